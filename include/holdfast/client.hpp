@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <holdfast/error.hpp>
+#include <holdfast/options.hpp>
+
+#include <boost/version.hpp>
+
+#include <memory>
+#include <string>
+#include <string_view>
+
+namespace holdfast {
+
+namespace sync {
+class engine;
+} // namespace sync
+
+namespace detail {
+/// Asio's types are part of the interface, so a program must use the Boost that the library was
+/// built with. If it does not, the linker says so: undefined `built_with_boost<...>::check()`.
+template <int Version>
+struct HOLDFAST_EXPORT built_with_boost {
+    static void check() noexcept;
+};
+} // namespace detail
+
+/// What the locks of a process share: the way to the store, an identity there, the renewal of
+/// holds, the queues of local waiters. One per store and process is enough for any number of locks
+/// and threads.
+///
+///     holdfast::client client{"redis://127.0.0.1:6379"};
+///
+/// Connects when it is first asked for something. Locks and leases may outlive it; they answer
+/// `errc::closed` then. After fork() the child's copy answers `errc::forked`.
+/// Thread safety: every member may be called from any thread, but for the destructor.
+class HOLDFAST_EXPORT client {
+public:
+    /// With a background thread of its own, on which handlers without an executor, observers and
+    /// stop callbacks run. Throws `errc::invalid_argument` with the reason, and sends nothing.
+    explicit client(std::string_view url)
+        : client{with_url(url)} {}
+    explicit client(const char* url)
+        : client{std::string_view{url}} {}
+    explicit client(options how)
+        : client{own_thread{}, std::move(how)} {
+        detail::built_with_boost<BOOST_VERSION>::check();
+    }
+
+    /// On the user's executor (which may have many threads). Blocking calls made on a thread that
+    /// runs it fail `would_deadlock` where that can be told; do not make them there.
+    client(asio::any_io_executor executor, options how);
+
+    /// With the user's clock too: for simulations (docs/howto, tests/sim).
+    client(asio::any_io_executor executor, clock& time, options how);
+
+    client(client&&) noexcept;
+    client& operator=(client&&) noexcept;
+    client(const client&) = delete;
+
+    /// As `close()` on a thread of its own; on a user's executor it starts closing and does not
+    /// wait.
+    ~client();
+
+    /// Takes no new work, fails who waits (`errc::closed`), fires `lost()` on every hold, gives
+    /// holders `close_patience` to release, stops renewing, and returns when all is sent. What is
+    /// still held then ends with its lease. Closing twice is fine. Not for the client's executor:
+    /// there it starts closing and returns.
+    void close() noexcept;
+
+    /// Completes when `close()` would return. Cancellation: none.
+    template <asio::completion_token_for<void(error_code)> Token>
+    auto async_close(Token&& token) {
+        return asio::async_initiate<Token, void(error_code)>(
+            [engine = engine_](auto handler) { start_close(engine, std::move(handler)); }, token);
+    }
+
+    /// The UUID that is the first half of every owner this client writes to the store.
+    std::string id() const;
+
+    /// For the library's own types.
+    const std::shared_ptr<sync::engine>& engine() const noexcept { return engine_; }
+
+private:
+    struct own_thread {};
+    client(own_thread, options);
+    static options with_url(std::string_view);
+    static void start_close(std::shared_ptr<sync::engine>,
+                            asio::any_completion_handler<void(error_code)>);
+
+    std::shared_ptr<sync::engine> engine_;
+};
+
+} // namespace holdfast

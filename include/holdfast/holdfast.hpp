@@ -1,0 +1,16 @@
+// SPDX-License-Identifier: Apache-2.0
+// All of holdfast.
+#pragma once
+
+#include <holdfast/client.hpp>
+#include <holdfast/error.hpp>
+#include <holdfast/lease.hpp>
+#include <holdfast/memory/server.hpp>
+#include <holdfast/mutex.hpp>
+#include <holdfast/observer.hpp>
+#include <holdfast/options.hpp>
+#include <holdfast/recursive_mutex.hpp>
+#include <holdfast/redis/options.hpp>
+#include <holdfast/store.hpp>
+#include <holdfast/time.hpp>
+#include <holdfast/version.hpp>

@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: Apache-2.0
+// A lock server inside the process: for a user's own tests, and the model that the simulation
+// and the conformance suite hold the other stores against.
+#pragma once
+
+#include <holdfast/store.hpp>
+
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string_view>
+
+namespace holdfast::memory {
+
+/// What happens to one request between a client and the server. Default: nothing bad.
+struct fate {
+    duration request_delay{};  ///< on its way there; longer than the time limit: it is executed late
+    duration answer_delay{};   ///< on its way back
+    bool request_lost = false; ///< never executed, never answered
+    bool answer_lost = false;  ///< executed, never answered
+    bool refused = false;      ///< `errc::unreachable` at once: never sent
+    std::optional<duration> executed_again{}; ///< a second time, this long after the first
+    bool wake_up_lost = false; ///< the next wake-up of this client's is not delivered
+};
+
+enum class verb { look, renew, release, inspect, force };
+
+/// The server: what the locks are. Pass one to several clients and they contend.
+///
+///     memory::server server;
+///     client alice{options{.store = server.connect()}};
+///     client bob{options{.store = server.connect()}};
+///
+/// Thread safety: every member may be called from any thread.
+class HOLDFAST_EXPORT server {
+public:
+    server();                ///< on the real clock
+    explicit server(clock&); ///< on the simulation's clock, which must outlive the server
+    server(const server&) = delete;
+    ~server();
+
+    /// A client's way to this server. `faults`, if given, is asked about each request of that
+    /// client, on that client's executor.
+    store_factory connect(std::function<fate(verb)> faults = {},
+                          duration command_timeout = std::chrono::seconds{3});
+
+    // The server's own clock: leases end and late requests are refused by it.
+    void step_clock(duration);       ///< forward or back, at once
+    void set_clock_rate(double rate); ///< 1.0: as the clients' clock
+
+    void restart_empty();                            ///< forgets every lock, wakes nobody
+    bool evict(const lock_name&);                    ///< forgets one, wakes nobody
+    void occupy(const lock_name&, duration lease);   ///< a foreign owner takes it, whoever holds
+    bool vacate(const lock_name&);                   ///< the foreign owner releases: wakes waiters
+
+    std::optional<holding> inspect(const lock_name&) const;
+    std::size_t held_count() const;      ///< locks now held
+    std::size_t listener_count() const;  ///< places that would be woken
+
+    /// The server of that name in this process, made when first asked for: the URL `memory:NAME`.
+    static std::shared_ptr<server> named(std::string_view name);
+
+    class state; ///< private to src/store/memory
+
+private:
+    std::shared_ptr<state> state_;
+};
+
+} // namespace holdfast::memory

@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <holdfast/basic_mutex.hpp>
+
+namespace holdfast {
+
+/// A mutual-exclusion lock shared by every process that uses its name, JVMs with Redisson's RLock
+/// included.
+///
+///     holdfast::mutex stock{client, "stock:42"};
+///
+///     std::scoped_lock held{stock};                                  // blocking
+///     auto held = co_await stock.async_lock(asio::use_awaitable);    // coroutine
+///
+/// The hold is a *lease*: renewed in the background, and lost if the store cannot be reached for
+/// its length, or takes the lock away. Two holders can then overlap (docs/guarantees.md), so pass
+/// `lease::lost()` to work that must stop.
+///
+/// Not recursive: a thread that locks it twice gets `errc::already_held` at once. Two objects of
+/// one name are one lock. Wire format: docs/protocol/mutex.md.
+class HOLDFAST_EXPORT mutex : public basic_mutex {
+public:
+    /// No I/O. Throws `errc::invalid_argument` for a name or lease time that cannot be.
+    mutex(client& home, lock_name name)
+        : basic_mutex{home, std::move(name), std::nullopt, sync::recursion::refused} {}
+
+    /// With a lease time of its own instead of the client's; it is renewed all the same.
+    mutex(client& home, lock_name name, lease_time lease)
+        : basic_mutex{home, std::move(name), lease.value, sync::recursion::refused} {}
+};
+
+} // namespace holdfast

@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <holdfast/observer.hpp>
+#include <holdfast/store.hpp>
+
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+
+namespace holdfast {
+
+/// How a client reaches its store, and how patient it is. Every length of time is checked by
+/// `client`'s constructor, which throws `errc::invalid_argument` and names the field.
+///
+///     client c{options{.url = "redis://db.internal/2", .prefix = "shop:"}};
+struct options {
+    /// redis://, unix://, memory:NAME; see redis/options.hpp. Its query may set any of the lengths
+    /// of time and texts below (`?lease_time=10s&prefix=shop:`), and then wins over the field.
+    std::string url = "redis://127.0.0.1:6379";
+
+    /// A store given as an object; then `url` is not looked at.
+    store_factory store{};
+
+    /// Put before every name, in keys and channels alike. Redisson calls this a NameMapper.
+    std::string prefix{};
+    /// A mapping of the user's own, instead of `prefix`. Must be pure, thread-safe and injective.
+    std::function<std::string(std::string_view)> name_mapper{};
+
+    /// How long a hold outlives its holder, where the lock says nothing else. Renewed at a third
+    /// of it ("watchdog"). Redisson's lockWatchdogTimeout.
+    duration lease_time = std::chrono::seconds{30};
+
+    /// Renewal of a hold stops that long after it was granted; nothing: never.
+    std::optional<duration> max_hold{};
+
+    /// How long a wait survives a store that cannot be reached before it fails `unreachable`.
+    duration unavailable_patience = std::chrono::seconds{10};
+    /// How long `unlock()` waits for its answer. Afterwards the release is repeated in the
+    /// background until it is acknowledged or the lease has ended.
+    duration release_patience = std::chrono::seconds{3};
+    /// How long `close()` lets holders finish before it stops renewing for them.
+    duration close_patience = std::chrono::seconds{3};
+    /// `close()` releases what is still held after `close_patience`, under the feet of whoever
+    /// still works with it. Otherwise it ends with its lease.
+    bool release_on_close = false;
+
+    /// A waiter that hears nothing asks again after at most this (jittered): correctness never
+    /// depends on a wake-up arriving.
+    duration poll_bound = std::chrono::seconds{5};
+
+    /// Calls of one client that may wait for locks at the same time; more fail `overloaded`.
+    std::size_t waiters_max = 1'000'000;
+
+    std::string label{}; ///< who this is, for people; shown in the server's list of clients
+    std::shared_ptr<holdfast::observer> observer{};
+
+    /// 64 random bits per call, thread-safe; for identity and jitter. Empty: the system's.
+    std::function<std::uint64_t()> random{};
+};
+
+} // namespace holdfast

@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <holdfast/export.hpp>
+#include <holdfast/store.hpp>
+
+#include <cstdint>
+#include <string>
+
+namespace holdfast::redis {
+
+/// How to reach one Redis or Valkey server. URL forms (docs: README):
+///
+///     redis://[user[:password]@]host[:port][/database]
+///     unix:///path/to/socket[?database=N]  (also redis+unix://)
+struct options {
+    std::string host = "127.0.0.1"; ///< name or address; ignored where `unix_socket` is given
+    std::uint16_t port = 6379;
+    std::string unix_socket;
+    std::string user; ///< empty: the server's default user
+    std::string password;
+    std::uint32_t database = 0; ///< locks live in it; Redis' channels are shared by all databases
+
+    duration connect_timeout = std::chrono::seconds{2}; ///< look-up, connection and set-up together
+    duration command_timeout = std::chrono::seconds{3}; ///< one request, from queue to answer
+    duration backoff_min{50};   ///< between two connection attempts, growing and jittered up to …
+    duration backoff_max{2000}; ///< … this
+    duration subscription_linger = std::chrono::seconds{5}; ///< kept that long after the last waiter
+
+    std::size_t requests_max = 100'000;                ///< queued or in flight, per connection
+    std::size_t reply_bytes_max = 16 * 1024 * 1024;    ///< a longer answer is not one of ours
+};
+
+/// A store on that server. Throws `errc::invalid_argument`, naming what is wrong, at once.
+/// Connects when it is first asked. Wire format: docs/protocol/mutex.md.
+HOLDFAST_EXPORT store_factory make_store(options);
+
+} // namespace holdfast::redis

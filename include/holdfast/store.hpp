@@ -1,0 +1,173 @@
+// SPDX-License-Identifier: Apache-2.0
+// The store seam: all that a lock asks of a store. One shape for memory, Redis, MySQL, ZooKeeper.
+//
+//   line_up ──▶ look ──granted──▶ a hold ── renew, renew … ──▶ release
+//                │ ▲                 │ doubt rings: renew at once, its answer decides
+//           busy │ │ wake rings      ▼
+//                ▼ │               lost (refused, or its term ran out)
+//                wait ── deadline, cancellation, error ──▶ leave
+//
+// Users need this header only to write a store of their own. Everything here is called on the
+// client's executor, one step at a time.
+#pragma once
+
+#include <holdfast/observer.hpp>
+#include <holdfast/time.hpp>
+
+#include <array>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace holdfast {
+
+// Value types have constructors on purpose: g++ 12 frees an aggregate temporary twice when a
+// co_await passes it on.
+
+/// The name of a lock as users write it, and as stores see it after the client's name mapping.
+/// Any bytes; what is allowed is checked before anything is sent.
+struct lock_name {
+    lock_name(std::string s) : text{std::move(s)} {}
+    lock_name(std::string_view s) : text{s} {}
+    lock_name(const char* s) : text{s} {}
+    bool operator==(const lock_name&) const = default;
+    std::string text;
+};
+
+/// One wire hold: 128 bits that name the client, and a number that it uses once.
+struct owner_id {
+    std::array<std::uint8_t, 16> client{};
+    std::uint64_t number = 0;
+    bool operator==(const owner_id&) const = default;
+};
+
+/// `<uuid>:<number>`, the text that stores and Redisson see.
+HOLDFAST_EXPORT std::string to_string(const owner_id&);
+
+enum class lock_kind { plain, fair, fenced, read, write };
+
+struct hold {
+    hold(lock_name n, owner_id o, lock_kind k) : name{std::move(n)}, owner{o}, kind{k} {}
+    lock_name name;
+    owner_id owner;
+    lock_kind kind;
+};
+
+struct ask : hold {
+    using hold::hold;
+    duration lease_time{};   ///< a session store answers with what its session still has
+    time_point give_up_at{}; ///< no look after the first may be granted later, not even by a
+                             ///< stalled server; the first has the store's whole time limit
+};
+
+struct answer {
+    bool granted = false;    ///< for renew: still ours
+    duration term{};         ///< granted: counts from before the call. Busy: look again within this
+    std::uint64_t token = 0; ///< fencing token of the grant; 0 where store or kind has none
+};
+
+/// One owner waiting for one lock. Where the store keeps a queue, this is a place in it.
+class place {
+public:
+    virtual ~place() = default; ///< stops the ringing and sends nothing: call leave() first
+
+    /// Asks once, and when busy has `wake` rung as soon as asking again may help: when it answers
+    /// busy a second time, listening is set up and was checked again after. Idempotent: after a
+    /// lost answer, look again. Lines up first where the store queues.
+    virtual asio::awaitable<answer> look() = 0;
+
+    /// Afterwards this owner has neither a place nor a hold, but for a look that may still be on
+    /// its way (see settled_at).
+    virtual asio::awaitable<void> leave() = 0;
+
+    /// Whether a look was sent whose answer is not known. Then the owner may hold the lock.
+    virtual bool uncertain() const noexcept = 0;
+
+    /// No look of this place, answered or not, is granted after this moment. Whoever leaves an
+    /// uncertain place releases once more when it has passed.
+    virtual time_point settled_at() const noexcept = 0;
+};
+
+/// Rings while it lives. Destroying it stops the ringing.
+class watch {
+public:
+    virtual ~watch() = default;
+};
+
+/// What a store can carry, checked before I/O.
+struct limits {
+    duration lease_min{1};
+    duration lease_max = std::chrono::hours{24 * 3652}; // ten years
+    std::size_t name_bytes_max = 64 * 1024;
+};
+
+/// Every call ends within the store's own time limit. It answers, or it throws
+/// `boost::system::system_error`: `errc::unreachable` and `errc::refused` promise that nothing was
+/// done, after anything else the caller knows nothing. A ring is a hint; only answers and the
+/// clock decide.
+class lock_store {
+public:
+    virtual ~lock_store() = default;
+
+    virtual bool offers(lock_kind) const noexcept = 0;
+    virtual limits bounds() const noexcept = 0;
+
+    /// Why this store cannot carry `name`, or nothing. No I/O.
+    virtual std::optional<std::string> objection_to(const lock_name& name) const = 0;
+
+    /// No I/O yet. `wake` must outlive the place.
+    virtual std::unique_ptr<place> line_up(ask, alarm& wake) = 0;
+
+    /// One answer per hold, in order; batches as the store likes. Never makes a hold that is gone,
+    /// never shortens one, and never lets trouble with one name spoil the others' answers.
+    /// A lease time of zero asks whether they are still ours and extends nothing.
+    virtual asio::awaitable<std::vector<answer>> renew(std::vector<hold>, duration lease_time) = 0;
+
+    /// False: it was no longer ours. Idempotent.
+    virtual asio::awaitable<bool> release(hold) = 0;
+
+    /// Rings `doubt` when the hold may be gone, where the store can tell. May be null.
+    virtual std::unique_ptr<watch> watch_over(hold, alarm& doubt) = 0;
+};
+
+/// Who holds a lock, as the store tells it.
+struct holding {
+    std::vector<std::string> owners;   ///< in the store's own spelling; Redisson's holders too
+    std::optional<duration> remaining; ///< of the lease; empty if it has no end
+};
+
+/// The operator's view: is it locked, by whom, for how long; force it.
+class inspector {
+public:
+    virtual ~inspector() = default;
+    virtual asio::awaitable<std::optional<holding>> inspect(lock_name) = 0; ///< nothing: free
+    virtual asio::awaitable<bool> force_release(lock_name) = 0;             ///< false: was free
+};
+
+/// One store, reached. Closing fails what is under way.
+class store {
+public:
+    virtual ~store() = default;
+    virtual lock_store& locks() noexcept = 0;
+    virtual inspector& operators_view() noexcept = 0;
+    virtual void close() noexcept = 0;
+};
+
+/// What a store is given to work with. All references outlive the store.
+struct store_context {
+    asio::any_io_executor executor; ///< a strand, or one thread's: one step at a time
+    clock& time;
+    std::function<std::uint64_t()> random; ///< jitter; seeded in a simulation
+    std::array<std::uint8_t, 16> client{}; ///< this client's identity
+    std::string label;                     ///< for people: shown where servers list clients
+    duration poll_bound{};                 ///< longest sleep of a waiter that hears nothing
+    std::function<void(const event&)> tell; ///< reconnected and the like; any moment
+};
+
+using store_factory = std::function<std::unique_ptr<store>(store_context)>;
+
+} // namespace holdfast

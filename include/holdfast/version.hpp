@@ -1,0 +1,9 @@
+// SPDX-License-Identifier: Apache-2.0
+// The version of these headers, for the preprocessor. CMake refuses to configure if it differs
+// from the project's.
+#pragma once
+
+#define HOLDFAST_VERSION_MAJOR 0
+#define HOLDFAST_VERSION_MINOR 1
+#define HOLDFAST_VERSION_PATCH 0
+#define HOLDFAST_VERSION_STRING "0.1.0"

@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: Apache-2.0
+// The private seam below src/store/redis: "send this script with this key, hear this name". A
+// model of the server can stand here in tests, and a router that chooses a node later.
+#pragma once
+
+#include "redis/reply.hpp"
+#include "redis/script.hpp"
+#include "runtime/remote_clock.hpp"
+
+#include <holdfast/time.hpp>
+
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+#include <variant>
+
+namespace holdfast::redis {
+
+/// A moment on this client's clock, written to the server as microseconds of the server's own
+/// clock (converted when the request is composed; 0 where the server's clock is not known).
+struct server_deadline {
+    time_point at;
+};
+
+/// One argument of a script. The text must live until the call has completed.
+using argument = std::variant<std::string_view, std::int64_t, server_deadline>;
+
+struct channel_name {
+    explicit channel_name(std::string s) : text{std::move(s)} {}
+    std::string text;
+};
+
+/// One listener of one channel. Destroying it stops the ringing; the subscription lingers.
+class hearing {
+public:
+    virtual ~hearing() = default;
+
+    /// Returns once the server has confirmed the subscription (at once if it had), or at `limit`:
+    /// then the listener hears whatever comes, and the caller polls. Whether it is confirmed.
+    virtual asio::awaitable<bool> confirmed(time_point limit) = 0;
+};
+
+class node {
+public:
+    virtual ~node() = default;
+
+    /// Runs `what` on the server: EVALSHA, and EVAL if the server does not know it (NOSCRIPT).
+    /// Throws system_error: `errc::unreachable` if it was never sent, `errc::outcome_unknown` if
+    /// the answer did not come within `command_timeout()` from the call or the connection was lost
+    /// behind it, a `store_errc` with the server's words if the server answered with an error,
+    /// `errc::overloaded` if `requests_max` is reached, `errc::closed` after close().
+    /// Never answers with an error reply.
+    virtual asio::awaitable<reply> call(const script& what, std::span<const std::string_view> keys,
+                                        std::span<const argument> arguments) = 0;
+
+    /// Rings `wake` for each message on the channel, and once when a subscription was confirmed
+    /// again after the connection was lost. Messages are hints: their content is not looked at.
+    virtual std::unique_ptr<hearing> hear(channel_name, alarm& wake) = 0;
+
+    virtual duration command_timeout() const noexcept = 0;
+
+    /// What is known of the server's clock; callers teach it what answers say.
+    virtual runtime::remote_clock& server_clock() noexcept = 0;
+
+    virtual void close() noexcept = 0;
+};
+
+} // namespace holdfast::redis
