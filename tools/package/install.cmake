@@ -1,0 +1,28 @@
+# What `cmake --install` lays down: library, headers, the program, and two ways to find them
+# (find_package and pkg-config). tests/package consumes each.
+include(CMakePackageConfigHelpers)
+
+install(TARGETS holdfast EXPORT holdfast-targets)
+install(DIRECTORY include/holdfast TYPE INCLUDE FILES_MATCHING PATTERN "*.hpp")
+if(TARGET holdfast_cli)
+  install(TARGETS holdfast_cli)
+endif()
+
+set(package_folder "${CMAKE_INSTALL_LIBDIR}/cmake/holdfast")
+configure_package_config_file(tools/package/holdfast-config.cmake.in holdfast-config.cmake
+  INSTALL_DESTINATION "${package_folder}" NO_SET_AND_CHECK_MACRO)
+# Before 1.0 a minor version may break its users, so 0.2 does not satisfy a request for 0.1.
+write_basic_package_version_file(holdfast-config-version.cmake COMPATIBILITY SameMinorVersion)
+install(EXPORT holdfast-targets NAMESPACE holdfast:: DESTINATION "${package_folder}")
+install(FILES "${PROJECT_BINARY_DIR}/holdfast-config.cmake"
+              "${PROJECT_BINARY_DIR}/holdfast-config-version.cmake"
+        DESTINATION "${package_folder}")
+
+# Who links the static library must link what it needs; a shared one brings that along itself.
+if(BUILD_SHARED_LIBS)
+  set(pc_requires "Requires.private")
+else()
+  set(pc_requires "Requires")
+endif()
+configure_file(tools/package/holdfast.pc.in holdfast.pc @ONLY)
+install(FILES "${PROJECT_BINARY_DIR}/holdfast.pc" DESTINATION "${CMAKE_INSTALL_LIBDIR}/pkgconfig")
