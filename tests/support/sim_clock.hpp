@@ -1,0 +1,140 @@
+// SPDX-License-Identifier: Apache-2.0
+// A clock that only moves when nothing else can happen: an hour of renewals runs in milliseconds,
+// and the same seed gives the same run.
+//
+//     asio::io_context io;
+//     sim::sim_clock clock{io}; // before whatever waits on it, so that it dies after
+//     clock.run_for(60s);
+#pragma once
+
+#include <holdfast/time.hpp>
+
+#include <boost/asio/io_context.hpp>
+#include <boost/asio/post.hpp>
+#include <boost/asio/use_awaitable.hpp>
+
+#include <algorithm>
+#include <cstddef>
+#include <map>
+#include <memory>
+#include <stdexcept>
+#include <utility>
+
+namespace holdfast::sim {
+
+class sim_clock final : public clock {
+public:
+    /// Does not start at zero, which some wire formats read as "no time".
+    explicit sim_clock(asio::io_context& io, time_point start = time_point{std::chrono::hours{24}})
+        : io_{io}
+        , now_{start} {}
+
+    /// Ends who still sleeps; a coroutine and the alarm in its frame would keep each other alive.
+    ~sim_clock() override {
+        while (!sleepers_.empty())
+            sleepers_.begin()->second->forget_sleeper();
+    }
+
+    time_point now() const noexcept override { return now_; }
+    std::unique_ptr<alarm> make_alarm() override { return std::make_unique<sim_alarm>(*this); }
+
+    /// Runs everything that is ready, jumps to the next alarm, and repeats until `end`.
+    void run_until(time_point end) {
+        do
+            run_ready();
+        while (jump_to_next(end));
+        move_to(std::max(now_, end));
+    }
+    void run_for(duration length) { run_until(now_ + length); }
+
+    /// Runs until nobody sleeps, or only for ever, but no longer than `limit`. Whether it came so
+    /// far. The clock stays where the last sleeper woke.
+    bool run_until_idle(duration limit = std::chrono::hours{24}) {
+        const time_point end = now_ + limit;
+        do
+            run_ready();
+        while (jump_to_next(end));
+        return sleepers_.empty() || sleepers_.begin()->first == time_point::max();
+    }
+
+    /// Those who sleep now, for ever or not.
+    std::size_t sleepers() const noexcept { return sleepers_.size(); }
+
+private:
+    class sim_alarm final : public alarm {
+    public:
+        explicit sim_alarm(sim_clock& clock)
+            : clock_{clock} {}
+        ~sim_alarm() override {
+            if (sleeper_)
+                forget_sleeper();
+        }
+
+        asio::awaitable<void> wait_until(time_point when) override {
+            if (std::exchange(rung_, false) || when <= clock_.now())
+                co_return;
+            auto fall_asleep = [this, when](auto handler) {
+                sleeper{std::move(handler)}.swap(sleeper_);
+                entry_ = clock_.sleepers_.emplace(when, this);
+            };
+            co_await asio::async_initiate<const asio::use_awaitable_t<>, void()>(
+                fall_asleep, asio::use_awaitable);
+            rung_ = false; // whoever rang until now is heard by who wakes now
+        }
+
+        void ring() noexcept override {
+            rung_ = true;
+            if (sleeper_)
+                wake();
+        }
+
+        void wake() { asio::post(clock_.io_, take_sleeper()); }
+        void forget_sleeper() { (void)take_sleeper(); }
+
+    private:
+        // Swap it, never assign it: in Boost 1.81 its move assignment recurses without end.
+        using sleeper = asio::any_completion_handler<void()>;
+
+        sleeper take_sleeper() {
+            clock_.sleepers_.erase(entry_);
+            sleeper taken;
+            taken.swap(sleeper_);
+            return taken;
+        }
+
+        sim_clock& clock_; // not touched while nobody sleeps here: the clock may be gone
+        sleeper sleeper_;
+        std::multimap<time_point, sim_alarm*>::iterator entry_; // valid while there is a sleeper
+        bool rung_ = false;
+    };
+
+    void run_ready() {
+        io_.restart();
+        while (io_.poll_one() != 0)
+            if (++steps_ > steps_max)
+                throw std::logic_error{"sim_clock: the program spins, time cannot go on"};
+    }
+
+    bool jump_to_next(time_point end) {
+        const auto next = sleepers_.begin();
+        if (next == sleepers_.end() || next->first > end || next->first == time_point::max())
+            return false;
+        move_to(std::max(now_, next->first));
+        next->second->wake();
+        return true;
+    }
+
+    void move_to(time_point when) {
+        if (std::exchange(now_, when) != when)
+            steps_ = 0;
+    }
+
+    static constexpr std::size_t steps_max = 10'000'000; // at one instant
+
+    asio::io_context& io_;
+    time_point now_;
+    std::size_t steps_ = 0;
+    std::multimap<time_point, sim_alarm*> sleepers_; // of equal times, the first come first
+};
+
+} // namespace holdfast::sim
