@@ -8,6 +8,7 @@
 #include <functional>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string_view>
 
 namespace holdfast::memory {
@@ -25,6 +26,16 @@ struct fate {
 
 enum class verb { look, renew, release, inspect, force };
 
+/// One request, as it is sent. Valid during the call only.
+struct request {
+    verb what;
+    std::string_view name{};       ///< of the lock; of the first, if it is about several
+    std::span<const hold> holds{}; ///< whom it is about; none for `inspect` and `force`
+    duration lease_time{};         ///< asked for by `look` and `renew`
+};
+
+using fault_function = std::function<fate(const request&)>;
+
 /// The server: what the locks are. Pass one to several clients and they contend.
 ///
 ///     memory::server server;
@@ -41,7 +52,7 @@ public:
 
     /// A client's way to this server. `faults`, if given, is asked about each request of that
     /// client, on that client's executor.
-    store_factory connect(std::function<fate(verb)> faults = {},
+    store_factory connect(fault_function faults = {},
                           duration command_timeout = std::chrono::seconds{3});
 
     // The server's own clock: leases end and late requests are refused by it.
