@@ -57,6 +57,28 @@ public:
         return sleepers_.empty() || sleepers_.begin()->first == time_point::max();
     }
 
+    // The same by hand, for who looks at the world between any two steps.
+
+    /// Runs one thing that is ready. False: there is none.
+    bool step() {
+        io_.restart();
+        if (io_.poll_one() == 0)
+            return false;
+        if (++steps_ > steps_max)
+            throw std::logic_error{"sim_clock: the program spins, time cannot go on"};
+        return true;
+    }
+
+    /// When nothing is ready: goes to the next alarm, and wakes it. False: none is set until `end`.
+    bool jump_to_next(time_point end) {
+        const auto next = sleepers_.begin();
+        if (next == sleepers_.end() || next->first > end || next->first == time_point::max())
+            return false;
+        move_to(std::max(now_, next->first));
+        next->second->wake();
+        return true;
+    }
+
     /// Those who sleep now, for ever or not.
     std::size_t sleepers() const noexcept { return sleepers_.size(); }
 
@@ -109,19 +131,8 @@ private:
     };
 
     void run_ready() {
-        io_.restart();
-        while (io_.poll_one() != 0)
-            if (++steps_ > steps_max)
-                throw std::logic_error{"sim_clock: the program spins, time cannot go on"};
-    }
-
-    bool jump_to_next(time_point end) {
-        const auto next = sleepers_.begin();
-        if (next == sleepers_.end() || next->first > end || next->first == time_point::max())
-            return false;
-        move_to(std::max(now_, next->first));
-        next->second->wake();
-        return true;
+        while (step())
+            ;
     }
 
     void move_to(time_point when) {
