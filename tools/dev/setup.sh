@@ -1,0 +1,105 @@
+# ./dev setup: the packages of tools/packages.txt, and the servers that Debian 12 has only elsewhere.
+# Nothing to do is the usual case and takes a fraction of a second.
+# shellcheck shell=bash
+
+verb_setup() {
+  need build server check
+  fetch_servers
+  say "Everything is there. Next: ./dev demo, or ./dev test"
+}
+
+# need <group>...: makes sure that the packages of these groups are installed.
+need() {
+  if ! command -v dpkg-query apt-get > /dev/null; then
+    warn "this is no Debian or Ubuntu: install what tools/packages.txt names by hand"
+    return
+  fi
+  local missing=()
+  mapfile -t missing < <(missing_packages "$@")
+  if ((${#missing[@]} > 0)); then
+    stage "Installing packages: ${missing[*]}" install_packages "${missing[@]}"
+  fi
+}
+
+# One line per entry of these groups, alternatives separated by spaces.
+wanted_packages() {
+  local group
+  for group in "$@"; do
+    sed -nE "s/^$group +([^#]*[^# ]) *#.*/\1/p" tools/packages.txt | tr -d '|'
+  done
+}
+
+missing_packages() {
+  local alternatives package installed
+  installed=$(dpkg-query -W -f '${db:Status-Status} ${Package}\n' | sed -n 's/^installed //p')
+  while read -r -a alternatives; do
+    # An alternative counts only where the first choice cannot be had: Debian 12 has an older Boost too.
+    package=${alternatives[0]}
+    if ! grep -qxF "$package" <<< "$installed"; then
+      package=$(first_available "${alternatives[@]}")
+    fi
+    if [[ -z $package ]] || ! grep -qxF "$package" <<< "$installed"; then
+      printf '%s\n' "${alternatives[*]}"
+    fi
+  done < <(wanted_packages "$@")
+}
+
+# install_packages "<package> <alternative>..."...
+install_packages() {
+  local alternatives package chosen=()
+  as_root apt-get -qq update || warn "apt-get update failed; going on with the package lists as they are"
+  for alternatives in "$@"; do
+    # shellcheck disable=SC2086 # several words
+    package=$(first_available $alternatives)
+    [[ -n $package ]] || die "no package source of this machine has ${alternatives// / or }, needed for:" \
+      "$(sed -nE "s/^[a-z]+ +${alternatives%% *} .*# *//p" tools/packages.txt)." \
+      "Is this Debian 12, 13 or Ubuntu 24.04, with its main (Ubuntu: universe) sources on?"
+    chosen+=("$package")
+  done
+  # --no-remove: never take something away from a machine that is not ours.
+  without_starting_services \
+    as_root env DEBIAN_FRONTEND=noninteractive \
+    apt-get install -y --no-remove --no-install-recommends "${chosen[@]}" ||
+    die "apt-get could not install the packages above; its own words say which and why." \
+      "Try 'apt-get install ${chosen[*]}' by hand, then ./dev again."
+}
+
+first_available() {
+  local package
+  for package in "$@"; do
+    if [[ $(LC_ALL=C apt-cache policy "$package") == *"Candidate: "[0-9]* ]]; then
+      printf '%s\n' "$package"
+      return
+    fi
+  done
+}
+
+as_root() {
+  if ((EUID == 0)); then
+    "$@"
+  elif command -v sudo > /dev/null; then
+    sudo "$@"
+  else
+    die "packages are missing, and installing them takes root, but there is no sudo here. As root, run:" \
+      "./dev setup"
+  fi
+}
+
+# Debian starts a service as soon as its package is installed, now and at each boot. The tests start
+# servers of their own, so a redis-server that comes with set-up stays still; one that was there
+# before is not touched.
+without_starting_services() {
+  local policy=/usr/sbin/policy-rc.d status=0
+  if dpkg-query -W redis-server > /dev/null 2>&1 || [[ -e $policy ]]; then
+    "$@"
+    return
+  fi
+  printf '#!/bin/sh\nexit 101\n' | as_root tee "$policy" > /dev/null
+  as_root chmod +x "$policy"
+  "$@" || status=$?
+  as_root rm -f "$policy"
+  if [[ -d /run/systemd/system ]]; then
+    as_root systemctl --quiet disable redis-server || true
+  fi
+  return "$status"
+}

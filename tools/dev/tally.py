@@ -1,0 +1,66 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""tally.py <results folder> <failed stages>: counts what ./dev test ran, and says why tests were skipped.
+
+Each layer's folder holds CTest's report and, for its GoogleTest programs, one that names every case. A
+program that died early left none, and one may fail after its last case (a leak found at exit): then
+CTest's own verdict counts.
+"""
+import sys
+import xml.etree.ElementTree as xml
+from collections import Counter
+from pathlib import Path
+
+
+def cases_of(program: Path, skipped: Counter) -> Counter:
+    count = Counter()
+    for case in xml.parse(program).iter("testcase"):
+        if case.find("failure") is not None:
+            count["failed"] += 1
+        elif case.get("status") == "notrun" or case.get("result") == "skipped":
+            count["skipped"] += 1
+            skip = case.find("skipped")
+            # GoogleTest puts "file:line" before the reason.
+            message = skip.get("message", "") if skip is not None else "disabled"
+            skipped[message.split("\n", 1)[-1].strip() or "no reason given"] += 1
+        else:
+            count["passed"] += 1
+    return count
+
+
+def layer_count(ctest_report: Path, skipped: Counter) -> Counter:
+    count = Counter()
+    for test in xml.parse(ctest_report).iter("testcase"):
+        status = test.get("status")
+        cases = Counter()
+        program = ctest_report.parent / (test.get("name") + ".xml")
+        if program.exists():
+            cases = cases_of(program, skipped)
+            if status == "fail" and not cases["failed"]:
+                cases["failed"] = 1
+        elif status == "run":
+            cases["passed"] = 1
+        elif status == "fail":
+            cases["failed"] = 1
+        else:
+            cases["skipped"] = 1
+            skipped[test.get("name")] += 1
+        count += cases
+    return count
+
+
+def main() -> int:
+    results, failed_stages = Path(sys.argv[1]), int(sys.argv[2])
+    total, skipped = Counter(), Counter()
+    for report in sorted(results.glob("*/*/ctest.junit")):
+        total += layer_count(report, skipped)
+    for reason, times in skipped.most_common():
+        print(f"skipped {times}: {reason}")
+    # A stage that failed without a failed test (a build, a linter) must not read as "0 failed".
+    failed = total["failed"] or failed_stages
+    print(f"{total['passed']} passed, {failed} failed, {total['skipped']} skipped")
+    return 1 if failed or failed_stages or not total["passed"] else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

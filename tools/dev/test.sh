@@ -1,0 +1,55 @@
+# ./dev test: everything that can be checked here, layer by layer, and what each layer took. CI adds
+# the sanitizers and the linters. A layer that fails does not keep the next ones from running.
+# shellcheck shell=bash
+
+layers="tidy unit sim conformance redis cli process examples package"
+sanitized_layers="unit sim conformance redis"
+
+verb_test() {
+  local preset=dev
+  in_ci && preset=ci
+  need build server
+  fetch_servers
+  export_servers
+  results=$PWD/build/results
+  rm -rf "$results"
+
+  in_ci && lint_quickly
+  test_preset "$preset" all "$layers"
+  if in_ci; then
+    test_preset asan core_tests "$sanitized_layers"
+    test_preset tsan core_tests "$sanitized_layers"
+    attempt "clang-tidy" python3 tools/dev/clang_tidy.py build/ci
+  fi
+
+  stage_summary
+  python3 tools/dev/tally.py "$results" "$(failed_stages)"
+}
+
+# What takes seconds comes first.
+lint_quickly() {
+  need check
+  attempt "clang-format" check_format
+  attempt "Lua syntax" luac5.1 -p src/store/redis/scripts/*.lua
+}
+
+# test_preset <preset> <target> <layers>
+test_preset() {
+  local preset=$1 layer
+  attempt "Building ($preset)" build "$preset" --target "$2"
+  if [[ ${stage_results[-1]} != ok ]]; then
+    return
+  fi
+  for layer in $3; do
+    if [[ $(cd "build/$preset" && ctest -N -L "^$layer\$") != *"Total Tests: 0"* ]]; then
+      attempt "Testing $layer ($preset)" run_layer "$preset" "$layer"
+    fi
+  done
+}
+
+# Every case of a GoogleTest program is counted, so these leave a report each.
+run_layer() {
+  local folder=$results/$1/$2
+  mkdir -p "$folder"
+  GTEST_OUTPUT=xml:$folder/ ctest --preset "$1" -L "^$2\$" --output-junit "$folder/ctest.junit"
+}
