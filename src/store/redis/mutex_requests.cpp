@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "store/redis/mutex_requests.hpp"
+
+#include "store/redis/names.hpp"
+#include "store/redis/replies.hpp"
+#include "store/redis/scripts.hpp"
+
+namespace holdfast::redis {
+namespace {
+
+verdict to_verdict(std::int64_t said) {
+    if (said < 0 || said > 2)
+        throw_unexpected_answer();
+    return static_cast<verdict>(said);
+}
+
+} // namespace
+
+asio::awaitable<attempt> lock_mutex(node& server, const ask& want, server_deadline deadline) {
+    const std::string owner = to_string(want.owner);
+    const std::string_view keys[] = {want.name.text};
+    const argument arguments[] = {want.lease_time.count(), owner, deadline};
+    const reply answer = co_await server.call(scripts::lock_mutex, keys, arguments);
+
+    const auto [said, left, server_now] = integers<3>(answer);
+    attempt outcome;
+    outcome.said = to_verdict(said);
+    if (left >= 0)
+        outcome.left = duration{left};
+    outcome.server_now = std::chrono::microseconds{server_now};
+    outcome.sent_at = answer.sent_at;
+    outcome.received_at = answer.received_at;
+    co_return outcome;
+}
+
+asio::awaitable<bool> release_mutex(node& server, hold held) {
+    const std::string owner = to_string(held.owner);
+    const channel_name channel = lock_channel(held.name);
+    const std::string_view keys[] = {held.name.text};
+    const argument arguments[] = {owner, channel.text, publish_command};
+    const reply answer = co_await server.call(scripts::release_mutex, keys, arguments);
+
+    const auto [was_ours, receivers] = integers<2>(answer);
+    static_cast<void>(receivers); // how many listened; waiters that could not be told ask by themselves
+    co_return was_ours == 1;
+}
+
+} // namespace holdfast::redis

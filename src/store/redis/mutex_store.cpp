@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "store/redis/mutex_store.hpp"
+
+#include "store/redis/mutex_requests.hpp"
+#include "store/redis/names.hpp"
+#include "store/redis/place.hpp"
+#include "store/redis/renewal.hpp"
+
+#include <utility>
+
+namespace holdfast::redis {
+
+std::optional<std::string> mutex_store::objection_to(const lock_name& name) const {
+    return objection_to_name(name, bounds().name_bytes_max);
+}
+
+std::unique_ptr<place> mutex_store::line_up(ask want, alarm& wake) {
+    return std::make_unique<mutex_place>(server_, context_, std::move(want), wake);
+}
+
+asio::awaitable<std::vector<answer>> mutex_store::renew(std::vector<hold> holds,
+                                                        duration lease_time) {
+    return renew_leases(server_, context_.executor, std::move(holds), lease_time);
+}
+
+asio::awaitable<bool> mutex_store::release(hold held) {
+    return release_mutex(server_, std::move(held));
+}
+
+} // namespace holdfast::redis

@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "redis/node.hpp"
+
+#include <holdfast/store.hpp>
+
+namespace holdfast::redis {
+
+/// The lock store on one server: plain locks, as Redisson's RLock keeps them. Which script serves
+/// which verb: docs/protocol/mutex.md.
+class mutex_store final : public lock_store {
+public:
+    /// Both must outlive it, and everything it makes.
+    mutex_store(node& server, const store_context& context)
+        : server_{server}
+        , context_{context} {}
+
+    bool offers(lock_kind kind) const noexcept override { return kind == lock_kind::plain; }
+    limits bounds() const noexcept override { return {}; }
+    std::optional<std::string> objection_to(const lock_name& name) const override;
+
+    std::unique_ptr<place> line_up(ask want, alarm& wake) override;
+    asio::awaitable<std::vector<answer>> renew(std::vector<hold>, duration lease_time) override;
+    asio::awaitable<bool> release(hold) override;
+
+    /// Null: a server tells of releases, and not of what is evicted or expires.
+    std::unique_ptr<watch> watch_over(hold, alarm&) override { return nullptr; }
+
+private:
+    node& server_;
+    const store_context& context_;
+};
+
+} // namespace holdfast::redis

@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "store/redis/names.hpp"
+
+namespace holdfast::redis {
+namespace {
+
+constexpr std::string_view channel_prefix = "redisson_lock__channel";
+
+/// What a cluster hashes to place a key: the text between the first `{` and the next `}` behind
+/// it, and the whole key where there is no such text.
+std::string_view hashed_part(std::string_view key) {
+    const std::size_t open = key.find('{');
+    if (open == key.npos)
+        return key;
+    const std::size_t close = key.find('}', open);
+    if (close == key.npos || close == open + 1)
+        return key;
+    return key.substr(open + 1, close - open - 1);
+}
+
+std::string_view form_of_braces(std::string_view name) {
+    const std::size_t open = name.find('{');
+    if (open == name.npos)
+        return "a '}' and no '{'";
+    if (name.find('}', open) == name.npos)
+        return "a '{' and no '}' behind it";
+    return "an empty '{}' before any other tag";
+}
+
+} // namespace
+
+// Redisson looks for the brace only, not for a well-formed tag.
+std::string with_prefix(std::string_view prefix, const lock_name& name) {
+    const bool has_tag = name.text.find('{') != std::string::npos;
+    std::string all{prefix};
+    all.reserve(prefix.size() + name.text.size() + 3);
+    return all.append(has_tag ? ":" : ":{").append(name.text).append(has_tag ? "" : "}");
+}
+
+channel_name lock_channel(const lock_name& name) {
+    return channel_name{with_prefix(channel_prefix, name)};
+}
+
+std::optional<std::string> objection_to_name(const lock_name& name, std::size_t bytes_max) {
+    if (name.text.empty())
+        return "the name is empty";
+    if (name.text.size() > bytes_max)
+        return "the name has " + std::to_string(name.text.size()) + " bytes, more than " +
+               std::to_string(bytes_max);
+    if (hashed_part(name.text) == hashed_part(with_prefix(channel_prefix, name)))
+        return std::nullopt;
+    return "the name has " + std::string{form_of_braces(name.text)} +
+           ": a cluster would put its channel on another node than its key, and Redisson could "
+           "lock but never unlock it; allowed are no braces at all, or a tag that is not empty, as "
+           "in 'a{b}c'";
+}
+
+} // namespace holdfast::redis

@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: Apache-2.0
+// What Redisson calls the keys and channels that belong to a lock (docs/protocol/mutex.md).
+#pragma once
+
+#include "redis/node.hpp"
+
+#include <holdfast/store.hpp>
+
+#include <optional>
+#include <string>
+#include <string_view>
+
+namespace holdfast::redis {
+
+/// The name of something that belongs to `name` and lives on the same node of a cluster.
+std::string with_prefix(std::string_view prefix, const lock_name& name);
+
+/// Tells the listeners of a channel; those of a sharded one would need SPUBLISH.
+inline constexpr std::string_view publish_command = "PUBLISH";
+
+/// Where releases of `name` are told.
+channel_name lock_channel(const lock_name& name);
+
+/// Why no Redis could carry `name` in every topology, in words for its user; or nothing.
+std::optional<std::string> objection_to_name(const lock_name& name, std::size_t bytes_max);
+
+} // namespace holdfast::redis

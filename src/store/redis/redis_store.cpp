@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "store/redis/redis_store.hpp"
+
+#include "redis/single_node.hpp"
+
+#include <holdfast/error.hpp>
+#include <holdfast/redis/options.hpp>
+
+#include <boost/system/system_error.hpp>
+
+#include <sys/un.h>
+
+#include <string_view>
+
+namespace holdfast::redis {
+namespace {
+
+void require(bool holds, std::string_view why_not) {
+    if (!holds)
+        throw boost::system::system_error{make_error_code(errc::invalid_argument),
+                                          "redis::options: " + std::string{why_not}};
+}
+
+/// Timers count milliseconds on 64 bits; nobody waits for a server for longer than this.
+constexpr duration longest = std::chrono::hours{24};
+
+void check_address(const options& how) {
+    if (how.unix_socket.empty()) {
+        require(!how.host.empty(), "host is empty");
+        require(how.host.find('\0') == std::string::npos, "host contains a NUL byte");
+        require(how.port != 0, "port is 0");
+        return;
+    }
+    require(how.unix_socket.find('\0') == std::string::npos, "unix_socket contains a NUL byte");
+    require(how.unix_socket.size() < sizeof(sockaddr_un::sun_path),
+            "unix_socket is longer than the 107 bytes that the system allows");
+}
+
+void check_time(duration value, std::string_view field) {
+    require(value > duration::zero(), std::string{field} + " is not positive");
+    require(value <= longest, std::string{field} + " is longer than a day");
+}
+
+void check(const options& how) {
+    check_address(how);
+    check_time(how.connect_timeout, "connect_timeout");
+    check_time(how.command_timeout, "command_timeout");
+    check_time(how.backoff_min, "backoff_min");
+    check_time(how.backoff_max, "backoff_max");
+    require(how.backoff_min <= how.backoff_max, "backoff_min is longer than backoff_max");
+    require(how.subscription_linger >= duration::zero(), "subscription_linger is negative");
+    require(how.subscription_linger <= longest, "subscription_linger is longer than a day");
+    require(how.requests_max > 0, "requests_max is 0");
+    require(how.reply_bytes_max > 0, "reply_bytes_max is 0");
+}
+
+} // namespace
+
+store_factory make_store(options how) {
+    check(how);
+    return [how = std::move(how)](store_context context) -> std::unique_ptr<store> {
+        std::unique_ptr<node> server = make_node(how, context);
+        return std::make_unique<redis_store>(std::move(server), std::move(context));
+    };
+}
+
+} // namespace holdfast::redis

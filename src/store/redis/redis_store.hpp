@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "redis/node.hpp"
+#include "store/redis/inspector.hpp"
+#include "store/redis/mutex_store.hpp"
+
+#include <memory>
+#include <utility>
+
+namespace holdfast::redis {
+
+/// A store on one server, over whatever reaches it: in production a connection, in tests a model.
+class redis_store final : public store {
+public:
+    redis_store(std::unique_ptr<node> server, store_context context)
+        : context_{std::move(context)}
+        , server_{std::move(server)}
+        , locks_{*server_, context_}
+        , inspector_{*server_} {}
+
+    lock_store& locks() noexcept override { return locks_; }
+    inspector& operators_view() noexcept override { return inspector_; }
+    void close() noexcept override { server_->close(); }
+
+private:
+    store_context context_;
+    std::unique_ptr<node> server_;
+    mutex_store locks_;
+    lock_inspector inspector_;
+};
+
+} // namespace holdfast::redis
