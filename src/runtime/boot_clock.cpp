@@ -1,0 +1,15 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <holdfast/time.hpp>
+
+#include <time.h>
+
+namespace holdfast {
+
+boot_clock::time_point boot_clock::now() noexcept {
+    timespec shown{};
+    ::clock_gettime(CLOCK_BOOTTIME, &shown); // cannot fail: every Linux we build for has it
+    return time_point{std::chrono::seconds{shown.tv_sec} +
+                      std::chrono::floor<duration>(std::chrono::nanoseconds{shown.tv_nsec})};
+}
+
+} // namespace holdfast
