@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "runtime/random.hpp"
+
+#include <boost/system/system_error.hpp>
+
+#include <array>
+#include <atomic>
+#include <bit>
+#include <cerrno>
+
+#include <pthread.h>
+#include <sys/random.h>
+
+namespace holdfast::runtime {
+namespace {
+
+/// xoshiro256** (Blackman, Vigna): 256 bits of state, so that 128-bit identities are not drawn from
+/// fewer seeds than there are identities.
+struct generator {
+    std::array<std::uint64_t, 4> state{};
+    std::uint64_t seeded_in = 0; // generation of processes, 0: never
+
+    std::uint64_t operator()() {
+        const std::uint64_t result = std::rotl(state[1] * 5, 7) * 9;
+        const std::uint64_t shifted = state[1] << 17;
+        state[2] ^= state[0];
+        state[3] ^= state[1];
+        state[1] ^= state[2];
+        state[0] ^= state[3];
+        state[2] ^= shifted;
+        state[3] = std::rotl(state[3], 45);
+        return result;
+    }
+};
+
+void fill_from_kernel(std::array<std::uint64_t, 4>& state) {
+    // Up to 256 bytes come whole, but for a signal that arrives while the machine still starts.
+    while (::getrandom(state.data(), sizeof state, 0) != ssize_t{sizeof state})
+        if (errno != EINTR)
+            throw boost::system::system_error{errno, boost::system::system_category(), "getrandom"};
+}
+
+std::atomic<std::uint64_t> generation{1}; // of this process, counted along its line of forks
+
+std::uint64_t draw() {
+    thread_local generator own;
+    const std::uint64_t now = generation.load(std::memory_order_relaxed);
+    if (own.seeded_in != now) {
+        fill_from_kernel(own.state);
+        own.seeded_in = now;
+    }
+    return own();
+}
+
+} // namespace
+
+std::function<std::uint64_t()> system_random() {
+    static const int registered = ::pthread_atfork(nullptr, nullptr, [] { ++generation; });
+    if (registered != 0)
+        throw boost::system::system_error{registered, boost::system::system_category(),
+                                          "pthread_atfork"};
+    return draw;
+}
+
+} // namespace holdfast::runtime
