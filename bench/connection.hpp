@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: Apache-2.0
+// A bare hiredis connection: all that the yardsticks and the server's accounts need.
+#pragma once
+
+#include <memory>
+#include <string_view>
+#include <vector>
+
+#include <hiredis/hiredis.h>
+
+namespace holdfast::bench {
+
+struct closes_connection {
+    void operator()(redisContext* context) const { redisFree(context); }
+};
+using connection = std::unique_ptr<redisContext, closes_connection>;
+
+struct frees_reply {
+    void operator()(redisReply* reply) const { freeReplyObject(reply); }
+};
+using reply = std::unique_ptr<redisReply, frees_reply>;
+
+/// Throws what went wrong with the connection, or what the server complains of.
+void expect_answer(const redisContext&, const redisReply*);
+
+reply ask(const connection&, const std::vector<std::string_view>& words);
+
+/// The same for a request that is already in the server's protocol.
+reply ask_composed(const connection&, std::string_view request);
+
+} // namespace holdfast::bench
