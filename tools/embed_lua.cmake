@@ -11,13 +11,14 @@ function(embed_lua output)
     if(NOT end_of_literal EQUAL -1)
       message(FATAL_ERROR "${path} contains )lua\", which ends the literal it is embedded in")
     endif()
-    string(APPEND constants
-           "inline constexpr script ${name}{\"${name}\", \"${sha1}\",\n    R\"lua(${text})lua\"};\n\n")
+    string(APPEND constants "inline constexpr script ${name}{\"${name}\", \"${sha1}\",\n"
+           "    R\"lua(${text})lua\"};\n\n")
     set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS "${path}")
   endforeach()
   file(WRITE "${output}.new"
        "// Written by tools/embed_lua.cmake from src/store/redis/scripts.\n"
        "#pragma once\n\n#include \"redis/script.hpp\"\n\n"
-       "namespace holdfast::redis::scripts {\n\n${constants}} // namespace holdfast::redis::scripts\n")
+       "namespace holdfast::redis::scripts {\n\n"
+       "${constants}} // namespace holdfast::redis::scripts\n")
   file(COPY_FILE "${output}.new" "${output}" ONLY_IF_DIFFERENT)
 endfunction()

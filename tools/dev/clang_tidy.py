@@ -2,8 +2,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """clang_tidy.py <build folder>: clang-tidy on the library's and the program's sources.
 
-Asio makes each file cost seconds, so a file that was found clean is not looked at again until something
-changes that it depends on: its preprocessed text, the rules, or clang-tidy.
+Asio makes each file cost seconds, so a file that was found clean is not looked at again until
+something changes that it depends on: its preprocessed text (with comments, for NOLINT, and macros),
+the rules, or clang-tidy.
 """
 import hashlib
 import json
@@ -24,7 +25,7 @@ def fingerprint(command: dict, rules: bytes) -> str:
     words = shlex.split(command["command"])
     words[words.index("-o") :][:2] = []
     words = [word for word in words if word != "-c" and not word.endswith("ccache")]
-    text = subprocess.run([*words, "-E", "-P"], cwd=command["directory"], check=True,
+    text = subprocess.run([*words, "-E", "-P", "-C", "-dD"], cwd=command["directory"], check=True,
                           capture_output=True).stdout
     return hashlib.sha256(rules + text).hexdigest()
 
@@ -33,15 +34,15 @@ def check(command: dict, rules: bytes, build: Path) -> bool:
     clean = CACHE / fingerprint(command, rules)
     if clean.exists():
         return True
-    result = subprocess.run([TOOL, "--quiet", "-p", build, "--warnings-as-errors=*", command["file"]],
-                            cwd=ROOT, text=True, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
-    print(f"{Path(command['file']).relative_to(ROOT)}: {'clean' if result.returncode == 0 else 'FAILED'}")
-    if result.returncode == 0:
+    result = subprocess.run(
+        [TOOL, "--quiet", "-p", build, "--warnings-as-errors=*", command["file"]],
+        cwd=ROOT, text=True, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
+    is_clean = result.returncode == 0
+    if is_clean:
         clean.touch()
-    else:
-        print(result.stdout)
-    sys.stdout.flush()
-    return result.returncode == 0
+    name = Path(command["file"]).relative_to(ROOT)
+    print(f"{name}: clean" if is_clean else f"{name}:\n{result.stdout}", flush=True)
+    return is_clean
 
 
 def main() -> int:

@@ -1,5 +1,5 @@
-# The servers that tests run against. Debian 12 has redis-server 7.0; Valkey 8 is in its backports and
-# is unpacked into a folder of ours, so that the machine's own package sources stay as they are.
+# The servers that tests run against. Debian 12 has redis-server 7.0; Valkey 8 is in its backports
+# and is unpacked into a folder of ours, so that the machine's package sources stay as they are.
 # shellcheck shell=bash
 
 servers_folder=${HOLDFAST_CACHE:-${XDG_CACHE_HOME:-$HOME/.cache}/holdfast}/servers
@@ -34,12 +34,12 @@ fetch_servers() {
   else
     attempt "Fetching valkey-server 8" fetch_server valkey-8 valkey-server
     [[ -x $servers_folder/valkey-8/bin/valkey-server ]] ||
-      warn "no valkey-server 8: tests against it will be skipped. Is bookworm-backports reachable?"
+      warn "no valkey-server 8, so its tests will be skipped. Is bookworm-backports reachable?"
   fi
 }
 
 # fetch_server <name> <package>: leaves <servers_folder>/<name>/bin/<package>, ready to run.
-# It is made beside and moved into place, so that a broken or concurrent run leaves nothing half done.
+# It is made beside and moved into place: a broken or concurrent run leaves nothing half done.
 fetch_server() (
   name=$1 package=$2
   work=$(mktemp -d "$servers_folder/.$name.XXXXXX")
@@ -47,8 +47,10 @@ fetch_server() (
   private_apt_options "$work"
   apt-get "${apt_options[@]}" -qq update
   # What installing it here would bring: the server, its tools, and libraries this machine lacks.
-  mapfile -t packages < <(apt-get "${apt_options[@]}" -s --no-install-recommends install "$package" |
-    sed -nE 's/^Inst ([^ ]+) .*/\1/p')
+  mapfile -t packages < <(
+    apt-get "${apt_options[@]}" -s --no-install-recommends install "$package" |
+      sed -nE 's/^Inst ([^ ]+) .*/\1/p'
+  )
   ((${#packages[@]} > 0)) || packages=("$package")
   mkdir -p "$work/debs" "$work/made"
   (cd "$work/debs" && apt-get "${apt_options[@]}" -qq download "${packages[@]}")
@@ -61,7 +63,7 @@ fetch_server() (
   mv -T "$work/made" "$servers_folder/$name"
 )
 
-# An apt of our own: its lists and its choice of sources, the machine's mirror and installed packages.
+# An apt of our own: its lists, its choice of sources; the machine's mirror and installed packages.
 private_apt_options() {
   local work=$1 release mirror suite
   release=$(. /etc/os-release && printf '%s' "$VERSION_CODENAME")
@@ -96,7 +98,8 @@ make_runnable() {
     ln -s "../usr/bin/$server" "$root/bin/$server"
     return
   fi
-  libraries=$(find "$root" -name '*.so*' -printf '%h\n' | sort -u | sed "s|^$root|\$root|" | paste -sd:)
+  libraries=$(find "$root" -name '*.so*' -printf "\$root/%P\n" | xargs -d '\n' dirname | sort -u |
+    paste -sd:)
   cat > "$root/bin/$server" << END
 #!/bin/sh
 root=\$(dirname "\$(dirname "\$(readlink -f "\$0")")")

@@ -1,4 +1,4 @@
-# ./dev setup: the packages of tools/packages.txt, and the servers that Debian 12 has only elsewhere.
+# ./dev setup: the packages of tools/packages.txt, and the servers that Debian 12 itself has not.
 # Nothing to do is the usual case and takes a fraction of a second.
 # shellcheck shell=bash
 
@@ -33,7 +33,7 @@ missing_packages() {
   local alternatives package installed
   installed=$(dpkg-query -W -f '${db:Status-Status} ${Package}\n' | sed -n 's/^installed //p')
   while read -r -a alternatives; do
-    # An alternative counts only where the first choice cannot be had: Debian 12 has an older Boost too.
+    # An alternative counts only where the first choice cannot be had: Debian 12 has an old Boost too.
     package=${alternatives[0]}
     if ! grep -qxF "$package" <<< "$installed"; then
       package=$(first_available "${alternatives[@]}")
@@ -47,12 +47,12 @@ missing_packages() {
 # install_packages "<package> <alternative>..."...
 install_packages() {
   local alternatives package chosen=()
-  as_root apt-get -qq update || warn "apt-get update failed; going on with the package lists as they are"
+  as_root apt-get -qq update || warn "apt-get update failed; the package lists stay as they are"
   for alternatives in "$@"; do
     # shellcheck disable=SC2086 # several words
     package=$(first_available $alternatives)
-    [[ -n $package ]] || die "no package source of this machine has ${alternatives// / or }, needed for:" \
-      "$(sed -nE "s/^[a-z]+ +${alternatives%% *} .*# *//p" tools/packages.txt)." \
+    [[ -n $package ]] || die "no package source of this machine has ${alternatives// / or }," \
+      "needed for: $(sed -nE "s/^[a-z]+ +${alternatives%% *} .*# *//p" tools/packages.txt)." \
       "Is this Debian 12, 13 or Ubuntu 24.04, with its main (Ubuntu: universe) sources on?"
     chosen+=("$package")
   done
@@ -80,8 +80,7 @@ as_root() {
   elif command -v sudo > /dev/null; then
     sudo "$@"
   else
-    die "packages are missing, and installing them takes root, but there is no sudo here. As root, run:" \
-      "./dev setup"
+    die "installing packages takes root, and there is no sudo here. As root, run: ./dev setup"
   fi
 }
 

@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""tally.py <results folder> <failed stages>: counts what ./dev test ran, and says why tests were skipped.
+"""tally.py <results folder> <failed stages>: counts what ./dev test ran, and why tests were skipped.
 
-Each layer's folder holds CTest's report and, for its GoogleTest programs, one that names every case. A
-program that died early left none, and one may fail after its last case (a leak found at exit): then
-CTest's own verdict counts.
+Each layer's folder holds CTest's report and, for its GoogleTest programs, one that names every case.
+A program that died early left none, and one may fail after its last case (a leak found at exit):
+then CTest's own verdict counts.
 """
 import sys
 import xml.etree.ElementTree as xml

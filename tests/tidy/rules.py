@@ -1,0 +1,187 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Rules about the code itself, run as a test: rules.py [<checkout>].
+
+Each rule is a function that yields findings. What a rule must let pass is in EXCEPTIONS with its
+reason; an exception that is not needed is a finding too. rules_test.py shows each rule something to
+find.
+"""
+import re
+import sys
+from collections import Counter
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Iterator
+
+from source import CPP, File, files_of, functions_of
+
+LINES_A_FILE, LINES_A_FUNCTION, COLUMNS, LINES_OF_README = 400, 70, 100, 150
+
+# (rule, file, what the finding mentions, reason)
+EXCEPTIONS: list[tuple[str, str, str, str]] = []
+
+# Which folders of src/ a layer may include from; the deepest that matches a file counts. What is not
+# here, such as src/*.cpp, which joins the layers together, may include all of src/.
+LAYERS = {
+    "src/sync": ("sync",),
+    "src/runtime": ("runtime",),
+    "src/redis": ("redis", "runtime"),
+    "src/store/redis": ("store/redis", "redis", "runtime"),
+    "src/store/memory": ("store/memory", "runtime"),
+    "include": (),
+    "cli": ("cli",),
+    "examples": (),
+}
+
+# src/sync runs unchanged in the simulator, so it must not be able to reach for the real world.
+WORLD = re.compile(
+    r"<boost/asio/(ip|local|posix|ssl|io_context|thread_pool|signal_set|[a-z_]*timer)\b"
+    r"|<(hiredis|openssl|sys)/"
+    r"|<(thread|unistd\.h|fcntl\.h|poll\.h|netdb\.h|random|fstream)>")
+
+# Time, threads, randomness and the environment come from src/runtime: tests can then replace them.
+BANNED_CALLS = {
+    "reads a clock": r"_clock::now\b|\b(clock_gettime|gettimeofday|timespec_get)\b|\btime\(",
+    "sleeps": r"\b(sleep_for|sleep_until|nanosleep|usleep)\b|\bsleep\(",
+    "starts a thread": r"\bstd::(jthread|async|thread)\b(?!::)|\bpthread_create\b",
+    "draws randomness": r"\bstd::random_device\b|\b(getrandom|s?rand|random)\(",
+    "reads the environment": r"\b(secure_)?getenv\b",
+}
+
+# Drawers, not ideas: a file that fits nowhere else has no idea yet.
+BANNED_NAMES = {"util", "utils", "common", "helper", "helpers", "misc"}
+
+# Which mirror a machine uses is its own affair.
+MIRROR = re.compile(
+    r"\b(deb|ftp|http|cdn|archive|ports|security|snapshot|mirrors?)[a-z0-9.-]*"
+    r"\.(debian|ubuntu)\.[a-z]"
+    r"|https?://[^\s/]+/(debian|ubuntu)(-security|-ports)?\b")
+
+
+@dataclass
+class Finding:
+    rule: str
+    path: str
+    line: int
+    text: str
+
+    def __str__(self) -> str:
+        return f"{self.path}:{self.line}: {self.text} [{self.rule}]"
+
+
+def layer_of(file: File) -> str:
+    return max((layer for layer in LAYERS if file.is_in(layer)), key=len, default="")
+
+
+def include_direction(files: list[File]) -> Iterator[tuple[File, int, str]]:
+    for file in files:
+        layer = layer_of(file)
+        if file.suffix not in CPP or not layer:
+            continue
+        for line, target in file.includes:
+            path = target[1:-1]
+            if target[0] == '"' and not path.startswith(tuple(f"{f}/" for f in LAYERS[layer])):
+                yield file, line, f"{layer} must not include {target}"
+            if layer == "src/sync" and WORLD.search(target):
+                yield file, line, f"{layer} must not include {target}, the real world"
+
+
+def banned_call(files: list[File]) -> Iterator[tuple[File, int, str]]:
+    for file in files:
+        if file.suffix in CPP and file.is_in("src", "include") and not file.is_in("src/runtime"):
+            for what, pattern in BANNED_CALLS.items():
+                for match in re.finditer(pattern, file.code):
+                    line = file.code.count("\n", 0, match.start()) + 1
+                    yield file, line, f"{match[0]} {what}; only src/runtime does"
+
+
+def size(files: list[File]) -> Iterator[tuple[File, int, str]]:
+    for file in files:
+        if not file.is_code:
+            continue
+        if len(file.lines) > LINES_A_FILE:
+            yield file, LINES_A_FILE, f"{len(file.lines)} lines; {LINES_A_FILE} is the most"
+        for number, line in enumerate(file.lines, 1):
+            if len(line) > COLUMNS:
+                yield file, number, f"{len(line)} columns; {COLUMNS} is the most"
+        for function in functions_of(file) if file.suffix in CPP else ():
+            if function.lines > LINES_A_FUNCTION:
+                yield (file, function.first_line,
+                       f"a function of {function.lines} lines; {LINES_A_FUNCTION} is the most")
+
+
+def script_caller(files: list[File]) -> Iterator[tuple[File, int, str]]:
+    sources = [file for file in files if file.suffix in CPP and file.is_in("src")]
+    calls = Counter(name for file in sources for name in re.findall(r"\bscripts::(\w+)", file.code))
+    for file in files:
+        if file.is_in("src/store/redis/scripts"):
+            name = Path(file.path).stem
+            if calls[name] != 1:
+                yield file, 1, f"scripts::{name} has {calls[name]} callers in src, and not one"
+            if not all(line.startswith("--") for line in file.lines[:3]):
+                yield file, 1, "a script opens with what it does, its KEYS and ARGV, its answer"
+
+
+def file_head(files: list[File]) -> Iterator[tuple[File, int, str]]:
+    for file in files:
+        if file.suffix in CPP | {".c", ".h", ".py"}:
+            if not any("SPDX-License-Identifier: Apache-2.0" in line for line in file.lines[:2]):
+                yield file, 1, "no SPDX line at the top"
+        if file.suffix in {".hpp", ".h"} and "#pragma once" not in file.lines:
+            yield file, 1, "no #pragma once"
+
+
+def unfinished(files: list[File]) -> Iterator[tuple[File, int, str]]:
+    for file in files:
+        for number, line in enumerate(file.lines, 1) if file.is_code else ():
+            mark = re.search(r"\b(TODO|FIXME|XXX)\b(?!\(#\d+\))", line)
+            if mark and not file.is_in("tests/tidy"):  # which must name what it looks for
+                yield file, number, f"{mark[0]} without an issue: write {mark[0]}(#number)"
+
+
+def file_name(files: list[File]) -> Iterator[tuple[File, int, str]]:
+    for file in files:
+        parts = re.split(r"[/_.-]", file.path.lower())
+        for part in BANNED_NAMES.intersection(parts):
+            yield file, 1, f'"{part}" names a drawer, not an idea'
+
+
+def readme_length(files: list[File]) -> Iterator[tuple[File, int, str]]:
+    for file in files:
+        if file.path == "README.md" and len(file.lines) > LINES_OF_README:
+            yield file, LINES_OF_README, f"{len(file.lines)} lines; {LINES_OF_README} is the most"
+
+
+def mirror_name(files: list[File]) -> Iterator[tuple[File, int, str]]:
+    for file in files:
+        for number, line in enumerate(file.lines, 1):
+            if MIRROR.search(line) and not file.path.startswith("tests/tidy/"):
+                yield file, number, "names a package mirror"
+
+
+RULES = [include_direction, banned_call, size, script_caller, file_head, unfinished, file_name,
+         readme_length, mirror_name]
+
+
+def findings_in(root: Path, exceptions=None) -> list[Finding]:
+    files = files_of(root)
+    found = [Finding(rule.__name__, file.path, line, text)
+             for rule in RULES for file, line, text in rule(files)]
+    for exception in EXCEPTIONS if exceptions is None else exceptions:
+        rule, path, mentioned, _ = exception
+        covered = [f for f in found if (f.rule, f.path) == (rule, path) and mentioned in f.text]
+        if not covered:
+            found.append(Finding("exception", path, 1, f"{rule}: nothing to except any more"))
+        found = [f for f in found if f not in covered]
+    return found
+
+
+def main() -> int:
+    root = Path(sys.argv[1]) if len(sys.argv) > 1 else Path(__file__).resolve().parents[2]
+    findings = findings_in(root)
+    print(*findings, sep="\n")
+    return 1 if findings else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
