@@ -20,8 +20,8 @@ LINES_A_FILE, LINES_A_FUNCTION, COLUMNS, LINES_OF_README = 400, 70, 100, 150
 # (rule, file, what the finding mentions, reason)
 EXCEPTIONS: list[tuple[str, str, str, str]] = []
 
-# Which folders of src/ a layer may include from; the deepest that matches a file counts. What is not
-# here, such as src/*.cpp, which joins the layers together, may include all of src/.
+# Which folders of src/ a layer may include from; the deepest that matches a file counts. What is
+# not here, such as src/*.cpp, which joins the layers together, may include all of src/.
 LAYERS = {
     "src/sync": ("sync",),
     "src/runtime": ("runtime",),

@@ -4,7 +4,7 @@
 
 servers_folder=${HOLDFAST_CACHE:-${XDG_CACHE_HOME:-$HOME/.cache}/holdfast}/servers
 
-# Says which servers there are, as the tests read it: "redis-7.0=/usr/bin/redis-server;valkey-8=…".
+# Says which servers there are, as tests read it: "redis-7.0=/usr/bin/redis-server;valkey-8=…".
 export_servers() {
   local redis valkey=$servers_folder/valkey-8/bin/valkey-server
   HOLDFAST_SERVERS=
@@ -33,7 +33,7 @@ fetch_servers() {
     stage "Fetching valkey-server 8" fetch_server valkey-8 valkey-server
   else
     attempt "Fetching valkey-server 8" fetch_server valkey-8 valkey-server
-    [[ -x $servers_folder/valkey-8/bin/valkey-server ]] ||
+    last_stage_ok ||
       warn "no valkey-server 8, so its tests will be skipped. Is bookworm-backports reachable?"
   fi
 }

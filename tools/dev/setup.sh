@@ -33,7 +33,7 @@ missing_packages() {
   local alternatives package installed
   installed=$(dpkg-query -W -f '${db:Status-Status} ${Package}\n' | sed -n 's/^installed //p')
   while read -r -a alternatives; do
-    # An alternative counts only where the first choice cannot be had: Debian 12 has an old Boost too.
+    # Only where the first choice cannot be had, its alternative counts: Debian 12 has an old Boost.
     package=${alternatives[0]}
     if ! grep -qxF "$package" <<< "$installed"; then
       package=$(first_available "${alternatives[@]}")

@@ -34,6 +34,7 @@ attempt() {
   if ((status == 0)); then stage_end ok; else stage_end FAILED; fi
 }
 
+last_stage_ok() { [[ ${stage_results[-1]} == ok ]]; }
 failed_stages() { printf '%s\n' "${stage_results[@]}" | grep -c FAILED || true; }
 
 stage_begin() {

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""tally.py <results folder> <failed stages>: counts what ./dev test ran, and why tests were skipped.
+"""tally.py <results folder> <failed stages>: counts what ./dev test ran, and says what was skipped.
 
-Each layer's folder holds CTest's report and, for its GoogleTest programs, one that names every case.
+Each layer's folder holds CTest's report and, for its GoogleTest programs, one that names each case.
 A program that died early left none, and one may fail after its last case (a leak found at exit):
 then CTest's own verdict counts.
 """

@@ -37,7 +37,7 @@ lint_quickly() {
 test_preset() {
   local preset=$1 layer
   attempt "Building ($preset)" build "$preset" --target "$2"
-  if [[ ${stage_results[-1]} != ok ]]; then
+  if ! last_stage_ok; then
     return
   fi
   for layer in $3; do
@@ -51,5 +51,6 @@ test_preset() {
 run_layer() {
   local folder=$results/$1/$2
   mkdir -p "$folder"
-  GTEST_OUTPUT=xml:$folder/ ctest --preset "$1" -L "^$2\$" --output-junit "$folder/ctest.junit"
+  GTEST_OUTPUT=xml:$folder/ \
+    ctest --preset "$1" -L "^$2\$" --no-label-summary --output-junit "$folder/ctest.junit"
 }

@@ -24,5 +24,7 @@ if(BUILD_SHARED_LIBS)
 else()
   set(pc_requires "Requires")
 endif()
+# Found from the file itself, so that what is installed can be moved (`--prefix`, staging folders).
+file(RELATIVE_PATH pc_up "/${CMAKE_INSTALL_LIBDIR}/pkgconfig" "/")
 configure_file(tools/package/holdfast.pc.in holdfast.pc @ONLY)
 install(FILES "${PROJECT_BINARY_DIR}/holdfast.pc" DESTINATION "${CMAKE_INSTALL_LIBDIR}/pkgconfig")
