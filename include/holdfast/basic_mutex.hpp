@@ -208,10 +208,10 @@ private:
     using shared_object = std::shared_ptr<sync::lock_object>;
     static void start_lock(shared_object, detail::wish, detail::lease_handler);
     static void start_try_lock(shared_object, detail::wish, detail::maybe_lease_handler);
-    static void start_is_locked(shared_object, asio::any_completion_handler<void(error_code, bool)>);
-    static void
-        start_remaining_lease(shared_object,
-                              asio::any_completion_handler<void(error_code, std::optional<duration>)>);
+    static void start_is_locked(shared_object,
+                                asio::any_completion_handler<void(error_code, bool)>);
+    static void start_remaining_lease(
+        shared_object, asio::any_completion_handler<void(error_code, std::optional<duration>)>);
     static void start_force_unlock(shared_object,
                                    asio::any_completion_handler<void(error_code, bool)>);
 

@@ -89,6 +89,7 @@ private:
                             asio::any_completion_handler<void(error_code)>);
 
     std::shared_ptr<sync::engine> engine_;
+    bool owns_thread_ = false;
 };
 
 } // namespace holdfast

@@ -45,22 +45,22 @@ enum class errc {
 
 /// What a server answered. Each is equal to one `errc`, given behind it.
 enum class store_errc {
-    loading = 1,      ///< LOADING: reading its data; unreachable
-    busy_script,      ///< BUSY: a script runs too long; unreachable
-    read_only,        ///< READONLY: a replica; unreachable
-    master_down,      ///< MASTERDOWN: a replica cut off; unreachable
-    cluster_down,     ///< CLUSTERDOWN: the slot is not served; unreachable
-    try_again,        ///< TRYAGAIN, MOVED, ASK: the slot is elsewhere; unreachable
-    too_many_clients, ///< max number of clients reached; unreachable
-    no_replicas,      ///< NOREPLICAS: too few replicas to write; unreachable
-    disk_trouble,     ///< MISCONF: cannot save its data and takes no writes; unreachable
-    out_of_memory,    ///< OOM; refused
-    no_permission,    ///< NOPERM, or its form inside a script; refused
+    loading = 1,       ///< LOADING: reading its data; unreachable
+    busy_script,       ///< BUSY: a script runs too long; unreachable
+    read_only,         ///< READONLY: a replica; unreachable
+    master_down,       ///< MASTERDOWN: a replica cut off; unreachable
+    cluster_down,      ///< CLUSTERDOWN: the slot is not served; unreachable
+    try_again,         ///< TRYAGAIN, MOVED, ASK: the slot is elsewhere; unreachable
+    too_many_clients,  ///< max number of clients reached; unreachable
+    no_replicas,       ///< NOREPLICAS: too few replicas to write; unreachable
+    disk_trouble,      ///< MISCONF: cannot save its data and takes no writes; unreachable
+    out_of_memory,     ///< OOM; refused
+    no_permission,     ///< NOPERM, or its form inside a script; refused
     not_authenticated, ///< NOAUTH, WRONGPASS: user or password; refused
-    wrong_type,       ///< WRONGTYPE: the key holds something that is no lock; refused
-    script_killed,    ///< an operator ended the script; outcome_unknown
-    protocol,         ///< not an answer of this protocol; outcome_unknown
-    other,            ///< any other error of the server; refused
+    wrong_type,        ///< WRONGTYPE: the key holds something that is no lock; refused
+    script_killed,     ///< an operator ended the script; outcome_unknown
+    protocol,          ///< not an answer of this protocol; outcome_unknown
+    other,             ///< any other error of the server; refused
 };
 
 HOLDFAST_EXPORT error_code make_error_code(errc) noexcept;

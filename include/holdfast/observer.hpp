@@ -8,12 +8,12 @@ namespace holdfast {
 
 /// What a client reports, for metrics, logs and alarms.
 enum class event_kind : std::int32_t {
-    acquired = 1,   ///< a lock was granted; `duration_us`: from the call to the grant
-    waited,         ///< an acquisition ended without the lock; `duration_us`: how long it waited
-    released,       ///< acknowledged by the store; `duration_us`: how long it was held
-    lost,           ///< a hold ended without its owner's asking; `duration_us`: how long it was held
-    in_danger,      ///< renewals fail and the end comes near; `duration_us`: what is left
-    abandoned,      ///< a thread ended while holding: no more renewal; `duration_us`: held so far
+    acquired = 1, ///< a lock was granted; `duration_us`: from the call to the grant
+    waited,       ///< an acquisition ended without the lock; `duration_us`: how long it waited
+    released,     ///< acknowledged by the store; `duration_us`: how long it was held
+    lost,         ///< a hold ended without its owner's asking; `duration_us`: how long it was held
+    in_danger,    ///< renewals fail and the end comes near; `duration_us`: what is left
+    abandoned,    ///< a thread ended while holding: no more renewal; `duration_us`: held so far
     renewal_failed, ///< one attempt, which is repeated; `duration_us`: what is left of the term
     release_failed, ///< given up: the lock frees itself when its lease ends
     misuse,         ///< `unlock()` of a lock that the caller does not hold
@@ -31,8 +31,8 @@ enum class event_cause : std::int32_t {
     max_hold,   ///< the option's bound was reached
     timed_out,  ///< patience ran out
     cancelled,
-    closed,     ///< the client was closed
-    failed,     ///< see `code` and `text`
+    closed, ///< the client was closed
+    failed, ///< see `code` and `text`
 };
 
 /// One report. Plain data, valid during the call only, so that C and other languages can carry it.

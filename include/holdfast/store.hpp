@@ -31,9 +31,12 @@ namespace holdfast {
 /// The name of a lock as users write it, and as stores see it after the client's name mapping.
 /// Any bytes; what is allowed is checked before anything is sent.
 struct lock_name {
-    lock_name(std::string s) : text{std::move(s)} {}
-    lock_name(std::string_view s) : text{s} {}
-    lock_name(const char* s) : text{s} {}
+    lock_name(std::string s)
+        : text{std::move(s)} {}
+    lock_name(std::string_view s)
+        : text{s} {}
+    lock_name(const char* s)
+        : text{s} {}
     bool operator==(const lock_name&) const = default;
     std::string text;
 };
@@ -51,7 +54,10 @@ HOLDFAST_EXPORT std::string to_string(const owner_id&);
 enum class lock_kind { plain, fair, fenced, read, write };
 
 struct hold {
-    hold(lock_name n, owner_id o, lock_kind k) : name{std::move(n)}, owner{o}, kind{k} {}
+    hold(lock_name n, owner_id o, lock_kind k)
+        : name{std::move(n)}
+        , owner{o}
+        , kind{k} {}
     lock_name name;
     owner_id owner;
     lock_kind kind;
@@ -161,10 +167,10 @@ public:
 struct store_context {
     asio::any_io_executor executor; ///< a strand, or one thread's: one step at a time
     clock& time;
-    std::function<std::uint64_t()> random; ///< jitter; seeded in a simulation
-    std::array<std::uint8_t, 16> client{}; ///< this client's identity
-    std::string label;                     ///< for people: shown where servers list clients
-    duration poll_bound{};                 ///< longest sleep of a waiter that hears nothing
+    std::function<std::uint64_t()> random;  ///< jitter; seeded in a simulation
+    std::array<std::uint8_t, 16> client{};  ///< this client's identity
+    std::string label;                      ///< for people: shown where servers list clients
+    duration poll_bound{};                  ///< longest sleep of a waiter that hears nothing
     std::function<void(const event&)> tell; ///< reconnected and the like; any moment
 };
 

@@ -10,7 +10,8 @@
 
 namespace holdfast {
 
-/// CLOCK_BOOTTIME: runs on while the machine is suspended, never steps, says nothing about the date.
+/// CLOCK_BOOTTIME: runs on while the machine is suspended, never steps, says nothing about the
+/// date.
 struct HOLDFAST_EXPORT boot_clock {
     using duration = std::chrono::milliseconds;
     using rep = duration::rep;
@@ -74,7 +75,8 @@ constexpr duration saturate(std::chrono::duration<Rep, Period> length, rounding 
         return duration::min();
     const auto whole = static_cast<duration::rep>(count);
     const long double rest = count - static_cast<long double>(whole);
-    return duration{whole + (to == rounding::up && rest > 0 ? 1 : 0) - (to == rounding::down && rest < 0 ? 1 : 0)};
+    return duration{whole + (to == rounding::up && rest > 0 ? 1 : 0) -
+                    (to == rounding::down && rest < 0 ? 1 : 0)};
 }
 
 /// What is left until `deadline`, on whatever clock it was given.

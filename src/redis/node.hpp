@@ -28,7 +28,8 @@ struct server_deadline {
 using argument = std::variant<std::string_view, std::int64_t, server_deadline>;
 
 struct channel_name {
-    explicit channel_name(std::string s) : text{std::move(s)} {}
+    explicit channel_name(std::string s)
+        : text{std::move(s)} {}
     std::string text;
 };
 

@@ -15,11 +15,11 @@ namespace holdfast::memory {
 
 /// What happens to one request between a client and the server. Default: nothing bad.
 struct fate {
-    duration request_delay{};  ///< on its way there; longer than the time limit: it is executed late
-    duration answer_delay{};   ///< on its way back
-    bool request_lost = false; ///< never executed, never answered
-    bool answer_lost = false;  ///< executed, never answered
-    bool refused = false;      ///< `errc::unreachable` at once: never sent
+    duration request_delay{}; ///< on its way there; longer than the time limit: it is executed late
+    duration answer_delay{};  ///< on its way back
+    bool request_lost = false;                ///< never executed, never answered
+    bool answer_lost = false;                 ///< executed, never answered
+    bool refused = false;                     ///< `errc::unreachable` at once: never sent
     std::optional<duration> executed_again{}; ///< a second time, this long after the first
     bool wake_up_lost = false; ///< the next wake-up of this client's is not delivered
 };
@@ -56,17 +56,17 @@ public:
                           duration command_timeout = std::chrono::seconds{3});
 
     // The server's own clock: leases end and late requests are refused by it.
-    void step_clock(duration);       ///< forward or back, at once
+    void step_clock(duration);        ///< forward or back, at once
     void set_clock_rate(double rate); ///< 1.0: as the clients' clock
 
-    void restart_empty();                            ///< forgets every lock, wakes nobody
-    bool evict(const lock_name&);                    ///< forgets one, wakes nobody
-    void occupy(const lock_name&, duration lease);   ///< a foreign owner takes it, whoever holds
-    bool vacate(const lock_name&);                   ///< the foreign owner releases: wakes waiters
+    void restart_empty();                          ///< forgets every lock, wakes nobody
+    bool evict(const lock_name&);                  ///< forgets one, wakes nobody
+    void occupy(const lock_name&, duration lease); ///< a foreign owner takes it, whoever holds
+    bool vacate(const lock_name&);                 ///< the foreign owner releases: wakes waiters
 
     std::optional<holding> inspect(const lock_name&) const;
-    std::size_t held_count() const;      ///< locks now held
-    std::size_t listener_count() const;  ///< places that would be woken
+    std::size_t held_count() const;     ///< locks now held
+    std::size_t listener_count() const; ///< places that would be woken
 
     /// The server of that name in this process, made when first asked for: the URL `memory:NAME`.
     static std::shared_ptr<server> named(std::string_view name);

@@ -25,10 +25,11 @@ struct options {
     duration command_timeout = std::chrono::seconds{3}; ///< one request, from queue to answer
     duration backoff_min{50};   ///< between two connection attempts, growing and jittered up to …
     duration backoff_max{2000}; ///< … this
-    duration subscription_linger = std::chrono::seconds{5}; ///< kept that long after the last waiter
+    duration subscription_linger =
+        std::chrono::seconds{5}; ///< kept that long after the last waiter
 
-    std::size_t requests_max = 100'000;                ///< queued or in flight, per connection
-    std::size_t reply_bytes_max = 16 * 1024 * 1024;    ///< a longer answer is not one of ours
+    std::size_t requests_max = 100'000;             ///< queued or in flight, per connection
+    std::size_t reply_bytes_max = 16 * 1024 * 1024; ///< a longer answer is not one of ours
 };
 
 /// A store on that server. Throws `errc::invalid_argument`, naming what is wrong, at once.

@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: Apache-2.0
+// How a completion handler hears what the executor did: on its own executor, never inside the call
+// that started it, and with an error_code instead of an exception.
+#pragma once
+
+#include "front/guard.hpp"
+
+#include <boost/asio/associated_cancellation_slot.hpp>
+#include <boost/asio/associated_executor.hpp>
+#include <boost/asio/co_spawn.hpp>
+#include <boost/asio/dispatch.hpp>
+#include <boost/asio/post.hpp>
+#include <boost/asio/system_executor.hpp>
+
+#include <exception>
+#include <memory>
+#include <tuple>
+#include <utility>
+
+namespace holdfast::front {
+
+/// Invokes the handler on its executor, or on `otherwise` if it has none. Called on `otherwise`.
+template <typename Handler, typename... Args>
+void complete(Handler handler, const asio::any_io_executor& otherwise, Args... args) {
+    const auto executor = asio::get_associated_executor(handler, otherwise);
+    asio::dispatch(executor, [handler = std::move(handler),
+                              args = std::make_tuple(std::move(args)...)]() mutable {
+        std::apply(std::move(handler), std::move(args));
+    });
+}
+
+/// The same where there is no executor of ours to begin on: in a forked child, or for an object
+/// that holds nothing.
+template <typename Handler, typename... Args>
+void complete_elsewhere(Handler handler, Args... args) {
+    auto begin = [handler = std::move(handler),
+                  args = std::make_tuple(std::move(args)...)]() mutable {
+        auto arrive = [&handler](Args... values) {
+            complete(std::move(handler), asio::system_executor{}, std::move(values)...);
+        };
+        std::apply(arrive, std::move(args));
+    };
+    asio::post(asio::system_executor{}, std::move(begin));
+}
+
+/// Store failures become their code. Anything else is a bug in us and keeps flying.
+inline error_code to_error_code(const std::exception_ptr& thrown) {
+    if (!thrown)
+        return {};
+    try {
+        std::rethrow_exception(thrown);
+    } catch (const boost::system::system_error& e) {
+        return e.code();
+    }
+}
+
+/// Runs a coroutine and completes the handler with `(error_code, T)`.
+template <typename T, typename Handler>
+void start(const std::shared_ptr<sync::engine>& home, asio::awaitable<T> work, Handler handler) {
+    if (home->forked())
+        return complete_elsewhere(std::move(handler), make_error_code(errc::forked), T{});
+    asio::co_spawn(
+        home->executor(), std::move(work),
+        [home, handler = std::move(handler)](const std::exception_ptr& thrown, T value) mutable {
+            complete(std::move(handler), home->executor(), to_error_code(thrown), std::move(value));
+        });
+}
+
+/// An acquisition whose outcome `Deliver` turns into the handler's arguments.
+template <typename Handler, typename Deliver>
+class async_call final : public sync::acquisition {
+public:
+    async_call(std::shared_ptr<sync::engine> of, sync::request what, Handler handler,
+               Deliver deliver)
+        : acquisition{std::move(of), std::move(what)}
+        , handler_{std::move(handler)}
+        , deliver_{std::move(deliver)} {}
+
+    /// The user's cancellation ends the call at once; what is under way cleans up behind it.
+    static void begin(const std::shared_ptr<async_call>& call) {
+        auto slot = asio::get_associated_cancellation_slot(call->handler_);
+        if (slot.is_connected())
+            slot.assign([weak = std::weak_ptr<async_call>{call}](asio::cancellation_type) {
+                if (const std::shared_ptr<async_call> strong = weak.lock())
+                    asio::post(strong->home->executor(), [strong] { strong->cancel(); });
+            });
+        asio::post(call->home->executor(), [call] { call->home->start(call); });
+    }
+
+protected:
+    void complete(std::shared_ptr<sync::wire_hold> held, const sync::failure& why) override {
+        deliver_(std::move(handler_), home->executor(), std::move(held), why.code);
+    }
+
+private:
+    Handler handler_;
+    Deliver deliver_;
+};
+
+} // namespace holdfast::front

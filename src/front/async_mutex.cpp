@@ -1,0 +1,124 @@
+// SPDX-License-Identifier: Apache-2.0
+// The asynchronous verbs of basic_mutex, and the questions to the store.
+#include "front/async.hpp"
+#include "front/blocking.hpp"
+#include "front/wish.hpp"
+
+#include <holdfast/basic_mutex.hpp>
+
+namespace holdfast {
+namespace {
+
+using shared_hold = std::shared_ptr<sync::wire_hold>;
+using shared_object = std::shared_ptr<sync::lock_object>;
+
+lease lease_of(shared_hold held) {
+    return held ? lease{std::move(held)} : lease{};
+}
+
+std::optional<lease> maybe_lease_of(shared_hold held) {
+    if (!held)
+        return std::nullopt;
+    return lease{std::move(held)};
+}
+
+template <typename Handler, typename Wrap>
+void start_call(const shared_object& lock, const detail::wish& how, Handler handler, Wrap wrap) {
+    const std::shared_ptr<sync::engine>& home = lock->home;
+    if (home->forked())
+        return front::complete_elsewhere(std::move(handler), make_error_code(errc::forked),
+                                         wrap(nullptr));
+    auto deliver = [wrap](Handler h, const asio::any_io_executor& otherwise, shared_hold held,
+                          const error_code& ec) {
+        front::complete(std::move(h), otherwise, ec, wrap(std::move(held)));
+    };
+    try {
+        using call = front::async_call<Handler, decltype(deliver)>;
+        sync::request what = front::request_for(*lock, how);
+        call::begin(std::make_shared<call>(home, std::move(what), std::move(handler), deliver));
+    } catch (const boost::system::system_error& e) { // a lease time that cannot be
+        auto refuse = [h = std::move(handler), home, ec = e.code(), deliver]() mutable {
+            deliver(std::move(h), home->executor(), nullptr, ec);
+        };
+        asio::post(home->executor(), std::move(refuse));
+    }
+}
+
+asio::awaitable<std::optional<holding>> inspect(std::shared_ptr<sync::engine> home,
+                                                lock_name name) {
+    co_return co_await home->operators_view().inspect(std::move(name));
+}
+
+asio::awaitable<bool> is_locked_at(shared_object lock) {
+    const std::optional<holding> found = co_await inspect(lock->home, lock->name);
+    co_return found.has_value();
+}
+
+asio::awaitable<std::optional<duration>> remaining_at(shared_object lock) {
+    const std::optional<holding> found = co_await inspect(lock->home, lock->name);
+    if (!found)
+        co_return std::nullopt;
+    co_return found->remaining.value_or(duration::max());
+}
+
+asio::awaitable<bool> force_at(shared_object lock) {
+    co_return co_await lock->home->force_unlock(lock->name);
+}
+
+} // namespace
+
+void basic_mutex::start_lock(shared_object lock, detail::wish how, detail::lease_handler handler) {
+    start_call(lock, how, std::move(handler), lease_of);
+}
+
+void basic_mutex::start_try_lock(shared_object lock, detail::wish how,
+                                 detail::maybe_lease_handler handler) {
+    start_call(lock, how, std::move(handler), maybe_lease_of);
+}
+
+void basic_mutex::start_share(shared_object lock, shared_hold outer,
+                              detail::lease_handler handler) {
+    if (lock->home->forked())
+        return front::complete_elsewhere(std::move(handler), make_error_code(errc::forked),
+                                         lease{});
+    auto share = [lock, outer = std::move(outer), h = std::move(handler)]() mutable {
+        error_code ec;
+        if (!outer || outer->home != lock->home || outer->what.name != lock->name)
+            ec = make_error_code(errc::not_owner);
+        else if (!outer->share())
+            ec = make_error_code(errc::lease_lost);
+        lease inner = ec ? lease{} : lease{std::move(outer)};
+        front::complete(std::move(h), lock->home->executor(), ec, std::move(inner));
+    };
+    asio::post(lock->home->executor(), std::move(share));
+}
+
+bool basic_mutex::is_locked() const {
+    return front::wait_for(lock_->home, is_locked_at(lock_));
+}
+
+std::optional<duration> basic_mutex::remaining_lease() const {
+    return front::wait_for(lock_->home, remaining_at(lock_));
+}
+
+bool basic_mutex::force_unlock() {
+    return front::wait_for(lock_->home, force_at(lock_));
+}
+
+void basic_mutex::start_is_locked(shared_object lock,
+                                  asio::any_completion_handler<void(error_code, bool)> handler) {
+    front::start(lock->home, is_locked_at(lock), std::move(handler));
+}
+
+void basic_mutex::start_remaining_lease(
+    shared_object lock,
+    asio::any_completion_handler<void(error_code, std::optional<duration>)> handler) {
+    front::start(lock->home, remaining_at(lock), std::move(handler));
+}
+
+void basic_mutex::start_force_unlock(shared_object lock,
+                                     asio::any_completion_handler<void(error_code, bool)> handler) {
+    front::start(lock->home, force_at(lock), std::move(handler));
+}
+
+} // namespace holdfast

@@ -1,0 +1,125 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "front/blocking.hpp"
+#include "front/wish.hpp"
+#include "runtime/fork.hpp"
+
+#include <holdfast/basic_mutex.hpp>
+
+#include <cassert>
+
+namespace holdfast {
+namespace {
+
+using sync::lock_object;
+using sync::thread_table;
+
+std::string mapped(const options& how, const std::string& name) {
+    return how.name_mapper ? how.name_mapper(name) : how.prefix + name;
+}
+
+std::shared_ptr<lock_object> make_object(const std::shared_ptr<sync::engine>& home,
+                                         const lock_name& name, std::optional<duration> length,
+                                         sync::recursion again) {
+    const lock_store& store = std::as_const(*home).locks();
+    return std::make_shared<lock_object>(
+        home, checked_name(mapped(home->how(), name.text), store),
+        checked_lease(length.value_or(home->how().lease_time), store.bounds()), again);
+}
+
+/// This thread has the lock already and asks for it again.
+void enter_again(const lock_object& lock, const thread_table::entry& mine,
+                 const detail::wish& how) {
+    if (!mine.hold->believed())
+        throw front::worded_error{{make_error_code(errc::lease_lost),
+                                   "this thread held the lock and lost it; unlock() it first"}};
+    if (lock.again == sync::recursion::refused)
+        throw front::worded_error{{make_error_code(errc::already_held),
+                                   "this thread holds the lock, and a mutex is not recursive"}};
+    if (how.lease) {
+        const duration length = front::wanted_lease(lock, how).value();
+        if (mine.hold->remaining() < length)
+            front::extend(mine.hold, length);
+    } else if (!mine.hold->renewed()) {
+        auto renew = [held = mine.hold, length = lock.lease] {
+            held->set_lease(length, true);
+            held->home->renewals().contact_soon(*held);
+        };
+        asio::post(lock.home->executor(), std::move(renew));
+    }
+    lock.home->threads()->enter_again(lock.name.text);
+}
+
+} // namespace
+
+basic_mutex::basic_mutex(client& home, lock_name name, std::optional<duration> lease_time,
+                         sync::recursion again)
+    : lock_{make_object(home.engine(), name, lease_time, again)} {}
+
+basic_mutex::~basic_mutex() {
+    if (lock_ && lock_->home->forked())
+        runtime::leak(std::move(lock_));
+}
+
+bool basic_mutex::take(detail::wish how) {
+    const std::shared_ptr<sync::engine>& home = lock_->home;
+    if (home->forked())
+        throw front::worded_error{front::forked()};
+    const thread_table::entry mine = home->threads()->find(lock_->name.text);
+    if (mine.count > 0) {
+        enter_again(*lock_, mine, how);
+        return true;
+    }
+    front::throw_if(front::objection_to_blocking(*home));
+    const auto call = std::make_shared<front::blocking_call>(home, front::request_for(*lock_, how));
+    asio::post(home->executor(), [call] { call->home->start(call); });
+    auto cancel = [&call] { asio::post(call->home->executor(), [call] { call->cancel(); }); };
+    const std::stop_callback on_stop{how.cancel, cancel};
+    front::blocking_call::outcome got = call->wait();
+    front::throw_if(std::move(got.why));
+    if (!got.held)
+        return false;
+    home->threads()->add(std::move(got.held));
+    return true;
+}
+
+void basic_mutex::unlock() noexcept {
+    error_code ec;
+    unlock(ec);
+    if (ec != errc::not_owner)
+        return; // what else goes wrong the engine reports
+    const event misuse{.kind = event_kind::misuse,
+                       .name = lock_->name.text.data(),
+                       .name_size = lock_->name.text.size(),
+                       .code = static_cast<std::int32_t>(errc::not_owner)};
+    auto tell = [lock = lock_, misuse] { lock->home->tell(misuse); };
+    asio::post(lock_->home->executor(), std::move(tell));
+    assert(ec != errc::not_owner && "unlock() of a lock that this thread does not hold");
+}
+
+void basic_mutex::unlock(error_code& ec) noexcept {
+    const std::shared_ptr<sync::engine>& home = lock_->home;
+    if (home->forked()) {
+        ec = make_error_code(errc::forked);
+        return;
+    }
+    const thread_table::entry before = home->threads()->leave(lock_->name.text);
+    if (before.count == 0)
+        ec = make_error_code(home->stopped() ? errc::closed : errc::not_owner);
+    else if (before.count > 1)
+        ec = before.hold->believed() ? error_code{} : make_error_code(errc::lease_lost);
+    else
+        lease{before.hold}.unlock(ec);
+}
+
+bool basic_mutex::is_held_by_this_thread() const {
+    return hold_count() > 0;
+}
+
+std::size_t basic_mutex::hold_count() const {
+    if (lock_->home->forked())
+        return 0;
+    const thread_table::entry mine = lock_->home->threads()->find(lock_->name.text);
+    return mine.count > 0 && mine.hold->believed() ? mine.count : 0;
+}
+
+} // namespace holdfast

@@ -1,0 +1,119 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "front/async.hpp"
+#include "front/blocking.hpp"
+#include "runtime/fork.hpp"
+#include "runtime/random.hpp"
+#include "url.hpp"
+#include "validation.hpp"
+
+#include <holdfast/client.hpp>
+
+#include <boost/asio/strand.hpp>
+
+namespace holdfast {
+namespace {
+
+/// A child of fork() that uses what its parent made is told so.
+std::function<bool()> forked_since_now() {
+    return [made_in = runtime::fork_generation()] { return runtime::fork_generation() != made_in; };
+}
+
+/// What the options leave open, and the store that their URL names.
+options complete(options how) {
+    if (!how.store)
+        how = resolve_url(std::move(how));
+    if (!how.random)
+        how.random = runtime::system_random();
+    check(how);
+    return how;
+}
+
+std::shared_ptr<sync::engine> make_engine(asio::any_io_executor executor, clock& time,
+                                          std::shared_ptr<void> keeps, options how) {
+    return std::make_shared<sync::engine>(
+        sync::surroundings{std::move(executor), time, std::move(keeps), forked_since_now()},
+        complete(std::move(how)));
+}
+
+} // namespace
+
+namespace detail {
+template <int Version>
+void built_with_boost<Version>::check() noexcept {}
+template struct built_with_boost<BOOST_VERSION>;
+} // namespace detail
+
+options client::with_url(std::string_view url) {
+    options how;
+    how.url = url;
+    return how;
+}
+
+client::client(own_thread, options how)
+    : owns_thread_{true} {
+    how = complete(std::move(how)); // before there is a thread
+    const auto loop = std::make_shared<runtime::loop>();
+    engine_ = make_engine(loop->executor(), loop->time(), loop, std::move(how));
+}
+
+client::client(asio::any_io_executor executor, options how) {
+    detail::built_with_boost<BOOST_VERSION>::check();
+    const asio::any_io_executor strand = asio::make_strand(std::move(executor));
+    const auto time = std::make_shared<runtime::real_clock>(strand);
+    engine_ = make_engine(strand, *time, time, std::move(how));
+}
+
+client::client(asio::any_io_executor executor, clock& time, options how)
+    : engine_{make_engine(asio::make_strand(std::move(executor)), time, nullptr, std::move(how))} {
+    detail::built_with_boost<BOOST_VERSION>::check();
+}
+
+client::client(client&&) noexcept = default;
+
+client& client::operator=(client&& other) noexcept {
+    client dropped{std::move(*this)};
+    engine_ = std::move(other.engine_);
+    owns_thread_ = other.owns_thread_;
+    return *this;
+}
+
+client::~client() {
+    if (!engine_)
+        return;
+    if (engine_->forked())
+        runtime::leak(std::move(engine_));
+    else if (owns_thread_)
+        close();
+    else
+        start_close(engine_, [](error_code) {});
+}
+
+void client::close() noexcept {
+    if (!engine_ || engine_->forked())
+        return;
+    if (runtime::runs_here(engine_->executor()))
+        return start_close(engine_, [](error_code) {});
+    const auto meeting = std::make_shared<front::rendezvous<error_code>>();
+    start_close(engine_, [meeting](error_code ec) { meeting->bring(ec); });
+    (void)meeting->wait();
+}
+
+void client::start_close(std::shared_ptr<sync::engine> engine,
+                         asio::any_completion_handler<void(error_code)> handler) {
+    if (engine->forked())
+        return front::complete_elsewhere(std::move(handler), make_error_code(errc::forked));
+    auto begin = [engine, handler = std::move(handler)]() mutable {
+        auto done = [engine, handler = std::move(handler)]() mutable {
+            front::complete(std::move(handler), engine->executor(), error_code{});
+        };
+        engine->close(std::move(done));
+    };
+    asio::post(engine->executor(), std::move(begin));
+}
+
+std::string client::id() const {
+    const std::string owner = to_string(owner_id{engine_->identity(), 0});
+    return owner.substr(0, owner.find(':'));
+}
+
+} // namespace holdfast

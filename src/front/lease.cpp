@@ -1,0 +1,140 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "front/async.hpp"
+#include "front/blocking.hpp"
+#include "runtime/fork.hpp"
+#include "validation.hpp"
+
+#include <holdfast/lease.hpp>
+
+namespace holdfast {
+namespace {
+
+using shared_hold = std::shared_ptr<sync::wire_hold>;
+
+void release_unwatched(shared_hold held) {
+    auto let_go = [held]() mutable {
+        sync::release(std::move(held), sync::release_handler{[](const sync::failure&) {}});
+    };
+    asio::post(held->home->executor(), std::move(let_go));
+}
+
+/// Hands a failure's code to the user's handler, on the handler's executor.
+template <typename Handler>
+sync::release_handler deliver(Handler handler, const std::shared_ptr<sync::engine>& home) {
+    return sync::release_handler{
+        [handler = std::move(handler), home](const sync::failure& why) mutable {
+            front::complete(std::move(handler), home->executor(), why.code);
+        }};
+}
+
+/// What keeps an asynchronous verb from beginning: there is nothing, or nobody, to begin with.
+error_code objection(const shared_hold& held) {
+    if (!held)
+        return make_error_code(errc::not_owner);
+    return held->home->forked() ? make_error_code(errc::forked) : error_code{};
+}
+
+} // namespace
+
+lease::lease(std::shared_ptr<sync::wire_hold> held) noexcept
+    : hold_{std::move(held)} {}
+
+lease& lease::operator=(lease&& other) noexcept {
+    lease dropped{std::move(hold_)};
+    hold_ = std::move(other.hold_);
+    return *this;
+}
+
+lease::~lease() {
+    if (!hold_)
+        return;
+    if (hold_->home->forked())
+        runtime::leak(std::move(hold_));
+    else
+        release_unwatched(std::move(hold_));
+}
+
+bool lease::owns_lock() const noexcept {
+    return hold_ && !hold_->home->forked() && hold_->believed();
+}
+
+std::stop_token lease::lost() const {
+    return hold_ ? hold_->lost() : std::stop_token{};
+}
+
+std::stop_token lease::in_danger() const {
+    return hold_ ? hold_->in_danger() : std::stop_token{};
+}
+
+duration lease::remaining() const noexcept {
+    return owns_lock() ? hold_->remaining() : duration::zero();
+}
+
+std::string_view lease::name() const noexcept {
+    return hold_ ? std::string_view{hold_->what.name.text} : std::string_view{};
+}
+
+std::string lease::owner() const {
+    return hold_ ? to_string(hold_->what.owner) : std::string{};
+}
+
+void lease::extend(lease_time length) {
+    if (!hold_)
+        throw front::worded_error{{make_error_code(errc::not_owner), "this lease holds nothing"}};
+    front::extend(hold_, checked_lease(length.value, std::as_const(*hold_->home).locks().bounds()));
+}
+
+void lease::start_extend(shared_hold held, lease_time length,
+                         asio::any_completion_handler<void(error_code)> handler) {
+    if (const error_code ec = objection(held))
+        return front::complete_elsewhere(std::move(handler), ec);
+    const std::shared_ptr<sync::engine> home = held->home;
+    auto done = deliver(std::move(handler), home);
+    auto begin = [held = std::move(held), length, done = std::move(done)]() mutable {
+        try {
+            const duration wanted =
+                checked_lease(length.value, std::as_const(*held->home).locks().bounds());
+            sync::extend(std::move(held), wanted, std::move(done));
+        } catch (const boost::system::system_error& e) { // a length that cannot be
+            std::move(done)(sync::failure{e.code(), e.what()});
+        }
+    };
+    asio::post(home->executor(), std::move(begin));
+}
+
+void lease::unlock() noexcept {
+    error_code told_by_the_engine;
+    unlock(told_by_the_engine);
+}
+
+void lease::unlock(error_code& ec) noexcept {
+    const shared_hold held = std::move(hold_);
+    ec = objection(held);
+    if (ec) {
+        if (held)
+            runtime::leak(shared_hold{held});
+        return;
+    }
+    if (runtime::runs_here(held->home->executor())) {
+        ec = make_error_code(errc::would_deadlock); // it is released all the same, unwatched
+        return release_unwatched(held);
+    }
+    ec = front::wait_for_release(held->home, [held](sync::release_handler done) {
+             sync::release(held, std::move(done));
+         }).code;
+}
+
+void lease::start_unlock(shared_hold held, asio::any_completion_handler<void(error_code)> handler) {
+    if (const error_code ec = objection(held)) {
+        if (held)
+            runtime::leak(std::move(held));
+        return front::complete_elsewhere(std::move(handler), ec);
+    }
+    const std::shared_ptr<sync::engine> home = held->home;
+    auto begin = [held = std::move(held), done = deliver(std::move(handler), home)]() mutable {
+        sync::release(std::move(held), std::move(done));
+    };
+    asio::post(home->executor(), std::move(begin));
+}
+
+} // namespace holdfast

@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "runtime/loop.hpp"
+
+#include <boost/asio/executor_work_guard.hpp>
+#include <boost/asio/io_context.hpp>
+#include <boost/asio/strand.hpp>
+#include <boost/asio/thread_pool.hpp>
+
+#include <pthread.h>
+#include <signal.h>
+
+namespace holdfast::runtime {
+
+struct loop::inside {
+    asio::io_context io{1};
+    asio::executor_work_guard<asio::io_context::executor_type> work{io.get_executor()};
+    real_clock time{io.get_executor()};
+};
+
+namespace {
+
+/// Signals are for the program's own threads: a thread started meanwhile inherits none of them.
+class signals_blocked {
+public:
+    signals_blocked() {
+        sigset_t all;
+        sigfillset(&all);
+        pthread_sigmask(SIG_SETMASK, &all, &before_);
+    }
+    ~signals_blocked() { pthread_sigmask(SIG_SETMASK, &before_, nullptr); }
+    signals_blocked(const signals_blocked&) = delete;
+
+private:
+    sigset_t before_;
+};
+
+template <typename Executor>
+bool is_here(const asio::any_io_executor& executor) {
+    const Executor* const known = executor.target<Executor>();
+    return known != nullptr && known->running_in_this_thread();
+}
+
+} // namespace
+
+loop::loop()
+    : inside_{std::make_shared<inside>()} {
+    const signals_blocked while_starting;
+    thread_ = std::thread{[mine = inside_] {
+        pthread_setname_np(pthread_self(), "holdfast");
+        mine->io.run();
+    }};
+}
+
+loop::~loop() {
+    inside_->work.reset();
+    inside_->io.stop();
+    if (thread_.get_id() == std::this_thread::get_id())
+        thread_.detach();
+    else
+        thread_.join();
+}
+
+asio::any_io_executor loop::executor() const {
+    return inside_->io.get_executor();
+}
+
+clock& loop::time() const {
+    return inside_->time;
+}
+
+bool runs_here(const asio::any_io_executor& executor) {
+    using asio::strand;
+    using context = asio::io_context::executor_type;
+    using pool = asio::thread_pool::executor_type;
+    if (const auto* const wrapped = executor.target<strand<asio::any_io_executor>>())
+        return wrapped->running_in_this_thread() || runs_here(wrapped->get_inner_executor());
+    return is_here<context>(executor) || is_here<strand<context>>(executor) ||
+           is_here<pool>(executor) || is_here<strand<pool>>(executor);
+}
+
+} // namespace holdfast::runtime

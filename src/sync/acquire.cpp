@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: Apache-2.0
+// The one acquisition loop. Blocking, asynchronous and timed calls all end up here.
+//
+//     line up ──▶ look ──granted in time──▶ a hold
+//                  │ ▲
+//       busy or no │ │ wake-up, holder's lease over, poll bound,
+//          answer  ▼ │ or a pause after a failure
+//                 wait ── patience over, cancelled, outage too long ──▶ undo
+#include "sync/acquire.hpp"
+
+#include "sync/engine.hpp"
+#include "sync/outage.hpp"
+#include "sync/undo.hpp"
+
+#include <algorithm>
+#include <utility>
+
+namespace holdfast::sync {
+namespace {
+
+/// A grant that arrives when its lease is over is asked for anew, so often.
+constexpr int late_grants_max = 3;
+
+/// The place in the store. Leaving the scope undoes what it may have taken, unless that was kept.
+class attempt {
+public:
+    explicit attempt(const std::shared_ptr<acquisition>& call)
+        : call_{call}
+        , want_{call->wanted.name, call->home->next_owner(), lock_kind::plain} {
+        want_.lease_time = call->wanted.lease;
+        want_.give_up_at = call->wanted.give_up_at;
+        spot_ = call->home->locks().line_up(want_, call->wake());
+    }
+    attempt(const attempt&) = delete;
+    ~attempt() {
+        if (spot_ && (granted_ || spot_->uncertain()))
+            undo(call_, std::move(spot_), want_);
+    }
+
+    place& spot() { return *spot_; }
+
+    /// A hold, or nothing if the grant came too late to be of use.
+    std::shared_ptr<wire_hold> keep(const grant& got) {
+        granted_ = true;
+        auto held = std::make_shared<wire_hold>(call_->home, want_, call_->wanted.lease,
+                                                call_->wanted.renewed, got);
+        if (call_->finished() || !held->believed())
+            return nullptr;
+        spot_.reset();
+        return held;
+    }
+
+private:
+    std::shared_ptr<acquisition> call_;
+    ask want_;
+    std::unique_ptr<place> spot_;
+    bool granted_ = false;
+};
+
+[[noreturn]] void fail_late(duration lease) {
+    throw boost::system::system_error{make_error_code(errc::lease_lost),
+                                      "the answer took longer than the lease of " +
+                                          std::to_string(lease.count()) + " ms, " +
+                                          std::to_string(late_grants_max) + " times"};
+}
+
+} // namespace
+
+asio::awaitable<std::shared_ptr<wire_hold>> acquire(std::shared_ptr<acquisition> call) {
+    engine& home = *call->home;
+    attempt here{call};
+    outage trouble{home};
+    int late_grants = 0;
+    while (!call->finished()) {
+        const time_point sent_at = home.now();
+        time_point next_look{};
+        try {
+            const answer said = co_await here.spot().look();
+            trouble.over();
+            if (said.granted) {
+                if (auto held = here.keep({sent_at, said.term, said.token}))
+                    co_return held;
+                if (++late_grants == late_grants_max)
+                    fail_late(call->wanted.lease);
+                continue; // the same owner: it is granted anew
+            }
+            next_look = later(home.now(), said.term);
+        } catch (const boost::system::system_error& e) {
+            next_look = trouble.next_try(e, sent_at);
+        }
+        if (home.now() >= call->wanted.give_up_at) {
+            trouble.rethrow_if_unanswered(); // nobody knows then whether it is busy
+            call->give_up_busy();
+        }
+        if (planted(mutant::wake_dropped_no_poll))
+            next_look = time_point::max();
+        if (!call->finished())
+            co_await call->wake().wait_until(std::min(next_look, call->wanted.give_up_at));
+    }
+    co_return nullptr;
+}
+
+} // namespace holdfast::sync

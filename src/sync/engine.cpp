@@ -1,0 +1,200 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sync/engine.hpp"
+
+#include "sync/release.hpp"
+#include "sync/undo.hpp"
+
+#include <boost/asio/co_spawn.hpp>
+#include <boost/asio/post.hpp>
+
+#include <utility>
+
+namespace holdfast::sync {
+namespace {
+
+/// A version-8 UUID (the version for one's own layouts), whose third group also says that it is
+/// ours: scripts and people can tell our holders from a JVM's, which are version 4.
+std::array<std::uint8_t, 16> new_identity(const std::function<std::uint64_t()>& random) {
+    std::array<std::uint8_t, 16> id{};
+    const std::uint64_t halves[] = {random(), random()};
+    for (std::size_t i = 0; i < id.size(); ++i)
+        id[i] = static_cast<std::uint8_t>(halves[i / 8] >> (8 * (i % 8)));
+    id[6] = 0x8f;                                             // version 8, "f"
+    id[7] = 0xd5;                                             // "d5": holdfast's mark
+    id[8] = static_cast<std::uint8_t>(0x80 | (id[8] & 0x3f)); // the variant of RFC 9562
+    return id;
+}
+
+/// A thread ended while it held; this is that thread.
+void abandon_later(std::shared_ptr<wire_hold> held) {
+    const std::shared_ptr<engine> home = held->home;
+    if (home->forked())
+        return;
+    auto abandon = [home, held = std::move(held)] { home->abandon(held); };
+    asio::post(home->executor(), std::move(abandon));
+}
+
+} // namespace
+
+engine::engine(surroundings around, options how)
+    : around_{std::move(around)}
+    , how_{std::move(how)}
+    , identity_{new_identity(how_.random)}
+    , threads_{std::make_shared<thread_table>(abandon_later)}
+    , renewal_{*this}
+    , quiet_{time().make_alarm()} {
+    store_ = how_.store(store_context{.executor = executor(),
+                                      .time = time(),
+                                      .random = how_.random,
+                                      .client = identity_,
+                                      .label = how_.label,
+                                      .poll_bound = how_.poll_bound,
+                                      .tell = [this](const event& e) { tell(e); }});
+}
+
+engine::~engine() = default;
+
+owner_id engine::next_owner() {
+    if (planted(mutant::number_used_twice))
+        return {identity_, 1};
+    return {identity_, ++last_number_};
+}
+
+duration engine::jitter(duration up_to) {
+    const auto choices = static_cast<std::uint64_t>(std::max<duration::rep>(up_to.count(), 0)) + 1;
+    return duration{static_cast<duration::rep>(how_.random() % choices)};
+}
+
+void engine::spawn(asio::awaitable<void> work) {
+    asio::co_spawn(executor(), std::move(work),
+                   [self = shared_from_this()](const std::exception_ptr& bug) {
+                       if (bug)
+                           std::rethrow_exception(bug);
+                   });
+}
+
+void engine::start(const std::shared_ptr<acquisition>& call) {
+    if (call->finished())
+        return; // cancelled before it began
+    if (closing_)
+        return call->fail({make_error_code(errc::closed), "the client is closed"},
+                          event_cause::closed);
+    if (calls_count_ >= how_.waiters_max)
+        return call->fail({make_error_code(errc::overloaded),
+                           "options::waiters_max = " + std::to_string(how_.waiters_max) +
+                               " calls of this client wait already"});
+    call->begin();
+    calls_.push_back(*call);
+    ++calls_count_;
+    spawn(run(call));
+}
+
+void engine::acquisition_over(acquisition& call) {
+    if (!call.is_linked())
+        return;
+    call.unlink();
+    --calls_count_;
+}
+
+void engine::hold_lost(const std::shared_ptr<wire_hold>& lost, event_cause why) {
+    const std::shared_ptr<wire_hold> held = lost; // it may stand in what forget() erases
+    renewal_.forget(*held);
+    if (held->lose()) {
+        tell_of(*held, event_kind::lost, why, now() - held->granted_at);
+        if (why != event_cause::refused && why != event_cause::forced)
+            release_remains(held);
+    }
+    hold_over(*held);
+    ring_if_quiet();
+}
+
+void engine::hold_over(const wire_hold& held) {
+    if (gate* const where = gates_.find(held.what.name.text)) {
+        where->hold_over(held);
+        gates_.tidy(held.what.name.text);
+    }
+}
+
+asio::awaitable<bool> engine::force_unlock(lock_name name) {
+    const gate* const here = gates_.find(name.text);
+    const std::shared_ptr<wire_hold> ours = here ? here->holder() : nullptr;
+    const bool was_locked = co_await operators_view().force_release(name);
+    if (was_locked && ours)
+        hold_lost(ours, event_cause::forced);
+    co_return was_locked;
+}
+
+void engine::abandon(const std::shared_ptr<wire_hold>& held) {
+    if (held->now_in() != wire_hold::phase::held)
+        return;
+    held->set_lease(held->lease(), false);
+    renewal_.reschedule(held);
+    tell_of(*held, event_kind::abandoned, event_cause::none, now() - held->granted_at);
+}
+
+asio::awaitable<void> engine::nap(time_point until) {
+    if (stopped_)
+        co_return;
+    const std::unique_ptr<alarm> sleep = time().make_alarm();
+    naps_.insert(sleep.get());
+    co_await sleep->wait_until(until);
+    naps_.erase(sleep.get());
+}
+
+void engine::close(closed_handler done) {
+    if (stopped_)
+        return std::move(done)();
+    closers_.push_back(std::move(done));
+    if (!closing_.exchange(true))
+        spawn(close_down());
+}
+
+asio::awaitable<void> engine::close_down() {
+    fail_waiters();
+    for (const std::shared_ptr<wire_hold>& held : renewal_.all()) {
+        held->give_up();
+        tell_of(*held, event_kind::lost, event_cause::closed, now() - held->granted_at);
+    }
+    time_point limit = later(now(), how_.close_patience);
+    while (!quiet() && now() < limit)
+        co_await quiet_->wait_until(limit);
+    if (how_.release_on_close) {
+        for (const std::shared_ptr<wire_hold>& held : renewal_.all()) {
+            held->take_all_shares();
+            release(held, release_handler{[](const failure&) {}});
+        }
+        limit = later(now(), how_.release_patience);
+        while (!quiet() && now() < limit)
+            co_await quiet_->wait_until(limit);
+    }
+    stop();
+}
+
+void engine::fail_waiters() {
+    while (!calls_.empty())
+        calls_.front().fail({make_error_code(errc::closed), "the client was closed"},
+                            event_cause::closed);
+}
+
+void engine::ring_if_quiet() {
+    if (closing_ && quiet())
+        quiet_->ring();
+}
+
+void engine::stop() {
+    stopped_ = true;
+    renewal_.stop();
+    store_->close();
+    for (alarm* const sleep : naps_)
+        sleep->ring();
+    std::vector<closed_handler> done;
+    done.swap(closers_);
+    for (closed_handler& handler : done)
+        std::move(handler)();
+}
+
+residue engine::left() const {
+    return {gates_.count(), calls_count_, renewal_.watched(), tasks_};
+}
+
+} // namespace holdfast::sync

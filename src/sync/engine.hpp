@@ -1,0 +1,125 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a client is made of: the store, the clock, the gates, the renewal, and the count of what is
+// under way. Everything on the executor, but for what says otherwise.
+#pragma once
+
+#include "sync/acquisition.hpp"
+#include "sync/gate.hpp"
+#include "sync/renewal.hpp"
+#include "sync/thread_table.hpp"
+
+#include <holdfast/options.hpp>
+
+#include <atomic>
+#include <exception>
+#include <functional>
+#include <memory>
+#include <set>
+#include <vector>
+
+namespace holdfast::sync {
+
+/// What is left in an engine when all is quiet: nothing (checked by the simulation).
+struct residue {
+    std::size_t gates, waiters, holds, tasks;
+};
+
+/// What an engine is made with.
+struct surroundings {
+    asio::any_io_executor executor;
+    clock& time;
+    std::shared_ptr<void> keeps{};  ///< must live as long as the engine: its loop, its clock
+    std::function<bool()> forked{}; ///< whether this process is a child that has no such thread
+};
+
+class engine : public std::enable_shared_from_this<engine> {
+public:
+    /// `options::store` and `options::random` must be given.
+    engine(surroundings, options);
+    ~engine();
+
+    // Any thread.
+    time_point now() const noexcept { return around_.time.now(); }
+    const options& how() const noexcept { return how_; }
+    const asio::any_io_executor& executor() const noexcept { return around_.executor; }
+    const std::array<std::uint8_t, 16>& identity() const noexcept { return identity_; }
+    const std::shared_ptr<thread_table>& threads() const noexcept { return threads_; }
+    const lock_store& locks() const noexcept { return store_->locks(); }
+    bool forked() const { return around_.forked && around_.forked(); }
+    bool closing() const noexcept { return closing_; }
+    bool stopped() const noexcept { return stopped_; }
+
+    clock& time() noexcept { return around_.time; }
+    lock_store& locks() noexcept { return store_->locks(); }
+    inspector& operators_view() noexcept { return store_->operators_view(); }
+    gates& queues() noexcept { return gates_; }
+    renewal& renewals() noexcept { return renewal_; }
+
+    owner_id next_owner();
+    duration jitter(duration up_to);
+    void spawn(asio::awaitable<void> work);
+
+    /// Starts a call, or completes it at once if there is no more room or the client closes.
+    void start(const std::shared_ptr<acquisition>&);
+    void acquisition_over(acquisition&);
+
+    void hold_lost(const std::shared_ptr<wire_hold>&, event_cause);
+    void hold_over(const wire_hold&); ///< its gate is free for the next
+    asio::awaitable<bool> force_unlock(lock_name);
+    void abandon(const std::shared_ptr<wire_hold>&); ///< its thread ended
+
+    void tell(const event&) const;
+    void tell_of(const wire_hold&, event_kind, event_cause, duration,
+                 const boost::system::system_error* = nullptr) const;
+    void tell_of_wait(const acquisition&, event_cause, const failure&) const;
+
+    /// Sleeps; woken early when the engine stops.
+    asio::awaitable<void> nap(time_point until);
+
+    /// Something that `close()` waits for, within its patience.
+    class task {
+    public:
+        explicit task(engine& e)
+            : engine_{e} {
+            ++engine_.tasks_;
+        }
+        ~task() {
+            --engine_.tasks_;
+            engine_.ring_if_quiet();
+        }
+        task(const task&) = delete;
+
+    private:
+        engine& engine_;
+    };
+
+    using closed_handler = asio::any_completion_handler<void()>;
+    void close(closed_handler); ///< as client::async_close; the handler is run on the executor
+    residue left() const;
+
+private:
+    asio::awaitable<void> close_down();
+    void fail_waiters();
+    void ring_if_quiet();
+    bool quiet() const { return tasks_ == 0 && renewal_.idle(); }
+    void stop();
+
+    const surroundings around_; // first: it outlives the rest
+    const options how_;
+    const std::array<std::uint8_t, 16> identity_;
+    const std::shared_ptr<thread_table> threads_;
+    std::unique_ptr<store> store_;
+    gates gates_;
+    renewal renewal_;
+    acquisition::list calls_;
+    std::size_t calls_count_ = 0;
+    std::size_t tasks_ = 0;
+    std::uint64_t last_number_ = 0;
+    std::set<alarm*> naps_;
+    std::unique_ptr<alarm> quiet_;
+    std::vector<closed_handler> closers_;
+    std::atomic<bool> closing_ = false;
+    std::atomic<bool> stopped_ = false;
+};
+
+} // namespace holdfast::sync

@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sync/extend.hpp"
+
+#include "sync/engine.hpp"
+
+#include <algorithm>
+#include <utility>
+#include <vector>
+
+namespace holdfast::sync {
+namespace {
+
+failure gone() {
+    return {make_error_code(errc::lease_lost), "the lease had ended"};
+}
+
+asio::awaitable<failure> ask_store(std::shared_ptr<wire_hold> held, duration length) {
+    engine& home = *held->home;
+    const time_point sent_at = home.now();
+    std::vector<hold> one{held->what};
+    try {
+        const std::vector<answer> said = co_await home.locks().renew(std::move(one), length);
+        if (!said.at(0).granted) {
+            home.hold_lost(held, event_cause::refused);
+            co_return gone();
+        }
+        held->extend(sent_at, said.at(0).term);
+    } catch (const boost::system::system_error& e) {
+        co_return failure{e.code(), e.what()};
+    }
+    if (!held->believed())
+        co_return gone();
+    // A renewed hold keeps the longer of the two from now on.
+    const bool renewed = held->renewed();
+    held->set_lease(renewed ? std::max(held->lease(), length) : length, renewed);
+    home.renewals().reschedule(held);
+    co_return failure{};
+}
+
+asio::awaitable<void> run(std::shared_ptr<wire_hold> held, duration length, release_handler done) {
+    const engine::task busy{*held->home};
+    failure outcome = co_await ask_store(std::move(held), length);
+    std::move(done)(std::move(outcome));
+}
+
+} // namespace
+
+void extend(std::shared_ptr<wire_hold> held, duration length, release_handler done) {
+    const std::shared_ptr<engine> home = held->home;
+    if (!held->believed() && !planted(mutant::renew_after_release))
+        return std::move(done)(gone());
+    home->spawn(run(std::move(held), length, std::move(done)));
+}
+
+} // namespace holdfast::sync

@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: Apache-2.0
+// Deliberate faults for the simulator to find (tests/sim): a check that cannot fail proves nothing.
+// In the library itself every one of these is constant false and costs nothing.
+#pragma once
+
+namespace holdfast::sync {
+
+enum class mutant {
+    none,
+    no_margin,            // believe in a lease for its whole length
+    release_not_sent,     // unlock() answers, the store never hears
+    wake_dropped_no_poll, // sleep until a wake-up comes, if ever
+    renew_after_release,  // a released hold stays in the renewal's list
+    stale_lease_believed, // the end of a term goes unnoticed
+    lease_from_answer,    // a lease counts from when the answer came
+    no_second_release,    // an uncertain attempt is released once, and forgotten
+    deadline_ignored,     // planted in the memory server: late requests are granted
+    no_release_on_cancel, // a cancelled acquisition keeps what it was granted
+    gate_skips_next,      // a hold that ends rings nobody at the gate
+    refusal_ignored,      // a renewal that is refused changes nothing
+    renewal_gives_up,     // one failed renewal ends renewing
+    number_used_twice,    // an owner number is used again
+};
+
+#ifdef HOLDFAST_MUTANTS
+extern mutant planted_mutant;
+inline bool planted(mutant m) {
+    return planted_mutant == m;
+}
+#else
+constexpr bool planted(mutant) {
+    return false;
+}
+#endif
+
+} // namespace holdfast::sync

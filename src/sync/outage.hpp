@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: Apache-2.0
+// How long a call puts up with a store that does not answer, and how soon it asks again.
+#pragma once
+
+#include "sync/engine.hpp"
+
+#include <holdfast/error.hpp>
+
+#include <algorithm>
+#include <exception>
+
+namespace holdfast::sync {
+
+/// Whether asking again may help: the store did not answer, or nobody knows whether it did.
+inline bool may_pass(const error_code& ec) {
+    return ec == errc::unreachable || ec == errc::outcome_unknown;
+}
+
+/// Pauses between two tries, doubling and jittered.
+class pauses {
+public:
+    static constexpr duration first{20};
+    static constexpr duration longest{1000};
+
+    explicit pauses(engine& home)
+        : home_{home} {}
+    void reset() { next_ = first; }
+    duration next() {
+        const duration pause = next_;
+        next_ = std::min(next_ * 2, longest);
+        return pause - home_.jitter(pause / 2);
+    }
+
+private:
+    engine& home_;
+    duration next_ = first;
+};
+
+class outage {
+public:
+    explicit outage(engine& home)
+        : home_{home}
+        , pause_{home} {}
+
+    void over() {
+        last_ = nullptr;
+        pause_.reset();
+    }
+
+    /// For a catch block: when to try again what was sent at `sent_at` and failed. Throws it on if
+    /// trying again cannot help, or if it has been so for `unavailable_patience`.
+    time_point next_try(const boost::system::system_error& e, time_point sent_at) {
+        if (!last_)
+            since_ = sent_at;
+        if (!may_pass(e.code()) || home_.now() >= later(since_, home_.how().unavailable_patience))
+            throw;
+        last_ = std::current_exception();
+        return later(home_.now(), pause_.next());
+    }
+
+    void rethrow_if_unanswered() const {
+        if (last_)
+            std::rethrow_exception(last_);
+    }
+
+private:
+    engine& home_;
+    pauses pause_;
+    time_point since_{};
+    std::exception_ptr last_;
+};
+
+} // namespace holdfast::sync

@@ -1,0 +1,114 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sync/release.hpp"
+
+#include "sync/engine.hpp"
+#include "sync/extend.hpp"
+#include "sync/outage.hpp"
+
+#include <utility>
+
+namespace holdfast::sync {
+namespace {
+
+failure lost_before() {
+    return {make_error_code(errc::lease_lost), "the lease had ended before it was released"};
+}
+
+/// One release, from its first request to the store's acknowledgement.
+class releasing {
+public:
+    releasing(std::shared_ptr<wire_hold> held, release_handler done)
+        : held_{std::move(held)}
+        , done_{std::move(done)}
+        , started_at_{held_->home->now()} {}
+
+    asio::awaitable<bool> try_once() {
+        if (planted(mutant::release_not_sent))
+            co_return true;
+        co_return co_await held_->home->locks().release(held_->what);
+    }
+
+    void acknowledged(bool was_ours) {
+        held_->end_release();
+        // After an answer that was lost, "no longer ours" may be our own doing: so be it.
+        const bool well = was_ours || uncertain_;
+        held_->home->tell_of(*held_, well ? event_kind::released : event_kind::lost,
+                             well ? event_cause::none : event_cause::refused, held_for());
+        tell(well ? failure{} : lost_before());
+    }
+
+    /// Whether to try again. The caller does not wait longer than its patience.
+    bool failed(const boost::system::system_error& e) {
+        engine& home = *held_->home;
+        uncertain_ = uncertain_ || e.code() == errc::outcome_unknown;
+        const bool hopeless = !may_pass(e.code()) || home.now() >= held_->store_forgets_at();
+        if (hopeless) {
+            held_->end_release();
+            home.tell_of(*held_, event_kind::release_failed, event_cause::failed, held_for(), &e);
+        }
+        if (hopeless || home.now() >= later(started_at_, home.how().release_patience))
+            tell({e.code(), e.what()});
+        return !hopeless;
+    }
+
+private:
+    duration held_for() const { return held_->home->now() - held_->granted_at; }
+    void tell(failure outcome) {
+        if (done_)
+            std::move(done_)(std::move(outcome));
+    }
+
+    std::shared_ptr<wire_hold> held_;
+    release_handler done_;
+    const time_point started_at_;
+    bool uncertain_ = false;
+};
+
+asio::awaitable<void> run(std::shared_ptr<wire_hold> held, release_handler done) {
+    engine& home = *held->home;
+    const engine::task busy{home};
+    releasing it{held, std::move(done)};
+    pauses pause{home};
+    for (bool again = true; again;) {
+        try {
+            const bool was_ours = co_await it.try_once();
+            it.acknowledged(was_ours);
+            again = false;
+        } catch (const boost::system::system_error& e) {
+            again = it.failed(e);
+        }
+        home.hold_over(*held); // who waits here may try its own luck with the store
+        if (again)
+            co_await home.nap(later(home.now(), pause.next()));
+    }
+}
+
+} // namespace
+
+void release(std::shared_ptr<wire_hold> held, release_handler done) {
+    const std::shared_ptr<engine> home = held->home;
+    switch (held->unshare()) {
+    case wire_hold::left::others:
+        return std::move(done)(failure{});
+    case wire_hold::left::was_lost:
+        return std::move(done)(lost_before());
+    case wire_hold::left::was_ended:
+        return std::move(done)(
+            failure{make_error_code(home->stopped() ? errc::closed : errc::not_owner),
+                    "it was released before"});
+    case wire_hold::left::nobody:
+        break;
+    }
+    if (home->now() >= held->ends_at()) {
+        home->hold_lost(held, event_cause::term_ended);
+        return std::move(done)(lost_before());
+    }
+    // Never renewed again from here on, and before anything is sent.
+    home->renewals().forget(*held);
+    held->begin_release();
+    if (planted(mutant::renew_after_release))
+        extend(held, held->lease(), release_handler{[](const failure&) {}});
+    home->spawn(run(held, std::move(done)));
+}
+
+} // namespace holdfast::sync

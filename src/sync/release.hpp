@@ -1,0 +1,16 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "sync/acquisition.hpp"
+
+namespace holdfast::sync {
+
+/// Told once how a release went; an empty code for well.
+using release_handler = asio::any_completion_handler<void(failure)>;
+
+/// One lease or thread has no more use for the hold; the last one's leaving releases it. The
+/// handler hears within `release_patience` and one command timeout; the release is repeated until
+/// the store has acknowledged it or forgotten the hold. The executor only.
+void release(std::shared_ptr<wire_hold>, release_handler);
+
+} // namespace holdfast::sync

@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: Apache-2.0
+// Keeps holds alive and notices when they end: the "watchdog". One per client, one list of next
+// actions, one alarm; no coroutine or timer per hold.
+//
+// Two questions are kept apart on purpose. *Contact* asks the store: to renew, or for a fixed lease
+// to see whether it is still ours. *The end of the term* is the clock's, whatever a contact that
+// hangs in the network may be doing.
+#pragma once
+
+#include "sync/wire_hold.hpp"
+
+#include <memory>
+#include <vector>
+
+namespace holdfast::sync {
+
+class renewal {
+public:
+    /// Renewals that are due this close together travel together.
+    static constexpr duration gather_within{1000};
+
+    explicit renewal(engine&);
+
+    void watch(const std::shared_ptr<wire_hold>&);      ///< from its grant on
+    void forget(wire_hold&);                            ///< before its release is sent
+    void contact_soon(wire_hold&);                      ///< it is to be renewed from now on
+    void reschedule(const std::shared_ptr<wire_hold>&); ///< it was extended
+
+    bool idle() const { return agenda_.empty(); }
+    std::size_t watched() const { return agenda_.size(); }
+    std::vector<std::shared_ptr<wire_hold>> all() const;
+    void stop();
+
+private:
+    using shared_hold = std::shared_ptr<wire_hold>;
+    using batch = std::vector<shared_hold>;
+
+    time_point next_action(const wire_hold&) const;
+    void set_next_contact(wire_hold&, time_point last);
+    void schedule(const shared_hold&);
+    void wake_for(time_point);
+    static asio::awaitable<void> run(std::shared_ptr<engine>);
+    void act_on_due();
+    void act_on(const shared_hold&, time_point now, std::map<duration, batch>& contacts);
+    static asio::awaitable<void> contact(std::shared_ptr<engine>, batch, duration lease);
+    void answered(const shared_hold&, time_point sent_at, const answer&);
+    void failed(const shared_hold&, const boost::system::system_error&);
+
+    engine& engine_;
+    agenda agenda_;
+    std::unique_ptr<alarm> alarm_;
+    time_point sleeping_until_ = time_point::max();
+    bool running_ = false;
+    bool stopped_ = false;
+};
+
+} // namespace holdfast::sync

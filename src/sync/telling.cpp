@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the engine reports to the user's observer.
+#include "sync/engine.hpp"
+
+#include <string_view>
+
+namespace holdfast::sync {
+namespace {
+
+std::int64_t microseconds(duration d) {
+    return std::chrono::microseconds{d}.count();
+}
+
+/// The `errc` that a code is equal to, as its number; 0 if it is none of ours.
+std::int32_t number_of(const error_code& ec) {
+    const error_condition meaning = ec.default_error_condition();
+    const bool ours = meaning.category() == make_error_condition(errc::closed).category();
+    return ours ? meaning.value() : 0;
+}
+
+void add_failure(event& e, const error_code& code, std::string_view text) {
+    e.code = number_of(code);
+    e.text = text.data();
+    e.text_size = text.size();
+}
+
+event event_about(std::string_view name, event_kind kind, event_cause cause, duration length) {
+    event e{.kind = kind, .cause = cause};
+    e.name = name.data();
+    e.name_size = name.size();
+    e.duration_us = microseconds(length);
+    return e;
+}
+
+} // namespace
+
+void engine::tell(const event& e) const {
+    if (how_.observer)
+        how_.observer->notify(e);
+}
+
+void engine::tell_of(const wire_hold& held, event_kind kind, event_cause cause, duration length,
+                     const boost::system::system_error* failed) const {
+    if (!how_.observer)
+        return;
+    event e = event_about(held.what.name.text, kind, cause, length);
+    e.owner_number = held.what.owner.number;
+    if (failed)
+        add_failure(e, failed->code(), failed->what());
+    tell(e);
+}
+
+void engine::tell_of_wait(const acquisition& call, event_cause cause, const failure& why) const {
+    if (!how_.observer)
+        return;
+    event e =
+        event_about(call.wanted.name.text, event_kind::waited, cause, now() - call.started_at);
+    if (why.code)
+        add_failure(e, why.code, why.text);
+    tell(e);
+}
+
+} // namespace holdfast::sync

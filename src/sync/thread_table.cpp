@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sync/thread_table.hpp"
+
+#include <atomic>
+#include <utility>
+
+namespace holdfast::sync {
+namespace {
+
+/// One per thread that ever held something. Its end is the thread's end.
+class thread_mark {
+public:
+    ~thread_mark() {
+        for (const std::weak_ptr<thread_table>& known : tables_)
+            if (const std::shared_ptr<thread_table> table = known.lock())
+                table->abandon(number);
+    }
+
+    void holds_in(std::weak_ptr<thread_table> table) {
+        std::erase_if(tables_, [](const auto& known) { return known.expired(); });
+        for (const auto& known : tables_)
+            if (!known.owner_before(table) && !table.owner_before(known))
+                return;
+        tables_.push_back(std::move(table));
+    }
+
+    const std::uint64_t number = next_number();
+
+private:
+    static std::uint64_t next_number() {
+        static std::atomic<std::uint64_t> last = 0;
+        return ++last;
+    }
+    std::vector<std::weak_ptr<thread_table>> tables_;
+};
+
+thread_local thread_mark this_thread_mark;
+
+} // namespace
+
+std::uint64_t this_thread_number() {
+    return this_thread_mark.number;
+}
+
+thread_table::thread_table(std::function<void(shared_hold)> on_abandoned)
+    : on_abandoned_{std::move(on_abandoned)} {}
+
+thread_table::entry thread_table::find(std::string_view name) const {
+    const std::scoped_lock guard{mutex_};
+    const auto found = entries_.find(key{this_thread_number(), name});
+    return found == entries_.end() ? entry{} : found->second;
+}
+
+void thread_table::add(shared_hold held) {
+    {
+        const std::scoped_lock guard{mutex_};
+        const key mine{this_thread_number(), held->what.name.text};
+        entries_.emplace(mine, entry{std::move(held), 1});
+    }
+    this_thread_mark.holds_in(weak_from_this());
+}
+
+void thread_table::enter_again(std::string_view name) {
+    const std::scoped_lock guard{mutex_};
+    ++entries_.at(key{this_thread_number(), name}).count;
+}
+
+thread_table::entry thread_table::leave(std::string_view name) {
+    const std::scoped_lock guard{mutex_};
+    const auto found = entries_.find(key{this_thread_number(), name});
+    if (found == entries_.end())
+        return {};
+    entry before = found->second;
+    if (--found->second.count == 0)
+        entries_.erase(found);
+    return before;
+}
+
+void thread_table::abandon(std::uint64_t thread) {
+    std::vector<shared_hold> abandoned;
+    {
+        const std::scoped_lock guard{mutex_};
+        std::erase_if(entries_, [&](auto& item) {
+            if (item.first.thread != thread)
+                return false;
+            abandoned.push_back(std::move(item.second.hold));
+            return true;
+        });
+    }
+    for (shared_hold& held : abandoned)
+        on_abandoned_(std::move(held));
+}
+
+} // namespace holdfast::sync

@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: Apache-2.0
+// Which thread holds what: how the blocking verbs tie a hold to its thread, as std's do.
+#pragma once
+
+#include "sync/wire_hold.hpp"
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <string_view>
+#include <unordered_map>
+#include <vector>
+
+namespace holdfast::sync {
+
+/// Names the calling thread for ever: the system uses its thread ids again, this is not.
+std::uint64_t this_thread_number();
+
+/// Thread safety: every member, any thread. When a thread ends, its entries are taken out and
+/// handed to `on_abandoned`, on that thread.
+class thread_table : public std::enable_shared_from_this<thread_table> {
+public:
+    using shared_hold = std::shared_ptr<wire_hold>;
+
+    explicit thread_table(std::function<void(shared_hold)> on_abandoned);
+
+    struct entry {
+        shared_hold hold;
+        std::size_t count = 0; ///< 0: this thread has none of that name
+    };
+
+    entry find(std::string_view name) const; ///< this thread's
+    void add(shared_hold);                   ///< this thread's first of its name
+    void enter_again(std::string_view name); ///< count + 1
+    entry leave(std::string_view name);      ///< count - 1; as it was before
+    void abandon(std::uint64_t thread);      ///< that thread ends
+
+private:
+    struct key {
+        std::uint64_t thread;
+        std::string_view name; // into the hold
+        bool operator==(const key&) const = default;
+    };
+    struct hash {
+        std::size_t operator()(const key& k) const noexcept {
+            return std::hash<std::string_view>{}(k.name) ^ (k.thread * 0x9e3779b97f4a7c15U);
+        }
+    };
+
+    const std::function<void(shared_hold)> on_abandoned_;
+    mutable std::mutex mutex_;
+    std::unordered_map<key, entry, hash> entries_;
+};
+
+} // namespace holdfast::sync

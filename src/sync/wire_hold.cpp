@@ -1,0 +1,178 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sync/wire_hold.hpp"
+
+#include "sync/engine.hpp"
+
+#include <utility>
+
+namespace holdfast::sync {
+namespace {
+
+/// An answer may have been given up to its arrival; the store's clock may be slow by the margin.
+time_point forgotten_at(time_point answered_at, duration lease) {
+    return later(answered_at, lease + margin(lease));
+}
+
+std::stop_token token_of(std::stop_source& source, bool fired) {
+    if (!source.stop_possible())
+        source = std::stop_source{};
+    if (fired)
+        source.request_stop();
+    return source.get_token();
+}
+
+} // namespace
+
+wire_hold::wire_hold(std::shared_ptr<engine> e, hold h, duration lease, bool renewed,
+                     const grant& got)
+    : home{std::move(e)}
+    , what{std::move(h)}
+    , granted_at{home->now()}
+    , believed_until_{sync::believed_until(
+          planted(mutant::lease_from_answer) ? granted_at : got.sent_at, got.term)}
+    , store_forgets_at_{forgotten_at(granted_at, got.term)}
+    , lease_{lease}
+    , renewed_{renewed} {}
+
+bool wire_hold::believed() const noexcept {
+    return remaining() > duration::zero();
+}
+
+duration wire_hold::remaining() const noexcept {
+    const std::scoped_lock guard{mutex_};
+    if (phase_ != phase::held || given_up_)
+        return duration::zero();
+    const time_point end =
+        planted(mutant::stale_lease_believed) ? time_point::max() : believed_until_;
+    return std::max(end - home->now(), duration::zero());
+}
+
+std::stop_token wire_hold::lost() const {
+    const std::scoped_lock guard{mutex_};
+    return token_of(lost_, phase_ == phase::lost || given_up_);
+}
+
+std::stop_token wire_hold::in_danger() const {
+    const std::scoped_lock guard{mutex_};
+    return token_of(danger_, warned || phase_ == phase::lost || given_up_);
+}
+
+bool wire_hold::renewed() const {
+    const std::scoped_lock guard{mutex_};
+    return renewed_;
+}
+
+time_point wire_hold::ends_at() const {
+    const std::scoped_lock guard{mutex_};
+    return planted(mutant::stale_lease_believed) ? time_point::max() : believed_until_;
+}
+
+bool wire_hold::out_of_time() const {
+    const std::optional<duration>& longest = home->how().max_hold;
+    return longest && renewed() && home->now() >= later(granted_at, *longest);
+}
+
+duration wire_hold::lease() const {
+    const std::scoped_lock guard{mutex_};
+    return lease_;
+}
+
+wire_hold::phase wire_hold::now_in() const {
+    const std::scoped_lock guard{mutex_};
+    return phase_;
+}
+
+time_point wire_hold::store_forgets_at() const {
+    const std::scoped_lock guard{mutex_};
+    return store_forgets_at_;
+}
+
+bool wire_hold::share() {
+    const std::scoped_lock guard{mutex_};
+    if (phase_ != phase::held || given_up_ || home->now() >= believed_until_)
+        return false;
+    ++shares_;
+    return true;
+}
+
+wire_hold::left wire_hold::unshare() {
+    const std::scoped_lock guard{mutex_};
+    if (phase_ == phase::lost)
+        return left::was_lost;
+    if (phase_ != phase::held || shares_ == 0)
+        return left::was_ended;
+    return --shares_ == 0 ? left::nobody : left::others;
+}
+
+void wire_hold::extend(time_point sent_at, duration term) {
+    const std::scoped_lock guard{mutex_};
+    believed_until_ = std::max(
+        believed_until_,
+        sync::believed_until(planted(mutant::lease_from_answer) ? home->now() : sent_at, term));
+    store_forgets_at_ = std::max(store_forgets_at_, forgotten_at(home->now(), term));
+    if (warned) { // that danger is over; the next one gets a token of its own
+        warned = false;
+        danger_ = std::stop_source{std::nostopstate};
+    }
+}
+
+void wire_hold::set_lease(duration length, bool renewed) {
+    const std::scoped_lock guard{mutex_};
+    lease_ = length;
+    renewed_ = renewed;
+}
+
+void wire_hold::fire(std::stop_source& source) {
+    std::stop_source firing{std::nostopstate};
+    {
+        const std::scoped_lock guard{mutex_};
+        firing = source;
+    }
+    firing.request_stop(); // runs the user's callbacks: never under the mutex
+}
+
+void wire_hold::warn() {
+    {
+        const std::scoped_lock guard{mutex_};
+        warned = true;
+    }
+    fire(danger_);
+}
+
+bool wire_hold::lose() {
+    {
+        const std::scoped_lock guard{mutex_};
+        if (phase_ != phase::held)
+            return false;
+        phase_ = phase::lost;
+    }
+    fire(danger_);
+    fire(lost_);
+    return true;
+}
+
+void wire_hold::give_up() {
+    {
+        const std::scoped_lock guard{mutex_};
+        given_up_ = true;
+    }
+    fire(danger_);
+    fire(lost_);
+}
+
+void wire_hold::take_all_shares() {
+    const std::scoped_lock guard{mutex_};
+    shares_ = 1;
+}
+
+void wire_hold::begin_release() {
+    const std::scoped_lock guard{mutex_};
+    phase_ = phase::releasing;
+}
+
+void wire_hold::end_release() {
+    const std::scoped_lock guard{mutex_};
+    phase_ = phase::ended;
+}
+
+} // namespace holdfast::sync

@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: Apache-2.0
+// One hold as the store sees it: one owner number, from its grant to its end.
+//
+//   held ──release──▶ releasing ──▶ ended
+//     └──refused, term over, forced──▶ lost
+//
+// Leases and threads share it; the gate owns it. Its state has a mutex, since any thread may ask
+// for it; only the executor changes it, but for `share` and `unshare`.
+#pragma once
+
+#include "sync/lease_term.hpp"
+
+#include <holdfast/observer.hpp>
+#include <holdfast/store.hpp>
+
+#include <map>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <stop_token>
+
+namespace holdfast::sync {
+
+class engine;
+class wire_hold;
+
+/// The renewal's list of next actions. A hold knows its entry.
+using agenda = std::multimap<time_point, std::shared_ptr<wire_hold>>;
+
+/// What an acquisition brought: counted from `sent_at`.
+struct grant {
+    time_point sent_at;
+    duration term;
+    std::uint64_t token;
+};
+
+class wire_hold {
+public:
+    enum class phase { held, releasing, ended, lost };
+
+    wire_hold(std::shared_ptr<engine>, hold, duration lease, bool renewed, const grant&);
+
+    const std::shared_ptr<engine> home;
+    const hold what;
+    const time_point granted_at;
+
+    // Any thread.
+    bool believed() const noexcept;
+    duration remaining() const noexcept;
+    std::stop_token lost() const;
+    std::stop_token in_danger() const;
+    bool renewed() const;
+    time_point ends_at() const; ///< believed until then, whatever else happens to it
+    bool out_of_time() const;   ///< renewed for as long as `max_hold` allows
+    duration lease() const;
+    phase now_in() const;
+    /// Until when the store may still have it: the whole lease, counted from the last answer's
+    /// latest arrival. Nothing needs releasing after that.
+    time_point store_forgets_at() const;
+
+    /// One more lease or thread shares this hold. False if it is no longer held.
+    bool share();
+    /// One fewer. What is left to be done by the last one is to release.
+    enum class left { others, nobody, was_lost, was_ended };
+    left unshare();
+
+    // The executor only.
+    /// A renewal was granted that was sent at `sent_at`.
+    void extend(time_point sent_at, duration term);
+    /// From now on of this length, and renewed or not.
+    void set_lease(duration, bool renewed);
+    void warn();            ///< fires in_danger
+    bool lose();            ///< fires lost; false if it was not held
+    void give_up();         ///< fires lost, but may still be released (the client closes)
+    void take_all_shares(); ///< whoever shares it: the next to leave is the last
+    void begin_release();
+    void end_release();
+
+    // Of the renewal.
+    std::optional<agenda::iterator> entry;
+    time_point contact_at{};
+    bool in_flight = false; ///< a renewal is under way
+    bool warned = false;    ///< of the danger that lasts now
+
+private:
+    void fire(std::stop_source&);
+
+    mutable std::mutex mutex_;
+    time_point believed_until_;
+    time_point store_forgets_at_;
+    duration lease_;
+    bool renewed_;
+    bool given_up_ = false;
+    phase phase_ = phase::held;
+    unsigned shares_ = 1;
+    // Made when first asked for: most holds end without anybody asking.
+    mutable std::stop_source lost_{std::nostopstate};
+    mutable std::stop_source danger_{std::nostopstate};
+};
+
+} // namespace holdfast::sync
