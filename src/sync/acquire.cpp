@@ -40,8 +40,10 @@ public:
     place& spot() { return *spot_; }
 
     /// A hold, or nothing if the grant came too late to be of use.
-    std::shared_ptr<wire_hold> keep(const grant& got) {
+    std::shared_ptr<wire_hold> keep(time_point sent_at, const answer& said) {
         granted_ = true;
+        const grant got{sent_at, said.term, said.token,
+                        spot_->uncertain() ? spot_->settled_at() : time_point::min()};
         auto held = std::make_shared<wire_hold>(call_->home, want_, call_->wanted.lease,
                                                 call_->wanted.renewed, got);
         if (call_->finished() || !held->believed())
@@ -78,7 +80,7 @@ asio::awaitable<std::shared_ptr<wire_hold>> acquire(std::shared_ptr<acquisition>
             const answer said = co_await here.spot().look();
             trouble.over();
             if (said.granted) {
-                if (auto held = here.keep({sent_at, said.term, said.token}))
+                if (auto held = here.keep(sent_at, said))
                     co_return held;
                 if (++late_grants == late_grants_max)
                     fail_late(call->wanted.lease);

@@ -101,8 +101,7 @@ void engine::hold_lost(const std::shared_ptr<wire_hold>& lost, event_cause why) 
     renewal_.forget(*held);
     if (held->lose()) {
         tell_of(*held, event_kind::lost, why, now() - held->granted_at);
-        if (why != event_cause::refused && why != event_cause::forced)
-            release_remains(held);
+        release_remains(held, why == event_cause::refused || why == event_cause::forced);
     }
     hold_over(*held);
     ring_if_quiet();

@@ -4,6 +4,7 @@
 #include "sync/engine.hpp"
 #include "sync/extend.hpp"
 #include "sync/outage.hpp"
+#include "sync/undo.hpp"
 
 #include <utility>
 
@@ -81,6 +82,7 @@ asio::awaitable<void> run(std::shared_ptr<wire_hold> held, release_handler done)
         if (again)
             co_await home.nap(later(home.now(), pause.next()));
     }
+    release_remains(held, true);
 }
 
 } // namespace

@@ -10,6 +10,11 @@
 namespace holdfast::sync {
 namespace {
 
+/// When a hold granted at `at` is gone from the store by itself.
+time_point gone_after(time_point at, duration lease) {
+    return later(at, lease + margin(lease));
+}
+
 /// Whether it is known that nothing is left.
 asio::awaitable<bool> leave(place& spot) {
     try {
@@ -47,24 +52,34 @@ struct abandoned {
     hold what;
 };
 
+/// The second release: a request that was never answered may be carried out until `settled_at`.
+asio::awaitable<void> release_when_settled(engine& home, hold what, time_point settled_at,
+                                           duration lease) {
+    if (planted(mutant::no_second_release))
+        co_return;
+    co_await home.nap(settled_at);
+    co_await release_until(home, std::move(what), gone_after(settled_at, lease));
+}
+
 asio::awaitable<void> clean_up(abandoned it) {
     engine& home = *it.call->home;
     const engine::task busy{home};
     const bool uncertain = it.spot->uncertain();
     const time_point settled_at = std::max(it.spot->settled_at(), home.now());
     const duration lease = it.call->wanted.lease;
-    const time_point gone_at = later(settled_at, lease + margin(lease));
     if (!co_await leave(*it.spot))
-        co_await release_until(home, it.what, gone_at);
-    if (!uncertain || planted(mutant::no_second_release))
-        co_return;
-    co_await home.nap(settled_at);
-    co_await release_until(home, it.what, gone_at);
+        co_await release_until(home, it.what, gone_after(settled_at, lease));
+    if (uncertain)
+        co_await release_when_settled(home, it.what, settled_at, lease);
 }
 
-asio::awaitable<void> clean_up_after(std::shared_ptr<wire_hold> lost) {
-    const engine::task busy{*lost->home};
-    co_await release_until(*lost->home, lost->what, lost->store_forgets_at());
+asio::awaitable<void> clean_up_after(std::shared_ptr<wire_hold> ended, bool store_said_so) {
+    engine& home = *ended->home;
+    const engine::task busy{home};
+    if (!store_said_so)
+        co_await release_until(home, ended->what, ended->store_forgets_at());
+    if (ended->settled_at > home.now())
+        co_await release_when_settled(home, ended->what, ended->settled_at, ended->lease());
 }
 
 } // namespace
@@ -76,9 +91,10 @@ void undo(std::shared_ptr<acquisition> call, std::unique_ptr<place> spot, hold w
     home->spawn(clean_up(abandoned{std::move(call), std::move(spot), std::move(what)}));
 }
 
-void release_remains(std::shared_ptr<wire_hold> lost) {
-    const std::shared_ptr<engine> home = lost->home;
-    home->spawn(clean_up_after(std::move(lost)));
+void release_remains(std::shared_ptr<wire_hold> ended, bool store_said_so) {
+    const std::shared_ptr<engine> home = ended->home;
+    if (!store_said_so || ended->settled_at > home->now())
+        home->spawn(clean_up_after(std::move(ended), store_said_so));
 }
 
 } // namespace holdfast::sync

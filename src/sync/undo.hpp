@@ -13,7 +13,8 @@ namespace holdfast::sync {
 /// number forgotten.
 void undo(std::shared_ptr<acquisition>, std::unique_ptr<place>, hold);
 
-/// Releases what a lost hold may have left in the store, until that has forgotten it anyway.
-void release_remains(std::shared_ptr<wire_hold>);
+/// The same for a hold that has ended: releases what may be left of it in the store now, if its
+/// end was not the store's own word, and once more if an earlier request may still be carried out.
+void release_remains(std::shared_ptr<wire_hold>, bool store_said_so);
 
 } // namespace holdfast::sync

@@ -28,6 +28,7 @@ wire_hold::wire_hold(std::shared_ptr<engine> e, hold h, duration lease, bool ren
     : home{std::move(e)}
     , what{std::move(h)}
     , granted_at{home->now()}
+    , settled_at{got.settled_at}
     , believed_until_{sync::believed_until(
           planted(mutant::lease_from_answer) ? granted_at : got.sent_at, got.term)}
     , store_forgets_at_{forgotten_at(granted_at, got.term)}

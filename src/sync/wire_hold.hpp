@@ -32,6 +32,9 @@ struct grant {
     time_point sent_at;
     duration term;
     std::uint64_t token;
+    /// An earlier request of the same owner, whose answer was lost, may be carried out until then:
+    /// also after the release.
+    time_point settled_at;
 };
 
 class wire_hold {
@@ -43,6 +46,7 @@ public:
     const std::shared_ptr<engine> home;
     const hold what;
     const time_point granted_at;
+    const time_point settled_at; ///< see grant
 
     // Any thread.
     bool believed() const noexcept;
