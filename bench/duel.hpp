@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Two contenders by turns on one server: ours, yardstick; yardstick, ours; and so on. A noisy
-// machine disturbs neighbours in time alike, so each round gives a ratio one can believe, where
-// two figures taken minutes apart give none.
+// machine disturbs neighbours in time alike, so the median of many short rounds' ratios can be
+// believed, where two figures taken minutes apart cannot.
 #pragma once
 
 #include "bench/accounts.hpp"

@@ -2,6 +2,7 @@
 #include "bench/figures.hpp"
 
 #include <algorithm>
+#include <utility>
 
 namespace holdfast::bench {
 namespace {
@@ -20,10 +21,17 @@ constexpr aspect others[] = {
     {".server_cpu", "us/pair", &turn::server_cpu_us},
 };
 
-double median(std::vector<double> all) {
+/// The value that `part` of them lie below, between two of them if need be.
+double quantile(std::vector<double> all, double part) {
     std::sort(all.begin(), all.end());
-    const auto half = all.size() / 2;
-    return all.size() % 2 ? all[half] : (all[half - 1] + all[half]) / 2;
+    const double at = part * static_cast<double>(all.size() - 1);
+    const auto below = static_cast<std::size_t>(at);
+    const auto above = std::min(below + 1, all.size() - 1);
+    return all[below] + (at - static_cast<double>(below)) * (all[above] - all[below]);
+}
+
+double median(std::vector<double> all) {
+    return quantile(std::move(all), 0.5);
 }
 
 figure one(const std::string& name, const aspect& what, std::optional<double> goal,
@@ -34,14 +42,13 @@ figure one(const std::string& name, const aspect& what, std::optional<double> go
         yardstick.push_back(r.yardstick.*what.value);
         ratios.push_back(ours.back() / yardstick.back());
     }
-    const auto [lowest, highest] = std::minmax_element(ratios.begin(), ratios.end());
     return {.name = name + what.suffix,
             .unit = what.unit,
             .value = median(ours),
             .yardstick = median(yardstick),
             .ratio = median(ratios),
-            .lowest = *lowest,
-            .highest = *highest,
+            .low = quantile(ratios, 0.25),
+            .high = quantile(ratios, 0.75),
             .goal = goal};
 }
 

@@ -16,7 +16,7 @@ struct figure {
     std::string_view unit;
     double value, yardstick;    ///< medians over the rounds
     double ratio;               ///< median of the rounds' ratios, ours / yardstick
-    double lowest, highest;     ///< of the rounds' ratios
+    double low, high;           ///< half of the rounds' ratios lie between these
     std::optional<double> goal; ///< the least ratio that is good enough; none: only reported
 
     std::optional<bool> holds() const {

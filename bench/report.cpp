@@ -24,7 +24,7 @@ std::string json(double number) {
 }
 
 std::string spread(const figure& f) {
-    return text("%.2f", f.lowest) + ".." + text("%.2f", f.highest);
+    return text("%.2f", f.low) + ".." + text("%.2f", f.high);
 }
 
 } // namespace

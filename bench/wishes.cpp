@@ -18,8 +18,8 @@ barest code that sends the same two scripts (the yardstick), by turns.
 
   --json        one JSON object a line instead of a table
   --only NAME   blocking.1, blocking.8, blocking.64 or coroutines.512; or blocking, for three
-  --seconds S   length of each turn (0.25)
-  --rounds N    turns of each side (16)
+  --seconds S   length of each turn (0.1)
+  --rounds N    turns of each side (40)
   --tcp         TCP over the loopback device instead of a unix socket
 
 HOLDFAST_REDIS_SERVER names the server's program (redis-server). How to read the figures:

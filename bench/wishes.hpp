@@ -11,9 +11,9 @@ namespace holdfast::bench {
 
 struct wishes {
     bool json = false;
-    std::string only;      ///< empty: all
-    double seconds = 0.25; ///< of one turn of one side
-    int rounds = 16;       ///< even, so that each side goes first as often as the other
+    std::string only;     ///< empty: all
+    double seconds = 0.1; ///< of one turn of one side
+    int rounds = 40;      ///< even, so that each side goes first as often as the other
     transport way = transport::unix_socket;
 
     /// `blocking` names all of `blocking.1`, `blocking.8`, `blocking.64`.
