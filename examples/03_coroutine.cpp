@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: Apache-2.0
+// The same verbs for coroutines: a lease owns the hold, and no thread does.
+#include <holdfast/holdfast.hpp>
+
+#include <boost/asio/co_spawn.hpp>
+#include <boost/asio/io_context.hpp>
+#include <boost/asio/use_awaitable.hpp>
+
+#include <exception>
+#include <iostream>
+#include <string>
+
+namespace asio = boost::asio;
+
+// Ten of these run at once on one thread, and each waits for the lock without blocking it.
+asio::awaitable<void> take_a_turn(holdfast::mutex& turnstile, int& inside, int& passed) {
+    holdfast::lease held = co_await turnstile.async_lock(asio::use_awaitable);
+    if (++inside != 1)
+        throw std::logic_error{"two inside at once"};
+    std::cout << "coroutine " << ++passed << " of 10 is inside, alone\n";
+    --inside;
+    // Waits until it is released. `held` going out of scope would release as well, but not wait.
+    co_await held.async_unlock(asio::use_awaitable);
+}
+
+void rethrow(std::exception_ptr thrown) {
+    if (thrown)
+        std::rethrow_exception(thrown);
+}
+
+int main() {
+    asio::io_context loop;
+    holdfast::client client{"memory:coroutine"}; // works on a thread of its own
+    holdfast::mutex turnstile{client, "turnstile"};
+
+    int inside = 0;
+    int passed = 0;
+    for (int i = 0; i < 10; ++i)
+        asio::co_spawn(loop, take_a_turn(turnstile, inside, passed), rethrow);
+    loop.run(); // the coroutines run here, on this thread
+    return passed == 10 ? 0 : 1;
+}
