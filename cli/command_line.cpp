@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cli/command_line.hpp"
+
+#include "cli/say.hpp"
+
+#include <CLI/App.hpp>
+#include <CLI/Config.hpp>
+#include <CLI/Formatter.hpp>
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <cmath>
+#include <cstdlib>
+#include <iostream>
+
+namespace cli {
+
+split_arguments split_at_dashes(arguments all) {
+    const auto dashes = std::ranges::find(all, "--");
+    if (dashes == all.end())
+        return {std::move(all), std::nullopt};
+    return {{all.begin(), dashes}, arguments{dashes + 1, all.end()}};
+}
+
+bool parse(CLI::App& expected, arguments given, std::string_view help) {
+    expected.set_help_flag("-h,--help");
+    expected.allow_extras();
+    std::ranges::reverse(given); // CLI11 takes them from the back
+    try {
+        expected.parse(std::move(given));
+        return true;
+    } catch (const CLI::CallForHelp&) {
+        std::cout << help << std::flush;
+        return false;
+    } catch (const CLI::ParseError& wrong) {
+        throw usage_error{std::string{wrong.what()} + "; see 'holdfast " + expected.get_name() +
+                          " --help'"};
+    }
+}
+
+std::chrono::duration<double> parse_time(std::string_view option, std::string_view text) {
+    struct unit {
+        std::string_view name;
+        double seconds;
+    };
+    constexpr std::array<unit, 5> units{{{"", 1}, {"s", 1}, {"ms", 0.001}, {"m", 60}, {"h", 3600}}};
+
+    double number = 0;
+    const char* const end = text.data() + text.size();
+    const auto parsed = std::from_chars(text.data(), end, number, std::chars_format::fixed);
+    const std::string_view rest{parsed.ptr, static_cast<std::size_t>(end - parsed.ptr)};
+    const auto found = std::ranges::find(units, rest, &unit::name);
+    if (parsed.ec != std::errc{} || found == units.end() || !std::isfinite(number) || number < 0)
+        throw usage_error{std::string{option} + ": '" + printable(text) +
+                          "' is no length of time; give seconds (30, 0.5) or 500ms, 30s, 2m, 1h"};
+    return std::chrono::duration<double>{number * found->seconds};
+}
+
+std::string server_url(const std::string& option) {
+    const char* const environment = std::getenv("HOLDFAST_URL");
+    const std::string url = !option.empty() ? option : environment != nullptr ? environment : "";
+    if (url.empty())
+        throw usage_error{"which server? Give --url redis://HOST:PORT, or set HOLDFAST_URL, for "
+                          "instance\n  export HOLDFAST_URL=redis://127.0.0.1:6379"};
+    if (url.starts_with("memory:"))
+        throw usage_error{"a memory: store lives inside one process, so its locks keep nobody out; "
+                          "give the URL of a server"};
+    return url;
+}
+
+std::string without_password(std::string url) {
+    const std::size_t scheme_end = url.find("://");
+    if (scheme_end == std::string::npos)
+        return url;
+    const std::size_t start = scheme_end + 3;
+    const std::size_t at = url.substr(0, url.find_first_of("/?", start)).rfind('@');
+    const std::size_t colon = url.find(':', start);
+    if (at != std::string::npos && at > start && colon < at)
+        url.replace(colon + 1, at - colon - 1, "***");
+    return url;
+}
+
+} // namespace cli

@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: Apache-2.0
+// The holdfast program: which verb was meant, and what a mistake ends with. A verb is a file.
+#include "cli/exit_status.hpp"
+#include "cli/inheritance.hpp"
+#include "cli/say.hpp"
+#include "cli/verbs.hpp"
+
+#include <holdfast/version.hpp>
+
+#include <algorithm>
+#include <array>
+#include <iostream>
+#include <system_error>
+
+namespace {
+
+struct verb {
+    std::string_view name;
+    std::string_view summary; ///< empty: for the program's own use
+    int (*run)(const cli::inheritance&, cli::arguments);
+};
+
+constexpr std::array verbs{
+    verb{"run", "run a command while holding a lock", cli::run},
+    verb{"demo", "see lost updates, the lock that prevents them, and a killed holder", cli::demo},
+    verb{"demo-worker", "", cli::demo_worker},
+    verb{"demo-holder", "", cli::demo_holder},
+};
+
+void print_help(std::ostream& out) {
+    out << "Locks shared by processes and machines, on Redis or Valkey.\n\n"
+           "Usage: holdfast VERB [OPTIONS] ...\n\n";
+    for (const verb& each : verbs)
+        if (!each.summary.empty())
+            out << "  " << each.name << std::string(8 - each.name.size(), ' ') << each.summary
+                << '\n';
+    out << "\n  -h, --help   this text; 'holdfast VERB --help' tells all about a verb\n"
+           "  --version    the version\n\n"
+           "Example:\n"
+           "  export HOLDFAST_URL=redis://127.0.0.1:6379\n"
+           "  holdfast run nightly-report -- ./report.sh\n";
+}
+
+int dispatch(const cli::inheritance& inherited, cli::arguments given) {
+    if (given.empty()) {
+        print_help(std::cerr);
+        return cli::usage;
+    }
+    const std::string first = std::move(given.front());
+    given.erase(given.begin());
+    if (first == "--help" || first == "-h" || first == "help") {
+        print_help(std::cout);
+        return cli::success;
+    }
+    if (first == "--version" || first == "-V") {
+        std::cout << "holdfast " HOLDFAST_VERSION_STRING "\n";
+        return cli::success;
+    }
+    const auto meant = std::ranges::find(verbs, first, &verb::name);
+    if (meant == verbs.end())
+        throw cli::usage_error{(first.starts_with('-') ? "unknown option " : "there is no verb ") +
+                               cli::printable(first) + "; see 'holdfast --help'"};
+    return meant->run(inherited, std::move(given));
+}
+
+} // namespace
+
+int main(int count, char** values) {
+    const cli::inheritance inherited = cli::inheritance::take();
+    try {
+        return dispatch(inherited, {values + 1, values + std::max(count, 1)});
+    } catch (const cli::usage_error& mistake) {
+        cli::say(mistake.what());
+        return cli::usage;
+    } catch (const std::system_error& refused) { // the machine's; a store's are boost::system's
+        cli::say(refused.what());
+        return cli::system_error;
+    } catch (const std::exception& bug) {
+        cli::say(std::string{"internal error: "} + bug.what());
+        return cli::internal_error;
+    }
+}

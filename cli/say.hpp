@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <stdexcept>
+#include <string>
+#include <string_view>
+
+namespace cli {
+
+/// A line for people, on stderr: `holdfast: <text>`. Written at once, so that the lines of several
+/// processes do not mix.
+void say(std::string_view text);
+
+/// The text as it can be shown: control characters of a name must not reach a terminal.
+std::string printable(std::string_view);
+
+/// The command line is wrong. `main` says so, and where the help is, and ends with 64.
+class usage_error : public std::runtime_error {
+public:
+    using std::runtime_error::runtime_error;
+};
+
+} // namespace cli

@@ -1,0 +1,18 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "cli/command_line.hpp"
+
+namespace cli {
+
+class inheritance;
+
+// Each takes what comes after its name on the command line, and answers the exit status.
+int run(const inheritance&, arguments);
+int demo(const inheritance&, arguments);
+
+// Started by the demo.
+int demo_worker(const inheritance&, arguments);
+int demo_holder(const inheritance&, arguments);
+
+} // namespace cli
