@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <holdfast/error.hpp>
+#include <holdfast/observer.hpp>
+
+#include <string>
+#include <string_view>
+
+namespace cli {
+
+/// Remembers why the last wait failed, in the server's or the system's own words: an asynchronous
+/// verb answers with a code alone.
+class last_words : public holdfast::observer {
+public:
+    void notify(const holdfast::event&) noexcept override;
+
+    /// Says what is wrong with the store at `url`, and answers the exit status for it.
+    int report(const boost::system::system_error&, const std::string& url) const;
+
+private:
+    std::string text_;
+};
+
+} // namespace cli

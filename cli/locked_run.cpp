@@ -1,0 +1,183 @@
+// SPDX-License-Identifier: Apache-2.0
+// One thread, one loop: the client, the signals and the command all live on it.
+//
+//   wait for the lock ──granted──▶ the command runs ──ended──▶ release ──▶ its status
+//      │ busy │ signal                │ lock lost
+//      ▼      ▼                       ▼
+//     -E    128+n                  TERM, KILL ──▶ 75
+#include "cli/locked_run.hpp"
+
+#include "cli/child_process.hpp"
+#include "cli/exit_status.hpp"
+#include "cli/last_words.hpp"
+#include "cli/lease_guard.hpp"
+#include "cli/say.hpp"
+#include "cli/signal_inbox.hpp"
+#include "cli/until_first.hpp"
+
+#include <holdfast/client.hpp>
+#include <holdfast/mutex.hpp>
+
+#include <boost/asio/redirect_error.hpp>
+
+#include <cstring>
+#include <memory>
+#include <system_error>
+
+namespace cli {
+namespace {
+
+using holdfast::error_code;
+using std::chrono::duration;
+
+class performance {
+public:
+    performance(const locked_run& wanted, const inheritance& inherited)
+        : wanted_{wanted}
+        , inherited_{inherited}
+        , signals_{loop_, inherited}
+        , home_{connect()} {}
+
+    int run() {
+        int status = internal_error;
+        asio::co_spawn(loop_, lock_run_close(), [&status](std::exception_ptr thrown, int answer) {
+            if (thrown)
+                std::rethrow_exception(thrown);
+            status = answer;
+        });
+        loop_.run();
+        return status;
+    }
+
+private:
+    holdfast::client connect() {
+        holdfast::options how;
+        how.url = wanted_.url;
+        how.label = "holdfast-run";
+        how.observer = words_;
+        return {loop_.get_executor(), std::move(how)};
+    }
+
+    asio::awaitable<int> lock_run_close() {
+        int status = internal_error;
+        try {
+            status = co_await lock_and_run();
+        } catch (const boost::system::system_error& failure) {
+            status = words_->report(failure, wanted_.url);
+        }
+        error_code ignored;
+        co_await home_.async_close(asio::redirect_error(asio::use_awaitable, ignored));
+        co_return status;
+    }
+
+    asio::awaitable<int> lock_and_run() {
+        std::optional<holdfast::lease> held;
+        std::optional<int> signal;
+        co_await until_first(acquire(held), ending_signal(signal));
+        if (!signal)
+            signal = take_ending_signal(); // one that came together with the lock
+        if (signal)
+            signals_.let_through(); // a second one ends us at once
+        else if (held)
+            co_return co_await run_and_release(std::move(*held));
+        else if (wanted_.busy_status != success)
+            say("lock '" + printable(wanted_.name) + "' is busy");
+        co_return signal ? signalled + *signal : wanted_.busy_status;
+    }
+
+    asio::awaitable<void> acquire(std::optional<holdfast::lease>& held) {
+        const auto lock = wanted_.lease
+                              ? std::make_unique<holdfast::mutex>(
+                                    home_, wanted_.name, holdfast::lease_time{*wanted_.lease})
+                              : std::make_unique<holdfast::mutex>(home_, wanted_.name);
+        held = co_await lock->async_try_lock_for(wanted_.patience, asio::use_awaitable);
+    }
+
+    /// While there is nothing to stop but ourselves.
+    std::optional<int> take_ending_signal() {
+        while (const std::optional<int> next = signals_.take()) {
+            if (*next == SIGTSTP)
+                ::raise(SIGSTOP);
+            else if (*next != SIGCONT)
+                return next;
+        }
+        return std::nullopt;
+    }
+
+    asio::awaitable<void> ending_signal(std::optional<int>& signal) {
+        while (!signal) {
+            co_await signals_.arrival();
+            signal = take_ending_signal();
+        }
+    }
+
+    asio::awaitable<int> run_and_release(holdfast::lease held) {
+        int status = internal_error;
+        try {
+            status = co_await run_holding(held);
+        } catch (const cannot_start& failure) {
+            say("cannot run '" + printable(wanted_.command.front()) +
+                "': " + std::strerror(failure.error));
+            status = failure.error == ENOENT ? not_found : cannot_execute;
+        } catch (const std::system_error& failure) { // no process, no descriptor: still release
+            say(failure.what());
+            status = system_error;
+        }
+        error_code outcome;
+        co_await held.async_unlock(asio::redirect_error(asio::use_awaitable, outcome));
+        if (status == lock_lost || !outcome)
+            co_return status;
+        if (outcome == holdfast::errc::lease_lost) {
+            say("lock '" + printable(wanted_.name) +
+                "' was lost before the command ended (its status: " + std::to_string(status) + ")");
+            co_return lock_lost;
+        }
+        say("lock '" + printable(wanted_.name) + "' could not be released (" + outcome.message() +
+            "): it ends with its lease");
+        co_return status;
+    }
+
+    asio::awaitable<int> run_holding(const holdfast::lease& held) {
+        child_process command{loop_, inherited_, wanted_.command};
+        bool stopped = false;
+        co_await until_first(command.ended(), forward_signals(command),
+                             guard(held, command, stopped));
+        if (stopped)
+            command.signal(SIGKILL); // what the command leaves behind would work without the lock
+        const int status = command.status();
+        co_return stopped ? lock_lost : status;
+    }
+
+    /// We never stop ourselves while the command runs: nobody would renew the lock.
+    asio::awaitable<void> forward_signals(child_process& command) {
+        for (;;) {
+            co_await signals_.arrival();
+            while (const std::optional<int> next = signals_.take()) {
+                command.signal(*next);
+                const bool ends = *next == SIGINT || *next == SIGTERM || *next == SIGHUP ||
+                                  *next == SIGQUIT;
+                if (ends)
+                    command.signal(SIGCONT); // one that is stopped would not hear
+            }
+        }
+    }
+
+    const locked_run& wanted_;
+    const inheritance& inherited_;
+    std::shared_ptr<last_words> words_ = std::make_shared<last_words>();
+    asio::io_context loop_{1};
+    signal_inbox signals_;
+    holdfast::client home_;
+};
+
+} // namespace
+
+int perform(const locked_run& wanted, const inheritance& inherited) {
+    try {
+        return performance{wanted, inherited}.run();
+    } catch (const boost::system::system_error& failure) { // the URL
+        return last_words{}.report(failure, wanted.url);
+    }
+}
+
+} // namespace cli

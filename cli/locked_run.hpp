@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "cli/command_line.hpp"
+
+#include <chrono>
+#include <optional>
+#include <string>
+
+namespace cli {
+
+class inheritance;
+
+/// What `holdfast run` was asked to do.
+struct locked_run {
+    std::string url;
+    std::string name;
+    arguments command;
+    std::optional<std::chrono::duration<double>> lease;
+    std::chrono::duration<double> patience;
+    int busy_status;
+};
+
+/// Takes the lock, runs the command, releases; the exit status.
+int perform(const locked_run&, const inheritance&);
+
+} // namespace cli

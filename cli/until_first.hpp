@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <holdfast/asio.hpp>
+
+#include <boost/asio/co_spawn.hpp>
+#include <boost/asio/deferred.hpp>
+#include <boost/asio/experimental/parallel_group.hpp>
+#include <boost/asio/redirect_error.hpp>
+#include <boost/asio/steady_timer.hpp>
+#include <boost/asio/this_coro.hpp>
+#include <boost/asio/use_awaitable.hpp>
+
+#include <array>
+#include <exception>
+#include <stop_token>
+#include <tuple>
+#include <utility>
+
+namespace cli {
+
+namespace asio = holdfast::asio;
+
+/// Runs all parts until the first of them ends, cancels the others and waits until they are gone.
+/// What the first one threw is thrown. (Asio's `||` would go on waiting after an exception.)
+template <typename... Parts>
+asio::awaitable<void> until_first(Parts... parts) {
+    const auto executor = co_await asio::this_coro::executor;
+    auto group = asio::experimental::make_parallel_group(
+        asio::co_spawn(executor, std::move(parts), asio::deferred)...);
+    const auto ended = co_await group.async_wait(asio::experimental::wait_for_one(),
+                                                 asio::use_awaitable);
+    const auto thrown = std::apply(
+        [](const auto& order, const auto&... each) {
+            return std::array<std::exception_ptr, sizeof...(Parts)>{each...}[order.front()];
+        },
+        ended);
+    if (thrown)
+        std::rethrow_exception(thrown);
+}
+
+/// Returns when stop is requested. For tokens whose stop is requested on this executor's thread,
+/// as those of a lease are.
+inline asio::awaitable<void> stop_requested(std::stop_token token) {
+    using timer = asio::steady_timer;
+    timer bell{co_await asio::this_coro::executor, timer::time_point::max()};
+    // Moving the expiry, unlike cancel(), also ends a wait that begins later.
+    const std::stop_callback ring{token, [&bell] { bell.expires_at(timer::time_point::min()); }};
+    holdfast::error_code rung;
+    co_await bell.async_wait(asio::redirect_error(asio::use_awaitable, rung));
+}
+
+/// Returns after that long.
+inline asio::awaitable<void> pause(asio::steady_timer::duration length) {
+    asio::steady_timer timer{co_await asio::this_coro::executor, length};
+    co_await timer.async_wait(asio::use_awaitable);
+}
+
+} // namespace cli
