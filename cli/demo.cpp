@@ -1,0 +1,135 @@
+// SPDX-License-Identifier: Apache-2.0
+// The demo's story: an error, its cure, and what happens when a holder dies.
+#include "cli/demo_counting.hpp"
+#include "cli/demo_killing.hpp"
+#include "cli/exit_status.hpp"
+#include "cli/last_words.hpp"
+#include "cli/say.hpp"
+#include "cli/verbs.hpp"
+
+#include <holdfast/client.hpp>
+#include <holdfast/mutex.hpp>
+
+#include <CLI/App.hpp>
+#include <CLI/Config.hpp>
+#include <CLI/Formatter.hpp>
+
+#include <cstdio>
+#include <cstdlib>
+#include <iostream>
+#include <mutex>
+
+namespace cli {
+namespace {
+
+using holdfast::boot_clock;
+
+constexpr std::string_view help =
+    R"(Shows what a lock is for, in three acts of a few seconds each: four processes that lose
+each other's updates, the same four with a lock, and a waiter behind a holder that is killed.
+
+Usage: holdfast demo [OPTIONS]
+
+      --url URL   the server: redis://[USER[:PASSWORD]@]HOST[:PORT][/DATABASE] or
+                  unix:///PATH/TO/SOCKET; default: the environment's HOLDFAST_URL
+  -h, --help      this text
+
+It uses one lock with a name of its own and leaves nothing behind.
+
+Exit status: 0; 1 the count with the lock was wrong; 69 the server cannot be reached.
+)";
+
+std::string seconds(holdfast::duration length) {
+    char text[32];
+    std::snprintf(text, sizeof text, "%.1f s", std::chrono::duration<double>{length}.count());
+    return text;
+}
+
+/// A name that no other run uses; on the way it is seen whether the server gives locks.
+std::string try_server(const std::string& url) {
+    using namespace std::chrono_literals;
+    holdfast::client home{holdfast::options{.url = url, .unavailable_patience = 3s}};
+    std::string name = "holdfast-demo:" + home.id().substr(0, 8);
+    holdfast::mutex lock{home, name};
+    const std::scoped_lock held{lock};
+    return name;
+}
+
+void act_one(const inheritance& inherited) {
+    std::cout << "\n1. Without a lock\n" << std::flush;
+    const counting how;
+    const counted got = count_with_processes(how, inherited);
+    const long lost = how.workers * how.adds_each - got.number;
+    std::cout << "   The number is " << got.number << ": " << lost << " updates were lost.\n";
+}
+
+/// False: it went wrong.
+bool act_two(const inheritance& inherited, const std::string& url, const std::string& lock) {
+    std::cout << "\n2. With the lock '" << lock << "' on " << without_password(url) << '\n'
+              << std::flush;
+    const counting how{.lock = lock};
+    const auto start = boot_clock::now();
+    const counted got = count_with_processes(how, inherited);
+    const long lost = how.workers * how.adds_each - got.number;
+    if (!got.all_finished || lost != 0) {
+        std::cout << "   The number is " << got.number << ". That is wrong.\n" << std::flush;
+        return false;
+    }
+    std::cout << "   The number is " << got.number << ": no update was lost ("
+              << seconds(boot_clock::now() - start) << ").\n";
+    return true;
+}
+
+bool act_three(const inheritance& inherited, const std::string& url, const std::string& lock) {
+    std::cout << "\n3. A holder is killed\n" << std::flush;
+    const auto wait = wait_behind_killed_holder(url, lock, inherited);
+    if (!wait) {
+        std::cout << "   The lock was ours while its holder still lived. That is wrong.\n";
+        return false;
+    }
+    std::cout << "   Nobody released the lock, and " << seconds(*wait)
+              << " after the kill it was ours: the lease had ended.\n";
+    return true;
+}
+
+constexpr std::string_view next_steps = R"(
+Try next
+   export HOLDFAST_URL=redis://127.0.0.1:6379       your own server
+   holdfast run job -- sleep 20                     holds a lock while a command runs
+   holdfast run -n job -- echo mine                 in a second terminal: busy, status 1
+   examples/01_first_lock.cpp                       a lock in C++, in 20 lines
+   README.md                                        what it guarantees, and what it cannot
+)";
+
+int play(const inheritance& inherited, const std::string& url) {
+    const std::string lock = try_server(url);
+    std::cout << "Four processes each add 1 to the same number in a file, 250 times:\n"
+                 "read it, work for 2 ms, write it back. It should end at 1000.\n";
+    act_one(inherited);
+    if (!act_two(inherited, url, lock) || !act_three(inherited, url, lock))
+        return wrong_result;
+    std::cout << next_steps << std::flush;
+    return success;
+}
+
+} // namespace
+
+int demo(const inheritance& inherited, arguments all) {
+    std::string given_url;
+    CLI::App expected{"", "demo"};
+    expected.add_option("--url", given_url);
+    if (!parse(expected, std::move(all), help))
+        return success;
+    if (const arguments surplus = expected.remaining(); !surplus.empty())
+        throw usage_error{"unexpected " + printable(surplus.front()) +
+                          "; see 'holdfast demo --help'"};
+    const std::string url = server_url(given_url);
+    ::setenv("HOLDFAST_URL", url.c_str(), 1); // for the workers
+    try {
+        return play(inherited, url);
+    } catch (const boost::system::system_error& failure) {
+        return last_words{}.report(failure, url);
+    }
+}
+
+} // namespace cli

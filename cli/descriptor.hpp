@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <system_error>
+#include <utility>
+
+#include <cerrno>
+#include <fcntl.h>
+#include <unistd.h>
+
+namespace cli {
+
+/// Owns a file descriptor.
+class descriptor {
+public:
+    /// What open() and its like returned; throws what errno says if that is an error.
+    explicit descriptor(int fd)
+        : fd_{fd} {
+        if (fd < 0)
+            throw std::system_error{errno, std::system_category()};
+    }
+    descriptor(descriptor&& other) noexcept
+        : fd_{other.release()} {}
+    descriptor(const descriptor&) = delete;
+    descriptor& operator=(const descriptor&) = delete;
+    ~descriptor() {
+        if (fd_ >= 0)
+            ::close(fd_);
+    }
+
+    [[nodiscard]] int get() const noexcept { return fd_; }
+    int release() noexcept { return std::exchange(fd_, -1); }
+
+private:
+    int fd_;
+};
+
+struct pipe_ends {
+    descriptor read;
+    descriptor write;
+};
+
+inline pipe_ends make_pipe() {
+    int ends[2] = {-1, -1};
+    if (::pipe2(ends, O_CLOEXEC) != 0)
+        throw std::system_error{errno, std::system_category(), "pipe"};
+    return {descriptor{ends[0]}, descriptor{ends[1]}};
+}
+
+} // namespace cli
