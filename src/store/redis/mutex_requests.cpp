@@ -40,9 +40,8 @@ asio::awaitable<bool> release_mutex(node& server, hold held) {
     const argument arguments[] = {owner, channel.text, publish_command};
     const reply answer = co_await server.call(scripts::release_mutex, keys, arguments);
 
-    const auto [was_ours, receivers] = integers<2>(answer);
-    static_cast<void>(receivers); // how many listened; waiters that could not be told ask by themselves
-    co_return was_ours == 1;
+    // How many were told does not matter: waiters that could not be told ask by themselves.
+    co_return integers<2>(answer)[0] == 1;
 }
 
 } // namespace holdfast::redis

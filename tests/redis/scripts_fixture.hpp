@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "store/redis/scripts.hpp"
+#include "support/on_each_server.hpp"
+#include "support/run_script.hpp"
+
+#include <gmock/gmock.h>
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace holdfast {
+
+using numbers = std::vector<std::int64_t>;
+
+/// The five scripts, called as src/store/redis does.
+class on_scripts : public support::on_each_server {
+protected:
+    using support::on_each_server::on_each_server;
+
+    static constexpr const char* alice = "aaaaaaaa-0000-4000-8000-000000000001:1";
+    static constexpr const char* bob = "bbbbbbbb-0000-4000-8000-000000000002:2";
+
+    redis::reply lock(const std::string& owner, std::int64_t lease, std::int64_t deadline = 0) {
+        return run(redis::scripts::lock_mutex, {name_},
+                   {std::to_string(lease), owner, std::to_string(deadline)});
+    }
+    redis::reply release(const std::string& owner) {
+        return run(redis::scripts::release_mutex, {name_}, {owner, channel_, "PUBLISH"});
+    }
+    redis::reply renew(std::vector<std::string> names, std::int64_t lease,
+                       std::vector<std::string> owners) {
+        owners.insert(owners.begin(), std::to_string(lease));
+        return run(redis::scripts::renew_leases, std::move(names), std::move(owners));
+    }
+    redis::reply force() {
+        return run(redis::scripts::force_release, {name_}, {channel_, "PUBLISH"});
+    }
+    redis::reply inspect() { return run(redis::scripts::inspect_lock, {name_}, {}); }
+
+    virtual redis::reply run(const redis::script& what, std::vector<std::string> keys,
+                             std::vector<std::string> arguments) {
+        return support::run_script(server(), what, std::move(keys), std::move(arguments));
+    }
+
+    std::int64_t ask(const std::vector<std::string>& words) {
+        return server().command(words).integer;
+    }
+    bool exists() { return ask({"EXISTS", name_}) == 1; }
+    std::int64_t time_left() { return ask({"PTTL", name_}); }
+    std::string count_of(const std::string& owner) {
+        return server().command({"HGET", name_, owner}).text;
+    }
+    std::int64_t server_micros() {
+        const redis::reply now = server().command({"TIME"});
+        return std::stoll(now.items[0].text) * 1'000'000 + std::stoll(now.items[1].text);
+    }
+
+    std::string name_ = "L";
+    std::string channel_ = "redisson_lock__channel:{L}";
+};
+
+inline bool is_error(const redis::reply& answer, const std::string& code) {
+    return answer.type == redis::reply::kind::error &&
+           answer.text.find(code) != std::string::npos;
+}
+
+} // namespace holdfast

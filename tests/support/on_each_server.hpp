@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: Apache-2.0
+// For tests that run once on every server:
+//
+//     class Scripts : public support::on_each_server {};
+//     HOLDFAST_ON_EACH_SERVER(Scripts);
+//     TEST_P(Scripts, DoWhatTheySay) { server().command({"PING"}); }
+#pragma once
+
+#include "support/redis_server.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cctype>
+#include <memory>
+#include <string>
+#include <utility>
+
+namespace holdfast::support {
+
+/// A fresh server for each test. One that is not there skips the test with the reason, or fails it
+/// where servers are required.
+class on_each_server : public ::testing::TestWithParam<server_binary> {
+protected:
+    explicit on_each_server(redis_server::options how = {})
+        : how_{std::move(how)} {}
+
+    void SetUp() override {
+        try {
+            server_ = std::make_unique<redis_server>(GetParam(), how_);
+        } catch (const server_unavailable& why) {
+            if (servers_are_required())
+                FAIL() << why.what();
+            GTEST_SKIP() << why.what();
+        }
+    }
+
+    redis_server& server() { return *server_; }
+
+private:
+    redis_server::options how_;
+    std::unique_ptr<redis_server> server_;
+};
+
+inline std::string test_name_of(const ::testing::TestParamInfo<server_binary>& info) {
+    std::string name = info.param.label;
+    for (char& letter : name)
+        if (std::isalnum(static_cast<unsigned char>(letter)) == 0)
+            letter = '_';
+    return name;
+}
+
+} // namespace holdfast::support
+
+#define HOLDFAST_ON_EACH_SERVER(suite)                                                             \
+    INSTANTIATE_TEST_SUITE_P(Servers, suite,                                                       \
+                             ::testing::ValuesIn(::holdfast::support::servers()),                  \
+                             ::holdfast::support::test_name_of)

@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "support/redis_connection.hpp"
+
+#include <hiredis/hiredis.h>
+#include <poll.h>
+
+#include <stdexcept>
+
+namespace holdfast::support {
+namespace {
+
+constexpr timeval answer_limit{10, 0};
+
+redis::reply::kind kind_of(const redisReply& raw) {
+    switch (raw.type) {
+    case REDIS_REPLY_INTEGER:
+        return redis::reply::kind::integer;
+    case REDIS_REPLY_STRING:
+        return redis::reply::kind::text;
+    case REDIS_REPLY_STATUS:
+        return redis::reply::kind::status;
+    case REDIS_REPLY_ERROR:
+        return redis::reply::kind::error;
+    case REDIS_REPLY_ARRAY:
+        return redis::reply::kind::array;
+    default:
+        return redis::reply::kind::nil;
+    }
+}
+
+redis::reply copy_of(const redisReply& raw) {
+    redis::reply copy;
+    copy.type = kind_of(raw);
+    copy.integer = raw.integer;
+    if (raw.str != nullptr)
+        copy.text.assign(raw.str, raw.len);
+    for (std::size_t i = 0; i < raw.elements; ++i)
+        copy.items.push_back(copy_of(*raw.element[i]));
+    return copy;
+}
+
+} // namespace
+
+void redis_connection::closer::operator()(redisContext* context) const noexcept {
+    redisFree(context);
+}
+
+redis_connection::redis_connection(const std::string& socket_path)
+    : context_{redisConnectUnix(socket_path.c_str())} {
+    if (!context_ || context_->err != 0)
+        throw std::runtime_error{"cannot connect to " + socket_path};
+    redisSetTimeout(context_.get(), answer_limit);
+}
+
+redis::reply redis_connection::command(const std::vector<std::string>& words) {
+    std::vector<const char*> starts;
+    std::vector<std::size_t> sizes;
+    for (const std::string& word : words) {
+        starts.push_back(word.data());
+        sizes.push_back(word.size());
+    }
+    redisAppendCommandArgv(context_.get(), static_cast<int>(words.size()), starts.data(),
+                           sizes.data());
+    return receive();
+}
+
+redis::reply redis_connection::receive() {
+    void* raw = nullptr;
+    if (redisGetReply(context_.get(), &raw) != REDIS_OK)
+        throw std::runtime_error{std::string{"no answer from the server: "} + context_->errstr};
+    const std::unique_ptr<void, decltype(&freeReplyObject)> owned{raw, &freeReplyObject};
+    return copy_of(*static_cast<const redisReply*>(raw));
+}
+
+std::optional<redis::reply> redis_connection::next_message(duration patience) {
+    void* read_already = nullptr;
+    if (redisGetReplyFromReader(context_.get(), &read_already) != REDIS_OK)
+        throw std::runtime_error{context_->errstr};
+    if (read_already != nullptr) {
+        const std::unique_ptr<void, decltype(&freeReplyObject)> owned{read_already,
+                                                                      &freeReplyObject};
+        return copy_of(*static_cast<const redisReply*>(read_already));
+    }
+    pollfd waiting{context_->fd, POLLIN, 0};
+    if (poll(&waiting, 1, static_cast<int>(patience.count())) <= 0)
+        return std::nullopt;
+    return receive();
+}
+
+} // namespace holdfast::support

@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: Apache-2.0
+// A plain blocking connection for tests: what any other program on the same server would use.
+#pragma once
+
+#include "redis/reply.hpp"
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+struct redisContext;
+
+namespace holdfast::support {
+
+class redis_connection {
+public:
+    /// Throws `std::runtime_error` if nobody answers there.
+    explicit redis_connection(const std::string& socket_path);
+
+    /// An error of the server is an answer too (`reply::kind::error`). Throws
+    /// `std::runtime_error` if the connection is lost or the answer takes more than ten seconds.
+    redis::reply command(const std::vector<std::string>& words);
+
+    /// The next message of a subscription, if it comes in time.
+    std::optional<redis::reply> next_message(duration patience);
+
+private:
+    redis::reply receive();
+
+    struct closer {
+        void operator()(redisContext*) const noexcept;
+    };
+    std::unique_ptr<redisContext, closer> context_;
+};
+
+} // namespace holdfast::support

@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: Apache-2.0
+// A real redis-server or valkey-server of a test's own: in a fresh folder, on a unix socket, with
+// nothing saved, gone when the object or the test program is.
+#pragma once
+
+#include "support/redis_connection.hpp"
+
+#include <holdfast/time.hpp>
+
+#include <sys/types.h>
+
+#include <cstdint>
+#include <filesystem>
+#include <memory>
+#include <optional>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+namespace holdfast::support {
+
+struct server_binary {
+    std::string label; ///< for people, as in "valkey-8"
+    std::string path;
+};
+
+/// Those that tests run on: HOLDFAST_SERVERS ("redis-7.0=/usr/bin/redis-server;valkey-8=…"), or
+/// the redis-server in the PATH.
+std::vector<server_binary> servers();
+
+/// Whether a server that is not there fails the tests instead of skipping them:
+/// HOLDFAST_REQUIRE_SERVERS=1.
+bool servers_are_required();
+
+/// There is no such program, or it does not start.
+struct server_unavailable : std::runtime_error {
+    using std::runtime_error::runtime_error;
+};
+
+class moved_clock;
+
+class redis_server {
+public:
+    struct options {
+        bool tcp = false;       ///< also on 127.0.0.1, on a port that is free
+        bool own_clock = false; ///< `step_clock` works; needs a C compiler
+        std::vector<std::string> arguments{}; ///< as on its command line
+    };
+
+    /// Returns when it answers. The server dies with the thread that makes it.
+    explicit redis_server(const server_binary& which = servers().front())
+        : redis_server{which, options{}} {}
+    redis_server(server_binary, options);
+    redis_server(const redis_server&) = delete;
+    ~redis_server();
+
+    void start();
+    void stop();          ///< at once, as kill -9 does: nothing is ever saved
+    void restart_empty(); ///< on the same addresses; its clock stays stepped
+    void pause();         ///< SIGSTOP: connections stay, nothing is answered
+    void resume();
+
+    /// Moves the date of the server, and so the end of every lease, forward or back.
+    void step_clock(duration);
+
+    /// On a connection of its own. Reconnects after a restart; errors of the server are answers.
+    redis::reply command(const std::vector<std::string>& words);
+
+    pid_t pid() const { return pid_; }
+    std::uint16_t port() const { return port_; } ///< 0 without TCP
+    const std::string& socket_path() const { return socket_; }
+    std::string url() const; ///< TCP where it was asked for
+
+private:
+    struct folder {
+        folder();
+        ~folder();
+        std::filesystem::path path;
+    };
+
+    std::vector<std::string> command_line() const;
+    void wait_until_it_answers();
+    bool answers();
+    std::string last_words() const;
+
+    server_binary which_;
+    options how_;
+    folder folder_;
+    std::string socket_;
+    std::uint16_t port_ = 0;
+    pid_t pid_ = 0;
+    std::unique_ptr<moved_clock> clock_;
+    std::optional<redis_connection> connection_;
+};
+
+} // namespace holdfast::support

@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: Apache-2.0
+// Runs the library's scripts from a plain connection, for tests of the scripts alone.
+#pragma once
+
+#include "redis/script.hpp"
+#include "support/redis_connection.hpp"
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace holdfast::support {
+
+/// EVAL with the whole text. `Connection` is a `redis_connection` or a `redis_server`.
+template <typename Connection>
+redis::reply run_script(Connection& at, const redis::script& what, std::vector<std::string> keys,
+                        std::vector<std::string> arguments) {
+    std::vector<std::string> words{"EVAL", std::string{what.text}, std::to_string(keys.size())};
+    words.insert(words.end(), keys.begin(), keys.end());
+    words.insert(words.end(), arguments.begin(), arguments.end());
+    return at.command(words);
+}
+
+/// The integers of an answer, whatever else is in it; empty for an error.
+inline std::vector<std::int64_t> integers_of(const redis::reply& answer) {
+    std::vector<std::int64_t> all;
+    for (const redis::reply& each : answer.items)
+        if (each.type == redis::reply::kind::integer)
+            all.push_back(each.integer);
+    return all;
+}
+
+} // namespace holdfast::support

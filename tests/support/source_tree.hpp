@@ -1,0 +1,15 @@
+// SPDX-License-Identifier: Apache-2.0
+// Finds files that tests read at run time. No path is compiled in: it would spoil ccache across
+// checkouts.
+#pragma once
+
+#include <filesystem>
+#include <string_view>
+
+namespace holdfast::support {
+
+/// `path` below the root of the sources: $HOLDFAST_SOURCE_DIR, or the nearest folder above this
+/// program, or above the working directory, that has it. Throws `std::runtime_error`.
+std::filesystem::path source_file(std::string_view path);
+
+} // namespace holdfast::support
