@@ -4,7 +4,7 @@
 verb_demo() {
   need build server
   export_servers
-  [[ -n ${HOLDFAST_REDIS_SERVER:-} ]] || die "the demo needs redis-server, and there is none"
+  [[ -x $HOLDFAST_REDIS_SERVER ]] || die "the demo needs a redis-server, and there is none"
   stage "Building (release)" build release --target holdfast_cli
   with_server "$HOLDFAST_REDIS_SERVER" build/release/cli/holdfast demo "$@"
 }

@@ -4,25 +4,22 @@
 
 servers_folder=${HOLDFAST_CACHE:-${XDG_CACHE_HOME:-$HOME/.cache}/holdfast}/servers
 
-# Says which servers there are, as tests read it: "redis-7.0=/usr/bin/redis-server;valkey-8=…".
+# Tells the tests which servers to run on. One that is not there is named too: its tests are then
+# skipped with that reason, or fail in CI.
 export_servers() {
-  local redis valkey=$servers_folder/valkey-8/bin/valkey-server
-  HOLDFAST_SERVERS=
-  if redis=$(command -v redis-server); then
-    HOLDFAST_SERVERS="redis-$(server_version "$redis")=$redis"
-    export HOLDFAST_REDIS_SERVER=$redis # the one for who needs just one
-  fi
-  if [[ -x $valkey ]]; then
-    HOLDFAST_SERVERS+="${HOLDFAST_SERVERS:+;}valkey-8=$valkey"
-  fi
-  export HOLDFAST_SERVERS
+  local redis
+  redis=$(command -v redis-server) || redis=/usr/bin/redis-server
+  HOLDFAST_REDIS_SERVER=$redis # for who needs just one
+  HOLDFAST_SERVERS="redis-$(server_version "$redis")=$redis"
+  HOLDFAST_SERVERS+=";valkey-8=$servers_folder/valkey-8/bin/valkey-server"
+  export HOLDFAST_REDIS_SERVER HOLDFAST_SERVERS
   if in_ci; then
-    export HOLDFAST_REQUIRE_SERVERS=1 # a missing server fails; elsewhere its tests are skipped
+    export HOLDFAST_REQUIRE_SERVERS=1
   fi
 }
 
 # "7.0" of "Redis server v=7.0.15 sha=…".
-server_version() { "$1" --version | sed -nE 's/.* v=([0-9]+\.[0-9]+).*/\1/p'; }
+server_version() { { "$1" --version || true; } | sed -nE 's/.* v=([0-9]+\.[0-9]+).*/\1/p'; }
 
 fetch_servers() {
   if [[ -x $servers_folder/valkey-8/bin/valkey-server ]]; then
