@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: Apache-2.0
+// A server that answers what the test says, in simulated time, and remembers what it was asked.
+#pragma once
+
+#include "redis/node.hpp"
+#include "support/sim_clock.hpp"
+
+#include <boost/system/system_error.hpp>
+
+#include <deque>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace holdfast {
+
+class scripted_node final : public redis::node {
+public:
+    struct request {
+        std::string script;
+        std::vector<std::string> keys;
+        std::vector<std::string> words;          ///< texts and numbers among the arguments
+        std::optional<time_point> deadline = {}; ///< the one that is a moment
+        time_point at{};
+    };
+    struct outcome {
+        redis::reply answer{};
+        std::optional<error_code> failure{};
+        duration takes{};
+    };
+
+    explicit scripted_node(clock& time)
+        : time_{time} {}
+
+    void will_answer(std::vector<std::int64_t> integers, duration takes = {});
+    void will_fail(error_code, duration takes = {});
+
+    asio::awaitable<redis::reply> call(const redis::script&, std::span<const std::string_view> keys,
+                                       std::span<const redis::argument>) override;
+    std::unique_ptr<redis::hearing> hear(redis::channel_name, alarm& wake) override;
+    duration command_timeout() const noexcept override { return duration{3'000}; }
+    runtime::remote_clock& server_clock() noexcept override { return clock_; }
+    void close() noexcept override {}
+
+    /// Until a subscription is confirmed; nothing: never.
+    std::optional<duration> confirms_after = duration{5};
+
+    std::vector<request> asked;
+    std::multimap<std::string, alarm*> listeners; ///< now, by channel
+    int in_flight_max = 0;
+
+private:
+    class listener;
+
+    clock& time_;
+    std::deque<outcome> outcomes_;
+    runtime::remote_clock clock_;
+    int in_flight_ = 0;
+};
+
+} // namespace holdfast
