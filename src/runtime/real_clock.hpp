@@ -8,6 +8,11 @@
 
 namespace holdfast::runtime {
 
+/// For who only asks what time it is. Thread-safe.
+inline time_point machine_time() noexcept {
+    return boot_clock::now();
+}
+
 /// Sleeps on CLOCK_BOOTTIME, which Asio's own timers cannot: they stand still while the machine is
 /// suspended, and a lease does not. One timer for all alarms, which keeps the executor busy only
 /// while somebody sleeps.
@@ -19,7 +24,7 @@ public:
     real_clock(const real_clock&) = delete;
     ~real_clock() override; ///< ends who still sleeps
 
-    time_point now() const noexcept override { return boot_clock::now(); }
+    time_point now() const noexcept override { return machine_time(); }
     std::unique_ptr<alarm> make_alarm() override; ///< may outlive the clock, if nobody waits on it
 
     /// Wakes every sleeper once.

@@ -69,11 +69,15 @@ public:
     std::size_t listener_count() const; ///< places that would be woken
 
     /// The server of that name in this process, made when first asked for: the URL `memory:NAME`.
+    /// It lives as long as somebody uses it.
     static std::shared_ptr<server> named(std::string_view name);
 
     class state; ///< private to src/store/memory
+    const std::shared_ptr<state>& inside() const noexcept { return state_; } ///< for its own tests
 
 private:
+    explicit server(std::shared_ptr<state>);
+
     std::shared_ptr<state> state_;
 };
 

@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "store/memory/link.hpp"
+
+#include <holdfast/error.hpp>
+
+#include <boost/asio/co_spawn.hpp>
+
+#include <exception>
+
+namespace holdfast::memory {
+
+link::link(std::shared_ptr<server::state> server, fault_function faults, duration command_timeout,
+           const store_context& context)
+    : server_{std::move(server)}
+    , faults_{std::move(faults)}
+    , command_timeout_{command_timeout}
+    , executor_{context.executor}
+    , time_{context.time} {
+    server_clock_.learn(now(), now(), server_->now());
+}
+
+void link::close() noexcept {
+    closed_ = true;
+    for (alarm* const sleeper : sleepers_)
+        sleeper->ring();
+}
+
+void link::at(time_point when, std::function<void()> act) {
+    if (when <= now())
+        return act();
+    asio::co_spawn(executor_, act_later(shared_from_this(), when, std::move(act)),
+                   [](const std::exception_ptr& bug) {
+                       if (bug)
+                           std::rethrow_exception(bug);
+                   });
+}
+
+asio::awaitable<void> link::act_later(std::shared_ptr<link> self, time_point when,
+                                      std::function<void()> act) {
+    if (self->closed_) // before this began: the clock may be gone
+        co_return;
+    const std::unique_ptr<alarm> nap = self->time_.make_alarm();
+    co_await self->rest(*nap, when);
+    if (!self->closed_)
+        act();
+}
+
+asio::awaitable<void> link::rest(alarm& bed, time_point until) {
+    struct registered {
+        registered(std::list<alarm*>& a, alarm& one)
+            : all{a}
+            , entry{all.insert(all.end(), &one)} {}
+        registered(const registered&) = delete;
+        ~registered() { all.erase(entry); }
+        std::list<alarm*>& all;
+        std::list<alarm*>::iterator entry;
+    };
+    const registered rung_by_close{sleepers_, bed};
+    co_await bed.wait_until(until);
+}
+
+void fail_closed() {
+    throw boost::system::system_error{make_error_code(errc::closed)};
+}
+void fail_unreachable() {
+    throw boost::system::system_error{make_error_code(errc::unreachable)};
+}
+void fail_outcome_unknown() {
+    throw boost::system::system_error{make_error_code(errc::outcome_unknown)};
+}
+
+} // namespace holdfast::memory

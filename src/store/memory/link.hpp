@@ -1,0 +1,135 @@
+// SPDX-License-Identifier: Apache-2.0
+// One client's way to the server. What a request meets on it, the test's fault function says:
+//
+//     asked ──request_delay──▶ executed ──answer_delay──▶ answered
+//       └────────────── command_timeout ──▶ outcome_unknown; what is under way goes on
+#pragma once
+
+#include "runtime/remote_clock.hpp"
+#include "store/memory/server_state.hpp"
+
+#include <functional>
+#include <list>
+#include <memory>
+#include <optional>
+#include <utility>
+
+namespace holdfast::memory {
+
+/// What the server said, and when.
+template <typename T>
+struct reply {
+    T said;
+    time_point sent_at;
+    time_point received_at;
+    microseconds server_now; ///< at the moment between
+};
+
+/// Thread safety: everything on the client's executor.
+class link : public std::enable_shared_from_this<link> {
+public:
+    link(std::shared_ptr<server::state>, fault_function, duration command_timeout,
+         const store_context&);
+
+    /// Has `execute` (which answers a T) happen at the server, and learns the server's time from
+    /// the answer. Throws `errc::unreachable`, `errc::outcome_unknown` or `errc::closed`.
+    template <typename T>
+    asio::awaitable<reply<T>> call(const request& what, std::function<T(server::state&)> execute) {
+        const fate f = faults_ && !closed_ ? faults_(what) : fate{};
+        return carry<T>(shared_from_this(), f, std::move(execute));
+    }
+
+    /// Fails what is under way. Nothing of it reaches the server any more.
+    void close() noexcept;
+
+    const std::shared_ptr<server::state>& far_end() const { return server_; }
+    runtime::remote_clock& server_clock() { return server_clock_; }
+    duration command_timeout() const { return command_timeout_; }
+    time_point now() const { return time_.now(); }
+
+    /// Whether the wake-up that has just come is one that the test wants lost.
+    bool loses_wake_up() { return std::exchange(deaf_, false); }
+
+private:
+    template <typename T>
+    struct parcel {
+        std::optional<reply<T>> answer;
+        std::unique_ptr<alarm> receiver; ///< while somebody waits for the answer
+    };
+
+    template <typename T>
+    static asio::awaitable<reply<T>> carry(std::shared_ptr<link>, fate,
+                                           std::function<T(server::state&)> execute);
+    template <typename T>
+    void arrive(fate, time_point sent_at, std::function<T(server::state&)> execute,
+                std::shared_ptr<parcel<T>>);
+
+    /// Now, if it is that time already; never, if the link is closed by then.
+    void at(time_point when, std::function<void()> act);
+    static asio::awaitable<void> act_later(std::shared_ptr<link>, time_point when,
+                                           std::function<void()> act);
+    asio::awaitable<void> rest(alarm&, time_point until); ///< or until the link is closed
+
+    std::shared_ptr<server::state> server_;
+    fault_function faults_;
+    duration command_timeout_;
+    asio::any_io_executor executor_;
+    clock& time_;
+    runtime::remote_clock server_clock_;
+    std::list<alarm*> sleepers_; // in order, so that a simulation repeats itself
+    bool deaf_ = false;
+    bool closed_ = false;
+};
+
+[[noreturn]] void fail_closed();
+[[noreturn]] void fail_unreachable();
+[[noreturn]] void fail_outcome_unknown();
+
+template <typename T>
+asio::awaitable<reply<T>> link::carry(std::shared_ptr<link> self, fate f,
+                                      std::function<T(server::state&)> execute) {
+    if (self->closed_)
+        fail_closed();
+    self->deaf_ = self->deaf_ || f.wake_up_lost;
+    if (f.refused)
+        fail_unreachable();
+
+    const time_point sent_at = self->now();
+    const time_point limit = sent_at + self->command_timeout_;
+    const auto sent = std::make_shared<parcel<T>>();
+    if (!f.request_lost) {
+        auto arrive = [self, f, sent_at, execute, sent] {
+            self->arrive<T>(f, sent_at, execute, sent);
+        };
+        self->at(sent_at + f.request_delay, std::move(arrive));
+    }
+    if (!sent->answer) {
+        sent->receiver = self->time_.make_alarm();
+        co_await self->rest(*sent->receiver, limit);
+    }
+    if (self->closed_)
+        fail_closed();
+    if (!sent->answer)
+        fail_outcome_unknown();
+    const reply<T>& got = *sent->answer;
+    self->server_clock_.learn(got.sent_at, got.received_at, got.server_now);
+    co_return got;
+}
+
+template <typename T>
+void link::arrive(fate f, time_point sent_at, std::function<T(server::state&)> execute,
+                  std::shared_ptr<parcel<T>> sent) {
+    reply<T> answer{execute(*server_), sent_at, {}, server_->now()};
+    if (f.executed_again)
+        at(now() + *f.executed_again, [server = server_, execute] { (void)execute(*server); });
+    if (f.answer_lost)
+        return;
+    at(now() + f.answer_delay, [this, sent, answer = std::move(answer)]() mutable {
+        answer.received_at = now();
+        sent->answer = std::move(answer);
+        if (sent->receiver)
+            sent->receiver->ring();
+    });
+}
+
+} // namespace holdfast::memory

@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "store/memory/memory_store.hpp"
+
+#include "store/memory/place.hpp"
+
+namespace holdfast::memory {
+
+std::optional<std::string> memory_locks::objection_to(const lock_name& name) const {
+    if (name.text.empty())
+        return "the name is empty";
+    if (name.text.size() > bounds().name_bytes_max)
+        return "the name has " + std::to_string(name.text.size()) + " bytes, more than " +
+               std::to_string(bounds().name_bytes_max);
+    return std::nullopt;
+}
+
+std::unique_ptr<place> memory_locks::line_up(ask want, alarm& wake) {
+    return std::make_unique<mutex_place>(link_, context_, std::move(want), wake);
+}
+
+asio::awaitable<std::vector<answer>> memory_locks::renew(std::vector<hold> holds,
+                                                         duration lease_time) {
+    std::vector<answer> answers;
+    if (holds.empty())
+        co_return answers;
+    const request asked{verb::renew, holds.front().name.text, holds, lease_time};
+    std::function<std::vector<bool>(server::state&)> execute =
+        [holds, lease_time](server::state& server) { return server.renew(holds, lease_time); };
+    const auto got = co_await link_->call(asked, std::move(execute));
+    for (const bool still_held : got.said)
+        answers.push_back(still_held ? answer{.granted = true, .term = lease_time} : answer{});
+    co_return answers;
+}
+
+asio::awaitable<bool> memory_locks::release(hold what) {
+    const request asked{verb::release, what.name.text, {&what, 1}};
+    std::function<bool(server::state&)> execute = [what](server::state& server) {
+        return server.release(what);
+    };
+    const auto got = co_await link_->call(asked, std::move(execute));
+    co_return got.said;
+}
+
+asio::awaitable<std::optional<holding>> memory_inspector::inspect(lock_name name) {
+    const request asked{verb::inspect, name.text};
+    std::function<std::optional<holding>(server::state&)> execute = [name](server::state& server) {
+        return server.inspect(name);
+    };
+    const auto got = co_await link_->call(asked, std::move(execute));
+    co_return got.said;
+}
+
+asio::awaitable<bool> memory_inspector::force_release(lock_name name) {
+    const request asked{verb::force, name.text};
+    std::function<bool(server::state&)> execute = [name](server::state& server) {
+        return server.force(name);
+    };
+    const auto got = co_await link_->call(asked, std::move(execute));
+    co_return got.said;
+}
+
+} // namespace holdfast::memory

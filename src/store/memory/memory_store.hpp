@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: Apache-2.0
+// One client's view of a server in the same process.
+#pragma once
+
+#include "store/memory/link.hpp"
+
+#include <memory>
+#include <utility>
+
+namespace holdfast::memory {
+
+class memory_locks final : public lock_store {
+public:
+    /// `context` must outlive it, and every place.
+    memory_locks(std::shared_ptr<link> way, const store_context& context)
+        : link_{std::move(way)}
+        , context_{context} {}
+
+    bool offers(lock_kind kind) const noexcept override { return kind == lock_kind::plain; }
+    limits bounds() const noexcept override { return {}; }
+    std::optional<std::string> objection_to(const lock_name&) const override;
+
+    std::unique_ptr<place> line_up(ask, alarm& wake) override;
+    asio::awaitable<std::vector<answer>> renew(std::vector<hold>, duration lease_time) override;
+    asio::awaitable<bool> release(hold) override;
+    std::unique_ptr<watch> watch_over(hold, alarm&) override { return nullptr; }
+
+private:
+    std::shared_ptr<link> link_;
+    const store_context& context_;
+};
+
+class memory_inspector final : public inspector {
+public:
+    explicit memory_inspector(std::shared_ptr<link> way)
+        : link_{std::move(way)} {}
+
+    asio::awaitable<std::optional<holding>> inspect(lock_name) override;
+    asio::awaitable<bool> force_release(lock_name) override;
+
+private:
+    std::shared_ptr<link> link_;
+};
+
+class memory_store final : public store {
+public:
+    memory_store(store_context context, std::shared_ptr<link> way)
+        : context_{std::move(context)}
+        , link_{std::move(way)}
+        , locks_{link_, context_}
+        , inspector_{link_} {}
+    ~memory_store() override { link_->close(); }
+
+    lock_store& locks() noexcept override { return locks_; }
+    inspector& operators_view() noexcept override { return inspector_; }
+    void close() noexcept override { link_->close(); }
+
+private:
+    store_context context_;
+    std::shared_ptr<link> link_;
+    memory_locks locks_;
+    memory_inspector inspector_;
+};
+
+} // namespace holdfast::memory

@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: Apache-2.0
+// The model: what a lock on a server is. The Redis store's scripts mean the same; both are held
+// against one conformance suite.
+#pragma once
+
+#include "store/memory/server_clock.hpp"
+
+#include <holdfast/memory/server.hpp>
+
+#include <map>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace holdfast::memory {
+
+class ear;
+
+enum class verdict { busy, granted, late };
+
+struct verdict_on_look {
+    verdict said{};
+    std::optional<duration> left{}; ///< of the hold that keeps it busy; nothing: it has no end
+};
+
+/// Thread safety: every member may be called from any thread.
+class server::state {
+public:
+    explicit state(std::function<time_point()> clients_clock);
+
+    // The verbs. A lock whose lease is over is gone before they look.
+
+    /// Free, or the asker's already: granted, and the lease lasts at least as long as asked.
+    /// Comes the request after `deadline`, a moment of this server's clock, it is refused.
+    verdict_on_look look(const ask&, std::optional<microseconds> deadline);
+    std::vector<bool> renew(const std::vector<hold>&, duration lease_time);
+    bool release(const hold&);
+    std::optional<holding> inspect(const lock_name&) const;
+    bool force(const lock_name&);
+
+    microseconds now() const;
+
+    // Who is told of releases.
+    void add(ear&);
+    void remove(ear&);
+
+    // What tests do to a server.
+    void step_clock(duration);
+    void set_clock_rate(double);
+    void forget_all();
+    bool forget(const lock_name&);
+    void occupy(const lock_name&, duration lease_time);
+    bool vacate(const lock_name&);
+    std::size_t held_count() const;
+    std::size_t listener_count() const;
+
+    void ignore_deadlines();
+
+private:
+    struct lock {
+        std::string owner;
+        microseconds ends_at; ///< microseconds::max(): no end
+    };
+    using guard = std::lock_guard<std::mutex>;
+
+    // All with the mutex held.
+    bool is_over(const lock& l) const { return l.ends_at <= clock_.now(); }
+    lock* find(const lock_name&);
+    lock* find_of(const hold&);
+    microseconds end_of(duration lease_time) const;
+    void erase_and_tell(const lock_name&);
+
+    mutable std::mutex mutex_;
+    server_clock clock_;
+    std::map<std::string, lock> locks_;
+    std::multimap<std::string, ear*> ears_;
+    bool deadlines_ignored_ = false;
+};
+
+/// For the simulator, which must find it: the server grants what comes too late.
+inline void ignore_deadlines(const server& s) {
+    s.inside()->ignore_deadlines();
+}
+
+} // namespace holdfast::memory
