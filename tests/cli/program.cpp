@@ -1,0 +1,204 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cli/program.hpp"
+
+#include <array>
+#include <cerrno>
+#include <csignal>
+#include <cstdlib>
+#include <filesystem>
+#include <system_error>
+
+#include <fcntl.h>
+#include <poll.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+namespace holdfast::cli_test {
+namespace {
+
+using namespace std::chrono_literals;
+
+[[noreturn]] void fail(const char* what) {
+    throw std::system_error{errno, std::system_category(), what};
+}
+
+struct pipe_ends {
+    int read = -1;
+    int write = -1;
+};
+
+pipe_ends make_pipe() {
+    int ends[2];
+    if (::pipe2(ends, O_CLOEXEC) != 0)
+        fail("pipe2");
+    return {ends[0], ends[1]};
+}
+
+int open_pidfd(pid_t id) {
+    const auto fd = static_cast<int>(::syscall(SYS_pidfd_open, id, 0U));
+    if (fd < 0)
+        fail("pidfd_open");
+    return fd;
+}
+
+/// As a login shell would start it, whatever the tests were started by.
+void reset_signals() {
+    for (int number = 1; number < NSIG; ++number)
+        ::signal(number, SIG_DFL);
+    sigset_t none;
+    ::sigemptyset(&none);
+    ::sigprocmask(SIG_SETMASK, &none, nullptr);
+}
+
+void set_environment(const std::string& url) {
+    if (url.empty())
+        ::unsetenv("HOLDFAST_URL");
+    else
+        ::setenv("HOLDFAST_URL", url.c_str(), 1);
+}
+
+/// False: the end of the file.
+bool read_some(int fd, std::string& into) {
+    std::array<char, 4096> chunk;
+    const ssize_t got = ::read(fd, chunk.data(), chunk.size());
+    if (got > 0)
+        into.append(chunk.data(), static_cast<std::size_t>(got));
+    return got > 0 || (got < 0 && errno == EAGAIN);
+}
+
+} // namespace
+
+std::string program_path() {
+    if (const char* const told = std::getenv("HOLDFAST_PROGRAM"))
+        return told;
+    const auto here = std::filesystem::read_symlink("/proc/self/exe").parent_path();
+    return here.parent_path() / "cli" / "holdfast";
+}
+
+program::program(std::vector<std::string> arguments, std::string url)
+    : program{[&] {
+                  arguments.insert(arguments.begin(), program_path());
+                  return exactly{std::move(arguments)};
+              }(),
+              std::move(url)} {}
+
+program::program(exactly what, std::string url) {
+    const pipe_ends in = make_pipe();
+    const pipe_ends out = make_pipe();
+    const pipe_ends err = make_pipe();
+    std::vector<char*> words;
+    for (std::string& word : what.command)
+        words.push_back(word.data());
+    words.push_back(nullptr);
+
+    id_ = ::fork();
+    if (id_ < 0)
+        fail("fork");
+    if (id_ == 0) {
+        ::dup2(in.read, 0);
+        ::dup2(out.write, 1);
+        ::dup2(err.write, 2);
+        if (what.passed_descriptor >= 0)
+            ::dup2(what.passed_descriptor, 7);
+        reset_signals();
+        set_environment(url);
+        ::execvp(words.front(), words.data());
+        ::_exit(99);
+    }
+    ::close(in.read);
+    ::close(out.write);
+    ::close(err.write);
+    in_ = in.write;
+    out_ = out.read;
+    err_ = err.read;
+    ::fcntl(out_, F_SETFL, O_NONBLOCK);
+    ::fcntl(err_, F_SETFL, O_NONBLOCK);
+}
+
+program::~program() {
+    if (id_ > 0) {
+        ::kill(id_, SIGKILL);
+        ::waitpid(id_, nullptr, 0);
+    }
+    for (const int fd : {in_, out_, err_})
+        if (fd >= 0)
+            ::close(fd);
+}
+
+void program::close_stdin() { ::close(std::exchange(in_, -1)); }
+
+void program::close_stderr() { ::close(std::exchange(err_, -1)); }
+
+void program::signal(int number) { ::kill(id_, number); }
+
+void program::read_more(duration patience) {
+    std::array<pollfd, 2> both{{{out_, POLLIN, 0}, {err_, POLLIN, 0}}};
+    ::poll(both.data(), both.size(), static_cast<int>(patience.count()));
+    if (both[0].revents != 0 && !read_some(out_, result_.out))
+        ::close(std::exchange(out_, -1));
+    if (both[1].revents != 0 && !read_some(err_, result_.err))
+        ::close(std::exchange(err_, -1));
+}
+
+/// What is in the pipes, though some descendant may still have them open.
+void program::drain() {
+    std::size_t before = 0;
+    do {
+        before = result_.out.size() + result_.err.size();
+        read_more(0ms);
+    } while (result_.out.size() + result_.err.size() > before);
+}
+
+std::string program::line() {
+    const time_point give_up_at = boot_clock::now() + time_limit();
+    for (;;) {
+        if (const std::size_t end = result_.out.find('\n'); end != std::string::npos) {
+            std::string first = result_.out.substr(0, end);
+            result_.out.erase(0, end + 1);
+            return first;
+        }
+        if (out_ < 0 || boot_clock::now() > give_up_at)
+            throw too_late{"no further line; stderr: " + result_.err};
+        read_more(100ms);
+    }
+}
+
+ended program::end() {
+    const int pidfd = open_pidfd(id_);
+    const time_point give_up_at = boot_clock::now() + time_limit();
+    pollfd gone{pidfd, POLLIN, 0};
+    while (::poll(&gone, 1, 0) == 0) {
+        if (boot_clock::now() > give_up_at)
+            throw too_late{"it does not end; stderr: " + result_.err};
+        read_more(5ms);
+    }
+    ::close(pidfd);
+    drain();
+
+    int how = 0;
+    ::waitpid(std::exchange(id_, -1), &how, 0);
+    result_.by_signal = WIFSIGNALED(how);
+    result_.status = WIFSIGNALED(how) ? 128 + WTERMSIG(how) : WEXITSTATUS(how);
+    return result_;
+}
+
+ended run(std::vector<std::string> arguments, std::string url) {
+    return program{std::move(arguments), std::move(url)}.end();
+}
+
+observed_process::observed_process(pid_t id)
+    : descriptor_{open_pidfd(id)} {}
+
+observed_process::~observed_process() { ::close(descriptor_); }
+
+bool observed_process::ended_within(duration patience) {
+    pollfd gone{descriptor_, POLLIN, 0};
+    return ::poll(&gone, 1, static_cast<int>(patience.count())) == 1;
+}
+
+duration time_limit() { return 30s; }
+
+void nap() { ::poll(nullptr, 0, 5); }
+
+} // namespace holdfast::cli_test

@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: Apache-2.0
+// The holdfast program as a user starts it: arguments, environment, pipes, an exit status.
+#pragma once
+
+#include <holdfast/time.hpp>
+
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+#include <sys/types.h>
+
+namespace holdfast::cli_test {
+
+/// The program under test: HOLDFAST_PROGRAM, or the one in the build folder of this test.
+std::string program_path();
+
+struct ended {
+    int status = 0; ///< 128 + n if the program itself, not its command, was ended by signal n
+    bool by_signal = false;
+    std::string out; ///< what was not read before by `line`
+    std::string err;
+};
+
+/// What is expected within the tests' time limit did not happen.
+struct too_late : std::runtime_error {
+    using std::runtime_error::runtime_error;
+};
+
+/// A process with pipes to it. It is killed if it still runs when this object goes.
+class program {
+public:
+    /// `holdfast` with these arguments. HOLDFAST_URL is what it says, or is not there.
+    explicit program(std::vector<std::string> arguments, std::string url = {});
+
+    /// Any other command, searched in the PATH.
+    struct exactly {
+        std::vector<std::string> command;
+        int passed_descriptor = -1; ///< stays open for it, as number 7
+    };
+    explicit program(exactly, std::string url = {});
+    program(const program&) = delete;
+    ~program();
+
+    pid_t id() const { return id_; }
+    std::string line();     ///< the next line of its stdout
+    void close_stdin();
+    void close_stderr(); ///< nobody reads it any more
+    void signal(int);
+    ended end();            ///< waits for it
+
+private:
+    void read_more(duration);
+    void drain();
+
+    pid_t id_ = -1;
+    int in_ = -1;
+    int out_ = -1;
+    int err_ = -1;
+    ended result_;
+};
+
+/// Runs it to its end.
+ended run(std::vector<std::string> arguments, std::string url = {});
+
+/// A process that is nobody's child here, seen through its pidfd.
+class observed_process {
+public:
+    explicit observed_process(pid_t);
+    observed_process(const observed_process&) = delete;
+    ~observed_process();
+    bool ended_within(duration);
+
+private:
+    int descriptor_;
+};
+
+/// How long a test waits for something that is sure to come.
+duration time_limit();
+
+void nap(); ///< between two questions
+
+/// Asks again and again until the answer is yes, or throws `too_late`.
+template <typename Question>
+void eventually(const char* what, Question question) {
+    const time_point give_up_at = boot_clock::now() + time_limit();
+    while (!question()) {
+        if (boot_clock::now() > give_up_at)
+            throw too_late{what};
+        nap();
+    }
+}
+
+} // namespace holdfast::cli_test

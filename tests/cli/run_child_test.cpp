@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a command finds when it is started, and that it does not outlive the program.
+#include "cli/server_test.hpp"
+
+#include <fcntl.h>
+#include <unistd.h>
+
+namespace holdfast::cli_test {
+namespace {
+
+class TheCommand : public on_server {};
+HOLDFAST_ON_EACH_SERVER(TheCommand);
+
+TEST_P(TheCommand, InheritsNoDescriptorOfOurs) {
+    // 3 is the folder that ls reads.
+    EXPECT_EQ(run({"run", "job", "--", "ls", "/proc/self/fd"}, url()).out, "0\n1\n2\n3\n");
+}
+
+TEST_P(TheCommand, InheritsTheDescriptorsThatWeWereGiven) {
+    const int given = ::open("/dev/zero", O_RDONLY | O_CLOEXEC);
+    program reader{program::exactly{{program_path(), "run", "job", "--", "readlink",
+                                     "/proc/self/fd/7"},
+                                    given},
+                   url()};
+    ::close(given);
+    EXPECT_EQ(reader.end().out, "/dev/zero\n");
+}
+
+TEST_P(TheCommand, FindsItsStandardDescriptorsEvenIfWeHadNone) {
+    const std::string closed = "exec '" + program_path() +
+                               "' run job -- readlink /proc/self/fd/0 <&-";
+    EXPECT_EQ(program(program::exactly{{"sh", "-c", closed}}, url()).end().out, "/dev/null\n");
+}
+
+TEST_P(TheCommand, HasNoSignalBlockedAndNoneIgnored) {
+    const ended found = run({"run", "job", "--", "grep", "-E", "SigBlk|SigIgn",
+                             "/proc/self/status"},
+                            url());
+    EXPECT_EQ(found.out, "SigBlk:\t0000000000000000\nSigIgn:\t0000000000000000\n");
+}
+
+TEST_P(TheCommand, LeadsAProcessGroupOfItsOwn) {
+    const ended found = run(shell("echo $$; cut -d' ' -f5 /proc/$$/stat"), url());
+    std::istringstream words{found.out};
+    pid_t id = 0;
+    pid_t group = 0;
+    words >> id >> group;
+    EXPECT_GT(id, 0);
+    EXPECT_EQ(id, group);
+}
+
+TEST_P(TheCommand, DiesWithUs) {
+    program holder{shell("echo $$; exec sleep 600"), url()};
+    observed_process command{std::stoi(holder.line())};
+    holder.signal(SIGKILL);
+    EXPECT_TRUE(command.ended_within(time_limit()));
+}
+
+} // namespace
+} // namespace holdfast::cli_test

@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: Apache-2.0
+// The main job: never two commands at once.
+#include "cli/server_test.hpp"
+
+#include <filesystem>
+#include <fstream>
+#include <memory>
+
+namespace holdfast::cli_test {
+namespace {
+
+namespace fs = std::filesystem;
+
+class Contenders : public on_server {
+protected:
+    Contenders() {
+        std::string pattern = fs::temp_directory_path() / "holdfast-cli-XXXXXX";
+        folder = ::mkdtemp(pattern.data());
+    }
+    ~Contenders() override { fs::remove_all(folder); }
+
+    std::vector<std::string> journal() const {
+        std::ifstream file{folder / "journal"};
+        std::vector<std::string> lines;
+        for (std::string line; std::getline(file, line);)
+            lines.push_back(line);
+        return lines;
+    }
+
+    fs::path folder;
+};
+HOLDFAST_ON_EACH_SERVER(Contenders);
+
+TEST_P(Contenders, NeverOverlap) {
+    constexpr int contenders = 4;
+    constexpr int turns = 5;
+    // Each command takes its while (a process is started in it), and notes when it came and went.
+    const std::string command = "cd '" + folder.string() +
+                                "'; echo begin >>journal; mkdir inside && rmdir inside; "
+                                "echo end >>journal";
+    const std::string loop = "for i in 1 2 3 4 5; do '" + program_path() +
+                             "' run job -- sh -c \"" + command + "\" || exit; done";
+    std::vector<std::unique_ptr<program>> all;
+    for (int i = 0; i < contenders; ++i)
+        all.push_back(
+            std::make_unique<program>(program::exactly{{"sh", "-c", loop}}, url()));
+    for (const auto& each : all) {
+        const ended one = each->end();
+        EXPECT_EQ(one.status, 0);
+        EXPECT_EQ(one.err, "");
+    }
+
+    std::vector<std::string> one_at_a_time;
+    for (int i = 0; i < contenders * turns; ++i)
+        one_at_a_time.insert(one_at_a_time.end(), {"begin", "end"});
+    EXPECT_EQ(journal(), one_at_a_time);
+    EXPECT_FALSE(is_locked());
+}
+
+TEST_P(Contenders, AWaiterGetsTheLockOfAHolderThatWasKilledWhenItsLeaseEnds) {
+    program holder{until_closed({"--lease", "1s"}), url()};
+    ASSERT_EQ(holder.line(), "held");
+    program waiter{shell("echo mine"), url()};
+    await_waiter();
+
+    holder.signal(SIGKILL);
+    EXPECT_TRUE(holder.end().by_signal);
+    EXPECT_EQ(waiter.line(), "mine");
+    EXPECT_EQ(waiter.end().status, 0);
+}
+
+} // namespace
+} // namespace holdfast::cli_test

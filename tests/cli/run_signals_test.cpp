@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: Apache-2.0
+// Signals: to the command while it runs, to the wait before that.
+#include "cli/server_test.hpp"
+
+namespace holdfast::cli_test {
+namespace {
+
+class Signals : public on_server {
+protected:
+    // A shell answers a signal when what it waits for has ended; this ends with each signal,
+    // since all of the group gets it.
+    const std::string loop = "; echo ready; while :; do sleep 60 & wait $!; done";
+};
+HOLDFAST_ON_EACH_SERVER(Signals);
+
+TEST_P(Signals, ArePassedOnToTheCommand) {
+    program holder{shell("trap 'echo usr1' USR1; trap 'echo usr2' USR2; trap 'echo hup' HUP; "
+                         "trap 'echo quit' QUIT; trap 'echo int' INT; trap 'echo term; exit 7' "
+                         "TERM" +
+                         loop),
+                   url()};
+    ASSERT_EQ(holder.line(), "ready");
+    const std::vector<std::pair<int, std::string>> passed{
+        {SIGUSR1, "usr1"}, {SIGUSR2, "usr2"}, {SIGHUP, "hup"},
+        {SIGQUIT, "quit"}, {SIGINT, "int"},   {SIGTERM, "term"}};
+    for (const auto& [number, answer] : passed) {
+        holder.signal(number);
+        EXPECT_EQ(holder.line(), answer);
+    }
+    EXPECT_EQ(holder.end().status, 7);
+    EXPECT_FALSE(is_locked());
+}
+
+TEST_P(Signals, ThatEndTheCommandAreItsStatus) {
+    program holder{until_closed(), url()};
+    ASSERT_EQ(holder.line(), "held");
+    holder.signal(SIGINT);
+    const ended interrupted = holder.end();
+    EXPECT_EQ(interrupted.status, 128 + SIGINT);
+    EXPECT_FALSE(interrupted.by_signal);
+    EXPECT_FALSE(is_locked());
+}
+
+TEST_P(Signals, ReachTheWholeGroupEvenIfItIsStopped) {
+    // The inner shell ignores nothing, and its end shows that it got the signal too.
+    program holder{shell("sh -c 'echo $$; kill -STOP 0'; exit 3"), url()};
+    observed_process inner{std::stoi(holder.line())};
+    holder.signal(SIGTERM);
+    EXPECT_EQ(holder.end().status, 128 + SIGTERM);
+    EXPECT_TRUE(inner.ended_within(time_limit()));
+}
+
+TEST_P(Signals, CancelAWaitAndNothingRuns) {
+    program holder{until_closed(), url()};
+    ASSERT_EQ(holder.line(), "held");
+    for (const int number : {SIGTERM, SIGINT, SIGHUP, SIGQUIT, SIGUSR1, SIGUSR2}) {
+        program waiter{shell("echo ran"), url()};
+        await_waiter();
+        waiter.signal(number);
+        const ended cancelled = waiter.end();
+        EXPECT_EQ(cancelled.status, 128 + number);
+        EXPECT_FALSE(cancelled.by_signal);
+        EXPECT_EQ(cancelled.out, "");
+        eventually("the waiter still listens", [this] {
+            return server().command({"CLIENT", "LIST", "TYPE", "pubsub"}).text.empty();
+        });
+    }
+    holder.close_stdin();
+    holder.end();
+    EXPECT_FALSE(is_locked());
+}
+
+TEST_P(Signals, ThatWereIgnoredStayIgnoredAsUnderNohup) {
+    const std::string nohup = "trap '' HUP; exec '" + program_path() +
+                              "' run job -- sh -c 'trap \"echo usr1\" USR1; echo ready; while :; "
+                              "do sleep 60 & wait $!; done'";
+    program holder{program::exactly{{"sh", "-c", nohup}}, url()};
+    ASSERT_EQ(holder.line(), "ready");
+    holder.signal(SIGHUP); // ends nobody
+    holder.signal(SIGUSR1);
+    EXPECT_EQ(holder.line(), "usr1");
+    holder.signal(SIGTERM);
+    EXPECT_EQ(holder.end().status, 128 + SIGTERM);
+}
+
+} // namespace
+} // namespace holdfast::cli_test

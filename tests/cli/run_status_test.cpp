@@ -1,0 +1,121 @@
+// SPDX-License-Identifier: Apache-2.0
+// What `holdfast run` ends with.
+#include "cli/server_test.hpp"
+
+namespace holdfast::cli_test {
+namespace {
+
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+
+class RunStatus : public on_server {};
+HOLDFAST_ON_EACH_SERVER(RunStatus);
+
+TEST_P(RunStatus, IsTheCommandsAndNothingIsSaid) {
+    const ended good = run(shell("echo out; echo err >&2"), url());
+    EXPECT_EQ(good.status, 0);
+    EXPECT_EQ(good.out, "out\n");
+    EXPECT_EQ(good.err, "err\n");
+    EXPECT_EQ(run(shell("exit 42"), url()).status, 42);
+    EXPECT_FALSE(is_locked());
+}
+
+TEST_P(RunStatus, TheLockIsHeldWhileTheCommandRunsAndWithTheLeaseTimeAskedFor) {
+    program holder{until_closed({"--lease", "2500ms"}), url()};
+    EXPECT_EQ(holder.line(), "held");
+    EXPECT_TRUE(is_locked());
+    const auto left = server().command({"PTTL", name}).integer;
+    EXPECT_GT(left, 0);
+    EXPECT_LE(left, 2500);
+
+    holder.close_stdin();
+    EXPECT_EQ(holder.end().status, 0);
+    EXPECT_FALSE(is_locked());
+}
+
+TEST_P(RunStatus, TellsTheCommandsSignalAsAShellDoes) {
+    const ended killed = run(shell("kill -KILL $$"), url());
+    EXPECT_EQ(killed.status, 128 + SIGKILL);
+    EXPECT_FALSE(killed.by_signal);
+    EXPECT_FALSE(is_locked());
+}
+
+TEST_P(RunStatus, BusyIsOneOrWhatWasAskedFor) {
+    program holder{until_closed(), url()};
+    ASSERT_EQ(holder.line(), "held");
+
+    const ended busy = run(shell("echo ran", {"-n"}), url());
+    EXPECT_EQ(busy.status, 1);
+    EXPECT_EQ(busy.out, "");
+    EXPECT_EQ(busy.err, "holdfast: lock 'job' is busy\n");
+    EXPECT_EQ(run(shell("echo ran", {"-w", "0.05"}), url()).status, 1);
+    EXPECT_EQ(run(shell("echo ran", {"-w", "0"}), url()).status, 1);
+    EXPECT_EQ(run(shell("echo ran", {"-n", "-E", "17"}), url()).status, 17);
+    EXPECT_EQ(run(shell("echo ran", {"-w", "50ms", "--conflict-exit-code", "17"}), url()).status,
+              17);
+
+    const ended fine = run(shell("echo ran", {"-n", "-E", "0"}), url());
+    EXPECT_EQ(fine.status, 0);
+    EXPECT_THAT(fine.out + fine.err, IsEmpty()) << "for cron, which mails what is said";
+}
+
+TEST_P(RunStatus, IsTheSameWhenNobodyReadsTheMessage) {
+    program holder{until_closed(), url()};
+    ASSERT_EQ(holder.line(), "held");
+    program waiter{shell("echo ran", {"-w", "0.2"}), url()};
+    waiter.close_stderr();
+    const ended unheard = waiter.end();
+    EXPECT_EQ(unheard.status, 1);
+    EXPECT_FALSE(unheard.by_signal) << "SIGPIPE would cost the lock of who holds it";
+}
+
+TEST_P(RunStatus, AWaitThatIsLongEnoughGetsTheLock) {
+    program holder{until_closed(), url()};
+    ASSERT_EQ(holder.line(), "held");
+    program waiter{shell("echo mine", {"-w", "1m"}), url()};
+    await_waiter();
+
+    holder.close_stdin();
+    EXPECT_EQ(waiter.end().out, "mine\n");
+}
+
+TEST_P(RunStatus, TellsWhatCannotBeExecutedFromWhatIsNotFound) {
+    const ended missing = run({"run", "job", "--", "no-such-command"}, url());
+    EXPECT_EQ(missing.status, 127);
+    EXPECT_THAT(missing.err, HasSubstr("cannot run 'no-such-command': No such file or directory"));
+
+    const ended forbidden = run({"run", "job", "--", "/etc/passwd"}, url());
+    EXPECT_EQ(forbidden.status, 126);
+    EXPECT_THAT(forbidden.err, HasSubstr("cannot run '/etc/passwd': Permission denied"));
+
+    EXPECT_EQ(run({"run", "job", "--", ""}, url()).status, 127);
+    EXPECT_FALSE(is_locked());
+}
+
+TEST_P(RunStatus, TheLockMayHaveTheNameOfAVerbAndTheCommandDashesOfItsOwn) {
+    const ended echoed = run({"run", "demo", "--", "echo", "-n", "--", "--help"}, url());
+    EXPECT_EQ(echoed.status, 0);
+    EXPECT_EQ(echoed.out, "-- --help");
+}
+
+TEST_P(RunStatus, AServerThatRefusesIsUnavailableAndItsWordsAreTold) {
+    server().command({"SET", name, "somebody's data"});
+    const ended refused = run(shell("echo ran", {"-n"}), url());
+    EXPECT_EQ(refused.status, 69);
+    EXPECT_EQ(refused.out, "");
+    EXPECT_THAT(refused.err, HasSubstr("WRONGTYPE"));
+    EXPECT_EQ(server().command({"GET", name}).text, "somebody's data");
+}
+
+TEST_P(RunStatus, AServerThatIsAwayWhenTheCommandHasEndedDoesNotSpoilItsStatus) {
+    program holder{until_closed(), url()};
+    ASSERT_EQ(holder.line(), "held");
+    server().stop();
+    holder.close_stdin();
+    const ended alone = holder.end();
+    EXPECT_EQ(alone.status, 0);
+    EXPECT_THAT(alone.err, HasSubstr("could not be released"));
+}
+
+} // namespace
+} // namespace holdfast::cli_test

@@ -1,0 +1,131 @@
+// SPDX-License-Identifier: Apache-2.0
+// Mistakes, and what a user is told. None of these needs a server.
+#include "cli/program.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+namespace holdfast::cli_test {
+namespace {
+
+using ::testing::HasSubstr;
+using ::testing::StartsWith;
+
+const std::string nobody = "unix:///no/such/folder/redis.sock";
+
+struct mistake {
+    std::vector<std::string> arguments;
+    std::string told;
+    std::string url = nobody;
+};
+
+class Mistakes : public ::testing::TestWithParam<mistake> {};
+
+TEST_P(Mistakes, EndWith64AndAreExplained) {
+    const ended wrong = run(GetParam().arguments, GetParam().url);
+    EXPECT_EQ(wrong.status, 64);
+    EXPECT_EQ(wrong.out, "");
+    EXPECT_THAT(wrong.err, StartsWith("holdfast: "));
+    EXPECT_THAT(wrong.err, HasSubstr(GetParam().told));
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    OfTheCommandLine, Mistakes,
+    ::testing::Values(
+        mistake{{"frobnicate"}, "there is no verb frobnicate; see 'holdfast --help'"},
+        mistake{{"--frobnicate"}, "unknown option --frobnicate"},
+        mistake{{"run"}, "NAME is missing"},
+        mistake{{"run", "--", "true"}, "NAME is missing"},
+        mistake{{"run", "", "--", "true"}, "NAME is missing"},
+        mistake{{"run", "job"}, "-- and the command are missing"},
+        mistake{{"run", "job", "--"}, "the command after -- is missing"},
+        mistake{{"run", "job", "make", "all"}, "put -- before the command: holdfast run [OPTIONS] "
+                                               "NAME -- make ..."},
+        mistake{{"run", "job", "work", "--", "true"}, "'work' is one NAME too many"},
+        mistake{{"run", "--frobnicate", "job", "--", "true"}, "unknown option --frobnicate"},
+        mistake{{"run", "-x", "job", "--", "true"}, "unknown option -x"},
+        mistake{{"demo", "--frobnicate"}, "unexpected --frobnicate"},
+        mistake{{"demo", "twice"}, "unexpected twice"}));
+
+INSTANTIATE_TEST_SUITE_P(
+    OfNumbers, Mistakes,
+    ::testing::Values(
+        mistake{{"run", "-w", "soon", "job", "--", "true"}, "-w: 'soon' is no length of time"},
+        mistake{{"run", "-w", "-1", "job", "--", "true"}, "-w: '-1' is no length of time"},
+        mistake{{"run", "-w", "nan", "job", "--", "true"}, "-w: 'nan' is no length of time"},
+        mistake{{"run", "-w", "5 s", "job", "--", "true"}, "-w: '5 s' is no length of time"},
+        mistake{{"run", "-w", "", "job", "--", "true"}, "-w"},
+        mistake{{"run", "-n", "-w", "5", "job", "--", "true"}, "exclude each other"},
+        mistake{{"run", "-E", "256", "job", "--", "true"}, "--conflict-exit-code"},
+        mistake{{"run", "-E", "-1", "job", "--", "true"}, "--conflict-exit-code"},
+        mistake{{"run", "-E", "busy", "job", "--", "true"}, "--conflict-exit-code"},
+        mistake{{"run", "--lease", "30x", "job", "--", "true"}, "--lease: '30x' is no length"},
+        mistake{{"run", "--lease", "0", "job", "--", "true"}, "lease"},
+        mistake{{"run", "--lease", "99999999h", "job", "--", "true"}, "lease"}));
+
+INSTANTIATE_TEST_SUITE_P(
+    OfTheServersAddress, Mistakes,
+    ::testing::Values(
+        mistake{{"run", "job", "--", "true"}, "Give --url redis://HOST:PORT, or set HOLDFAST_URL",
+                ""},
+        mistake{{"demo"}, "Give --url redis://HOST:PORT, or set HOLDFAST_URL", ""},
+        mistake{{"run", "job", "--", "true"}, "gopher", "gopher://127.0.0.1"},
+        mistake{{"run", "job", "--", "true"}, "99999", "redis://127.0.0.1:99999"},
+        mistake{{"run", "job", "--", "true"}, "one process", "memory:here"},
+        mistake{{"demo"}, "one process", "memory:here"}));
+
+TEST(Usage, WithoutArgumentsIsExplainedOnStderr) {
+    const ended alone = run({});
+    EXPECT_EQ(alone.status, 64);
+    EXPECT_EQ(alone.out, "");
+    EXPECT_THAT(alone.err, HasSubstr("Usage: holdfast VERB"));
+}
+
+TEST(Usage, HelpIsOnStdoutAndFitsTheScreen) {
+    for (const std::vector<std::string>& question :
+         std::vector<std::vector<std::string>>{{"--help"}, {"run", "--help"}, {"demo", "-h"}}) {
+        const ended help = run(question);
+        EXPECT_EQ(help.status, 0);
+        EXPECT_EQ(help.err, "");
+        EXPECT_THAT(help.out, HasSubstr("Usage: holdfast"));
+        std::istringstream lines{help.out};
+        for (std::string line; std::getline(lines, line);)
+            EXPECT_LE(line.size(), 100U) << line;
+    }
+}
+
+TEST(Usage, HelpAfterDashesIsTheCommands) {
+    EXPECT_THAT(run({"run", "job", "--", "true", "--help"}, "").err, HasSubstr("HOLDFAST_URL"));
+}
+
+TEST(Usage, TheVersionIsTold) { EXPECT_THAT(run({"--version"}).out, StartsWith("holdfast 0.")); }
+
+TEST(Usage, ControlCharactersDoNotReachTheTerminal) {
+    EXPECT_THAT(run({"\x1b[2J"}).err, HasSubstr("?[2J"));
+}
+
+TEST(Unreachable, Is69AndNamesTheServerButNotThePassword) {
+    const ended nowhere = run({"run", "-n", "job", "--", "true"}, nobody);
+    EXPECT_EQ(nowhere.status, 69);
+    EXPECT_THAT(nowhere.err, StartsWith("holdfast: cannot reach unix:///no/such/folder"));
+    EXPECT_THAT(nowhere.err, HasSubstr("No such file or directory"));
+
+    const ended hidden = run({"run", "-n", "job", "--", "true"}, "redis://me:secret@127.0.0.1:1");
+    EXPECT_EQ(hidden.status, 69);
+    EXPECT_THAT(hidden.err, HasSubstr("cannot reach redis://me:***@127.0.0.1:1: "));
+    EXPECT_THAT(hidden.err, ::testing::Not(HasSubstr("secret")));
+}
+
+TEST(Unreachable, TheOptionWinsOverTheEnvironment) {
+    const ended option = run({"run", "-n", "--url", nobody, "job", "--", "true"}, "gopher://hole");
+    EXPECT_EQ(option.status, 69);
+}
+
+TEST(Unreachable, ADemoSaysSoToo) {
+    const ended demo = run({"demo"}, nobody + "?unavailable_patience=100ms");
+    EXPECT_EQ(demo.status, 69);
+    EXPECT_THAT(demo.err, StartsWith("holdfast: cannot reach unix:///no/such/folder"));
+}
+
+} // namespace
+} // namespace holdfast::cli_test

@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "cli/program.hpp"
+#include "support/on_each_server.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+namespace holdfast::cli_test {
+
+/// What the tests of `holdfast run` have in common: a server, a holder of the lock, a look at it.
+class on_server : public support::on_each_server {
+protected:
+    const std::string name = "job";
+
+    std::string url() { return server().url(); }
+
+    /// Arguments for `program`: `run [options] job -- sh -c script`.
+    std::vector<std::string> shell(const std::string& script,
+                                   std::vector<std::string> options = {}) {
+        options.insert(options.begin(), "run");
+        for (const char* word : {"job", "--", "sh", "-c"})
+            options.emplace_back(word);
+        options.push_back(script);
+        return options;
+    }
+
+    /// A command that says `held` when it runs, and ends when its stdin is closed.
+    std::vector<std::string> until_closed(std::vector<std::string> options = {}) {
+        return shell("echo held; read nothing; echo done", std::move(options));
+    }
+
+    bool is_locked() { return server().command({"EXISTS", name}).integer == 1; }
+
+    /// Somebody else's client has listened for the release, so it waits.
+    void await_waiter() {
+        eventually("nobody waits for the lock", [this] {
+            const auto answer =
+                server().command({"PUBSUB", "NUMSUB", "redisson_lock__channel:{" + name + "}"});
+            return answer.items.at(1).integer > 0;
+        });
+    }
+};
+
+} // namespace holdfast::cli_test
