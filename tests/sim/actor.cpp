@@ -1,0 +1,193 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sim/actor.hpp"
+
+#include <algorithm>
+#include <tuple>
+#include <utility>
+
+namespace holdfast::sim {
+
+actor::actor(world& w, seat& home, int number, const plan& p, time_point end)
+    : world_{w}
+    , home_{home}
+    , number_{number}
+    , plan_{p}
+    , end_{end}
+    , dice_{w.chance.split()} {}
+
+asio::awaitable<void> actor::live() {
+    while (world_.clock.now() < end_) {
+        co_await nap(dice_.between(duration{0}, plan_.people.pause));
+        if (dice_.percent(plan_.people.forces))
+            co_await force();
+        else
+            co_await take_and_hold();
+    }
+    done_ = true;
+}
+
+asio::awaitable<void> actor::take_each(duration bound) {
+    done_ = false;
+    for (int name = 0; name < world_.names(); ++name) {
+        mutex m{*home_.program, world::name_of(name)};
+        wanted how{.how = deed::try_lock_for, .patience = bound};
+        auto held = co_await acquire(world_, about(name), home_.of_program, m, how);
+        if (!held)
+            world_.violated("liveness", name, "all is well again, and the lock cannot be taken");
+        else if (co_await release(world_, *held, home_.of_program) != outcome::done)
+            world_.violated("liveness", name, "all is well again, and a release failed");
+    }
+    done_ = true;
+}
+
+/// Never longer than the safety phase lasts: then everybody goes home.
+asio::awaitable<void> actor::nap(duration d) {
+    const duration left = std::max(end_ - world_.clock.now(), duration{0});
+    return world_.sleep(std::min(d, left));
+}
+
+std::shared_ptr<actor::door> actor::build(int name) {
+    auto built = std::make_shared<door>();
+    const lease_time own{dice_.between(plan_.how.lease_time / 2, plan_.how.lease_longest)};
+    const bool recursive = dice_.percent(plan_.people.recursive);
+    const bool of_its_own = dice_.percent(20);
+    if (recursive && of_its_own)
+        built->nested.emplace(*home_.program, world::name_of(name), own);
+    else if (recursive)
+        built->nested.emplace(*home_.program, world::name_of(name));
+    else if (of_its_own)
+        built->plain.emplace(*home_.program, world::name_of(name), own);
+    else
+        built->plain.emplace(*home_.program, world::name_of(name));
+    return built;
+}
+
+wanted actor::draw_wanted() {
+    const habits& of = plan_.people;
+    wanted w;
+    if (dice_.percent(of.impatient)) {
+        w.how = deed::try_lock;
+        w.patience = duration::zero();
+    } else if (dice_.percent(of.timed)) {
+        w.how = deed::try_lock_for;
+        w.patience = dice_.between(duration{1}, of.patience);
+    }
+    if (dice_.percent(of.fixed))
+        w.fixed = dice_.between(plan_.how.lease_time / 4, plan_.how.lease_longest);
+    return w;
+}
+
+cancellation actor::draw_cancellation() {
+    cancellation c;
+    if (!dice_.percent(plan_.people.cancels))
+        return c;
+    if (dice_.percent(60))
+        c.after_steps = static_cast<std::size_t>(dice_.between(1, 40));
+    else
+        c.after = dice_.between(duration{0}, plan_.people.patience);
+    using type = asio::cancellation_type;
+    c.type = dice_.one_of({type::terminal, type::partial, type::total});
+    return c;
+}
+
+operation actor::deed_on(int name, deed what) const {
+    operation o{.what = what, .who = about(name)};
+    o.generation = home_.of_program;
+    return o;
+}
+
+asio::awaitable<void> actor::take_and_hold() {
+    const int name = dice_.between(0, world_.names() - 1);
+    const int generation = home_.of_program;
+    const std::shared_ptr<door> built = build(name);
+    if (dice_.percent(plan_.people.throws_away)) {
+        const auto steps = static_cast<std::size_t>(dice_.between(1, 20));
+        world_.after_steps(steps, [built] { built->destroy(); });
+    }
+    const wanted how = draw_wanted();
+    const cancellation plot = draw_cancellation();
+    const std::unique_ptr<grip> held =
+        co_await acquire(world_, about(name), generation, built->lock(), how, plot);
+    if (!held)
+        co_return;
+    co_await use(built, *held, generation);
+    if (dice_.percent(plan_.people.drops)) {
+        world_.log.note(about(name), "drops its lease");
+        co_return;
+    }
+    const cancellation second_plot = draw_cancellation();
+    co_await release(world_, *held, generation, second_plot);
+}
+
+asio::awaitable<void> actor::use(std::shared_ptr<door> built, grip& held, int generation) {
+    const habits& of = plan_.people;
+    const int stages = dice_.between(1, 3);
+    const duration whole = dice_.percent(of.outlasts)
+                               ? plan_.how.lease_longest * dice_.between(1, 3)
+                               : dice_.between(duration{0}, of.holds);
+    for (int stage = 0; stage < stages; ++stage) {
+        co_await nap(whole / stages);
+        if (dice_.percent(of.extends))
+            co_await extend(held, generation);
+        if (dice_.percent(of.asks) && built->exists())
+            co_await ask(*built, held.what().who, generation);
+        if (dice_.percent(of.re_enters) && built->nested)
+            co_await re_enter(*built, held, generation);
+    }
+}
+
+asio::awaitable<void> actor::extend(grip& held, int generation) {
+    const duration length =
+        dice_.between(plan_.how.lease_time / 2, plan_.how.lease_longest);
+    claim& what = held.what();
+    what.longest = std::max(what.longest, length);
+    operation o = deed_on(what.who.name, deed::extend);
+    o.generation = generation;
+    const cancellation plot = draw_cancellation();
+    ongoing call{world_, o, plot};
+    const std::tuple<error_code> answer =
+        co_await what.held.async_extend(lease_time{length}, call.token());
+    call.ended(std::get<0>(answer));
+}
+
+asio::awaitable<void> actor::ask(door& built, subject who, int generation) {
+    const bool how_long = dice_.percent(50);
+    operation o = deed_on(who.name, how_long ? deed::remaining_lease : deed::is_locked);
+    o.generation = generation;
+    const cancellation plot = draw_cancellation();
+    ongoing call{world_, o, plot};
+    if (how_long) {
+        const std::tuple<error_code, std::optional<duration>> answer =
+            co_await built.lock().async_remaining_lease(call.token());
+        call.ended(std::get<0>(answer));
+    } else {
+        const std::tuple<error_code, bool> answer =
+            co_await built.lock().async_is_locked(call.token());
+        call.ended(std::get<0>(answer));
+    }
+}
+
+asio::awaitable<void> actor::re_enter(door& built, grip& outer, int generation) {
+    const subject who = outer.what().who;
+    operation o = deed_on(who.name, deed::share);
+    o.generation = generation;
+    ongoing call{world_, o};
+    std::tuple<error_code, lease> answer =
+        co_await built.nested->async_lock(outer.what().held, call.token());
+    if (call.ended(std::get<0>(answer)) != outcome::done)
+        co_return;
+    grip inner{world_, who, std::move(std::get<1>(answer)), outer.what().longest};
+    co_await nap(dice_.between(duration{0}, plan_.people.holds));
+    co_await release(world_, inner, generation);
+}
+
+asio::awaitable<void> actor::force() {
+    const int name = dice_.between(0, world_.names() - 1);
+    mutex m{*home_.program, world::name_of(name)};
+    const operation o = deed_on(name, deed::force_unlock);
+    ongoing call{world_, o};
+    const std::tuple<error_code, bool> answer = co_await m.async_force_unlock(call.token());
+    call.ended(std::get<0>(answer));
+}
+
+} // namespace holdfast::sim

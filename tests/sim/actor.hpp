@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: Apache-2.0
+// One of the coroutines of a simulated program: takes locks, holds them, and does with them what
+// users do.
+#pragma once
+
+#include "sim/ongoing.hpp"
+#include "sim/plan.hpp"
+
+#include <holdfast/mutex.hpp>
+#include <holdfast/recursive_mutex.hpp>
+
+#include <memory>
+#include <optional>
+
+namespace holdfast::sim {
+
+class actor {
+public:
+    actor(world&, seat& home, int number, const plan&, time_point end);
+
+    asio::awaitable<void> live();                    ///< until the end of the safety phase
+    asio::awaitable<void> take_each(duration bound); ///< every lock once: it must be possible
+    bool done() const { return done_; }
+
+private:
+    /// A lock object, of either kind.
+    struct door {
+        std::optional<mutex> plain{};
+        std::optional<recursive_mutex> nested{};
+        bool exists() const { return plain || nested; }
+        basic_mutex& lock() { return plain ? static_cast<basic_mutex&>(*plain) : *nested; }
+        void destroy() {
+            plain.reset();
+            nested.reset();
+        }
+    };
+
+    asio::awaitable<void> take_and_hold();
+    asio::awaitable<void> use(std::shared_ptr<door>, grip&, int generation);
+    asio::awaitable<void> extend(grip&, int generation);
+    asio::awaitable<void> ask(door&, subject, int generation);
+    asio::awaitable<void> re_enter(door&, grip&, int generation);
+    asio::awaitable<void> force();
+    asio::awaitable<void> nap(duration);
+
+    std::shared_ptr<door> build(int name);
+    wanted draw_wanted();
+    cancellation draw_cancellation();
+    subject about(int name) const { return {home_.number, number_, name}; }
+    operation deed_on(int name, deed) const;
+
+    world& world_;
+    seat& home_;
+    const int number_;
+    const plan& plan_;
+    const time_point end_;
+    dice dice_;
+    bool done_ = false;
+};
+
+} // namespace holdfast::sim

@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: Apache-2.0
+// A released hold stays released: nothing renews it, nothing asks for it again, and no second
+// acquisition uses its owner number.
+#pragma once
+
+#include "sim/world.hpp"
+
+#include <array>
+#include <map>
+#include <string>
+#include <utility>
+
+namespace holdfast::sim {
+
+class afterlife {
+public:
+    explicit afterlife(world& w)
+        : world_{w} {}
+
+    /// Of the last lease on it, by its owner: from now on nothing but releases may be sent.
+    void released(const claim& c) { of(c).over = true; }
+
+    void granted(const claim& c) {
+        life& l = of(c);
+        if (l.was_granted)
+            fail(c.who.name, "two acquisitions were granted under one number, " + c.owner);
+        l.was_granted = true;
+    }
+
+    void sent(const memory::request& r) {
+        for (const hold& h : r.holds)
+            sent(r, h);
+    }
+
+private:
+    struct life {
+        std::string name{};
+        bool was_granted = false; ///< and its owner knows
+        bool over = false;
+    };
+
+    life& of(const claim& c) {
+        life& l = lives_[c.owner];
+        l.name = world::name_of(c.who.name).text;
+        return l;
+    }
+
+    void sent(const memory::request& r, const hold& h) {
+        life& l = lives_[to_string(h.owner)];
+        if (!l.name.empty() && l.name != h.name.text)
+            fail(h, "one number is used for two locks");
+        l.name = h.name.text;
+        const bool renews = r.what == memory::verb::renew && r.lease_time > duration{};
+        if (renews && l.over)
+            fail(h, "renewed after its release");
+        if (r.what == memory::verb::look && (l.over || l.was_granted))
+            fail(h, "asked for again after it was granted or released");
+        l.over = l.over || r.what == memory::verb::release;
+    }
+
+    void fail(const hold& h, const std::string& what) {
+        fail(world::number_of(h.name.text), what + ": " + to_string(h.owner));
+    }
+    void fail(int name, std::string story) {
+        world_.violated("nothing after release", name, std::move(story));
+    }
+
+    world& world_;
+    std::map<std::string, life> lives_; ///< by owner
+};
+
+} // namespace holdfast::sim

@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: Apache-2.0
+// Whoever believes in a lease is right: the server shows that owner now, and will not forget it
+// before the belief ends.
+#pragma once
+
+#include "sim/world.hpp"
+
+#include <string>
+
+namespace holdfast::sim {
+
+class belief {
+public:
+    explicit belief(world& w)
+        : world_{w} {}
+
+    void look() {
+        for (const claim* c : world_.books.believed())
+            if (world_.exclusion_promised(c->who.name) && c->held.owns_lock())
+                check(*c, world_.seen(c->who.name));
+    }
+
+private:
+    void check(const claim& c, const sighting& shown) {
+        if (shown.owner != c.owner) {
+            world_.violated("belief", c.who.name,
+                            c.owner + " is believed to hold, but the server shows " +
+                                (shown.owner.empty() ? "nobody" : shown.owner));
+            return;
+        }
+        // In the server's milliseconds; it shows them rounded down.
+        const double believed = static_cast<double>(c.held.remaining().count()) * world_.rate();
+        if (believed > static_cast<double>(shown.remaining.count() + 1))
+            world_.violated("belief", c.who.name,
+                            c.owner + " is believed to hold for " +
+                                std::to_string(c.held.remaining().count()) +
+                                " ms more, but the server forgets it in " +
+                                std::to_string(shown.remaining.count()));
+    }
+
+    world& world_;
+};
+
+} // namespace holdfast::sim

@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: Apache-2.0
+// Every operation ends exactly once, in time, and with an outcome that has a reason.
+#pragma once
+
+#include "sim/world.hpp"
+
+#include <algorithm>
+#include <string>
+
+namespace holdfast::sim {
+
+class endings {
+public:
+    explicit endings(world& w)
+        : world_{w} {}
+
+    void look() {
+        for (const auto& [id, o] : world_.books.under_way()) {
+            if (world_.clock.now() - o.started_at > longest(o))
+                fail(o, "has not ended in time");
+            if (acquires(o.what) && o.cancelled_at)
+                fail(o, "was cancelled, and did not complete at once");
+            if (acquires(o.what) && o.generation != place_of(o).generation)
+                fail(o, "still waits for a client that was closed");
+        }
+    }
+
+    /// Its handler is gone, and was never called.
+    void dropped(const operation& o) { fail(o, "was never completed"); }
+
+    void completed(const operation& o, outcome how) {
+        const duration took = world_.clock.now() - o.started_at;
+        if (took > longest(o))
+            fail(o, "took too long: " + std::to_string(took.count()) + " ms");
+        if (!has_reason(o, how, took))
+            fail(o, std::string{"ended with `"} + spelled(how) + "` after " +
+                        std::to_string(took.count()) + " ms, for no reason");
+    }
+
+private:
+    const seat& place_of(const operation& o) const {
+        return world_.seats[static_cast<std::size_t>(o.who.client)];
+    }
+
+    duration longest(const operation& o) const {
+        const rules& how = world_.how;
+        const duration slack = 2 * place_of(o).net.latency() + duration{5};
+        const duration answer = how.command_timeout + slack;
+        switch (o.what) {
+        case deed::lock:
+            return duration::max();
+        case deed::unlock:
+            return how.release_patience + answer;
+        case deed::share:
+            return slack;
+        case deed::extend:
+            return answer;
+        case deed::close:
+            return how.close_patience + how.release_patience + slack;
+        case deed::try_lock:
+        case deed::try_lock_for:
+            return o.patience >= duration::max() - answer ? duration::max() : o.patience + answer;
+        default:
+            return how.unavailable_patience + answer;
+        }
+    }
+
+    bool has_reason(const operation& o, outcome how, duration took) const {
+        const seat& place = place_of(o);
+        const bool troubled = place.net.troubled_until() >= o.started_at;
+        switch (how) {
+        case outcome::done:
+            return true;
+        case outcome::nothing:
+            return o.what == deed::try_lock || (o.what == deed::try_lock_for && took >= o.patience);
+        case outcome::cancelled:
+            return o.cancelled_at.has_value();
+        case outcome::closed:
+            return o.generation != place.generation;
+        case outcome::unreachable:
+        case outcome::outcome_unknown:
+            return troubled && (!acquires(o.what) || took >= patience_with_outage(o));
+        case outcome::clock_unstable:
+            return world_.clock_was_stepped() || world_.rate() != 1;
+        case outcome::lease_lost:
+            return !acquires(o.what) || troubled;
+        default:
+            return false;
+        }
+    }
+
+    duration patience_with_outage(const operation& o) const {
+        return std::min(o.patience, world_.how.unavailable_patience);
+    }
+
+    void fail(const operation& o, const std::string& what) {
+        world_.violated("every operation ends", o.who.name,
+                        std::string{spelled(o.what)} + " of client" +
+                            std::to_string(o.who.client) + "." + std::to_string(o.who.actor) +
+                            ", begun " + std::to_string((world_.clock.now() - o.started_at).count()) +
+                            " ms ago, " + what);
+    }
+
+    world& world_;
+};
+
+} // namespace holdfast::sim

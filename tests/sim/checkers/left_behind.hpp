@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: Apache-2.0
+// Nothing is left behind: no hold that nobody has, no listener, no gate, no task, no timer.
+#pragma once
+
+#include "sim/world.hpp"
+
+#include <map>
+#include <memory>
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace holdfast::sim {
+
+class left_behind {
+public:
+    explicit left_behind(world& w);
+
+    void look();
+    void sent(const seat&, const memory::request&, const memory::fate&);
+    void closed(const seat&);
+    void at_peace();
+    void at_the_end();
+
+private:
+    /// A hold on the server that nobody wants.
+    struct ghost {
+        std::string owner{};
+        time_point since{};
+    };
+    /// What was sent for an owner number.
+    struct record {
+        time_point settles_at{}; ///< by then it has had its effect, or is known to have failed
+        bool copied = false;     ///< a copy of its look may come after its release
+    };
+
+    bool wanted(int name, const std::string& owner) const;
+    bool of_closed_program(const std::string& owner) const;
+    void watch(int name, ghost&);
+    duration settled_within() const;
+    void check_rest(const char* when);
+    void check_engine(const sync::engine&, const std::string& of);
+    void fail(int name, std::string story);
+
+    world& world_;
+    std::vector<ghost> ghosts_;                         ///< by name
+    std::map<std::string, record> records_;             ///< by owner
+    std::map<std::pair<int, int>, std::string> newest_; ///< asked for, by client and name
+    std::set<std::string> closed_;                      ///< identities
+    std::vector<std::shared_ptr<sync::engine>> engines_; ///< of programs that were closed
+};
+
+} // namespace holdfast::sim

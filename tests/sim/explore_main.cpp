@@ -1,0 +1,116 @@
+// SPDX-License-Identifier: Apache-2.0
+// `./dev sim`: plays as many seeds as one has time for.
+//
+//     sim_explore [--seeds N] [--from S] [--minutes M] [--trace]
+//
+// Exit status: 0 when every invariant held, 1 when one broke, 2 for a wrong argument.
+#include "sim/play.hpp"
+
+#include <charconv>
+#include <chrono>
+#include <iostream>
+#include <optional>
+#include <string_view>
+#include <vector>
+
+namespace {
+
+using namespace holdfast;
+using wall = std::chrono::steady_clock;
+
+struct wishes {
+    std::uint64_t seeds = 500;
+    std::uint64_t from = 1;
+    std::optional<std::uint64_t> minutes;
+    bool trace = false;
+};
+
+/// Nothing if it is no number.
+std::optional<std::uint64_t> number(std::string_view text) {
+    std::uint64_t value = 0;
+    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+    if (error != std::errc{} || end != text.data() + text.size())
+        return std::nullopt;
+    return value;
+}
+
+std::optional<wishes> understand(const std::vector<std::string_view>& words) {
+    wishes w;
+    bool counted = false;
+    for (std::size_t i = 0; i < words.size(); ++i) {
+        if (words[i] == "--trace") {
+            w.trace = true;
+            continue;
+        }
+        if (i + 1 == words.size())
+            return std::nullopt;
+        const std::optional<std::uint64_t> value = number(words[i + 1]);
+        if (!value)
+            return std::nullopt;
+        if (words[i] == "--seeds") {
+            w.seeds = *value;
+            counted = true;
+        } else if (words[i] == "--from") {
+            w.from = *value;
+        } else if (words[i] == "--minutes") {
+            w.minutes = *value;
+        } else {
+            return std::nullopt;
+        }
+        ++i;
+    }
+    if (w.minutes && !counted)
+        w.seeds = ~std::uint64_t{0} - w.from;
+    return w;
+}
+
+class progress {
+public:
+    void played(std::uint64_t seeds, std::uint64_t failed) {
+        const auto now = wall::now();
+        if (now < next_)
+            return;
+        next_ = now + std::chrono::seconds{2};
+        tell(seeds, failed);
+    }
+    void tell(std::uint64_t seeds, std::uint64_t failed) const {
+        const double seconds = std::chrono::duration<double>{wall::now() - start_}.count();
+        const double rate = static_cast<double>(seeds) / (seconds > 0 ? seconds : 1);
+        std::cerr << seeds << " seeds, " << failed << " failed, "
+                  << static_cast<std::uint64_t>(rate) << " seeds/s\n";
+    }
+    bool past(std::optional<std::uint64_t> minutes) const {
+        return minutes && wall::now() - start_ >= std::chrono::minutes{*minutes};
+    }
+
+private:
+    const wall::time_point start_ = wall::now();
+    wall::time_point next_ = start_ + std::chrono::seconds{2};
+};
+
+int explore(const wishes& w) {
+    constexpr std::uint64_t failures_told = 3; // what comes after them is of little use to anybody
+    const progress so_far;
+    progress shown;
+    std::uint64_t played = 0;
+    std::uint64_t failed = 0;
+    while (played < w.seeds && failed < failures_told && !so_far.past(w.minutes)) {
+        const auto how = w.trace ? sim::telling_of::everything : sim::telling_of::failures;
+        failed += sim::play(w.from + played, std::cout, how).broken ? 1 : 0;
+        ++played;
+        shown.played(played, failed);
+    }
+    so_far.tell(played, failed);
+    return failed == 0 ? 0 : 1;
+}
+
+} // namespace
+
+int main(int argc, char** argv) {
+    const auto w = understand({argv + 1, argv + argc});
+    if (!w) {
+        std::cerr << "usage: sim_explore [--seeds N] [--from S] [--minutes M] [--trace]\n";
+        return 2;
+    }
+    return explore(*w);
+}

@@ -1,0 +1,120 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sim/fortune.hpp"
+
+#include "sim/ongoing.hpp"
+
+#include <algorithm>
+#include <tuple>
+
+namespace holdfast::sim {
+
+fortune::fortune(world& w, const plan& p, time_point end)
+    : world_{w}
+    , plan_{p}
+    , end_{end} {}
+
+void fortune::begin() {
+    const mishaps& m = plan_.fate;
+    for (seat& place : world_.seats) {
+        if (m.cuts > duration{})
+            world_.play(cut(place, world_.chance.split()));
+        if (m.closes > duration{})
+            world_.play(replace(place, world_.chance.split()));
+    }
+    if (m.foreigners > duration{})
+        world_.play(occupy(world_.chance.split()));
+    if (m.server > duration{})
+        world_.play(trouble_server(world_.chance.split()));
+    if (m.rate != 1)
+        world_.set_rate(m.rate);
+}
+
+void fortune::heal() {
+    world_.log.note({}, "ALL IS WELL from here on");
+    for (seat& place : world_.seats) {
+        place.net.mend();
+        place.net.set({.latency = plan_.usual.latency});
+    }
+    if (world_.rate() != 1)
+        world_.set_rate(1);
+    for (int name = 0; name < world_.names(); ++name)
+        world_.vacate(name);
+}
+
+asio::awaitable<void> fortune::pause(dice& d, duration usual) {
+    const duration drawn = d.between(duration{1}, 2 * usual);
+    return world_.sleep(std::clamp(end_ - world_.clock.now(), duration{0}, drawn));
+}
+
+asio::awaitable<void> fortune::cut(seat& place, dice d) {
+    for (;;) {
+        co_await pause(d, plan_.fate.cuts);
+        if (over())
+            co_return;
+        const bool refusing = d.percent(50);
+        world_.log.note({.client = place.number},
+                        refusing ? "CUT OFF, connections are refused" : "CUT OFF, all is swallowed");
+        place.net.cut(refusing);
+        co_await pause(d, plan_.fate.cut_lasts / 2);
+        world_.log.note({.client = place.number}, "reaches the server again");
+        place.net.mend();
+    }
+}
+
+asio::awaitable<void> fortune::replace(seat& place, dice d) {
+    for (;;) {
+        co_await pause(d, plan_.fate.closes);
+        if (over())
+            co_return;
+        if (d.percent(70)) {
+            co_await close_program(world_, place);
+        } else {
+            world_.log.note({.client = place.number}, "is destroyed");
+            world_.close_began(place);
+        }
+        world_.start_program(place); // the old one is destroyed
+    }
+}
+
+asio::awaitable<void> fortune::occupy(dice d) {
+    for (;;) {
+        co_await pause(d, plan_.fate.foreigners);
+        if (over())
+            co_return;
+        const int name = d.between(0, world_.names() - 1);
+        if (!plan_.fate.rude_foreigners && world_.server.inspect(world::name_of(name)))
+            continue;
+        world_.occupy(name, d.between(duration{1}, plan_.how.lease_longest));
+        co_await pause(d, plan_.how.lease_time / 4);
+        if (d.percent(50))
+            world_.vacate(name);
+    }
+}
+
+asio::awaitable<void> fortune::trouble_server(dice d) {
+    for (;;) {
+        co_await pause(d, plan_.fate.server);
+        if (over())
+            co_return;
+        const int what = d.between(0, 2);
+        if (what == 0 && plan_.fate.restarts)
+            world_.restart_empty();
+        if (what == 1 && plan_.fate.evicts)
+            world_.evict(d.between(0, world_.names() - 1));
+        if (what == 2 && plan_.fate.steps) {
+            const duration by = d.between(duration{1}, plan_.how.lease_longest);
+            world_.step_clock(d.percent(50) ? by : -by);
+        }
+    }
+}
+
+asio::awaitable<void> close_program(world& w, seat& place) {
+    operation o{.what = deed::close, .who = {.client = place.number}};
+    o.generation = place.of_program;
+    ongoing call{w, o};
+    w.close_began(place);
+    const std::tuple<error_code> answer = co_await place.program->async_close(call.token());
+    call.ended(std::get<0>(answer));
+}
+
+} // namespace holdfast::sim

@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: Apache-2.0
+// What befalls a world during its safety phase, apart from single requests.
+#pragma once
+
+#include "sim/plan.hpp"
+
+namespace holdfast::sim {
+
+class fortune {
+public:
+    fortune(world&, const plan&, time_point end);
+
+    void begin(); ///< everything that the plan has, until `end`
+    void heal();  ///< from now on all is well
+
+private:
+    asio::awaitable<void> cut(seat&, dice);
+    asio::awaitable<void> replace(seat&, dice);
+    asio::awaitable<void> occupy(dice);
+    asio::awaitable<void> trouble_server(dice);
+    bool over() const { return world_.clock.now() >= end_; }
+    asio::awaitable<void> pause(dice&, duration usual);
+
+    world& world_;
+    const plan& plan_;
+    const time_point end_;
+};
+
+/// Ends the program of a seat as its user would: `close`, and then it is destroyed.
+asio::awaitable<void> close_program(world&, seat&);
+
+} // namespace holdfast::sim

@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: Apache-2.0
+// All invariants of a world, and when each of them is looked at.
+#pragma once
+
+#include "sim/checkers/afterlife.hpp"
+#include "sim/checkers/belief.hpp"
+#include "sim/checkers/endings.hpp"
+#include "sim/checkers/exclusion.hpp"
+#include "sim/checkers/left_behind.hpp"
+#include "sim/checkers/liveness.hpp"
+#include "sim/checkers/loss.hpp"
+
+namespace holdfast::sim {
+
+class inspection {
+public:
+    explicit inspection(world& w)
+        : exclusion_{w}
+        , afterlife_{w}
+        , endings_{w}
+        , left_behind_{w}
+        , liveness_{w}
+        , belief_{w}
+        , loss_{w} {}
+
+    void after_step() { exclusion_.look(); }
+
+    /// Nothing is ready any more, and the clock is about to move.
+    void at_rest() {
+        endings_.look();
+        left_behind_.look();
+        liveness_.look();
+        belief_.look();
+        loss_.look();
+    }
+
+    void sent(const seat& from, const memory::request& r, const memory::fate& f) {
+        afterlife_.sent(r);
+        left_behind_.sent(from, r, f);
+    }
+    void granted(const claim& c) { afterlife_.granted(c); }
+    void released(const claim& c) { afterlife_.released(c); }
+    void completed(const operation& o, outcome how) { endings_.completed(o, how); }
+    void dropped(const operation& o) { endings_.dropped(o); }
+    void closed(const seat& place) { left_behind_.closed(place); }
+
+    /// Everybody has released everything, and time has passed since.
+    void at_peace() { left_behind_.at_peace(); }
+    /// And all programs have ended.
+    void at_the_end() { left_behind_.at_the_end(); }
+
+private:
+    exclusion exclusion_;
+    afterlife afterlife_;
+    endings endings_;
+    left_behind left_behind_;
+    liveness liveness_;
+    belief belief_;
+    loss loss_;
+};
+
+} // namespace holdfast::sim

@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the simulated programs are doing and believe: the part of the truth that checkers read.
+#pragma once
+
+#include "sim/trace.hpp"
+
+#include <holdfast/lease.hpp>
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <memory>
+#include <optional>
+#include <stop_token>
+#include <string>
+#include <vector>
+
+namespace holdfast::sim {
+
+/// A lease in somebody's hands.
+struct claim {
+    claim(subject w, lease l, duration longest);
+    claim(const claim&) = delete;
+
+    const subject who;
+    lease held;
+    const std::string owner;  ///< `<uuid>:<number>`
+    const void* const hold;   ///< the same for leases that share one
+    duration longest;         ///< of the lengths asked for it
+    bool told_lost = false;   ///< a callback on lost() ran
+    std::optional<std::stop_callback<std::function<void()>>> on_lost;
+    std::optional<time_point> absent_since; ///< the server shows another owner, or none
+};
+
+enum class deed {
+    lock,
+    try_lock,
+    try_lock_for,
+    share,
+    extend,
+    unlock,
+    is_locked,
+    remaining_lease,
+    force_unlock,
+    close,
+};
+
+constexpr bool acquires(deed d) { return d <= deed::try_lock_for; }
+const char* spelled(deed);
+
+/// An asynchronous operation under way, or just completed.
+struct operation {
+    deed what;
+    subject who;
+    duration patience = duration::max();
+    time_point started_at{};
+    int generation = 0; ///< of the client it was called on
+    std::optional<time_point> cancelled_at{};
+};
+
+enum class outcome {
+    done, ///< granted, if it was to acquire
+    nothing,
+    cancelled,
+    unreachable,
+    outcome_unknown,
+    lease_lost,
+    not_owner,
+    closed,
+    clock_unstable,
+    other,
+};
+
+outcome meaning_of(const error_code&);
+const char* spelled(outcome);
+
+class ledger {
+public:
+    using operations = std::map<std::uint64_t, operation>; // in order of their beginning
+    using claims = std::vector<claim*>;
+
+    std::uint64_t begin(operation o) {
+        under_way_.emplace(++last_, o);
+        return last_;
+    }
+    operation& at(std::uint64_t id) { return under_way_.at(id); }
+    operation end(std::uint64_t id) { return under_way_.extract(id).mapped(); }
+    const operations& under_way() const { return under_way_; }
+
+    void add(claim& c) { claims_.push_back(&c); }
+    void remove(const claim& c) { std::erase(claims_, &c); }
+    const claims& believed() const { return claims_; }
+
+    /// Whether anybody has a lease, believed or not, of that owner.
+    bool claimed(const std::string& owner) const;
+
+private:
+    operations under_way_;
+    claims claims_;
+    std::uint64_t last_ = 0;
+};
+
+} // namespace holdfast::sim

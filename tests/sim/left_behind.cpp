@@ -1,0 +1,123 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sim/checkers/left_behind.hpp"
+
+#include "sync/engine.hpp"
+
+#include <algorithm>
+
+namespace holdfast::sim {
+
+left_behind::left_behind(world& w)
+    : world_{w}
+    , ghosts_(static_cast<std::size_t>(w.names())) {}
+
+void left_behind::sent(const seat& from, const memory::request& r, const memory::fate& f) {
+    const bool matters = r.what == memory::verb::look || r.what == memory::verb::release;
+    for (const hold& h : r.holds) {
+        if (!matters)
+            continue;
+        const std::string owner = to_string(h.owner);
+        record& known = records_[owner];
+        known.settles_at = std::max(known.settles_at, world_.clock.now() + f.request_delay +
+                                                          f.answer_delay +
+                                                          world_.how.command_timeout);
+        if (r.what == memory::verb::look) {
+            known.copied = known.copied || f.executed_again;
+            newest_[{from.number, world::number_of(h.name.text)}] = owner;
+        }
+    }
+}
+
+void left_behind::closed(const seat& place) {
+    closed_.insert(place.program->id());
+    engines_.push_back(place.program->engine());
+}
+
+bool left_behind::of_closed_program(const std::string& owner) const {
+    return closed_.contains(owner.substr(0, owner.rfind(':')));
+}
+
+bool left_behind::wanted(int name, const std::string& owner) const {
+    const int client = world_.client_of(owner);
+    if (client < 0 || world_.books.claimed(owner))
+        return true;
+    const auto newest = newest_.find({client, name});
+    if (newest == newest_.end() || newest->second != owner)
+        return false;
+    const auto& calls = world_.books.under_way();
+    return std::any_of(calls.begin(), calls.end(), [&](const auto& entry) {
+        const operation& o = entry.second;
+        return acquires(o.what) && o.who.client == client && o.who.name == name;
+    });
+}
+
+void left_behind::look() {
+    for (int name = 0; name < world_.names(); ++name)
+        watch(name, ghosts_[static_cast<std::size_t>(name)]);
+}
+
+void left_behind::watch(int name, ghost& seen) {
+    const std::string& owner = world_.seen(name).owner;
+    if (owner.empty() || of_closed_program(owner) || wanted(name, owner)) {
+        seen.owner.clear();
+        return;
+    }
+    if (seen.owner != owner)
+        seen = {owner, world_.clock.now()};
+    const record& known = records_[owner];
+    const time_point excused = std::max(seen.since, known.settles_at);
+    if (!known.copied && world_.clock.now() - excused > settled_within())
+        fail(name, owner + " holds the lock on the server, and nobody has it");
+}
+
+/// The longest pause between two releases. A server whose clock cannot be trusted may grant what
+/// should be late, and then the lease is the bound.
+duration left_behind::settled_within() const {
+    constexpr duration longest_pause{1000};
+    const duration usual = longest_pause + world_.how.command_timeout + duration{50};
+    const bool trusted = world_.stepped_back() == duration{} && world_.rate() >= 0.99;
+    return trusted ? usual : usual + world_.stepped_back() + 2 * world_.how.lease_longest;
+}
+
+void left_behind::at_peace() {
+    if (world_.server.held_count() != 0)
+        fail(-1, "locks are held on the server, and nobody has a lease");
+    check_rest("when all was released");
+    for (const seat& place : world_.seats)
+        check_engine(*place.program->engine(), "client" + std::to_string(place.number));
+}
+
+void left_behind::at_the_end() {
+    check_rest("when all programs had ended");
+    for (std::shared_ptr<sync::engine>& engine : engines_) {
+        check_engine(*engine, "a client that was closed");
+        const std::weak_ptr<sync::engine> remains = engine;
+        engine.reset();
+        if (!remains.expired())
+            fail(-1, "something keeps a client that was closed and destroyed alive");
+    }
+}
+
+void left_behind::check_rest(const char* when) {
+    const auto still = [&](std::size_t count, const char* what) {
+        if (count != 0)
+            fail(-1, std::to_string(count) + what + when);
+    };
+    still(world_.server.listener_count(), " listeners were left on the server ");
+    still(world_.clock.sleepers(), " timers were left ");
+    still(world_.books.under_way().size(), " operations were still under way ");
+}
+
+void left_behind::check_engine(const sync::engine& e, const std::string& of) {
+    const sync::residue left = e.left();
+    if (left.gates + left.waiters + left.holds + left.tasks != 0)
+        fail(-1, of + " has left: gates " + std::to_string(left.gates) + ", waiters " +
+                     std::to_string(left.waiters) + ", holds " + std::to_string(left.holds) +
+                     ", tasks " + std::to_string(left.tasks));
+}
+
+void left_behind::fail(int name, std::string story) {
+    world_.violated("nothing left behind", name, std::move(story));
+}
+
+} // namespace holdfast::sim

@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: Apache-2.0
+// One client's way to the server, as bad as a seed or a scenario wants it.
+#pragma once
+
+#include "sim/dice.hpp"
+#include "sim/trace.hpp"
+
+#include <holdfast/memory/server.hpp>
+
+#include <deque>
+#include <functional>
+#include <utility>
+
+namespace holdfast::sim {
+
+/// How often each thing goes wrong, in per cent of the requests.
+struct weather {
+    int refused = 0;     ///< at once
+    int lost = 0;        ///< on the way there
+    int answer_lost = 0; ///< on the way back
+    int slow = 0;        ///< on the way there, by up to `slowness`
+    int slow_answer = 0; ///< on the way back, by up to `slowness`
+    int doubled = 0;     ///< executed again a little later
+    int deaf = 0;        ///< the next wake-up is lost
+    duration slowness{};
+    duration latency{}; ///< of each way, always: up to that much. No trouble.
+};
+
+class network {
+public:
+    /// Told of each request and what becomes of it.
+    using watcher = std::function<void(const memory::request&, const memory::fate&)>;
+
+    network(const sim_clock& time, dice d, duration command_timeout, watcher told)
+        : time_{time}
+        , dice_{d}
+        , command_timeout_{command_timeout}
+        , told_{std::move(told)} {}
+
+    void set(weather w) { weather_ = w; }
+    void cut(bool refusing) { cut_ = refusing ? outage::refuses : outage::swallows; }
+    void mend() { cut_ = outage::none; }
+
+    /// What becomes of the next request of that kind; several wait their turn. Comes before all
+    /// else, but not before a cut.
+    void next(memory::verb what, memory::fate f) { planned_.emplace_back(what, f); }
+
+    memory::fate decide(const memory::request&);
+    memory::fault_function as_faults() {
+        return [this](const memory::request& r) { return decide(r); };
+    }
+
+    /// Until when what went wrong may still be felt: requests on their way, answers awaited.
+    time_point troubled_until() const { return troubled_until_; }
+    bool cut_off() const { return cut_ != outage::none; }
+    bool troubles(const memory::fate&) const;
+    duration latency() const { return weather_.latency; }
+
+private:
+    enum class outage { none, refuses, swallows };
+
+    memory::fate draw();
+
+    const sim_clock& time_;
+    dice dice_;
+    const duration command_timeout_;
+    watcher told_;
+    weather weather_;
+    outage cut_ = outage::none;
+    std::deque<std::pair<memory::verb, memory::fate>> planned_;
+    time_point troubled_until_{};
+};
+
+} // namespace holdfast::sim

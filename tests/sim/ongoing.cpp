@@ -1,0 +1,157 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sim/ongoing.hpp"
+
+#include <boost/asio/co_spawn.hpp>
+#include <boost/asio/detached.hpp>
+
+#include <tuple>
+#include <utility>
+
+namespace holdfast::sim {
+
+ongoing::ongoing(world& w, operation o, cancellation plot)
+    : world_{w}
+    , id_{[&] {
+        o.started_at = w.clock.now();
+        return w.books.begin(o);
+    }()}
+    , signal_{std::make_shared<asio::cancellation_signal>()} {
+    w.log.note(o.who, spelled(o.what));
+    const auto pull = [&w, id = id_, signal = signal_, type = plot.type] {
+        const auto& calls = w.books.under_way();
+        if (!calls.contains(id))
+            return;
+        operation& call = w.books.at(id);
+        w.log.note(call.who, "is cancelled");
+        call.cancelled_at = w.clock.now();
+        signal->emit(type);
+    };
+    if (plot.after_steps)
+        w.after_steps(*plot.after_steps, pull);
+    if (plot.after) {
+        const auto later = [](world& of, duration d, std::function<void()> act)
+            -> asio::awaitable<void> {
+            co_await of.sleep(d);
+            act();
+        };
+        w.play(later(w, *plot.after, pull));
+    }
+}
+
+ongoing::~ongoing() {
+    if (!ended_)
+        world_.checks().dropped(world_.books.end(id_));
+}
+
+outcome ongoing::ended(const error_code& ec, bool got) {
+    outcome how = meaning_of(ec);
+    if (how == outcome::done && !got)
+        how = outcome::nothing;
+    ended_ = true;
+    const operation was = world_.books.end(id_);
+    world_.log.note(was.who, spelled(how));
+    world_.checks().completed(was, how);
+    return how;
+}
+
+grip::grip(world& w, subject who, lease held, duration longest)
+    : world_{w}
+    , claim_{std::make_unique<claim>(who, std::move(held), longest)} {
+    claim& c = *claim_;
+    c.on_lost.emplace(c.held.lost(), [&c, &w] {
+        c.told_lost = true;
+        w.log.note(c.who, "hears that it has lost the lock");
+    });
+    if (!w.books.claimed(c.owner))
+        w.checks().granted(c);
+    w.books.add(c);
+}
+
+grip::~grip() {
+    if (claim_)
+        strike_out();
+}
+
+lease grip::take_out() {
+    lease out = std::move(claim_->held);
+    strike_out();
+    return out;
+}
+
+void grip::strike_out() {
+    claim_->on_lost.reset();
+    world_.books.remove(*claim_);
+    if (!world_.books.claimed(claim_->owner))
+        world_.checks().released(*claim_);
+    claim_.reset();
+}
+
+namespace {
+
+struct granted {
+    error_code code{};
+    std::optional<lease> got{};
+};
+
+granted unpack(std::tuple<error_code, lease> answer) {
+    auto& [code, got] = answer;
+    if (code)
+        return {code, {}};
+    return {code, std::move(got)};
+}
+
+granted unpack(std::tuple<error_code, std::optional<lease>> answer) {
+    auto& [code, got] = answer;
+    return {code, std::move(got)};
+}
+
+template <typename Answer>
+asio::awaitable<granted> unpacked(asio::awaitable<Answer> call) {
+    Answer answer = co_await std::move(call);
+    co_return unpack(std::move(answer));
+}
+
+asio::awaitable<granted> ask(const ongoing& call, basic_mutex& m, const wanted& w) {
+    const lease_time fixed{w.fixed.value_or(duration{1})};
+    switch (w.how) {
+    case deed::lock:
+        return unpacked(w.fixed ? m.async_lock(fixed, call.token()) : m.async_lock(call.token()));
+    case deed::try_lock:
+        return unpacked(w.fixed ? m.async_try_lock(fixed, call.token())
+                                : m.async_try_lock(call.token()));
+    default:
+        return unpacked(w.fixed ? m.async_try_lock_for(w.patience, fixed, call.token())
+                                : m.async_try_lock_for(w.patience, call.token()));
+    }
+}
+
+} // namespace
+
+asio::awaitable<std::unique_ptr<grip>> acquire(world& w, subject who, int generation,
+                                               basic_mutex& m, wanted how, cancellation plot) {
+    operation o{.what = how.how, .who = who, .patience = how.patience};
+    o.generation = generation;
+    ongoing call{w, o, plot};
+    granted answer = co_await ask(call, m, how);
+    const bool got = !answer.code && answer.got;
+    if (call.ended(answer.code, got) != outcome::done)
+        co_return nullptr;
+    const duration longest = how.fixed.value_or(w.how.lease_time);
+    co_return std::make_unique<grip>(w, who, std::move(*answer.got), longest);
+}
+
+asio::awaitable<outcome> release(world& w, grip& held, int generation, cancellation plot) {
+    const subject who = held.what().who;
+    const bool was_lost = !held.what().held.owns_lock();
+    operation o{.what = deed::unlock, .who = who};
+    o.generation = generation;
+    ongoing call{w, o, plot};
+    lease out = held.take_out();
+    const std::tuple<error_code> answer = co_await out.async_unlock(call.token());
+    const outcome how = call.ended(std::get<0>(answer));
+    if (was_lost && how == outcome::done)
+        w.violated("loss is told", who.name, "the release of a lost hold reports success");
+    co_return how;
+}
+
+} // namespace holdfast::sim

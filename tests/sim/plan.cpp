@@ -1,0 +1,128 @@
+// SPDX-License-Identifier: Apache-2.0
+// Swarm testing: each seed leaves most faults out and makes the others strong, so that rare
+// combinations come up that a mixture of everything would drown.
+#include "sim/plan.hpp"
+
+#include <algorithm>
+#include <array>
+#include <ostream>
+
+namespace holdfast::sim {
+namespace {
+
+using std::chrono::milliseconds;
+using std::chrono::seconds;
+
+rules draw_rules(dice& d) {
+    rules r;
+    r.lease_time = d.one_of<duration>({milliseconds{900}, seconds{2}, seconds{6}, seconds{20}});
+    r.command_timeout = d.one_of<duration>({milliseconds{200}, milliseconds{800}, seconds{2}});
+    r.poll_bound = d.one_of<duration>({milliseconds{500}, seconds{2}, seconds{5}});
+    r.unavailable_patience = d.one_of<duration>({seconds{1}, seconds{4}, seconds{10}});
+    r.release_patience = d.one_of<duration>({milliseconds{300}, seconds{2}});
+    r.close_patience = d.one_of<duration>({milliseconds{100}, seconds{2}});
+    r.release_on_close = d.percent(20);
+    if (d.percent(10))
+        r.max_hold = r.lease_time * d.between(1, 3);
+    r.lease_longest = 2 * r.lease_time;
+    return r;
+}
+
+weather draw_weather(dice& d, const rules& r) {
+    weather w;
+    w.latency = d.one_of<duration>({milliseconds{0}, milliseconds{2}, milliseconds{20}});
+    // Between "just late" and "long after everybody gave up".
+    w.slowness = r.command_timeout * d.between(1, 4) / 2;
+    constexpr std::array<int weather::*, 7> faults{
+        &weather::refused,     &weather::lost,    &weather::answer_lost, &weather::slow,
+        &weather::slow_answer, &weather::doubled, &weather::deaf};
+    if (d.percent(15))
+        return w; // fine weather
+    for (int weather::*fault : faults)
+        if (d.percent(30))
+            w.*fault = d.one_of({2, 10, 30});
+    return w;
+}
+
+habits draw_habits(dice& d, const rules& r) {
+    habits h;
+    h.recursive = d.one_of({0, 30, 100});
+    h.fixed = d.one_of({0, 30, 80});
+    h.impatient = d.one_of({0, 20});
+    h.timed = d.one_of({0, 40, 100});
+    h.cancels = d.one_of({0, 10, 40});
+    h.drops = d.one_of({0, 20});
+    h.outlasts = d.one_of({0, 10, 30});
+    h.extends = d.one_of({0, 15});
+    h.asks = d.one_of({0, 10});
+    h.re_enters = d.one_of({0, 25});
+    h.forces = d.percent(15) ? 5 : 0;
+    h.throws_away = d.one_of({0, 10});
+    h.pause = d.one_of<duration>({milliseconds{5}, milliseconds{200}, seconds{2}});
+    h.holds = d.one_of<duration>({milliseconds{2}, milliseconds{300}, r.lease_time});
+    h.patience = d.one_of<duration>({milliseconds{50}, seconds{1}, 2 * r.lease_time});
+    return h;
+}
+
+mishaps draw_mishaps(dice& d, const rules& r) {
+    mishaps m;
+    if (d.percent(30)) {
+        m.cuts = seconds{d.between(2, 15)};
+        m.cut_lasts = d.one_of<duration>({milliseconds{500}, r.lease_time, 2 * r.lease_time});
+    }
+    if (d.percent(25))
+        m.closes = seconds{d.between(2, 15)};
+    if (d.percent(25))
+        m.foreigners = seconds{d.between(1, 8)};
+    // Half of all servers keep their memory and their time.
+    if (d.percent(50)) {
+        m.rate = d.one_of({1.0, 0.99, 0.995, 1.005, 1.01});
+        return m;
+    }
+    m.server = seconds{d.between(2, 20)};
+    m.rude_foreigners = d.percent(30);
+    m.restarts = d.percent(30);
+    m.evicts = d.percent(40);
+    m.steps = d.percent(40);
+    m.rate = d.one_of({1.0, 1.0, 0.95, 1.05});
+    return m;
+}
+
+} // namespace
+
+plan draw_plan(std::uint64_t seed) {
+    dice d{seed};
+    plan p{.seed = seed, .how = draw_rules(d), .usual = {}, .people = {}, .fate = {}};
+    p.usual = draw_weather(d, p.how);
+    p.people = draw_habits(d, p.how);
+    p.fate = draw_mishaps(d, p.how);
+    p.clients = d.between(2, 4);
+    p.actors = d.between(1, 3);
+    p.names = d.one_of({1, 1, 2, 3});
+    // Busy worlds are short, so that every seed costs about the same.
+    const duration deed = p.people.pause + p.people.holds / p.clients + milliseconds{5};
+    p.safety_phase = std::clamp<duration>(deed * 40, seconds{4}, seconds{60});
+    return p;
+}
+
+std::ostream& operator<<(std::ostream& out, const plan& p) {
+    const auto ms = [](duration x) { return x.count(); };
+    out << p.clients << " clients of " << p.actors << " actors, " << p.names << " names, "
+        << ms(p.safety_phase) << " ms\nlease " << ms(p.how.lease_time) << ", command timeout "
+        << ms(p.how.command_timeout) << ", poll bound " << ms(p.how.poll_bound)
+        << ", unavailable patience " << ms(p.how.unavailable_patience) << ", release patience "
+        << ms(p.how.release_patience) << ", close patience " << ms(p.how.close_patience);
+    if (p.how.max_hold)
+        out << ", max hold " << ms(*p.how.max_hold);
+    out << "\nof 100 requests: refused " << p.usual.refused << ", lost " << p.usual.lost
+        << ", answer lost " << p.usual.answer_lost << ", slow " << p.usual.slow
+        << ", answer slow " << p.usual.slow_answer << " (by up to " << ms(p.usual.slowness)
+        << " ms), doubled " << p.usual.doubled << ", wake-up lost " << p.usual.deaf
+        << "; latency " << ms(p.usual.latency) << "\npauses between: cuts " << ms(p.fate.cuts)
+        << " (up to " << ms(p.fate.cut_lasts) << " ms), closes " << ms(p.fate.closes)
+        << ", foreigners " << ms(p.fate.foreigners) << ", server's troubles "
+        << ms(p.fate.server) << "; its clock's rate " << p.fate.rate << '\n';
+    return out;
+}
+
+} // namespace holdfast::sim

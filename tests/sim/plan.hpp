@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: Apache-2.0
+// What one seed makes of the world: who is there, what they do, and what goes wrong.
+#pragma once
+
+#include "sim/network.hpp"
+#include "sim/world.hpp"
+
+#include <cstdint>
+#include <iosfwd>
+
+namespace holdfast::sim {
+
+/// How often programs do what, in per cent, and how long it takes them.
+struct habits {
+    int recursive = 0;  ///< a recursive_mutex
+    int fixed = 0;      ///< with a lease time, not renewed
+    int impatient = 0;  ///< one attempt
+    int timed = 0;      ///< of the patient
+    int cancels = 0;    ///< of any operation
+    int drops = 0;      ///< the lease is destroyed instead of released
+    int outlasts = 0;   ///< holds for several lease times
+    int extends = 0;    ///< per stage of a hold
+    int asks = 0;       ///< likewise: is it locked, for how long
+    int re_enters = 0;  ///< likewise
+    int forces = 0;     ///< somebody's hold, instead of taking it
+    int throws_away = 0; ///< destroys the lock object while it waits
+    duration pause{};   ///< between two deeds, at most
+    duration holds{};   ///< at most
+    duration patience{};
+};
+
+/// What befalls the server and the programs; zero: never, else the usual pause between two.
+struct mishaps {
+    duration cuts{};
+    duration cut_lasts{}; ///< at most
+    duration closes{};    ///< a program ends, and another starts
+    duration foreigners{};
+    bool rude_foreigners = false; ///< take it from whoever holds it
+    duration server{};            ///< one of the following
+    bool restarts = false;
+    bool evicts = false;
+    bool steps = false;
+    double rate = 1;
+};
+
+struct plan {
+    std::uint64_t seed;
+    rules how;
+    weather usual;
+    habits people;
+    mishaps fate;
+    int clients = 2;
+    int actors = 2;
+    int names = 1;
+    duration safety_phase{};
+};
+
+plan draw_plan(std::uint64_t seed);
+std::ostream& operator<<(std::ostream&, const plan&);
+
+} // namespace holdfast::sim

@@ -1,0 +1,134 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sim/play.hpp"
+
+#include "sim/actor.hpp"
+#include "sim/fortune.hpp"
+#include "sim/inspection.hpp"
+#include "sim/plan.hpp"
+
+#include <algorithm>
+#include <deque>
+#include <exception>
+#include <memory>
+#include <ostream>
+#include <string>
+
+namespace holdfast::sim {
+namespace {
+
+class story {
+public:
+    story(world& w, const plan& p)
+        : world_{w}
+        , plan_{p}
+        , safe_until_{w.clock.now() + p.safety_phase}
+        , fortune_{w, p, safe_until_} {}
+
+    void run() {
+        safety_phase();
+        if (!world_.verdict())
+            liveness_phase();
+        if (!world_.verdict())
+            peace();
+        if (!world_.verdict())
+            end();
+    }
+
+private:
+    void safety_phase() {
+        for (int c = 0; c < plan_.clients; ++c) {
+            seat& home = world_.add_seat(plan_.usual);
+            for (int a = 0; a < plan_.actors; ++a)
+                cast_.emplace_back(world_, home, a, plan_, safe_until_);
+        }
+        fortune_.begin();
+        for (actor& a : cast_)
+            world_.play(a.live());
+        world_.run_until(safe_until_);
+    }
+
+    void liveness_phase() {
+        fortune_.heal();
+        world_.run_for(bound());
+        check_all_done();
+        if (world_.verdict())
+            return;
+        for (actor& a : cast_)
+            world_.play(a.take_each(bound()));
+        world_.run_for(bound());
+        check_all_done();
+    }
+
+    void peace() {
+        world_.run_for(bound());
+        if (!world_.verdict())
+            world_.checks().at_peace();
+    }
+
+    void end() {
+        for (seat& place : world_.seats)
+            world_.play(close_program(world_, place));
+        world_.run_for(bound());
+        for (seat& place : world_.seats)
+            place.program.reset();
+        world_.run_for(bound());
+        if (!world_.verdict())
+            world_.checks().at_the_end();
+    }
+
+    void check_all_done() {
+        for (const actor& a : cast_)
+            if (!a.done())
+                world_.violated("liveness", -1, "all is well again, and not everybody comes to "
+                                                "an end");
+    }
+
+    /// By then everything has found its end: outages are noticed, leases of the dead are over,
+    /// even if the server's clock was set back, and everybody had his turn.
+    duration bound() const {
+        const rules& r = plan_.how;
+        return 3 * r.lease_longest + world_.stepped_back() + 3 * r.poll_bound +
+               r.unavailable_patience + 4 * r.command_timeout + r.release_patience +
+               r.close_patience + plan_.people.patience + std::chrono::seconds{10};
+    }
+
+    world& world_;
+    const plan& plan_;
+    const time_point safe_until_;
+    fortune fortune_;
+    std::deque<actor> cast_;
+};
+
+void tell(std::ostream& out, const world& w, const plan& p, telling_of what) {
+    if (const auto& broken = w.verdict()) {
+        out << "INVARIANT BROKEN: " << broken->invariant << "\n  " << broken->story << "\n  "
+            << w.elapsed().count() << " ms after the beginning of seed " << p.seed
+            << "\n  see it again: ./dev sim --seeds 1 --from " << p.seed << " --trace\n";
+    }
+    out << "seed " << p.seed << ": " << p;
+    w.log.print(out, what == telling_of::everything || !w.verdict() ? -1 : w.verdict()->name);
+}
+
+} // namespace
+
+result play(std::uint64_t seed, std::ostream& out, telling_of what) {
+    const plan p = draw_plan(seed);
+    auto w = std::make_unique<world>(seed, p.how, p.names);
+    auto s = std::make_unique<story>(*w, p);
+    try {
+        s->run();
+    } catch (const std::exception& e) {
+        w->violated("nothing throws", -1, std::string{"an exception got out: "} + e.what());
+    }
+    const result r{seed, w->log.hash(), w->log.size(), w->verdict()};
+    const bool failed = r.broken.has_value();
+    if (what == telling_of::everything || (what == telling_of::failures && failed))
+        tell(out, *w, p, what);
+    if (failed) { // it cannot be taken down: what is stuck in it stays stuck
+        (void)s.release();
+        (void)w.release();
+    }
+    return r;
+}
+
+} // namespace holdfast::sim

@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: Apache-2.0
+// The life of one simulated world, from its seed to its end or to the first broken invariant.
+#pragma once
+
+#include "sim/world.hpp"
+
+#include <cstdint>
+#include <iosfwd>
+#include <optional>
+
+namespace holdfast::sim {
+
+struct result {
+    std::uint64_t seed = 0;
+    std::uint64_t hash = 0; ///< of all that happened
+    std::size_t events = 0;
+    std::optional<violation> broken{};
+};
+
+enum class telling_of { nothing, failures, everything };
+
+/// What is told goes to `out`: for a failure the invariant, how to see it again, and what happened.
+result play(std::uint64_t seed, std::ostream& out, telling_of = telling_of::failures);
+
+} // namespace holdfast::sim

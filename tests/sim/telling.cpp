@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sim/telling.hpp"
+
+#include "sim/world.hpp"
+
+#include <array>
+#include <charconv>
+#include <string_view>
+
+namespace holdfast::sim {
+namespace {
+
+using memory::verb;
+
+const char* sending(verb what) {
+    constexpr std::array words{"sends look, owner {}, for {} ms", "sends renew, owner {}, for {} ms",
+                               "sends release, owner {}", "sends inspect", "sends force"};
+    return words.at(static_cast<std::size_t>(what));
+}
+
+const char* reported(event_kind kind) {
+    switch (kind) {
+    case event_kind::acquired:
+        return "reports: acquired by owner {}";
+    case event_kind::waited:
+        return "reports: waited in vain";
+    case event_kind::released:
+        return "reports: released by owner {}";
+    case event_kind::lost:
+        return "reports: lost by owner {}";
+    case event_kind::in_danger:
+        return "reports: owner {} is in danger";
+    case event_kind::renewal_failed:
+        return "reports: a renewal of owner {} failed";
+    case event_kind::release_failed:
+        return "reports: the release of owner {} was given up";
+    default:
+        return "reports something else about owner {}";
+    }
+}
+
+std::int64_t number_in(std::string_view owner) {
+    std::int64_t number = 0;
+    const std::size_t colon = owner.rfind(':');
+    if (colon != std::string_view::npos)
+        std::from_chars(owner.data() + colon + 1, owner.data() + owner.size(), number);
+    return number;
+}
+
+} // namespace
+
+void telling::notify(const event& e) noexcept {
+    const int name = e.name_size == 0 ? -1 : world::number_of({e.name, e.name_size});
+    log_.note({.client = client_, .name = name}, reported(e.kind),
+              static_cast<std::int64_t>(e.owner_number));
+}
+
+void tell_of_request(trace& log, int client, const memory::request& r, const memory::fate& f,
+                     bool troubled) {
+    const subject who{.client = client, .name = world::number_of(r.name)};
+    const auto first = r.holds.empty() ? 0 : static_cast<std::int64_t>(r.holds[0].owner.number);
+    log.note(who, sending(r.what), first, r.lease_time.count());
+    for (std::size_t i = 1; i < r.holds.size(); ++i)
+        log.note({.client = client, .name = world::number_of(r.holds[i].name.text)},
+                 "  and with it owner {}", static_cast<std::int64_t>(r.holds[i].owner.number));
+    if (f.refused)
+        log.note(who, "  FAULT: it is never sent");
+    else if (f.request_lost)
+        log.note(who, "  FAULT: the request is lost");
+    else if (f.answer_lost)
+        log.note(who, "  FAULT: the answer is lost; executed after {} ms", f.request_delay);
+    else if (troubled)
+        log.note(who, "  FAULT: takes {} ms there and {} ms back", f.request_delay,
+                 f.answer_delay);
+    if (f.executed_again)
+        log.note(who, "  FAULT: executed again {} ms later", *f.executed_again);
+    if (f.wake_up_lost)
+        log.note(who, "  FAULT: the next wake-up will be lost");
+}
+
+void tell_of_holder(trace& log, int name, int client, const sighting& now) {
+    if (now.owner.empty())
+        log.note({.name = name}, "is free");
+    else if (client < 0)
+        log.note({.name = name}, "is held by a foreigner for {} ms", now.remaining);
+    else
+        log.note({.name = name}, "is held by client{} under number {}", client,
+                 number_in(now.owner));
+}
+
+} // namespace holdfast::sim

@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: Apache-2.0
+// Requests, holders and the clients' own reports, as lines of a trace.
+#pragma once
+
+#include "sim/trace.hpp"
+
+#include <holdfast/memory/server.hpp>
+#include <holdfast/observer.hpp>
+
+namespace holdfast::sim {
+
+struct sighting;
+
+/// What a client reports to its observer.
+class telling final : public observer {
+public:
+    telling(trace& log, int client)
+        : log_{log}
+        , client_{client} {}
+    void notify(const event&) noexcept override;
+
+private:
+    trace& log_;
+    const int client_;
+};
+
+void tell_of_request(trace&, int client, const memory::request&, const memory::fate&,
+                     bool troubled);
+void tell_of_holder(trace&, int name, int client, const sighting&);
+
+} // namespace holdfast::sim

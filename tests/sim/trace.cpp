@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sim/trace.hpp"
+
+#include <array>
+#include <cstdio>
+#include <limits>
+#include <ostream>
+#include <string>
+
+namespace holdfast::sim {
+namespace {
+
+constexpr std::uint64_t fnv_prime = 0x100000001b3;
+
+void absorb(std::uint64_t& hash, std::uint64_t word) {
+    hash = (hash ^ word) * fnv_prime;
+    hash ^= hash >> 29;
+}
+
+std::string number(std::int64_t n) {
+    const bool endless = n >= std::numeric_limits<duration::rep>::max() / 2;
+    return endless ? "endless" : std::to_string(n);
+}
+
+std::string filled_in(const char* what, std::int64_t a, std::int64_t b) {
+    std::string text = what;
+    for (const std::int64_t value : {a, b}) {
+        const std::size_t gap = text.find("{}");
+        if (gap == std::string::npos)
+            break;
+        text.replace(gap, 2, number(value));
+    }
+    return text;
+}
+
+} // namespace
+
+void trace::note(subject who, const char* what, std::int64_t a, std::int64_t b) {
+    lines_.push_back({time_.now(), who, what, a, b});
+    absorb(hash_, static_cast<std::uint64_t>(time_.now().time_since_epoch().count()));
+    absorb(hash_, static_cast<std::uint64_t>(who.client * 10007 + who.actor * 101 + who.name));
+    for (const char* c = what; *c != '\0'; ++c)
+        absorb(hash_, static_cast<unsigned char>(*c));
+    absorb(hash_, static_cast<std::uint64_t>(a));
+    absorb(hash_, static_cast<std::uint64_t>(b));
+}
+
+void trace::print(std::ostream& out, const line& l) const {
+    std::string who = l.who.client < 0 ? "server" : "client" + std::to_string(l.who.client);
+    if (l.who.client >= 0 && l.who.actor >= 0)
+        who += "." + std::to_string(l.who.actor);
+    const std::string name = l.who.name < 0 ? "" : "lock" + std::to_string(l.who.name);
+    std::array<char, 64> head{};
+    const auto ms = static_cast<long long>((l.at - start_).count());
+    std::snprintf(head.data(), head.size(), "%6lld.%03lld  %-9s %-6s ", ms / 1000, ms % 1000,
+                  who.c_str(), name.c_str());
+    out << head.data() << filled_in(l.what, l.a, l.b) << '\n';
+}
+
+void trace::print(std::ostream& out, int only_name) const {
+    for (const line& l : lines_)
+        if (only_name < 0 || l.who.name < 0 || l.who.name == only_name)
+            print(out, l);
+}
+
+} // namespace holdfast::sim

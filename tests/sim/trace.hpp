@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: Apache-2.0
+// What happened in a simulated world: cheap to write, since most worlds go well, and readable.
+#pragma once
+
+#include "support/sim_clock.hpp"
+
+#include <cstdint>
+#include <iosfwd>
+#include <vector>
+
+namespace holdfast::sim {
+
+/// Whom a line is about. Clients, their actors and the names are numbered; -1: none.
+struct subject {
+    int client = -1;
+    int actor = -1;
+    int name = -1;
+};
+
+class trace {
+public:
+    explicit trace(const sim_clock& time)
+        : time_{time} {}
+
+    /// `what` is a literal; its `{}` are replaced by `a` and `b`.
+    void note(subject who, const char* what, std::int64_t a = 0, std::int64_t b = 0);
+    void note(subject who, const char* what, duration a, duration b = {}) {
+        note(who, what, a.count(), b.count());
+    }
+
+    /// Of everything that was noted, and when: equal for equal runs.
+    std::uint64_t hash() const { return hash_; }
+    std::size_t size() const { return lines_.size(); }
+
+    /// Only what is about the name of that number, or about none; everything if it is negative.
+    void print(std::ostream&, int only_name) const;
+
+private:
+    struct line {
+        time_point at;
+        subject who;
+        const char* what;
+        std::int64_t a, b;
+    };
+    void print(std::ostream&, const line&) const;
+
+    const sim_clock& time_;
+    const time_point start_ = time_.now();
+    std::vector<line> lines_;
+    std::uint64_t hash_ = 0xcbf29ce484222325;
+};
+
+} // namespace holdfast::sim

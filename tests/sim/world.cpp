@@ -1,0 +1,198 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sim/world.hpp"
+
+#include "sim/inspection.hpp"
+#include "sim/telling.hpp"
+
+#include <boost/asio/co_spawn.hpp>
+
+#include <algorithm>
+#include <exception>
+#include <utility>
+
+namespace holdfast::sim {
+
+/// Clocks whose rates differ by no more than that are promised to do no harm.
+constexpr double rate_promised = 1.01;
+
+world::world(std::uint64_t seed, rules r, int names)
+    : how{r}
+    , chance{seed}
+    , sightings_(static_cast<std::size_t>(names))
+    , doubt_until_(static_cast<std::size_t>(names))
+    , checks_{std::make_unique<inspection>(*this)} {}
+
+world::~world() = default;
+
+seat& world::add_seat(weather w) {
+    const int number = static_cast<int>(seats.size());
+    const auto told = [this, number](const memory::request& r, const memory::fate& f) {
+        sent(seats[static_cast<std::size_t>(number)], r, f);
+    };
+    seats.emplace_back(number, chance.split(),
+                       network{clock, chance.split(), how.command_timeout, told});
+    seat& place = seats.back();
+    place.net.set(w);
+    place.ear = std::make_shared<telling>(log, number);
+    start_program(place);
+    return place;
+}
+
+void world::start_program(seat& place) {
+    options o;
+    o.store = server.connect(place.net.as_faults(), how.command_timeout);
+    o.lease_time = how.lease_time;
+    o.max_hold = how.max_hold;
+    o.unavailable_patience = how.unavailable_patience;
+    o.release_patience = how.release_patience;
+    o.close_patience = how.close_patience;
+    o.release_on_close = how.release_on_close;
+    o.poll_bound = how.poll_bound;
+    o.observer = place.ear;
+    o.random = [&place] { return place.random.roll(); };
+    place.of_program = place.generation;
+    place.program = std::make_unique<client>(io.get_executor(), clock, std::move(o));
+    identities_.emplace_back(place.program->id(), place.number);
+    log.note({.client = place.number}, "starts");
+}
+
+void world::close_began(seat& place) {
+    ++place.generation;
+    checks_->closed(place);
+}
+
+int world::client_of(const std::string& owner) const {
+    for (const auto& [id, number] : identities_)
+        if (owner.starts_with(id))
+            return number;
+    return -1;
+}
+
+void world::play(asio::awaitable<void> story) {
+    asio::co_spawn(io, std::move(story), [](const std::exception_ptr& bug) {
+        if (bug)
+            std::rethrow_exception(bug);
+    });
+}
+
+asio::awaitable<void> world::sleep(duration d) {
+    const std::unique_ptr<alarm> nap = clock.make_alarm();
+    co_await nap->wait_until(clock.now() + d);
+}
+
+void world::after_steps(std::size_t count, std::function<void()> act) {
+    delayed_.push_back({steps_ + count, std::move(act)});
+}
+
+void world::run_until(time_point end) {
+    do {
+        do {
+            while (!verdict_ && clock.step())
+                after_step();
+        } while (!verdict_ && clock.jump_to_next(clock.now())); // everybody whose moment it is
+        at_rest();
+    } while (!verdict_ && clock.jump_to_next(end));
+    if (!verdict_)
+        clock.run_until(end);
+}
+
+void world::after_step() {
+    ++steps_;
+    const auto due = std::stable_partition(delayed_.begin(), delayed_.end(),
+                                           [&](const delayed& d) { return d.step > steps_; });
+    std::vector<delayed> now{std::make_move_iterator(due),
+                             std::make_move_iterator(delayed_.end())};
+    delayed_.erase(due, delayed_.end());
+    for (delayed& d : now)
+        d.act();
+    checks_->after_step();
+}
+
+void world::at_rest() {
+    look_at_server();
+    checks_->at_rest();
+}
+
+void world::look_at_server() {
+    for (int name = 0; name < names(); ++name) {
+        sighting now;
+        if (const std::optional<holding> held = server.inspect(name_of(name))) {
+            now.owner = held->owners.at(0);
+            now.remaining = held->remaining.value_or(duration::max());
+        }
+        sighting& before = sightings_[static_cast<std::size_t>(name)];
+        if (before.owner != now.owner)
+            tell_of_holder(log, name, client_of(now.owner), now);
+        before = std::move(now);
+    }
+}
+
+void world::sent(seat& place, const memory::request& r, const memory::fate& f) {
+    tell_of_request(log, place.number, r, f, place.net.troubles(f));
+    if (r.what == memory::verb::force && !f.refused && !f.request_lost)
+        in_doubt(number_of(r.name), f.request_delay + f.executed_again.value_or(duration{}));
+    checks_->sent(place, r, f);
+}
+
+void world::in_doubt(int name, duration from_now) {
+    time_point& until = doubt_until_[static_cast<std::size_t>(name)];
+    until = std::max(until, clock.now() + from_now + how.lease_longest);
+}
+
+void world::all_in_doubt() {
+    for (int name = 0; name < names(); ++name)
+        in_doubt(name);
+}
+
+bool world::exclusion_promised(int name) const {
+    return rate_ <= rate_promised && clock.now() > doubt_until_[static_cast<std::size_t>(name)];
+}
+
+void world::step_clock(duration by) {
+    log.note({}, "its clock is stepped by {} ms", by);
+    stepped_ = true;
+    if (by > duration{})
+        all_in_doubt();
+    else
+        stepped_back_ -= by;
+    server.step_clock(by);
+}
+
+void world::set_rate(double rate) {
+    log.note({}, "its clock now runs at {} per mille", static_cast<std::int64_t>(rate * 1000));
+    if (rate_ > rate_promised)
+        all_in_doubt();
+    rate_ = rate;
+    server.set_clock_rate(rate);
+}
+
+void world::restart_empty() {
+    log.note({}, "is restarted, and empty");
+    all_in_doubt();
+    server.restart_empty();
+}
+
+void world::evict(int name) {
+    log.note({.name = name}, "forgets that lock");
+    if (server.evict(name_of(name)))
+        in_doubt(name);
+}
+
+void world::occupy(int name, duration lease) {
+    log.note({.name = name}, "a foreigner takes it for {} ms", lease);
+    if (server.inspect(name_of(name)))
+        in_doubt(name);
+    server.occupy(name_of(name), lease);
+}
+
+void world::vacate(int name) {
+    log.note({.name = name}, "the foreigner releases it");
+    server.vacate(name_of(name));
+}
+
+void world::violated(const char* invariant, int name, std::string story) {
+    if (!verdict_)
+        verdict_ = violation{invariant, std::move(story), name};
+}
+
+} // namespace holdfast::sim

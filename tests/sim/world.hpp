@@ -1,0 +1,147 @@
+// SPDX-License-Identifier: Apache-2.0
+// A simulated world: a server, clients of the production library, one clock, one thread, one seed.
+// Between any two steps the checkers look at it.
+#pragma once
+
+#include "sim/dice.hpp"
+#include "sim/ledger.hpp"
+#include "sim/network.hpp"
+#include "sim/trace.hpp"
+#include "support/sim_clock.hpp"
+
+#include <holdfast/client.hpp>
+#include <holdfast/memory/server.hpp>
+#include <holdfast/observer.hpp>
+
+#include <boost/asio/io_context.hpp>
+
+#include <deque>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace holdfast::sim {
+
+class inspection;
+
+/// The lengths of time that all in a world keep to.
+struct rules {
+    duration lease_time{6000};
+    duration lease_longest{6000}; ///< that anybody asks for, a foreigner too
+    duration command_timeout{1000};
+    duration poll_bound{2000};
+    duration unavailable_patience{4000};
+    duration release_patience{1000};
+    duration close_patience{1000};
+    std::optional<duration> max_hold{};
+    bool release_on_close = false;
+};
+
+/// A place for a client program, and its way to the server. A program may end and be followed by
+/// another, which knows nothing of it.
+struct seat {
+    seat(int n, dice d, network w)
+        : number{n}
+        , random{d}
+        , net{std::move(w)} {}
+    const int number;
+    dice random;
+    network net;
+    std::shared_ptr<observer> ear;
+    std::unique_ptr<client> program;
+    int generation = 0; ///< one more from the moment that a program is closed
+    int of_program = 0; ///< the generation that the program here belongs to
+};
+
+struct violation {
+    const char* invariant;
+    std::string story;
+    int name; ///< of the lock, or -1
+};
+
+/// Who holds a lock, as the server shows it.
+struct sighting {
+    std::string owner{}; ///< empty: free
+    duration remaining{};
+};
+
+class world {
+public:
+    world(std::uint64_t seed, rules, int names);
+    world(const world&) = delete;
+    ~world();
+
+    asio::io_context io;
+    sim_clock clock{io};
+    memory::server server{clock};
+    const rules how;
+    dice chance;
+    trace log{clock};
+    ledger books;
+    std::deque<seat> seats;
+
+    seat& add_seat(weather = {});
+    void start_program(seat&); ///< a new client in that place
+    void close_began(seat&);   ///< its program is told to close, or destroyed
+
+    void play(asio::awaitable<void> story);
+    asio::awaitable<void> sleep(duration);
+    void after_steps(std::size_t, std::function<void()>);
+
+    // Until that moment, or the first violation.
+    void run_until(time_point);
+    void run_for(duration d) { run_until(clock.now() + d); }
+    duration elapsed() const { return clock.now() - start_; }
+
+    // What befalls the server. Exclusion is not promised for a while after some of it.
+    void step_clock(duration);
+    void set_rate(double);
+    void restart_empty();
+    void evict(int name);
+    void occupy(int name, duration lease);
+    void vacate(int name);
+
+    int names() const { return static_cast<int>(sightings_.size()); }
+    static lock_name name_of(int number) { return "lock" + std::to_string(number); }
+    static int number_of(std::string_view name) { return name.back() - '0'; }
+    int client_of(const std::string& owner) const; ///< -1: foreign
+
+    const sighting& seen(int name) const { return sightings_[static_cast<std::size_t>(name)]; }
+    double rate() const { return rate_; }
+    bool exclusion_promised(int name) const;
+    bool clock_was_stepped() const { return stepped_; }
+    duration stepped_back() const { return stepped_back_; }
+
+    void violated(const char* invariant, int name, std::string story);
+    const std::optional<violation>& verdict() const { return verdict_; }
+    inspection& checks() { return *checks_; }
+
+private:
+    void after_step();
+    void at_rest();
+    void look_at_server();
+    void sent(seat&, const memory::request&, const memory::fate&);
+    void in_doubt(int name, duration from_now = {});
+    void all_in_doubt();
+
+    struct delayed {
+        std::size_t step;
+        std::function<void()> act;
+    };
+
+    const time_point start_ = clock.now();
+    std::vector<sighting> sightings_;
+    std::vector<time_point> doubt_until_;
+    std::vector<std::pair<std::string, int>> identities_;
+    std::vector<delayed> delayed_;
+    std::size_t steps_ = 0;
+    double rate_ = 1;
+    bool stepped_ = false;
+    duration stepped_back_{};
+    std::optional<violation> verdict_;
+    std::unique_ptr<inspection> checks_;
+};
+
+} // namespace holdfast::sim
