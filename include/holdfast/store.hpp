@@ -2,7 +2,7 @@
 // The store seam: all that a lock asks of a store. One shape for memory, Redis, MySQL, ZooKeeper.
 //
 //   line_up ──▶ look ──granted──▶ a hold ── renew, renew … ──▶ release
-//                │ ▲                 │ doubt rings: renew at once, its answer decides
+//                │ ▲                 │ doubt: renew at once, its answer decides
 //           busy │ │ wake rings      ▼
 //                ▼ │               lost (refused, or its term ran out)
 //                wait ── deadline, cancellation, error ──▶ leave
@@ -98,7 +98,16 @@ public:
     virtual time_point settled_at() const noexcept = 0;
 };
 
-/// Rings while it lives. Destroying it stops the ringing.
+/// Told, on the executor, that a hold may be gone: then the store is asked at once.
+class doubter {
+public:
+    virtual void doubt() noexcept = 0;
+
+protected:
+    ~doubter() = default;
+};
+
+/// Tells a doubter while it lives.
 class watch {
 public:
     virtual ~watch() = default;
@@ -136,8 +145,8 @@ public:
     /// False: it was no longer ours. Idempotent.
     virtual asio::awaitable<bool> release(hold) = 0;
 
-    /// Rings `doubt` when the hold may be gone, where the store can tell. May be null.
-    virtual std::unique_ptr<watch> watch_over(hold, alarm& doubt) = 0;
+    /// Tells `whom` when the hold may be gone, where the store can know that. May be null.
+    virtual std::unique_ptr<watch> watch_over(const hold&, doubter& whom) = 0;
 };
 
 /// Who holds a lock, as the store tells it.

@@ -13,6 +13,7 @@ renewal::renewal(engine& e)
     , alarm_{e.time().make_alarm()} {}
 
 void renewal::watch(const shared_hold& held) {
+    held->watched = engine_.locks().watch_over(held->what, *held);
     set_next_contact(*held, engine_.now());
     schedule(held);
 }
@@ -33,8 +34,10 @@ void renewal::set_next_contact(wire_hold& held, time_point last) {
 void renewal::forget(wire_hold& held) {
     if (!held.entry)
         return;
-    agenda_.erase(*held.entry);
+    held.watched.reset();
+    const auto entry = *held.entry;
     held.entry.reset();
+    agenda_.erase(entry);
 }
 
 void renewal::contact_soon(wire_hold& held) {
@@ -188,8 +191,10 @@ std::vector<std::shared_ptr<wire_hold>> renewal::all() const {
 
 void renewal::stop() {
     stopped_ = true;
-    for (auto& [when, held] : agenda_)
+    for (auto& [when, held] : agenda_) {
+        held->watched.reset();
         held->entry.reset();
+    }
     agenda_.clear();
     if (running_)
         alarm_->ring();

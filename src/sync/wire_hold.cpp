@@ -105,6 +105,10 @@ wire_hold::left wire_hold::unshare() {
     return --shares_ == 0 ? left::nobody : left::others;
 }
 
+void wire_hold::doubt() noexcept {
+    home->renewals().contact_soon(*this);
+}
+
 void wire_hold::extend(time_point sent_at, duration term) {
     const std::scoped_lock guard{mutex_};
     believed_until_ = std::max(

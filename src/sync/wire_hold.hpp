@@ -37,7 +37,7 @@ struct grant {
     time_point settled_at;
 };
 
-class wire_hold {
+class wire_hold final : public doubter {
 public:
     enum class phase { held, releasing, ended, lost };
 
@@ -69,6 +69,7 @@ public:
     left unshare();
 
     // The executor only.
+    void doubt() noexcept override; ///< asks the store at once
     /// A renewal was granted that was sent at `sent_at`.
     void extend(time_point sent_at, duration term);
     /// From now on of this length, and renewed or not.
@@ -81,6 +82,7 @@ public:
     void end_release();
 
     // Of the renewal.
+    std::unique_ptr<watch> watched; ///< where the store can tell that a hold may be gone
     std::optional<agenda::iterator> entry;
     time_point contact_at{};
     bool in_flight = false; ///< a renewal is under way

@@ -79,7 +79,10 @@ TEST_F(RedisStore, OnlyPlainLocksAreOffered) {
     for (const lock_kind other :
          {lock_kind::fair, lock_kind::fenced, lock_kind::read, lock_kind::write})
         EXPECT_FALSE(store_.offers(other));
-    EXPECT_EQ(store_.watch_over(hold{"L", alice_, lock_kind::plain}, *wake_), nullptr);
+    struct : doubter {
+        void doubt() noexcept override {}
+    } nobody;
+    EXPECT_EQ(store_.watch_over(hold{"L", alice_, lock_kind::plain}, nobody), nullptr);
 }
 
 TEST_F(RedisStore, ObjectionsNameTheFormAndWhatIsAllowed) {

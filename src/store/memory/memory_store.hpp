@@ -23,7 +23,7 @@ public:
     std::unique_ptr<place> line_up(ask, alarm& wake) override;
     asio::awaitable<std::vector<answer>> renew(std::vector<hold>, duration lease_time) override;
     asio::awaitable<bool> release(hold) override;
-    std::unique_ptr<watch> watch_over(hold, alarm&) override { return nullptr; }
+    std::unique_ptr<watch> watch_over(const hold&, doubter&) override { return nullptr; }
 
 private:
     std::shared_ptr<link> link_;

@@ -25,7 +25,7 @@ public:
     asio::awaitable<bool> release(hold) override;
 
     /// Null: a server tells of releases, and not of what is evicted or expires.
-    std::unique_ptr<watch> watch_over(hold, alarm&) override { return nullptr; }
+    std::unique_ptr<watch> watch_over(const hold&, doubter&) override { return nullptr; }
 
 private:
     node& server_;
