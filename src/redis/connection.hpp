@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "redis/answer_reader.hpp"
+#include "redis/failure.hpp"
+#include "redis/socket.hpp"
+
+#include <array>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace holdfast::redis {
+
+/// One connection, from its making to its end; a new one is another object, so what belongs to an
+/// old one cannot be taken for the new one's. Moves bytes and cuts them into answers; who waits for
+/// which of them is not its business.
+///
+/// Whoever runs one of its loops keeps it alive meanwhile.
+class connection {
+public:
+    connection(const asio::any_io_executor&, clock&, const options&);
+    connection(const connection&) = delete;
+
+    /// Shares the time out among the server's addresses. Throws `failure` (unreachable).
+    asio::awaitable<void> dial(time_point give_up_at);
+
+    /// What is composed here goes out with the next send().
+    std::string& outbox() { return outbox_; }
+
+    /// Writes the outbox, as much of it as the system takes at once. False: send_rest() must take
+    /// care of the rest, and until it has nothing new is written.
+    [[nodiscard]] bool send();
+    asio::awaitable<void> send_rest();
+    bool sending() const { return sent_ < sending_.size(); }
+
+    /// Waits until something arrives; next() has it. Throws `failure` when the connection ends.
+    asio::awaitable<void> receive();
+    reply* next() { return cut_ ? nullptr : reader_.next(); }
+
+    /// The next answer, however long it takes: for the talk before there is a pipeline.
+    asio::awaitable<reply> answer();
+
+    /// Ends it, and all loops on it. The first reason is the one that counts.
+    void cut(failure why);
+    bool is_cut() const { return cut_.has_value(); }
+
+    /// What it is busy with, for whoever must tell why it took too long.
+    void occupied_with(std::string what) { occupation_ = std::move(what); }
+    const std::string& occupation() const { return occupation_; }
+
+private:
+    asio::awaitable<std::vector<stream_endpoint>> find_server();
+    asio::awaitable<error_code> connect_to(stream_endpoint, time_point give_up_at);
+    void broken(error_code);
+    void hang_up();
+    void throw_if_cut() const;
+
+    clock& time_;
+    const options& how_; // of whoever keeps this connection
+    const std::unique_ptr<alarm> look_up_alarm_;
+    stream_socket socket_;
+    std::optional<failure> cut_;
+    std::string occupation_;
+
+    std::string outbox_;
+    std::string sending_;  // stays where it is while it is being written
+    std::size_t sent_ = 0; // of sending_
+    answer_reader reader_;
+    std::array<char, 64 * 1024> inbox_;
+};
+
+} // namespace holdfast::redis

@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "redis/address.hpp"
+#include "runtime/remote_clock.hpp"
+
+#include <holdfast/redis/options.hpp>
+
+#include <string>
+#include <utility>
+
+namespace holdfast::redis {
+
+/// What all connections to one server share. Their loops keep it, so it may outlive the node.
+struct node_context {
+    node_context(options o, store_context c)
+        : how{std::move(o)}
+        , home{std::move(c)} {}
+
+    const options how;
+    const store_context home;
+    const std::string address = address_of(how);
+    runtime::remote_clock server_clock;
+};
+
+} // namespace holdfast::redis
