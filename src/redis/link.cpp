@@ -1,0 +1,182 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "redis/link.hpp"
+
+#include "redis/background.hpp"
+#include "redis/time_limit.hpp"
+
+#include <boost/asio/post.hpp>
+#include <boost/asio/use_awaitable.hpp>
+
+#include <utility>
+
+namespace holdfast::redis {
+
+link::link(node_context& context, purpose what_for, talker& whose)
+    : context_{context}
+    , home_{context.home}
+    , purpose_{what_for}
+    , talker_{whose}
+    , presence_{context}
+    , backoff_{context.how.backoff_min, context.how.backoff_max}
+    , rest_{home_.time.make_alarm()} {}
+
+void link::talk() {
+    if (closed_)
+        return;
+    if (!std::exchange(running_, true))
+        run_in_background(home_.executor, keep_connected(talker_.keep_alive()));
+    else if (connected_ && !hearing_ && !flush_is_due_ && !line_->sending())
+        flush_soon();
+}
+
+asio::awaitable<void> link::keep_connected(std::shared_ptr<void>) {
+    // Not within the call that wants to talk: that one is still on its way to sleep.
+    co_await asio::post(home_.executor, asio::use_awaitable);
+    while (!closed_ && talker_.wants_to_talk()) {
+        if (home_.time.now() < not_before_) {
+            co_await rest_->wait_until(not_before_);
+            continue;
+        }
+        const auto line = std::make_shared<connection>(home_.executor, home_.time, context_.how);
+        line_ = line;
+        if (const std::optional<failure> why = co_await attempt(*line)) {
+            attempt_failed(*why);
+            continue;
+        }
+        conversation_begins();
+        const failure why = co_await converse(*line);
+        conversation_ended(why);
+    }
+    running_ = false;
+}
+
+asio::awaitable<std::optional<failure>> link::attempt(connection& line) {
+    const time_point give_up_at = home_.time.now() + context_.how.connect_timeout;
+    auto give_up = [&line, length = context_.how.connect_timeout] {
+        line.cut({errc::unreachable, "not done within " + std::to_string(length.count()) + " ms (" +
+                                         line.occupation() + ")"});
+    };
+    const std::string tried = "no connection to " + context_.address + ": ";
+    try {
+        const time_limit limit{home_.executor, home_.time, give_up_at, give_up};
+        co_await line.dial(give_up_at);
+        co_await shake_hands(line);
+        co_return std::nullopt;
+    } catch (const failure& why) {
+        line.cut(why);
+        // No request was sent, whatever the server said.
+        const bool unsure = why.code() == errc::outcome_unknown;
+        co_return failure{unsure ? make_error_code(errc::unreachable) : why.code(),
+                          tried + why.text()};
+    }
+}
+
+asio::awaitable<void> link::shake_hands(connection& line) {
+    handshake greeting{context_.how, home_.label, purpose_};
+    greeting.compose(line.outbox());
+    const time_point sent_at = home_.time.now();
+    if (!line.send())
+        co_await line.send_rest();
+    while (!greeting.awaited().empty()) {
+        line.occupied_with("waiting for the answer to " + std::string{greeting.awaited()});
+        const reply answer = co_await line.answer();
+        greeting.judge(answer);
+    }
+    if (purpose_ != purpose::commands)
+        co_return;
+    // Another server may answer at the same address now, with another clock.
+    context_.server_clock.forget();
+    if (const auto shown = greeting.server_time())
+        context_.server_clock.learn(sent_at, home_.time.now(), *shown);
+}
+
+void link::attempt_failed(const failure& why) {
+    line_.reset();
+    if (closed_)
+        return;
+    not_before_ = home_.time.now() + backoff_.next(home_.random());
+    presence_.gone(why);
+    talker_.connection_failed(why);
+}
+
+void link::conversation_begins() {
+    connected_ = true;
+    connected_since_ = home_.time.now();
+    presence_.back();
+    talker_.connected();
+}
+
+asio::awaitable<failure> link::converse(connection& line) {
+    try {
+        for (;;) {
+            const time_point now = home_.time.now();
+            hearing_ = true;
+            while (reply* const answer = line.next())
+                talker_.hear(*answer, now);
+            hearing_ = false;
+            flush();
+            co_await line.receive();
+        }
+    } catch (const failure& why) {
+        hearing_ = false;
+        line.cut(why);
+        co_return why;
+    }
+}
+
+void link::conversation_ended(const failure& why) {
+    connected_ = false;
+    line_.reset();
+    if (closed_)
+        return;
+    const time_point now = home_.time.now();
+    // A server that accepts, and drops us at once, is not one to be asked again at once.
+    if (now - connected_since_ > context_.how.backoff_max)
+        backoff_.reset();
+    not_before_ = now + backoff_.next(home_.random());
+    const failure lost{why.code(), "connection to " + context_.address + " lost: " + why.text()};
+    presence_.gone(lost);
+    talker_.connection_lost(lost);
+}
+
+void link::flush_soon() {
+    flush_is_due_ = true;
+    asio::post(home_.executor, [this, keep = talker_.keep_alive()] {
+        flush_is_due_ = false;
+        flush();
+    });
+}
+
+void link::flush() {
+    if (!connected_ || closed_ || line_->sending())
+        return;
+    std::string& out = line_->outbox();
+    while (!line_->is_cut()) {
+        talker_.speak(out);
+        if (out.empty())
+            return;
+        if (!line_->send()) {
+            run_in_background(home_.executor, finish_sending(talker_.keep_alive(), line_));
+            return;
+        }
+    }
+}
+
+asio::awaitable<void> link::finish_sending(std::shared_ptr<void>, shared_connection line) {
+    co_await line->send_rest();
+    if (line_ == line)
+        flush();
+}
+
+void link::cut(failure why) {
+    if (line_)
+        line_->cut(std::move(why));
+}
+
+void link::close() {
+    closed_ = true;
+    rest_->ring();
+    cut({errc::closed, "the client is closed"});
+}
+
+} // namespace holdfast::redis
