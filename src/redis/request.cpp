@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "redis/request.hpp"
+
+#include "redis/classify.hpp"
+
+namespace holdfast::redis {
+namespace {
+
+/// Zero switches the deadline off: the server would otherwise be asked to judge by a clock that
+/// nobody has compared.
+std::int64_t on_server(server_deadline deadline, const runtime::remote_clock& clock) {
+    const auto moment = clock.no_later_than(deadline.at);
+    return moment ? moment->count() : 0;
+}
+
+} // namespace
+
+void request::compose(composer out, const runtime::remote_clock& clock) const {
+    out.begin(3 + keys.size() + arguments.size());
+    out.word(with_text ? "EVAL" : "EVALSHA");
+    out.word(with_text ? what.text : what.sha1);
+    out.number(static_cast<std::int64_t>(keys.size()));
+    for (const std::string_view key : keys)
+        out.word(key);
+    for (const argument& one : arguments) {
+        if (const auto* text = std::get_if<std::string_view>(&one))
+            out.word(*text);
+        else if (const auto* number = std::get_if<std::int64_t>(&one))
+            out.number(*number);
+        else
+            out.number(on_server(std::get<server_deadline>(one), clock));
+    }
+}
+
+reply request::take_answer() {
+    if (failed)
+        throw failure{*failed};
+    if (answer.type == reply::kind::error)
+        throw failure{classify(answer.text), std::move(answer.text)};
+    return std::move(answer);
+}
+
+} // namespace holdfast::redis

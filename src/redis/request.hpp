@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "redis/composer.hpp"
+#include "redis/failure.hpp"
+#include "redis/node.hpp"
+
+#include <boost/intrusive/list_hook.hpp>
+
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string_view>
+
+namespace holdfast::redis {
+
+/// One call of a script, from when it is asked to when it is answered. Lives in the frame of the
+/// coroutine that waits for it, so asking allocates nothing.
+struct request {
+    using arguments_list = std::span<const argument>;
+    using names_list = std::span<const std::string_view>;
+
+    request(const script& s, names_list k, arguments_list a)
+        : what{s}
+        , keys{k}
+        , arguments{a} {}
+    request(const request&) = delete;
+
+    /// Appends it as it is to be sent now.
+    void compose(composer, const runtime::remote_clock&) const;
+
+    /// What came of it, once it was resumed.
+    reply take_answer();
+
+    const script& what;
+    const names_list keys;
+    const arguments_list arguments;
+    bool with_text = false; ///< the server does not know the script: EVAL instead of EVALSHA
+
+    /// Where it stands; the pipeline's business.
+    enum class stage { apart, queued, in_flight };
+    stage standing = stage::apart;
+    boost::intrusive::list_member_hook<> by_stage;
+    boost::intrusive::list_member_hook<> by_age;
+    std::uint64_t slot = 0;
+    time_point deadline{};
+
+    /// Who waits. In Boost 1.81 never assign it, its move assignment recurses without end.
+    using waiter = asio::any_completion_handler<void()>;
+    waiter resume;
+    reply answer;
+    std::shared_ptr<const failure> failed;
+};
+
+} // namespace holdfast::redis
