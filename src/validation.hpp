@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: Apache-2.0
+// What is checked before anything is sent. That is a safety property: a lease of zero or one that
+// overflows would be a lock that is not there, or one that never ends.
+#pragma once
+
+#include <holdfast/options.hpp>
+
+namespace holdfast {
+
+// Each throws `errc::invalid_argument`, with words that name what is wrong and what is allowed.
+
+void check(const options&);
+
+duration checked_lease(duration length, const limits&);
+
+/// `mapped`: as the store will see it.
+std::string checked_name(std::string_view mapped, const lock_store&);
+
+} // namespace holdfast

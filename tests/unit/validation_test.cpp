@@ -1,0 +1,119 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "refusal.hpp"
+#include "validation.hpp"
+
+#include <holdfast/error.hpp>
+
+#include <boost/system/system_error.hpp>
+
+#include <functional>
+#include <string>
+#include <utility>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+namespace holdfast {
+namespace {
+
+using namespace std::chrono_literals;
+using testing::HasSubstr;
+
+std::string refusal_of(const std::function<void()>& act) {
+    try {
+        act();
+    } catch (const boost::system::system_error& e) {
+        EXPECT_EQ(e.code(), errc::invalid_argument);
+        return e.what();
+    }
+    return "taken";
+}
+
+struct store_that_objects : lock_store {
+    bool offers(lock_kind) const noexcept override { return true; }
+    limits bounds() const noexcept override { return {}; }
+    std::optional<std::string> objection_to(const lock_name& name) const override {
+        if (name.text == "good")
+            return std::nullopt;
+        return "it is not good";
+    }
+    std::unique_ptr<place> line_up(ask, alarm&) override { return nullptr; }
+    asio::awaitable<std::vector<answer>> renew(std::vector<hold>, duration) override {
+        co_return std::vector<answer>{};
+    }
+    asio::awaitable<bool> release(hold) override { co_return false; }
+    std::unique_ptr<watch> watch_over(const hold&, doubter&) override { return nullptr; }
+};
+
+TEST(Validation, TheDefaultsAreAllowed) {
+    EXPECT_EQ(refusal_of([] { check(options{}); }), "taken");
+}
+
+TEST(Validation, EachFieldIsNamedWithWhatIsWrong) {
+    using change = void (*)(options&);
+    const std::pair<change, const char*> rows[] = {
+        {[](options& o) { o.lease_time = 0s; }, "options.lease_time is 0 ms; allowed are 1 ms to "
+                                                "3652 days"},
+        {[](options& o) { o.lease_time = -1s; }, "options.lease_time is -1000 ms"},
+        {[](options& o) { o.lease_time = 24h * 3653; }, "options.lease_time is 3653 days"},
+        {[](options& o) { o.max_hold = 0s; }, "options.max_hold is 0 ms"},
+        {[](options& o) { o.unavailable_patience = -1ms; }, "options.unavailable_patience is -1"},
+        {[](options& o) { o.release_patience = -1ms; }, "options.release_patience is -1 ms"},
+        {[](options& o) { o.close_patience = duration::min(); }, "options.close_patience is -9"},
+        {[](options& o) { o.poll_bound = 0s; }, "options.poll_bound is 0 ms"},
+        {[](options& o) { o.waiters_max = 0; }, "options.waiters_max is 0"},
+        {[](options& o) {
+             o.prefix = "a";
+             o.name_mapper = [](std::string_view name) { return std::string{name}; };
+         },
+         "options.prefix and options.name_mapper are both given"},
+    };
+    for (const auto& [spoil, said] : rows) {
+        options how;
+        spoil(how);
+        EXPECT_THAT(refusal_of([&] { check(how); }), HasSubstr(said));
+    }
+}
+
+TEST(Validation, PatienceMayBeNothingAndForEver) {
+    options how;
+    how.unavailable_patience = how.release_patience = how.close_patience = 0s;
+    EXPECT_EQ(refusal_of([&] { check(how); }), "taken");
+    how.unavailable_patience = how.release_patience = how.close_patience = duration::max();
+    how.poll_bound = duration::max();
+    how.max_hold = duration::max();
+    EXPECT_EQ(refusal_of([&] { check(how); }), "taken");
+}
+
+TEST(Validation, ALeaseLastsFromOneMillisecondToTenYears) {
+    EXPECT_EQ(checked_lease(1ms, limits{}), 1ms);
+    EXPECT_EQ(checked_lease(24h * 3652, limits{}), 24h * 3652);
+    for (const duration wrong :
+         {duration{0}, duration{-1}, duration::min(), duration::max(), duration{24h * 3652} + 1ms})
+        EXPECT_THAT(refusal_of([&] { (void)checked_lease(wrong, limits{}); }),
+                    HasSubstr("allowed are 1 ms to 3652 days, in whole milliseconds"));
+    // Rounded down before it comes here.
+    EXPECT_THAT(refusal_of([] {
+                    (void)checked_lease(lease_time{std::chrono::microseconds{999}}.value, limits{});
+                }),
+                HasSubstr("the lease time is 0 ms"));
+}
+
+TEST(Validation, ANameIsGivenBackOrQuotedWithTheStoresObjection) {
+    const store_that_objects store;
+    EXPECT_EQ(checked_name("good", store), "good");
+    EXPECT_THAT(refusal_of([&] { (void)checked_name("bad", store); }),
+                HasSubstr("lock name \"bad\": it is not good"));
+}
+
+TEST(InQuotes, IsCutAndSafeForATerminal) {
+    EXPECT_EQ(in_quotes(""), R"("")");
+    EXPECT_EQ(in_quotes("stock:42"), R"("stock:42")");
+    EXPECT_EQ(in_quotes(std::string_view{"a\0b\n\x1b[31m\"\\\xC3\xA9", 13}),
+              R"("a\x00b\x0A\x1B[31m\"\\\xC3\xA9")");
+    const std::string cut = in_quotes(std::string(10'000'000, 'x'));
+    EXPECT_EQ(cut, '"' + std::string(64, 'x') + "\"... (10000000 bytes)");
+}
+
+} // namespace
+} // namespace holdfast
