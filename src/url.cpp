@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "url.hpp"
+
+#include "refusal.hpp"
+#include "url/parameters.hpp"
+#include "url/parts.hpp"
+#include "url/server.hpp"
+
+#include <holdfast/memory/server.hpp>
+#include <holdfast/redis/options.hpp>
+
+#include <utility>
+
+namespace holdfast {
+namespace {
+
+using url::parts;
+
+options with_server(const parts& all, options how) {
+    redis::options server = url::read_server(all);
+    url::apply_parameters(all, how, &server);
+    how.store = redis::make_store(std::move(server));
+    return how;
+}
+
+options with_memory(const parts& all, options how) {
+    if (all.has_authority)
+        refuse("url: memory: is followed by a name and no slashes, as in memory:test");
+    if (all.path.empty())
+        refuse("url: memory: needs a name behind it, as in memory:test");
+    url::apply_parameters(all, how, nullptr);
+    how.store = memory::server::named(all.path)->connect();
+    return how;
+}
+
+} // namespace
+
+options resolve_url(options how) {
+    const parts all = url::split(how.url);
+    if (url::names_server(all))
+        return with_server(all, std::move(how));
+    if (all.scheme == "memory")
+        return with_memory(all, std::move(how));
+    if (all.scheme == "rediss")
+        refuse("url: rediss:// is Redis over TLS, which this version cannot do yet; redis:// and "
+               "unix:// are allowed");
+    refuse("url: there is no scheme " + in_quotes(all.scheme) +
+           "; redis://, unix:// (or redis+unix://) and memory: are allowed");
+}
+
+} // namespace holdfast

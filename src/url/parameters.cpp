@@ -1,0 +1,126 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "url/parameters.hpp"
+
+#include "refusal.hpp"
+#include "url/length.hpp"
+
+#include <algorithm>
+#include <charconv>
+#include <functional>
+#include <numeric>
+#include <vector>
+
+namespace holdfast::url {
+namespace {
+
+/// One name that a URL may give a value to.
+struct setting {
+    std::string_view name;
+    std::function<void(const std::string& value)> set;
+};
+
+class settings {
+public:
+    settings(const parts& all, options& how, redis::options* server)
+        : all_{all} {
+        add_length("lease_time", how.lease_time);
+        add("max_hold",
+            [this, &how](const std::string& text) { how.max_hold = length_of("max_hold", text); });
+        add_length("unavailable_patience", how.unavailable_patience);
+        add_length("release_patience", how.release_patience);
+        add_length("close_patience", how.close_patience);
+        add_length("poll_bound", how.poll_bound);
+        add("prefix", [&how](const std::string& text) { how.prefix = text; });
+        add("label", [&how](const std::string& text) { how.label = text; });
+        if (!server)
+            return;
+        add_length("connect_timeout", server->connect_timeout);
+        add_length("command_timeout", server->command_timeout);
+        add("database", [this, server](const std::string& text) {
+            server->database = read_database(all_, text);
+        });
+    }
+    settings(const settings&) = delete;
+
+    const setting* find(std::string_view name) const {
+        const auto found = std::find_if(known_.begin(), known_.end(),
+                                        [&](const setting& s) { return s.name == name; });
+        return found == known_.end() ? nullptr : &*found;
+    }
+    std::string advice_for(std::string_view name) const;
+
+private:
+    void add(std::string_view name, std::function<void(const std::string&)> set) {
+        known_.push_back({name, std::move(set)});
+    }
+    void add_length(std::string_view name, duration& field) {
+        add(name, [this, name, &field](const std::string& text) { field = length_of(name, text); });
+    }
+    duration length_of(std::string_view name, const std::string& text) const {
+        const length read = read_length(text);
+        if (!read.objection.empty())
+            refuse("url: " + std::string{name} + " " + shown(all_, text) + " " +
+                   (all_.may_show ? read.objection : "is no length of time"));
+        return read.value;
+    }
+
+    const parts& all_;
+    std::vector<setting> known_;
+};
+
+/// How many letters must be changed, put in or taken out to make one of the other (Levenshtein).
+std::size_t distance(std::string_view a, std::string_view b) {
+    std::vector<std::size_t> row(b.size() + 1);
+    std::iota(row.begin(), row.end(), std::size_t{0});
+    for (std::size_t i = 0; i < a.size(); ++i) {
+        std::size_t diagonal = std::exchange(row[0], i + 1);
+        for (std::size_t j = 0; j < b.size(); ++j) {
+            const std::size_t changed = diagonal + (a[i] == b[j] ? 0 : 1);
+            diagonal = row[j + 1];
+            row[j + 1] = std::min({changed, row[j] + 1, diagonal + 1});
+        }
+    }
+    return row.back();
+}
+
+std::string settings::advice_for(std::string_view name) const {
+    const auto farther = [&](const setting& a, const setting& b) {
+        return distance(a.name, name) < distance(b.name, name);
+    };
+    const auto nearest = std::min_element(known_.begin(), known_.end(), farther);
+    if (name.size() < 100 && distance(nearest->name, name) <= nearest->name.size() / 3)
+        return "; do you mean " + std::string{nearest->name} + "?";
+    std::string all = "; known are";
+    for (const setting& each : known_)
+        all.append(&each == &known_.front() ? " " : ", ").append(each.name);
+    return all;
+}
+
+} // namespace
+
+void apply_parameters(const parts& all, options& how, redis::options* server) {
+    const settings known{all, how, server};
+    std::vector<std::string_view> seen;
+    for (const parameter& given : all.parameters) {
+        const setting* const meant = known.find(given.name);
+        if (!meant)
+            refuse("url: there is no parameter " + shown(all, given.name) +
+                   known.advice_for(given.name));
+        if (std::find(seen.begin(), seen.end(), meant->name) != seen.end())
+            refuse("url: " + given.name + " is given twice");
+        seen.push_back(meant->name);
+        meant->set(given.value);
+    }
+}
+
+std::uint32_t read_database(const parts& all, std::string_view text) {
+    std::uint32_t number = 0;
+    const char* const end = text.data() + text.size();
+    const auto [behind, failed] = std::from_chars(text.data(), end, number);
+    if (failed != std::errc{} || behind != end)
+        refuse("url: the database " + shown(all, text) +
+               " is no number; it is written redis://host/2 or ?database=2");
+    return number;
+}
+
+} // namespace holdfast::url

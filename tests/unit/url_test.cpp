@@ -1,0 +1,219 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "url.hpp"
+
+#include <holdfast/error.hpp>
+
+#include <boost/system/system_error.hpp>
+
+#include <string>
+#include <string_view>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+namespace holdfast {
+namespace {
+
+using namespace std::chrono_literals;
+using testing::HasSubstr;
+using testing::Not;
+
+options of(std::string url) {
+    options how;
+    how.url = std::move(url);
+    return resolve_url(std::move(how));
+}
+
+std::string refusal_of(std::string_view url) {
+    try {
+        (void)of(std::string{url});
+    } catch (const boost::system::system_error& e) {
+        EXPECT_EQ(e.code(), errc::invalid_argument) << url;
+        return e.what();
+    }
+    ADD_FAILURE() << url << " was taken";
+    return {};
+}
+
+struct row {
+    const char* url;
+    const char* said;
+};
+constexpr row malformed[] = {
+    {"", "it is empty; for example redis://127.0.0.1:6379"},
+    {"localhost", "does not begin with a scheme; redis://, unix:// and memory: are allowed"},
+    {"//localhost", "does not begin with a scheme"},
+    {"1redis://localhost", "does not begin with a scheme"},
+    {"localhost:6379", "there is no scheme \"localhost\"; redis://, unix://"},
+    {"http://localhost", "there is no scheme \"http\""},
+    {"rediss://localhost", "TLS, which this version cannot do yet"},
+    {"redis://local host", "a blank or a control character"},
+    {"redis://localhost\n", "a blank or a control character"},
+    {"redis://localhost?prefix=a\x7f", "a blank or a control character"},
+
+    {"redis:", "two slashes and a host must follow"},
+    {"redis:localhost", "two slashes and a host must follow"},
+    {"redis:/localhost", "two slashes and a host must follow"},
+    {"redis://", "it names no host"},
+    {"redis:///2", "it names no host"},
+    {"redis://:6379", "it names no host"},
+    {"redis://user@", "it names no host"},
+    {"redis://%zz", "the host has a '%' that is not followed by two hexadecimal digits"},
+    {"redis://host%2", "the host has a '%'"},
+    {"redis://[::1", "the host has a '[' and no ']'"},
+    {"redis://[::1]x", "behind the host's ']' only a ':' and a port"},
+    {"redis://[localhost]", "the host [\"localhost\"] is no IPv6 address"},
+    {"redis://[]", "the host [\"\"] is no IPv6 address"},
+    {"redis://::1", "it names no host"},
+    {"redis://fe80::1", "an IPv6 address is written in brackets"},
+
+    {"redis://host:", "the port"},
+    {"redis://host:0", "the port, what follows the host's ':', is no number from 1 to 65535"},
+    {"redis://host:65536", "from 1 to 65535"},
+    {"redis://host:99999999999999999999", "from 1 to 65535"},
+    {"redis://host:port", "the port"},
+    {"redis://host:-1", "the port"},
+    {"redis://host:6379x", "the port"},
+    {"redis://host:%36", "the port"},
+    {"redis://[::1]:", "the port"},
+
+    {"redis://us%er@host", "the user has a '%'"},
+    {"redis://user:p%%@host", "the password has a '%'"},
+    {"redis://us@er:word@host", "user and password have an '@'"},
+
+    {"redis://host/x", "the database \"x\" is no number; it is written redis://host/2"},
+    {"redis://host/-1", "the database \"-1\" is no number"},
+    {"redis://host/2/", "the database \"2/\" is no number"},
+    {"redis://host//2", "the database \"/2\" is no number"},
+    {"redis://host/4294967296", "the database \"4294967296\" is no number"},
+    {"redis://host/%4", "the path has a '%'"},
+    {"redis://host?database=two", "the database \"two\" is no number"},
+    {"redis://host?database=", "the database \"\" is no number"},
+    {"redis://host/1?database=2", "the database is given twice"},
+
+    {"redis://host#part", "'#'"},
+    {"redis://host/0?prefix=a#b", "'#'"},
+    {"memory:name#part", "'#'"},
+
+    {"redis://host?prefix", "the parameter \"prefix\" has no value"},
+    {"redis://host?prefix=a&&label=b", "the parameter \"\" has no value"},
+    {"redis://host?prefix=%a", "the value of a parameter has a '%'"},
+    {"redis://host?%=a", "the name of a parameter has a '%'"},
+    {"redis://host?leese_time=1s", "there is no parameter \"leese_time\"; do you mean lease_time?"},
+    {"redis://host?Prefix=a", "do you mean prefix?"},
+    {"redis://host?comand_timeout=1s", "do you mean command_timeout?"},
+    {"redis://host?colour=red", "there is no parameter \"colour\"; known are lease_time, "},
+    {"redis://host?=1s", "there is no parameter \"\"; known are"},
+    {"redis://host?prefix=a&prefix=b", "prefix is given twice"},
+    {"redis://host?lease_time=10", "lease_time \"10\" has no unit; a length of time is"},
+    {"redis://host?lease_time=s", "lease_time \"s\" does not begin with a number"},
+    {"redis://host?lease_time=", "lease_time \"\" does not begin with a number"},
+    {"redis://host?max_hold=1d", "max_hold \"1d\" has a unit \"d\" that is none"},
+    {"redis://host?poll_bound=-1s", "poll_bound \"-1s\" does not begin with a number"},
+    {"redis://host?close_patience=9999999999999999h", "is too large"},
+    {"redis://host?connect_timeout=0s", "connect_timeout is not positive"},
+    {"redis://host?command_timeout=2h3", "has a unit \"h3\""},
+
+    {"unix:", "names no socket"},
+    {"unix://", "names no socket"},
+    {"unix:///", "names no socket"},
+    {"unix:run/redis.sock", "names no socket"},
+    {"unix://run/redis.sock", "begins with a third slash"},
+    {"redis+unix://:1/run/redis.sock", "a unix socket has no host"},
+    {"unix:///a%", "the path has a '%'"},
+    {"unix:///run/redis.sock?database=x", "the database \"x\" is no number"},
+
+    {"memory:", "needs a name behind it"},
+    {"memory:?prefix=a", "needs a name behind it"},
+    {"memory://name", "followed by a name and no slashes"},
+    {"memory:a%0", "the path has a '%'"},
+    {"memory:a?database=1", "there is no parameter \"database\""},
+    {"memory:a?connect_timeout=1s", "there is no parameter \"connect_timeout\""},
+};
+
+TEST(Url, EachMalformedPartIsNamedWithWhatIsAllowed) {
+    for (const row& each : malformed)
+        EXPECT_THAT(refusal_of(each.url), HasSubstr(each.said)) << each.url;
+}
+
+TEST(Url, APasswordIsNeverShown) {
+    // Wherever a separator that should have been escaped cuts it, and where the host is missing.
+    for (const char* url : {
+             "redis://user:SECRET@",
+             "redis://user:SECRET@host:x",
+             "redis://user:SECRET@host/x",
+             "redis://user:SECRET@host?x=y",
+             "redis://user:SECRET@host#x",
+             "redis://user:SECRET%@host",
+             "redis://user:SECRET@x@host",
+             "redis://user:a@SECRET@host",
+             "redis://user:SECRET@[x]",
+             "redis://user:SECRET",
+             "redis://user:SECRET/x",
+             "redis://:SECRET",
+             "redis://user:SECRET/b@host",
+             "redis://user:a/SECRET@host",
+             "redis://user:1/SECRET@host",
+             "redis://user:SECRET?b@host",
+             "redis://user:1?SECRET@host",
+             "redis://user:1?SECRET=a@host",
+             "redis://user:1?lease_time=SECRET@host",
+             "redis://user:1?lease_time=1SECRET@host",
+             "redis://user:1?prefix=a&SECRET=1&b@host",
+             "redis://user:SECRET#b@host",
+             "redis://user:1#SECRET@host",
+             "redis://user:[SECRET@host:x",
+             "redis://[SECRET]/a@host",
+             "rediss://user:SECRET@host",
+             "reds://user:SECRET@host",
+             "redis:user:SECRET@host",
+             "unix://user:SECRET@host/path",
+             "unix://user:SECRET@/path?x=y",
+             "memory://user:SECRET@host",
+         })
+        EXPECT_THAT(refusal_of(url), Not(HasSubstr("SECRET"))) << url;
+}
+
+TEST(Url, EveryAllowedFormIsTaken) {
+    for (const char* url : {
+             "redis://127.0.0.1",
+             "redis://127.0.0.1/",
+             "redis://127.0.0.1:6379/15",
+             "redis://[::1]:6379",
+             "redis://db.internal?database=3",
+             "redis://user@host",
+             "redis://:password@host",
+             "redis://user:pass:word@host/0?",
+             "redis://host?prefix=a@b",
+             "unix:///run/redis.sock",
+             "unix:///run/a@b.sock?database=2",
+             "unix:/run/redis.sock",
+             "redis+unix://user:word@/run/redis.sock",
+             "memory:test",
+             "memory:a/b%20c",
+         })
+        EXPECT_TRUE(of(url).store) << url;
+}
+
+TEST(Url, ItsParametersWinOverTheFields) {
+    options how;
+    how.lease_time = 1s;
+    how.label = "field";
+    how.url = "redis://host?lease_time=10s&max_hold=1h&unavailable_patience=500ms"
+              "&release_patience=0s&close_patience=5m&poll_bound=2s&prefix=shop:"
+              "&connect_timeout=1s&command_timeout=4s";
+    const options set = resolve_url(std::move(how));
+    EXPECT_EQ(set.lease_time, 10s);
+    EXPECT_EQ(set.max_hold, 1h);
+    EXPECT_EQ(set.unavailable_patience, 500ms);
+    EXPECT_EQ(set.release_patience, 0s);
+    EXPECT_EQ(set.close_patience, 5min);
+    EXPECT_EQ(set.poll_bound, 2s);
+    EXPECT_EQ(set.prefix, "shop:");
+    EXPECT_EQ(set.label, "field");
+    EXPECT_EQ(of("memory:a?label=L%C3%A9a").label, "L\xC3\xA9"
+                                                   "a");
+}
+
+} // namespace
+} // namespace holdfast
