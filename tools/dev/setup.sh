@@ -17,7 +17,7 @@ need() {
   local missing=()
   mapfile -t missing < <(missing_packages "$@")
   if ((${#missing[@]} > 0)); then
-    stage "Installing packages: ${missing[*]}" install_packages "${missing[@]}"
+    stage "Installing ${missing[*]%% *}" install_packages "${missing[@]}"
   fi
 }
 
