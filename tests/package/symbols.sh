@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # symbols.sh <shared library>: what it defines for others is holdfast's, or it would get in the way
-# of other libraries in the same program. Weak symbols are templates and inline functions of Boost and
-# std: Asio means them to be shared, since an executor of the user's is used on both sides.
+# of other libraries in the same program. Weak symbols are templates and inline functions of Boost
+# and std: Asio means them to be shared, since an executor of the user's is used on both sides.
 set -euo pipefail
 
 exported=$(nm --dynamic --demangle --defined-only "$1")

@@ -41,7 +41,8 @@ WORLD = re.compile(
 
 # Time, threads, randomness and the environment come from src/runtime: tests can then replace them.
 BANNED_CALLS = {
-    "reads a clock": r"_clock::now\b|\b(clock_gettime|gettimeofday|timespec_get)\b|\btime\((0|nullptr|&)",
+    "reads a clock":
+        r"_clock::now\b|\b(clock_gettime|gettimeofday|timespec_get)\b|\btime\((0|nullptr|&)",
     "sleeps": r"\b(sleep_for|sleep_until|nanosleep|usleep)\b|\bsleep\(",
     "starts a thread": r"\bstd::(jthread|async|thread)\b(?!::)|\bpthread_create\b",
     "draws randomness": r"\bstd::random_device\b|\b(getrandom|s?rand)\(",
