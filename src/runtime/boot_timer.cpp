@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "runtime/boot_timer.hpp"
 
+#include "runtime/fork.hpp"
+
 #include <boost/system/system_error.hpp>
 
 #include <cerrno>
@@ -36,10 +38,10 @@ itimerspec setting_for(time_point when) {
 boot_timer::boot_timer(const asio::any_io_executor& executor, std::function<void()> on_ring)
     : file_{executor, new_timer_file()}
     , on_ring_{std::move(on_ring)}
-    , made_by_{::getpid()} {}
+    , made_in_{fork_generation()} {}
 
 boot_timer::~boot_timer() {
-    if (::getpid() == made_by_)
+    if (fork_generation() == made_in_)
         return;
     // Asio takes the file out of its epoll set, and a forked child shares that set with its parent.
     // So there the number must mean another file first.

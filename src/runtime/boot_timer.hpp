@@ -10,8 +10,6 @@
 #include <functional>
 #include <memory>
 
-#include <sys/types.h>
-
 namespace holdfast::runtime {
 
 /// Thread safety: everything on the executor, `on_ring` too.
@@ -42,7 +40,7 @@ private:
     bool listening_ = false;
     std::uint64_t listened_ = 0; // tells the wait that counts from one that was cancelled too late
     const std::shared_ptr<void> alive_ = std::make_shared<char>();
-    const pid_t made_by_;
+    const std::uint64_t made_in_; // which generation of processes
 };
 
 } // namespace holdfast::runtime

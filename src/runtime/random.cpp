@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "runtime/random.hpp"
 
+#include "runtime/fork.hpp"
+
 #include <boost/system/system_error.hpp>
 
 #include <array>
-#include <atomic>
 #include <bit>
 #include <cerrno>
+#include <optional>
 
-#include <pthread.h>
 #include <sys/random.h>
 
 namespace holdfast::runtime {
@@ -18,7 +19,7 @@ namespace {
 /// fewer seeds than there are identities.
 struct generator {
     std::array<std::uint64_t, 4> state{};
-    std::uint64_t seeded_in = 0; // generation of processes, 0: never
+    std::optional<std::uint64_t> seeded_in{}; // which generation of processes
 
     std::uint64_t operator()() {
         const std::uint64_t result = std::rotl(state[1] * 5, 7) * 9;
@@ -40,11 +41,9 @@ void fill_from_kernel(std::array<std::uint64_t, 4>& state) {
             throw boost::system::system_error{errno, boost::system::system_category(), "getrandom"};
 }
 
-std::atomic<std::uint64_t> generation{1}; // of this process, counted along its line of forks
-
 std::uint64_t draw() {
     thread_local generator own;
-    const std::uint64_t now = generation.load(std::memory_order_relaxed);
+    const std::uint64_t now = fork_generation();
     if (own.seeded_in != now) {
         fill_from_kernel(own.state);
         own.seeded_in = now;
@@ -55,10 +54,6 @@ std::uint64_t draw() {
 } // namespace
 
 std::function<std::uint64_t()> system_random() {
-    static const int registered = ::pthread_atfork(nullptr, nullptr, [] { ++generation; });
-    if (registered != 0)
-        throw boost::system::system_error{registered, boost::system::system_category(),
-                                          "pthread_atfork"};
     return draw;
 }
 
