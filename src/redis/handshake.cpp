@@ -24,7 +24,8 @@ bool can_do_without(const reply& answer) {
 std::optional<std::int64_t> number_in(const reply& item) {
     std::int64_t value = 0;
     const char* const end = item.text.data() + item.text.size();
-    if (item.type != kind::text || std::from_chars(item.text.data(), end, value).ptr != end)
+    const auto [stopped_at, failed] = std::from_chars(item.text.data(), end, value);
+    if (item.type != kind::text || failed != std::errc{} || stopped_at != end)
         return std::nullopt;
     return value;
 }

@@ -1,0 +1,164 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "redis/failure.hpp"
+#include "redis/handshake.hpp"
+
+#include <gmock/gmock.h>
+
+namespace holdfast::redis {
+namespace {
+
+using namespace std::chrono_literals;
+using kind = reply::kind;
+using ::testing::HasSubstr;
+using ::testing::Not;
+
+reply status(std::string text) {
+    reply made;
+    made.type = kind::status;
+    made.text = std::move(text);
+    return made;
+}
+reply error(std::string text) {
+    reply made = status(std::move(text));
+    made.type = kind::error;
+    return made;
+}
+reply array(std::vector<std::string> texts) {
+    reply made;
+    made.type = kind::array;
+    for (std::string& text : texts) {
+        made.items.emplace_back().type = kind::text;
+        made.items.back().text = std::move(text);
+    }
+    return made;
+}
+
+class Handshake : public ::testing::Test {
+protected:
+    /// What it asks for, in order.
+    std::vector<std::string> steps(purpose what_for = purpose::commands) {
+        handshake greeting{how_, "label", what_for};
+        std::vector<std::string> asked;
+        while (!greeting.awaited().empty()) {
+            asked.emplace_back(greeting.awaited());
+            greeting.judge(asked.back() == "ROLE"   ? array({"master"})
+                           : asked.back() == "TIME" ? array({"1", "2"})
+                                                    : status("OK"));
+        }
+        return asked;
+    }
+
+    /// The failure if `answer` comes when `step` is awaited.
+    std::optional<failure> failure_of(std::string_view step, const reply& answer) {
+        handshake greeting{how_, "label", purpose::commands};
+        while (greeting.awaited() != step)
+            greeting.judge(greeting.awaited() == "ROLE" ? array({"master"}) : status("OK"));
+        try {
+            greeting.judge(answer);
+        } catch (const failure& why) {
+            return why;
+        }
+        return std::nullopt;
+    }
+
+    std::string composed() {
+        std::string out;
+        handshake{how_, "label", purpose::commands}.compose(out);
+        return out;
+    }
+
+    options how_;
+};
+
+TEST_F(Handshake, AsksOnlyForWhatIsNeeded) {
+    EXPECT_THAT(steps(), ::testing::ElementsAre("CLIENT SETNAME", "ROLE", "TIME"));
+    EXPECT_THAT(steps(purpose::listening), ::testing::ElementsAre("CLIENT SETNAME"));
+    how_.password = "p";
+    how_.database = 3;
+    EXPECT_THAT(steps(),
+                ::testing::ElementsAre("AUTH", "SELECT", "CLIENT SETNAME", "ROLE", "TIME"));
+    EXPECT_THAT(steps(purpose::listening), ::testing::ElementsAre("AUTH", "CLIENT SETNAME"));
+}
+
+TEST_F(Handshake, GivesTheUserOnlyWhereThereIsOne) {
+    how_.password = "pw";
+    EXPECT_THAT(composed(), HasSubstr("*2\r\n$4\r\nAUTH\r\n$2\r\npw\r\n"));
+    how_.user = "me";
+    EXPECT_THAT(composed(), HasSubstr("*3\r\n$4\r\nAUTH\r\n$2\r\nme\r\n$2\r\npw\r\n"));
+    how_.password.clear(); // a user whom no password is asked
+    EXPECT_THAT(composed(), HasSubstr("*3\r\n$4\r\nAUTH\r\n$2\r\nme\r\n$0\r\n\r\n"));
+}
+
+TEST_F(Handshake, ARefusedPasswordIsTheEndAndIsNotRepeatedInWords) {
+    how_.user = "me";
+    how_.password = "hunter2";
+    const auto why = failure_of("AUTH", error("WRONGPASS invalid username-password pair"));
+    ASSERT_TRUE(why);
+    EXPECT_EQ(why->code(), errc::refused);
+    EXPECT_EQ(why->code(), make_error_code(store_errc::not_authenticated));
+    EXPECT_THAT(why->what(), HasSubstr("AUTH: WRONGPASS invalid"));
+    EXPECT_THAT(why->what(), Not(HasSubstr("hunter2")));
+}
+
+TEST_F(Handshake, ARefusedDatabaseIsTheEnd) {
+    how_.database = 99;
+    EXPECT_TRUE(failure_of("SELECT", error("ERR DB index is out of range")));
+    EXPECT_TRUE(failure_of("SELECT", error("NOPERM no permissions to run 'select'")));
+}
+
+TEST_F(Handshake, WhatAnACLForbidsOrAProxyDoesNotKnowItDoesWithout) {
+    for (const auto* step : {"CLIENT SETNAME", "ROLE", "TIME"}) {
+        EXPECT_FALSE(failure_of(step, error("NOPERM this user has no permissions"))) << step;
+        EXPECT_FALSE(failure_of(step, error("ERR unknown command 'X'"))) << step;
+        EXPECT_FALSE(failure_of(step, error("ERR Unknown subcommand or wrong number"))) << step;
+    }
+}
+
+TEST_F(Handshake, AServerThatCannotServeIsTheEndWhereverItSaysSo) {
+    for (const auto* step : {"CLIENT SETNAME", "ROLE", "TIME"}) {
+        for (const auto* text :
+             {"NOAUTH Authentication required.", "LOADING Redis is loading", "BUSY Redis is busy",
+              "ERR max number of clients reached", "DENIED Redis is running in protected mode"})
+            EXPECT_TRUE(failure_of(step, error(text))) << step << ": " << text;
+    }
+}
+
+TEST_F(Handshake, AReplicaIsNotAskedForLocks) {
+    const auto why = failure_of("ROLE", array({"slave", "10.0.0.1", "6379"}));
+    ASSERT_TRUE(why);
+    EXPECT_EQ(why->code(), make_error_code(store_errc::read_only));
+    EXPECT_EQ(why->code(), errc::unreachable);
+}
+
+TEST_F(Handshake, AnAnswerOfAnotherShapeIsTheEnd) {
+    EXPECT_TRUE(failure_of("CLIENT SETNAME", array({"OK"})));
+    EXPECT_TRUE(failure_of("ROLE", status("OK")));
+    EXPECT_TRUE(failure_of("TIME", status("OK")));
+}
+
+TEST_F(Handshake, LearnsTheServersTime) {
+    const auto time_told = [this](std::vector<std::string> answer) {
+        handshake greeting{how_, "", purpose::commands};
+        greeting.judge(status("OK"));
+        greeting.judge(array({"master"}));
+        greeting.judge(array(std::move(answer)));
+        return greeting.server_time();
+    };
+    EXPECT_EQ(time_told({"1700000000", "123456"}), 1'700'000'000s + 123'456us);
+    EXPECT_FALSE(time_told({"1700000000"}));
+    EXPECT_FALSE(time_told({"1700000000", "x"}));
+    EXPECT_FALSE(time_told({"", "1"}));
+    EXPECT_FALSE(time_told({"-1", "1"}));
+    EXPECT_FALSE(time_told({"9223372036854775807", "1"}));
+    EXPECT_FALSE(time_told({"99999999999999999999", "1"}));
+}
+
+TEST(ClientName, IsWhatServersAllow) {
+    EXPECT_EQ(client_name(""), "holdfast");
+    EXPECT_EQ(client_name("billing-7"), "billing-7");
+    EXPECT_EQ(client_name("a b\nc\xc3\xa4"), "a_b_c__");
+    EXPECT_EQ(client_name(std::string(1000, 'x')).size(), 128u);
+}
+
+} // namespace
+} // namespace holdfast::redis

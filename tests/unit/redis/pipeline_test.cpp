@@ -1,0 +1,119 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "redis/pipeline.hpp"
+
+#include <gmock/gmock.h>
+
+namespace holdfast::redis {
+namespace {
+
+using namespace std::chrono_literals;
+using ::testing::ElementsAre;
+using stage = request::stage;
+
+constexpr script any{"any", "sha", "text"};
+
+class Pipeline : public ::testing::Test {
+protected:
+    ~Pipeline() override {
+        while (request* left = all_.oldest())
+            all_.forget(*left);
+    }
+    static time_point at(int ms) { return time_point{duration{ms}}; }
+    request* write(int now = 0) { return all_.next_to_write(at(now)); }
+
+    request a_{any, {}, {}}, b_{any, {}, {}}, c_{any, {}, {}};
+    pipeline all_;
+};
+
+TEST_F(Pipeline, MatchesAnswersInTheOrderOfWriting) {
+    all_.ask(a_, at(10));
+    all_.ask(b_, at(11));
+    EXPECT_EQ(write(1), &a_);
+    EXPECT_EQ(write(2), &b_);
+    EXPECT_EQ(write(), nullptr);
+    const auto first = all_.answered();
+    ASSERT_TRUE(first);
+    EXPECT_EQ(first->asker, &a_);
+    EXPECT_EQ(first->sent_at, at(1));
+    all_.forget(a_);
+    EXPECT_EQ(all_.answered()->asker, &b_);
+}
+
+TEST_F(Pipeline, NobodyAskedForAnAnswerToNothing) {
+    EXPECT_FALSE(all_.answered());
+    all_.ask(a_, at(10));
+    EXPECT_FALSE(all_.answered()); // it was not even written
+}
+
+TEST_F(Pipeline, WhoGivesUpBeforeWritingIsNeverSent) {
+    all_.ask(a_, at(10));
+    all_.ask(b_, at(11));
+    all_.forget(a_);
+    EXPECT_EQ(write(), &b_);
+    EXPECT_EQ(all_.size(), 1u);
+}
+
+TEST_F(Pipeline, TheAnswerToWhoGaveUpIsNobodysAndShiftsNoOther) {
+    all_.ask(a_, at(10));
+    all_.ask(b_, at(11));
+    write(1);
+    write(2);
+    all_.forget(a_);
+    EXPECT_EQ(all_.size(), 2u); // the server still owes both
+    EXPECT_EQ(all_.owed_since(), at(1));
+    EXPECT_EQ(all_.answered()->asker, nullptr);
+    EXPECT_EQ(all_.answered()->asker, &b_);
+    EXPECT_FALSE(all_.owed_since());
+}
+
+TEST_F(Pipeline, TheOldestIsWhoeverAskedFirstWhereverItStands) {
+    EXPECT_EQ(all_.oldest(), nullptr);
+    all_.ask(a_, at(10));
+    all_.ask(b_, at(11));
+    write();
+    EXPECT_EQ(all_.oldest(), &a_);
+    all_.forget(a_);
+    EXPECT_EQ(all_.oldest(), &b_);
+}
+
+TEST_F(Pipeline, WhoMustBeSentAgainGoesBeforeWhoAskedLater) {
+    all_.ask(a_, at(10));
+    all_.ask(b_, at(11));
+    write();
+    write();
+    all_.ask(c_, at(12));
+    all_.answered();
+    all_.ask_again(a_);
+    all_.answered();
+    all_.ask_again(b_);
+    EXPECT_EQ(all_.oldest(), &a_);
+    EXPECT_EQ(write(), &a_);
+    EXPECT_EQ(write(), &b_);
+    EXPECT_EQ(write(), &c_);
+}
+
+TEST_F(Pipeline, WithTheConnectionGoTheAnswersAndNotTheQueue) {
+    all_.ask(a_, at(10));
+    all_.ask(b_, at(11));
+    all_.ask(c_, at(12));
+    write();
+    write();
+    all_.forget(a_);
+    EXPECT_THAT(all_.drop_written(), ElementsAre(&b_));
+    EXPECT_EQ(b_.standing, stage::apart);
+    EXPECT_FALSE(all_.answered());
+    EXPECT_EQ(write(5), &c_); // on the next connection
+    EXPECT_EQ(all_.answered()->asker, &c_);
+}
+
+TEST_F(Pipeline, WithoutAConnectionTheQueueIsDropped) {
+    all_.ask(a_, at(10));
+    all_.ask(b_, at(11));
+    write();
+    EXPECT_THAT(all_.drop_queued(), ElementsAre(&b_));
+    EXPECT_FALSE(all_.anything_queued());
+    EXPECT_EQ(all_.oldest(), &a_);
+}
+
+} // namespace
+} // namespace holdfast::redis
