@@ -1,0 +1,175 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "trace_client.hpp"
+
+#include "trace_redisson.hpp"
+
+#include <algorithm>
+
+namespace holdfast::trace {
+namespace {
+
+redis::reply integer(std::int64_t value) {
+    redis::reply answer;
+    answer.type = redis::reply::kind::integer;
+    answer.integer = value;
+    return answer;
+}
+
+redis::reply text_or_nil(int count) {
+    redis::reply answer;
+    if (count == 0)
+        return answer;
+    answer.type = redis::reply::kind::text;
+    answer.text = std::to_string(count);
+    return answer;
+}
+
+/// `tryLock()` tries once, `tryLock(wait, …, unit)` waits, `lock` waits for ever.
+duration patience_of(const step& asked) {
+    if (asked.made.what.find("tryLock") == std::string::npos)
+        return duration::max();
+    const bool has_unit = asked.arguments.size() > 1 && asked.arguments.back().is_string();
+    return duration{has_unit ? asked.arguments.front().as_int64() : 0};
+}
+
+} // namespace
+
+client::client(support::redis_server& server, std::string label)
+    : server_{server}
+    , label_{std::move(label)}
+    , node_{server.socket_path(), clock_}
+    , context_{io_.get_executor(), clock_, [] { return 0; }, {}, {}, duration{5'000}, {}} {}
+
+owner_id client::owner_of(const std::string& owner) const {
+    const std::string thread = owner.substr(owner.find(':') + 1);
+    owner_id made;
+    made.client.fill(static_cast<std::uint8_t>(label_.back()));
+    made.number = thread[0] == 'T' ? 1'000 + std::stoull(thread.substr(1)) : std::stoull(thread);
+    return made;
+}
+
+client::holding& client::line_up(const key& which, duration lease, time_point give_up_at) {
+    const auto [entry, is_new] =
+        holdings_.try_emplace(which, holding{ask{hold_of(which).name, owner_of(which.second),
+                                                 lock_kind::plain},
+                                             clock_.make_alarm(), nullptr});
+    holding& made = entry->second;
+    made.entered_again = made.entered_again || made.count > 0;
+    made.want.lease_time = is_new ? lease : std::max(lease, made.want.lease_time);
+    made.want.give_up_at = give_up_at;
+    ask now = made.want;
+    now.lease_time = lease;
+    made.spot = store_.line_up(std::move(now), *made.wake);
+    return made;
+}
+
+void client::begin(const step& asked) {
+    const command& first = asked.commands.at(0);
+    const duration patience = patience_of(asked);
+    const time_point give_up_at = patience == duration::max()
+                                      ? time_point::max()
+                                      : clock_.now() + std::max(patience, duration::zero());
+    holding& wanted = line_up({first.keys.at(0), first.words.at(1)},
+                              duration{std::stoll(first.words.at(0))}, give_up_at);
+    asio::co_spawn(io_, acquire(asked.made, wanted), [](std::exception_ptr failure) {
+        if (failure)
+            std::rethrow_exception(failure);
+    });
+    settle();
+}
+
+asio::awaitable<void> client::acquire(call made, holding& wanted) {
+    for (;;) {
+        const answer said = co_await wanted.spot->look();
+        if (said.granted) {
+            ++wanted.count;
+            ended_.push_back({made, true});
+            co_return;
+        }
+        if (clock_.now() >= wanted.want.give_up_at)
+            break;
+        co_await wanted.wake->wait_until(
+            std::min(clock_.now() + said.term, wanted.want.give_up_at));
+    }
+    co_await wanted.spot->leave();
+    ended_.push_back({made, false});
+}
+
+void client::settle() {
+    clock_.run_for(duration::zero());
+    node_.deliver();
+    clock_.run_for(duration::zero());
+}
+
+void client::advance(duration length) {
+    clock_.run_for(length);
+    settle();
+}
+
+std::optional<redis::reply> client::run(const command& made) {
+    if (made.what == "lock.unlock")
+        return unlock({made.keys.at(0), made.words.at(2)});
+    if (made.what == "lock.force-unlock")
+        return integer(complete(inspector_.force_release(made.keys.at(0))) ? 1 : 0);
+    if (made.what == "lock.renew")
+        return renew(made);
+    if (made.what == "EXISTS")
+        return integer(complete(inspector_.inspect(made.words.at(0))) ? 1 : 0);
+    if (made.what == "HEXISTS")
+        return integer(still_held(made.words.at(0), made.words.at(1)) ? 1 : 0);
+    if (made.what == "HGET") {
+        const auto held = holdings_.find({made.words.at(0), made.words.at(1)});
+        return text_or_nil(held == holdings_.end() ? 0 : held->second.count);
+    }
+    if (made.what == "PTTL")
+        return time_left(made.words.at(0));
+    return redisson{server_}.run(made); // what we have no verb for
+}
+
+bool client::still_held(const std::string& name, const std::string& owner) {
+    const std::vector<hold> one{hold_of({name, owner})};
+    return complete(store_.renew(one, duration::zero())).at(0).granted;
+}
+
+redis::reply client::unlock(const key& which) {
+    const auto held = holdings_.find(which);
+    if (held != holdings_.end() && --held->second.count > 0)
+        return integer(0);
+    if (held != holdings_.end())
+        holdings_.erase(held);
+    return complete(store_.release(hold_of(which))) ? integer(1) : redis::reply{};
+}
+
+redis::reply client::renew(const command& made) {
+    const duration lease{std::stoll(made.words.at(0))};
+    std::vector<hold> holds;
+    for (std::size_t i = 0; i < made.keys.size(); ++i) {
+        const key which{made.keys[i], made.words.at(i + 1)};
+        holds.push_back(hold_of(which));
+        if (const auto held = holdings_.find(which); held != holdings_.end())
+            held->second.want.lease_time = std::max(held->second.want.lease_time, lease);
+    }
+    redis::reply all;
+    all.type = redis::reply::kind::array;
+    for (const answer& each : complete(store_.renew(std::move(holds), lease)))
+        all.items.push_back(integer(each.granted ? 1 : 0));
+    const bool was_single = made.answer && made.answer->is_int64();
+    return was_single ? all.items.at(0) : all;
+}
+
+redis::reply client::time_left(const std::string& name) {
+    const std::optional<holdfast::holding> found = complete(inspector_.inspect(name));
+    if (!found)
+        return integer(-2);
+    return integer(found->remaining ? found->remaining->count() : -1);
+}
+
+std::optional<duration> client::longest_lease(const std::string& name,
+                                              const std::string& owner) const {
+    const auto held = holdings_.find({name, owner});
+    if (held == holdings_.end() || !held->second.entered_again)
+        return std::nullopt;
+    return held->second.want.lease_time;
+}
+
+} // namespace holdfast::trace

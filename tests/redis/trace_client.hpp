@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "store/redis/inspector.hpp"
+#include "store/redis/mutex_store.hpp"
+#include "support/blocking_node.hpp"
+#include "support/redis_server.hpp"
+#include "support/sim_clock.hpp"
+#include "wire_trace.hpp"
+
+#include <boost/asio/co_spawn.hpp>
+
+#include <exception>
+#include <map>
+#include <memory>
+
+namespace holdfast::trace {
+
+/// Our part of a recording: the real store on the real server, in simulated time. Calls that
+/// acquire run by themselves and wait as src/sync does; everything else is done when it was done
+/// in the recording. Re-entry is counted here, as in the library; on the wire the count stays 1.
+class client {
+public:
+    client(support::redis_server& server, std::string label);
+
+    const std::string& label() const { return label_; }
+    std::string owner_text(const std::string& owner) const { return to_string(owner_of(owner)); }
+
+    /// Whether the library refuses to touch that name at all.
+    bool refuses(const std::string& name) { return store_.objection_to(name).has_value(); }
+
+    void begin(const step&);
+    std::optional<redis::reply> run(const command&);
+
+    /// What was published is heard, and what can go on goes on.
+    void settle();
+    void advance(duration);
+
+    struct outcome {
+        call made;
+        bool granted;
+    };
+    std::vector<outcome> take_ended() { return std::exchange(ended_, {}); }
+
+    /// The longest lease that a hold was ever asked for, if it was entered more than once:
+    /// Redisson cuts it down, we do not.
+    std::optional<duration> longest_lease(const std::string& name, const std::string& owner) const;
+
+private:
+    struct holding {
+        ask want;
+        std::unique_ptr<alarm> wake;
+        std::unique_ptr<place> spot;
+        int count = 0;
+        bool entered_again = false;
+    };
+    using key = std::pair<std::string, std::string>; // name and owner
+
+    owner_id owner_of(const std::string& owner) const;
+    hold hold_of(const key& which) const {
+        return hold{which.first, owner_of(which.second), lock_kind::plain};
+    }
+    holding& line_up(const key&, duration lease, time_point give_up_at);
+    asio::awaitable<void> acquire(call, holding&);
+    bool still_held(const std::string& name, const std::string& owner);
+    redis::reply unlock(const key&);
+    redis::reply renew(const command&);
+    redis::reply time_left(const std::string& name);
+
+    template <typename T>
+    T complete(asio::awaitable<T> work) {
+        std::optional<T> value;
+        asio::co_spawn(io_, std::move(work), [&](std::exception_ptr failure, T result) {
+            if (failure)
+                std::rethrow_exception(failure);
+            value = std::move(result);
+        });
+        clock_.run_for(duration::zero());
+        return std::move(value).value();
+    }
+
+    support::redis_server& server_;
+    std::string label_;
+    asio::io_context io_;
+    sim::sim_clock clock_{io_};
+    support::blocking_node node_;
+    store_context context_;
+    redis::mutex_store store_{node_, context_};
+    redis::lock_inspector inspector_{node_};
+    std::map<key, holding> holdings_;
+    std::vector<outcome> ended_;
+};
+
+} // namespace holdfast::trace

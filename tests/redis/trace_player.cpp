@@ -1,0 +1,212 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "trace_player.hpp"
+
+#include <gmock/gmock.h>
+
+#include <algorithm>
+
+namespace holdfast::trace {
+namespace {
+
+/// Simulated time goes on in such steps where a recording does not say how long it waited.
+constexpr duration tick{50};
+constexpr duration longest_wait{6'000};
+
+/// What was sent during a wait is replayed together, that long before its end (what was repeated
+/// also at even distances before): renewals came after a second, and waits took a little longer.
+constexpr duration end_of_wait{300};
+
+bool is_acquire(const command& made) {
+    return made.what == "lock.acquire";
+}
+
+int most_repeated(const step& played) {
+    int most = 1;
+    for (const command& each : played.commands)
+        most = std::max(most, each.times);
+    return most;
+}
+
+/// One recorded answer contradicts the state and the messages that were recorded with it (3.13.6,
+/// nested-in-a-short-lease: an unlock that left the lock held answers as if it had freed it).
+bool is_mistaken(const command& made, const step& played) {
+    return made.what == "lock.unlock" && *made.answer == json::value(1) && played.messages.empty();
+}
+
+duration length_of_wait(const step& played) {
+    const bool is_timed = played.made.what == "wait" && !played.arguments.empty();
+    return duration{is_timed ? played.arguments[0].as_int64() : 0};
+}
+
+} // namespace
+
+player::player(support::redis_server& server, std::set<std::string> ours)
+    : server_{server}
+    , redisson_{server}
+    , messages_{server.socket_path()} {
+    for (const std::string& label : ours)
+        ours_.push_back(std::make_unique<client>(server, label));
+    messages_.subscribe_to_all();
+}
+
+std::string player::objection_to(const scenario& what) const {
+    const auto is_ours = [this](const std::string& by) {
+        return std::ranges::any_of(ours_, [&](const auto& each) { return each->label() == by; });
+    };
+    for (const step& each : what.steps) {
+        if (!std::ranges::all_of(each.commands, is_of_a_plain_lock))
+            return "is about another primitive";
+        if (is_ours(each.made.by) &&
+            (each.made.what == "thread.interrupt" || each.made.what == "future.cancel"))
+            return "is about what becomes of an interrupted Java thread";
+        for (const command& made : each.commands)
+            if (is_acquire(made) && is_ours(made.by) && std::stoll(made.words.at(0)) <= 0)
+                return "has a lease that is refused before anything is sent";
+    }
+    return {};
+}
+
+void player::play(const scenario& what) {
+    server_.command({"FLUSHALL"});
+    for (const step& each : what.steps) {
+        SCOPED_TRACE(what.name + ", step " + std::to_string(each.number));
+        play(each);
+    }
+}
+
+void player::play(const step& played) {
+    if (refused(played)) {
+        state_ = played.state.value_or(state_);
+        return;
+    }
+    if (client* us = one_of_us(played.made.by); us != nullptr && played.asks_for_a_lock())
+        us->begin(played);
+    run_commands(played);
+    wait_for_ends(played);
+    EXPECT_EQ(messages_.take(), played.messages);
+    compare_ends(played, std::exchange(ended_, {}));
+    compare_state(played);
+}
+
+/// A JVM locks names that a cluster could not hold, and we do not.
+bool player::refused(const step& played) {
+    client* us = one_of_us(played.made.by);
+    return us != nullptr && !played.commands.empty() && !played.commands[0].keys.empty() &&
+           us->refuses(played.commands[0].keys[0]);
+}
+
+void player::run_commands(const step& played) {
+    const duration wait = length_of_wait(played);
+    const duration rest = std::min(wait, end_of_wait);
+    const int rounds = most_repeated(played);
+    for (int round = rounds; round > 0; --round) {
+        advance((wait - rest) / rounds);
+        for (const command& each : played.commands)
+            if (each.times >= round)
+                run_one(each, played);
+    }
+    advance(rest);
+}
+
+void player::run_one(const command& made, const step& played) {
+    client* us = one_of_us(made.by);
+    if (us != nullptr && is_acquire(made))
+        return; // our calls ask by themselves
+    if (is_acquire(made) && played.made.what == "wait")
+        advance(std::max(duration{server_.command({"PTTL", made.keys[0]}).integer + 5}, tick));
+    const std::optional<redis::reply> answer = us != nullptr ? us->run(made) : redisson_.run(made);
+    if (answer && made.answer && !is_mistaken(made, played)) {
+        EXPECT_TRUE(is_as_recorded(*made.answer, *answer))
+            << made.by << ' ' << made.what << " was answered " << *made.answer << ", now "
+            << static_cast<int>(answer->type) << ' ' << answer->integer << ' ' << answer->text;
+    }
+    settle();
+}
+
+/// Lets time pass while a call of ours should end in this step and has not.
+void player::wait_for_ends(const step& played) {
+    const bool at_once = played.asks_for_a_lock() && !played.pending;
+    std::size_t expected = at_once && one_of_us(played.made.by) != nullptr ? 1 : 0;
+    for (const call& each : played.ended)
+        expected += one_of_us(each.by) != nullptr ? 1 : 0;
+    settle();
+    for (duration waited{}; ended_.size() < expected && waited < longest_wait; waited += tick)
+        advance(tick);
+}
+
+void player::compare_ends(const step& played, const std::vector<client::outcome>& ended) {
+    std::vector<call> expected, earlier;
+    for (const call& each : played.ended)
+        if (one_of_us(each.by) != nullptr)
+            expected.push_back(each);
+    for (const client::outcome& each : ended) {
+        if (each.made == played.made)
+            EXPECT_EQ(each.granted, played.result && *played.result != json::value(false));
+        else
+            earlier.push_back(each.made);
+    }
+    const auto by_thread = [](const call& a, const call& b) { return a.thread < b.thread; };
+    std::ranges::sort(expected, by_thread);
+    std::ranges::sort(earlier, by_thread);
+    EXPECT_TRUE(earlier == expected) << earlier.size() << " calls ended, not " << expected.size();
+}
+
+void player::compare_state(const step& played) {
+    state_ = played.state.value_or(state_);
+    std::set<std::string> expected;
+    for (const auto& [name, key] : state_)
+        if (!std::string_view{name}.starts_with("redisson_unlock_latch")) // ours need none
+            expected.insert(name);
+    std::set<std::string> found;
+    for (const redis::reply& each : server_.command({"KEYS", "*"}).items)
+        found.insert(each.text);
+    EXPECT_EQ(found, expected);
+    for (const std::string& name : expected)
+        compare_holds(name, state_.at(name).as_object(), played.state.has_value());
+}
+
+void player::compare_holds(const std::string& name, const json::object& recorded, bool is_new) {
+    EXPECT_EQ(server_.command({"TYPE", name}).text, recorded.at("type").as_string());
+    const json::object& owners = recorded.at("value").as_object();
+    EXPECT_EQ(server_.command({"HLEN", name}).integer, static_cast<std::int64_t>(owners.size()));
+    const std::int64_t left = server_.command({"PTTL", name}).integer;
+    for (const auto& [owner, count] : owners) {
+        client* us = one_of_us(std::string{owner.substr(0, owner.find(':'))});
+        const std::string field = us != nullptr ? us->owner_text(owner) : std::string{owner};
+        EXPECT_EQ(server_.command({"HGET", name, field}).text,
+                  us != nullptr ? "1" : std::string{count.as_string()});
+        const json::value& range = recorded.at("pttl_ms");
+        const auto longest = us != nullptr ? us->longest_lease(name, owner) : std::nullopt;
+        if (longest) {
+            EXPECT_THAT(left, ::testing::AllOf(::testing::Gt(0), ::testing::Le(longest->count())));
+        } else if (range.is_array()) {
+            EXPECT_LE(left, range.as_array()[1].as_int64());
+            EXPECT_GE(left, is_new ? range.as_array()[0].as_int64() : 1);
+        } else {
+            EXPECT_EQ(left, range.as_int64());
+        }
+    }
+}
+
+client* player::one_of_us(const std::string& by) {
+    const auto found = std::ranges::find(ours_, by, &client::label);
+    return found == ours_.end() ? nullptr : found->get();
+}
+
+void player::advance(duration length) {
+    if (length > duration::zero())
+        server_.step_clock(length);
+    for (const auto& each : ours_)
+        each->advance(length);
+    settle();
+}
+
+void player::settle() {
+    for (const auto& each : ours_) {
+        each->settle();
+        for (client::outcome& one : each->take_ended())
+            ended_.push_back(std::move(one));
+    }
+}
+
+} // namespace holdfast::trace

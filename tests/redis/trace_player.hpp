@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "trace_client.hpp"
+#include "trace_redisson.hpp"
+
+#include <set>
+
+namespace holdfast::trace {
+
+/// Replays one scenario on a server whose clock is its own, with our client in the place of those
+/// in `ours`, and compares replies, results, messages and state with what was recorded.
+class player {
+public:
+    player(support::redis_server& server, std::set<std::string> ours);
+
+    /// Reports differences as failures of the running test.
+    void play(const scenario&);
+
+    /// Why a scenario says nothing about us in these parts; empty: it does.
+    std::string objection_to(const scenario&) const;
+
+private:
+    void play(const step&);
+    void run_commands(const step&);
+    void run_one(const command&, const step&);
+    void wait_for_ends(const step&);
+    void compare_ends(const step&, const std::vector<client::outcome>&);
+    void compare_state(const step&);
+    void compare_holds(const std::string& name, const json::object& recorded, bool is_new);
+    bool refused(const step&);
+
+    client* one_of_us(const std::string& by);
+    void advance(duration);
+    void settle();
+
+    support::redis_server& server_;
+    redisson redisson_;
+    support::listener messages_;
+    std::vector<std::unique_ptr<client>> ours_;
+    std::vector<client::outcome> ended_;
+    json::object state_; // as recorded last
+};
+
+} // namespace holdfast::trace

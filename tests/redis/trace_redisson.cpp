@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "trace_redisson.hpp"
+
+#include <algorithm>
+#include <array>
+
+namespace holdfast::trace {
+namespace {
+
+constexpr std::string_view latch_prefix = "redisson_unlock_latch";
+
+redis::reply integer(std::int64_t value) {
+    redis::reply answer;
+    answer.type = redis::reply::kind::integer;
+    answer.integer = value;
+    return answer;
+}
+
+} // namespace
+
+bool is_of_a_plain_lock(const command& made) {
+    constexpr std::array<std::string_view, 5> known{"lock.acquire", "lock.unlock",
+                                                    "lock.force-unlock", "lock.renew",
+                                                    "object.expire"};
+    return !made.is_script || std::ranges::find(known, made.what) != known.end();
+}
+
+std::optional<redis::reply> redisson::run(const command& made) {
+    if (made.what == "lock.acquire")
+        return acquire(made);
+    if (made.what == "lock.unlock")
+        return unlock(made);
+    if (made.what == "lock.force-unlock")
+        return force_unlock(made);
+    if (made.what == "lock.renew")
+        return renew(made);
+    if (made.what == "object.expire")
+        return server_.command({"PEXPIRE", made.keys.at(0), made.words.at(0)});
+    if (made.what == "SUBSCRIBE" || made.what == "UNSUBSCRIBE" ||
+        made.words.at(0).starts_with(latch_prefix))
+        return std::nullopt;
+    std::vector<std::string> words{made.what};
+    words.insert(words.end(), made.words.begin(), made.words.end());
+    return server_.command(words);
+}
+
+redis::reply redisson::acquire(const command& made) {
+    const std::string &name = made.keys.at(0), &lease = made.words.at(0), &owner = made.words.at(1);
+    const bool free = server_.command({"EXISTS", name}).integer == 0;
+    if (!free && server_.command({"HEXISTS", name, owner}).integer == 0)
+        return server_.command({"PTTL", name});
+    server_.command({"HINCRBY", name, owner, "1"});
+    server_.command({"PEXPIRE", name, lease});
+    return {};
+}
+
+redis::reply redisson::unlock(const command& made) {
+    const std::string &name = made.keys.at(0), &lease = made.words.at(1), &owner = made.words.at(2);
+    if (server_.command({"HEXISTS", name, owner}).integer == 0)
+        return {};
+    if (server_.command({"HINCRBY", name, owner, "-1"}).integer > 0) {
+        server_.command({"PEXPIRE", name, lease});
+        return integer(0);
+    }
+    server_.command({"DEL", name});
+    server_.command({"PUBLISH", made.keys.at(1), made.words.at(0)});
+    return integer(1);
+}
+
+redis::reply redisson::force_unlock(const command& made) {
+    if (server_.command({"DEL", made.keys.at(0)}).integer == 0)
+        return integer(0);
+    server_.command({"PUBLISH", made.keys.at(1), made.words.at(0)});
+    return integer(1);
+}
+
+redis::reply redisson::renew(const command& made) {
+    redis::reply all;
+    all.type = redis::reply::kind::array;
+    for (std::size_t i = 0; i < made.keys.size(); ++i) {
+        const bool ours =
+            server_.command({"HEXISTS", made.keys[i], made.words.at(i + 1)}).integer == 1;
+        if (ours)
+            server_.command({"PEXPIRE", made.keys[i], made.words.at(0)});
+        all.items.push_back(integer(ours ? 1 : 0));
+    }
+    // One name and one number, before there were batches.
+    const bool was_single = made.answer && made.answer->is_int64();
+    return was_single ? all.items.at(0) : all;
+}
+
+} // namespace holdfast::trace

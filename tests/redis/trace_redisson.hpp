@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "support/redis_server.hpp"
+#include "wire_trace.hpp"
+
+namespace holdfast::trace {
+
+/// Redisson's part of a recording: does with plain commands what its scripts do (our own words,
+/// and one at a time, so nobody comes in between), counts and cut leases included.
+class redisson {
+public:
+    explicit redisson(support::redis_server& server)
+        : server_{server} {}
+
+    /// Nothing where the command needs no replaying: subscriptions and latches.
+    std::optional<redis::reply> run(const command&);
+
+private:
+    redis::reply acquire(const command&);
+    redis::reply unlock(const command&);
+    redis::reply force_unlock(const command&);
+    redis::reply renew(const command&);
+
+    support::redis_server& server_;
+};
+
+/// Whether a recorded command is one of a plain lock's.
+bool is_of_a_plain_lock(const command&);
+
+} // namespace holdfast::trace

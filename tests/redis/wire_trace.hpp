@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: Apache-2.0
+// The recordings of real Redisson clients in traces/, one folder per version, as they are meant to
+// be read (traces/README.md).
+#pragma once
+
+#include "redis/reply.hpp"
+#include "support/listener.hpp"
+
+#include <boost/json.hpp>
+
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace holdfast::trace {
+
+namespace json = boost::json;
+
+struct command {
+    std::string by;   ///< CLIENT1, CLIENT2 or OTHER
+    std::string what; ///< the label of a script, or the name of a plain command
+    bool is_script = false;
+    std::vector<std::string> keys;
+    std::vector<std::string> words;    ///< the arguments
+    std::optional<json::value> answer; ///< as recorded; nothing: not recorded
+    int times = 1;
+};
+
+struct call {
+    std::string by, thread, what; ///< `L.lock` of T1 of CLIENT1
+    bool operator==(const call&) const = default;
+};
+
+struct step {
+    int number = 0;
+    call made; ///< `what` is `wait` or `server.commands` where nobody called
+    json::array arguments;
+    std::optional<json::value> result;
+    bool pending = false;
+    std::vector<command> commands;
+    std::vector<support::message> messages;
+    std::vector<call> ended;
+    std::optional<json::object> state; ///< nothing: as before
+
+    bool asks_for_a_lock() const; ///< `L.lock`, `L.tryLock`, … with and without an end
+};
+
+struct scenario {
+    std::string name;
+    std::vector<step> steps;
+};
+
+struct recording {
+    std::string version;
+    duration watchdog{30'000};
+    std::vector<scenario> scenarios;
+};
+
+/// Throws where the file is not of the form that its README describes.
+recording read(const std::filesystem::path& file);
+
+/// Whether a server's answer is the recorded one: exactly, but for what was left of a lease ("~…").
+bool is_as_recorded(const json::value& recorded, const redis::reply& answer);
+
+} // namespace holdfast::trace

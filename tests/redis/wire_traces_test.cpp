@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: Apache-2.0
+// What real Redisson clients sent, replayed on each server: with our client in the place of both
+// JVMs, of the one, of the other, and of none, which tests the replay itself.
+#include "support/on_each_server.hpp"
+#include "support/source_tree.hpp"
+#include "trace_player.hpp"
+
+#include <ostream>
+
+namespace holdfast {
+namespace {
+
+struct parts {
+    std::string name;
+    std::set<std::string> ours;
+};
+
+struct replay {
+    support::server_binary server;
+    std::string version, file;
+    parts who;
+};
+
+void PrintTo(const replay& what, std::ostream* out) {
+    *out << what.file << " of " << what.version << " on " << what.server.label;
+}
+
+std::vector<replay> all_replays() {
+    const std::vector<parts> casts{{"InThePlaceOfBoth", {"CLIENT1", "CLIENT2"}},
+                                   {"InThePlaceOfTheFirst", {"CLIENT1"}},
+                                   {"InThePlaceOfTheSecond", {"CLIENT2"}},
+                                   {"RedissonAlone", {}}};
+    std::vector<replay> all;
+    for (const support::server_binary& server : support::servers())
+        for (const char* version : {"3.13.6", "3.17.7", "3.27.2", "3.52.0", "4.7.0"})
+            for (const char* file : {"lock", "lock-watchdog"})
+                for (const parts& who : casts)
+                    all.push_back({server, version, file, who});
+    return all;
+}
+
+std::string name_of(const ::testing::TestParamInfo<replay>& info) {
+    const replay& what = info.param;
+    std::string name =
+        what.server.label + "_" + what.file + "_" + what.version + "_" + what.who.name;
+    for (char& letter : name)
+        if (std::isalnum(static_cast<unsigned char>(letter)) == 0)
+            letter = '_';
+    return name;
+}
+
+class WireTraces : public ::testing::TestWithParam<replay> {};
+
+INSTANTIATE_TEST_SUITE_P(Redisson, WireTraces, ::testing::ValuesIn(all_replays()), name_of);
+
+TEST_P(WireTraces, EndAsTheyWereRecorded) {
+    const replay& what = GetParam();
+    std::optional<support::redis_server> server;
+    try {
+        server.emplace(what.server, support::redis_server::options{.own_clock = true});
+    } catch (const support::server_unavailable& why) {
+        ASSERT_FALSE(support::servers_are_required()) << why.what();
+        GTEST_SKIP() << why.what();
+    }
+    const trace::recording recorded = trace::read(support::source_file(
+        "tests/redis/traces/" + what.version + "/" + what.file + ".jsonl"));
+    std::size_t played = 0;
+    for (const trace::scenario& each : recorded.scenarios) {
+        trace::player player{*server, what.who.ours};
+        if (!player.objection_to(each).empty())
+            continue;
+        player.play(each);
+        ++played;
+    }
+    EXPECT_GE(played, 5u) << "of " << recorded.scenarios.size();
+}
+
+} // namespace
+} // namespace holdfast

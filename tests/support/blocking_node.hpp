@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: Apache-2.0
+// The Redis store on a real server without its production connection: every request is over when
+// the call returns. For tests in simulated time.
+#pragma once
+
+#include "redis/node.hpp"
+#include "support/listener.hpp"
+#include "support/redis_connection.hpp"
+
+#include <map>
+#include <string>
+
+namespace holdfast::support {
+
+class blocking_node final : public redis::node {
+public:
+    blocking_node(const std::string& socket_path, clock& time)
+        : mouth_{socket_path}
+        , ear_{socket_path}
+        , time_{time} {}
+
+    /// Rings for whatever was published until now. The test says when.
+    void deliver();
+
+    asio::awaitable<redis::reply> call(const redis::script&, std::span<const std::string_view> keys,
+                                       std::span<const redis::argument>) override;
+    std::unique_ptr<redis::hearing> hear(redis::channel_name, alarm& wake) override;
+    duration command_timeout() const noexcept override { return duration{3'000}; }
+    runtime::remote_clock& server_clock() noexcept override { return clock_; }
+    void close() noexcept override {}
+
+private:
+    class one_listener;
+
+    redis_connection mouth_;
+    listener ear_;
+    clock& time_;
+    runtime::remote_clock clock_;
+    std::multimap<std::string, alarm*> listeners_;
+};
+
+} // namespace holdfast::support
