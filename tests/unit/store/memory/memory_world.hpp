@@ -8,6 +8,7 @@
 #include <holdfast/memory/server.hpp>
 
 #include <boost/asio/co_spawn.hpp>
+#include <boost/asio/detached.hpp>
 #include <boost/system/system_error.hpp>
 
 #include <deque>
