@@ -57,9 +57,11 @@ std::chrono::duration<double> parse_time(std::string_view option, std::string_vi
     return std::chrono::duration<double>{number * found->seconds};
 }
 
-std::string server_url(const std::string& option) {
+std::string server_url(const std::optional<std::string>& option) {
     const char* const environment = std::getenv("HOLDFAST_URL");
-    const std::string url = !option.empty() ? option : environment != nullptr ? environment : "";
+    const std::string url = option ? *option : environment != nullptr ? environment : "";
+    if (option && url.empty())
+        throw usage_error{"--url is empty; give redis://HOST:PORT or unix:///PATH"};
     if (url.empty())
         throw usage_error{"which server? Give --url redis://HOST:PORT, or set HOLDFAST_URL, for "
                           "instance\n  export HOLDFAST_URL=redis://127.0.0.1:6379"};

@@ -33,7 +33,7 @@ bool parse(CLI::App&, arguments, std::string_view help);
 std::chrono::duration<double> parse_time(std::string_view option, std::string_view text);
 
 /// Where the locks are: what --url or else HOLDFAST_URL says. Throws `usage_error` if neither does.
-std::string server_url(const std::string& option);
+std::string server_url(const std::optional<std::string>& option);
 
 /// The same without its password, for messages.
 std::string without_password(std::string url);

@@ -3,6 +3,7 @@
 #include "cli/demo_counting.hpp"
 #include "cli/demo_killing.hpp"
 #include "cli/exit_status.hpp"
+#include "cli/inheritance.hpp"
 #include "cli/last_words.hpp"
 #include "cli/say.hpp"
 #include "cli/verbs.hpp"
@@ -18,6 +19,7 @@
 #include <cstdlib>
 #include <iostream>
 #include <mutex>
+#include <optional>
 
 namespace cli {
 namespace {
@@ -88,17 +90,17 @@ bool act_three(const inheritance& inherited, const std::string& url, const std::
         return false;
     }
     std::cout << "   Nobody released the lock, and " << seconds(*wait)
-              << " after the kill it was ours: the lease had ended.\n";
+              << " after the kill it was ours:\n   its lease had ended.\n";
     return true;
 }
 
 constexpr std::string_view next_steps = R"(
 Try next
-   export HOLDFAST_URL=redis://127.0.0.1:6379       your own server
-   holdfast run job -- sleep 20                     holds a lock while a command runs
-   holdfast run -n job -- echo mine                 in a second terminal: busy, status 1
-   examples/01_first_lock.cpp                       a lock in C++, in 20 lines
-   README.md                                        what it guarantees, and what it cannot
+   export HOLDFAST_URL=redis://127.0.0.1:6379   your own server
+   holdfast run job -- sleep 20                 a lock, held while a command runs
+   holdfast run -n job -- echo mine             in another terminal: it is busy
+   examples/01_first_lock.cpp                   a lock in C++, in 20 lines
+   README.md                                    what it guarantees, and what not
 )";
 
 int play(const inheritance& inherited, const std::string& url) {
@@ -115,7 +117,7 @@ int play(const inheritance& inherited, const std::string& url) {
 } // namespace
 
 int demo(const inheritance& inherited, arguments all) {
-    std::string given_url;
+    std::optional<std::string> given_url;
     CLI::App expected{"", "demo"};
     expected.add_option("--url", given_url);
     if (!parse(expected, std::move(all), help))
@@ -125,6 +127,8 @@ int demo(const inheritance& inherited, arguments all) {
                           "; see 'holdfast demo --help'"};
     const std::string url = server_url(given_url);
     ::setenv("HOLDFAST_URL", url.c_str(), 1); // for the workers
+    if (!inherited.ignores(SIGPIPE))
+        ::signal(SIGPIPE, SIG_DFL); // whoever reads this may have seen enough
     try {
         return play(inherited, url);
     } catch (const boost::system::system_error& failure) {

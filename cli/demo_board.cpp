@@ -18,7 +18,10 @@ bool stdout_is_terminal() {
 demo_board::demo_board(std::size_t workers, int adds_each)
     : adds_each_{adds_each}
     , in_place_{stdout_is_terminal()}
-    , done_(workers) {}
+    , done_(workers) {
+    if (in_place_)
+        draw_bars();
+}
 
 void demo_board::advance(std::size_t worker, int adds) {
     done_[worker] += adds;

@@ -69,9 +69,9 @@ struct scene {
         asio::posix::stream_descriptor report{loop, reports.read.release()};
         ::close(reports.write.release()); // or its end would not be seen
         co_await report_of(report);
-        std::cout << "   Process " << holder.id() << " holds the lock. Its lease is 2 s, and "
-                  << "renewed as long as it lives.\n   We wait for the lock too, and kill that "
-                  << "process with SIGKILL." << std::endl;
+        std::cout << "   Process " << holder.id() << " holds the lock, on a lease of 2 s that it "
+                  << "renews.\n   We wait for the lock too, and kill that process with SIGKILL."
+                  << std::endl;
 
         holdfast::client home{loop.get_executor(), {.url = url}};
         holdfast::mutex mine{home, lock};

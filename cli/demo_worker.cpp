@@ -66,7 +66,7 @@ int demo_worker(const inheritance&, arguments given) {
         add_without_lock(count);
         return success;
     }
-    const std::string url = server_url({});
+    const std::string url = server_url(std::nullopt);
     try {
         add_with_lock(count, url, given[1]);
         return success;
@@ -78,7 +78,7 @@ int demo_worker(const inheritance&, arguments given) {
 int demo_holder(const inheritance&, arguments given) {
     if (given.size() != 2)
         throw usage_error{"demo-holder is for 'holdfast demo' only"};
-    const std::string url = server_url({});
+    const std::string url = server_url(std::nullopt);
     try {
         holdfast::client home{url};
         holdfast::mutex lock{home, given[0],

@@ -8,11 +8,13 @@
 namespace cli {
 namespace {
 
-/// Without the `[category:number]` that error codes put behind their text.
-std::string for_people(std::string text) {
+/// Without the code's own sentence and `[category:number]` behind what was said about this case.
+std::string for_people(std::string text, const holdfast::error_code& code) {
     if (const std::size_t bracket = text.rfind(" ["); text.ends_with(']') && bracket != text.npos)
         text.erase(bracket);
-    return printable(text);
+    if (const std::string general = ": " + code.message(); text.ends_with(general))
+        text.erase(text.size() - general.size());
+    return printable(text, 1000);
 }
 
 } // namespace
@@ -23,7 +25,7 @@ void last_words::notify(const holdfast::event& event) noexcept {
 }
 
 int last_words::report(const boost::system::system_error& failure, const std::string& url) const {
-    const std::string why = for_people(text_.empty() ? failure.what() : text_);
+    const std::string why = for_people(text_.empty() ? failure.what() : text_, failure.code());
     const std::string server = printable(without_password(url));
     if (failure.code() == holdfast::errc::invalid_argument) {
         say(why);

@@ -54,6 +54,7 @@ private:
         holdfast::options how;
         how.url = wanted_.url;
         how.label = "holdfast-run";
+        how.close_patience = std::chrono::seconds{1}; // the release has had its own patience
         how.observer = words_;
         return {loop_.get_executor(), std::move(how)};
     }

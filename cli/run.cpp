@@ -9,6 +9,8 @@
 #include <CLI/Config.hpp>
 #include <CLI/Formatter.hpp>
 
+#include <optional>
+
 namespace cli {
 namespace {
 
@@ -48,9 +50,9 @@ Examples:
 
 struct given_options {
     bool nonblock = false;
-    std::string wait;
-    std::string lease;
-    std::string url;
+    std::optional<std::string> wait;
+    std::optional<std::string> lease;
+    std::optional<std::string> url;
     int busy_status = busy;
     std::string name;
 };
@@ -69,13 +71,13 @@ void reject_surplus(const arguments& surplus, bool dashes_given) {
 }
 
 std::chrono::duration<double> patience(const given_options& given) {
-    if (given.nonblock && !given.wait.empty())
+    if (given.nonblock && given.wait)
         throw usage_error{"-n (do not wait) and -w (wait) exclude each other"};
     if (given.nonblock)
         return std::chrono::duration<double>::zero();
-    if (given.wait.empty())
+    if (!given.wait)
         return std::chrono::duration<double>::max();
-    return parse_time("-w", given.wait);
+    return parse_time("-w", *given.wait);
 }
 
 } // namespace
@@ -104,8 +106,8 @@ int run(const inheritance& inherited, arguments all) {
 
     locked_run wanted{server_url(given.url), given.name, std::move(*command), std::nullopt,
                       patience(given), given.busy_status};
-    if (!given.lease.empty())
-        wanted.lease = parse_time("--lease", given.lease);
+    if (given.lease)
+        wanted.lease = parse_time("--lease", *given.lease);
     return perform(wanted, inherited);
 }
 

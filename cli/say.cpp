@@ -15,12 +15,11 @@ void say(std::string_view text) {
     [[maybe_unused]] const auto written = ::write(STDERR_FILENO, line.data(), line.size());
 }
 
-std::string printable(std::string_view text) {
-    constexpr std::size_t enough = 120;
-    std::string shown{text.substr(0, enough)};
+std::string printable(std::string_view text, std::size_t longest) {
+    std::string shown{text.substr(0, longest)};
     std::ranges::replace_if(
         shown, [](unsigned char c) { return std::iscntrl(c) != 0; }, '?');
-    return text.size() > enough ? shown + "..." : shown;
+    return text.size() > longest ? shown + "..." : shown;
 }
 
 } // namespace cli

@@ -11,8 +11,9 @@ namespace cli {
 /// processes do not mix.
 void say(std::string_view text);
 
-/// The text as it can be shown: control characters of a name must not reach a terminal.
-std::string printable(std::string_view);
+/// The text as it can be shown: control characters of a name must not reach a terminal, nor the
+/// megabytes that a name may have.
+std::string printable(std::string_view, std::size_t longest = 120);
 
 /// The command line is wrong. `main` says so, and where the help is, and ends with 64.
 class usage_error : public std::runtime_error {

@@ -5,11 +5,13 @@
 
 #include <boost/asio/co_spawn.hpp>
 #include <boost/asio/deferred.hpp>
+#include <boost/asio/error.hpp>
 #include <boost/asio/experimental/parallel_group.hpp>
 #include <boost/asio/redirect_error.hpp>
 #include <boost/asio/steady_timer.hpp>
 #include <boost/asio/this_coro.hpp>
 #include <boost/asio/use_awaitable.hpp>
+#include <boost/system/system_error.hpp>
 
 #include <array>
 #include <exception>
@@ -48,6 +50,8 @@ inline asio::awaitable<void> stop_requested(std::stop_token token) {
     const std::stop_callback ring{token, [&bell] { bell.expires_at(timer::time_point::min()); }};
     holdfast::error_code rung;
     co_await bell.async_wait(asio::redirect_error(asio::use_awaitable, rung));
+    if (!token.stop_requested()) // it is this coroutine that was cancelled
+        throw boost::system::system_error{asio::error::operation_aborted};
 }
 
 /// Returns after that long.
