@@ -9,6 +9,7 @@
 #include <system_error>
 
 #include <fcntl.h>
+#include <linux/close_range.h>
 #include <poll.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
@@ -99,6 +100,7 @@ program::program(exactly what, std::string url) {
         ::dup2(in.read, 0);
         ::dup2(out.write, 1);
         ::dup2(err.write, 2);
+        ::close_range(3, ~0U, CLOSE_RANGE_CLOEXEC); // ctest and its callers leave some open
         if (what.passed_descriptor >= 0)
             ::dup2(what.passed_descriptor, 7);
         reset_signals();

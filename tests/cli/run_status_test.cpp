@@ -108,7 +108,7 @@ TEST_P(RunStatus, AServerThatRefusesIsUnavailableAndItsWordsAreTold) {
 }
 
 TEST_P(RunStatus, AServerThatIsAwayWhenTheCommandHasEndedDoesNotSpoilItsStatus) {
-    program holder{until_closed(), url()};
+    program holder{until_closed(), url() + "?release_patience=100ms"};
     ASSERT_EQ(holder.line(), "held");
     server().stop();
     holder.close_stdin();

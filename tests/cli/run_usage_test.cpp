@@ -54,7 +54,7 @@ INSTANTIATE_TEST_SUITE_P(
         mistake{{"run", "-w", "-1", "job", "--", "true"}, "-w: '-1' is no length of time"},
         mistake{{"run", "-w", "nan", "job", "--", "true"}, "-w: 'nan' is no length of time"},
         mistake{{"run", "-w", "5 s", "job", "--", "true"}, "-w: '5 s' is no length of time"},
-        mistake{{"run", "-w", "", "job", "--", "true"}, "-w"},
+        mistake{{"run", "-w", "", "job", "--", "true"}, "-w: '' is no length"},
         mistake{{"run", "-n", "-w", "5", "job", "--", "true"}, "exclude each other"},
         mistake{{"run", "-E", "256", "job", "--", "true"}, "--conflict-exit-code"},
         mistake{{"run", "-E", "-1", "job", "--", "true"}, "--conflict-exit-code"},
@@ -70,9 +70,10 @@ INSTANTIATE_TEST_SUITE_P(
                 ""},
         mistake{{"demo"}, "Give --url redis://HOST:PORT, or set HOLDFAST_URL", ""},
         mistake{{"run", "job", "--", "true"}, "gopher", "gopher://127.0.0.1"},
-        mistake{{"run", "job", "--", "true"}, "99999", "redis://127.0.0.1:99999"},
+        mistake{{"run", "job", "--", "true"}, "65535", "redis://127.0.0.1:99999"},
         mistake{{"run", "job", "--", "true"}, "one process", "memory:here"},
-        mistake{{"demo"}, "one process", "memory:here"}));
+        mistake{{"demo"}, "one process", "memory:here"},
+        mistake{{"run", "--url", "", "job", "--", "true"}, "--url is empty"}));
 
 TEST(Usage, WithoutArgumentsIsExplainedOnStderr) {
     const ended alone = run({});
