@@ -5,11 +5,11 @@
 #include "support/on_each_server.hpp"
 #include "support/run_script.hpp"
 
-#include <gmock/gmock.h>
-
 #include <cstdint>
 #include <string>
 #include <vector>
+
+#include <gmock/gmock.h>
 
 namespace holdfast {
 
@@ -63,8 +63,7 @@ protected:
 };
 
 inline bool is_error(const redis::reply& answer, const std::string& code) {
-    return answer.type == redis::reply::kind::error &&
-           answer.text.find(code) != std::string::npos;
+    return answer.type == redis::reply::kind::error && answer.text.find(code) != std::string::npos;
 }
 
 } // namespace holdfast

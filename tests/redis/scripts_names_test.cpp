@@ -3,6 +3,8 @@
 #include "scripts_fixture.hpp"
 #include "store/redis/names.hpp"
 
+#include <iterator>
+#include <sstream>
 #include <thread>
 
 namespace holdfast {
@@ -12,8 +14,8 @@ using support::integers_of;
 using ::testing::ElementsAre;
 
 std::vector<std::string> odd_names() {
-    return {std::string{"CR\r\nLF"},     std::string{"N\0L", 3},      std::string(100'000, 'x'),
-            std::string{"\xff\xfe\x80"}, std::string{"a{b}c"},        std::string{"*?[a]"},
+    return {std::string{"CR\r\nLF"},      std::string{"N\0L", 3},     std::string(100'000, 'x'),
+            std::string{"\xff\xfe\x80"},  std::string{"a{b}c"},       std::string{"*?[a]"},
             std::string{"\" ' \\ $1 %s"}, std::string{"return 1 --"}, std::string{" "}};
 }
 
@@ -62,8 +64,8 @@ protected:
 
     /// Key, channel and the latch key of a Redisson that unlocks it, on one node?
     bool one_slot(const std::string& name) {
-        const std::string latch = redis::with_prefix("redisson_unlock_latch", name) + ":" +
-                                  std::string(32, '0');
+        const std::string latch =
+            redis::with_prefix("redisson_unlock_latch", name) + ":" + std::string(32, '0');
         return slot(name) == slot(redis::lock_channel(name).text) && slot(name) == slot(latch);
     }
 };
@@ -107,10 +109,13 @@ protected:
 HOLDFAST_ON_EACH_SERVER(LeastRights);
 
 TEST_P(LeastRights, AreEnough) {
-    const redis::reply made = server().command(
-        {"ACL", "SETUSER", "app", "on", ">secret", "resetkeys", "resetchannels", "-@all", "+eval",
-         "+evalsha", "+time", "+pttl", "+pexpire", "+hset", "+hexists", "+hlen", "+hkeys", "+del",
-         "+publish", "+subscribe", "+unsubscribe", "~app:*", "&redisson_lock__channel:{app:*"});
+    const std::string rights =
+        "resetkeys resetchannels -@all +eval +evalsha +time +pttl +pexpire +hset +hexists +hlen "
+        "+hkeys +del +publish +subscribe +unsubscribe ~app:* &redisson_lock__channel:{app:*";
+    std::vector<std::string> words{"ACL", "SETUSER", "app", "on", ">secret"};
+    std::istringstream each{rights};
+    words.insert(words.end(), std::istream_iterator<std::string>{each}, {});
+    const redis::reply made = server().command(words);
     ASSERT_EQ(made.text, "OK");
     application_.emplace(server().socket_path());
     application_->command({"AUTH", "app", "secret"});

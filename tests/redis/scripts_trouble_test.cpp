@@ -21,8 +21,9 @@ protected:
 
     redis::reply run(const redis::script& what, std::vector<std::string> keys,
                      std::vector<std::string> arguments) override {
-        return limited_ ? support::run_script(*limited_, what, std::move(keys), std::move(arguments))
-                        : on_scripts::run(what, std::move(keys), std::move(arguments));
+        return limited_
+                   ? support::run_script(*limited_, what, std::move(keys), std::move(arguments))
+                   : on_scripts::run(what, std::move(keys), std::move(arguments));
     }
 
     std::optional<support::redis_connection> limited_;
@@ -61,8 +62,8 @@ TEST_P(ScriptsInTrouble, AFullServerGrantsNothingButReleases) {
 }
 
 TEST_P(ScriptsInTrouble, ALeaseThatIsNoLengthOfTimeLeavesNothing) {
-    const redis::reply said = run(redis::scripts::lock_mutex, {name_},
-                                  {"99999999999999999999", alice, "0"});
+    const redis::reply said =
+        run(redis::scripts::lock_mutex, {name_}, {"99999999999999999999", alice, "0"});
     EXPECT_EQ(said.type, redis::reply::kind::error);
     EXPECT_FALSE(exists());
 }

@@ -8,11 +8,11 @@
 
 #include <boost/asio/co_spawn.hpp>
 
-#include <gmock/gmock.h>
-
 #include <exception>
 #include <memory>
 #include <optional>
+
+#include <gmock/gmock.h>
 
 namespace holdfast {
 

@@ -35,8 +35,8 @@ TEST_F(RedisStore, ARenewalNamesEachOwner) {
     EXPECT_FALSE(said[1].granted);
     EXPECT_EQ(node_.asked[0].script, "renew_leases");
     EXPECT_THAT(node_.asked[0].keys, ElementsAre("L0", "L1"));
-    EXPECT_THAT(node_.asked[0].words, ElementsAre("30000", to_string(owner_id{{}, 0}),
-                                                  to_string(owner_id{{}, 1})));
+    EXPECT_THAT(node_.asked[0].words,
+                ElementsAre("30000", to_string(owner_id{{}, 0}), to_string(owner_id{{}, 1})));
 }
 
 TEST_F(RedisStore, BatchesAreUnderWayTogetherAndAnswerInOrder) {

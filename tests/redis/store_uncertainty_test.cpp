@@ -146,8 +146,8 @@ TEST_F(RedisPlaceInDoubt, AnyOtherErrorLeavesItOpen) {
 }
 
 TEST_F(RedisPlaceInDoubt, AnAnswerThatNoScriptGivesIsNotBelieved) {
-    for (const std::vector<std::int64_t>& odd :
-         std::vector<std::vector<std::int64_t>>{{}, {1}, {1, 2}, {3, 0, 0}, {-1, 0, 0}, {1, 2, 3, 4}}) {
+    for (const std::vector<std::int64_t>& odd : std::vector<std::vector<std::int64_t>>{
+             {}, {1}, {1, 2}, {3, 0, 0}, {-1, 0, 0}, {1, 2, 3, 4}}) {
         line_up();
         node_.will_answer(odd);
         EXPECT_EQ(failure_of(place_->look()), errc::outcome_unknown);

@@ -49,10 +49,9 @@ owner_id client::owner_of(const std::string& owner) const {
 }
 
 client::holding& client::line_up(const key& which, duration lease, time_point give_up_at) {
-    const auto [entry, is_new] =
-        holdings_.try_emplace(which, holding{ask{hold_of(which).name, owner_of(which.second),
-                                                 lock_kind::plain},
-                                             clock_.make_alarm(), nullptr});
+    const auto [entry, is_new] = holdings_.try_emplace(
+        which, holding{ask{hold_of(which).name, owner_of(which.second), lock_kind::plain},
+                       clock_.make_alarm(), nullptr});
     holding& made = entry->second;
     made.entered_again = made.entered_again || made.count > 0;
     made.want.lease_time = is_new ? lease : std::max(lease, made.want.lease_time);

@@ -19,9 +19,8 @@ redis::reply integer(std::int64_t value) {
 } // namespace
 
 bool is_of_a_plain_lock(const command& made) {
-    constexpr std::array<std::string_view, 5> known{"lock.acquire", "lock.unlock",
-                                                    "lock.force-unlock", "lock.renew",
-                                                    "object.expire"};
+    constexpr std::array<std::string_view, 5> known{
+        "lock.acquire", "lock.unlock", "lock.force-unlock", "lock.renew", "object.expire"};
     return !made.is_script || std::ranges::find(known, made.what) != known.end();
 }
 

@@ -18,7 +18,8 @@ constexpr int many = 5;
 
 std::string text(const json::object& from, std::string_view key) {
     const json::value* value = from.if_contains(key);
-    return value != nullptr && value->is_string() ? std::string{value->get_string()} : std::string{};
+    return value != nullptr && value->is_string() ? std::string{value->get_string()}
+                                                  : std::string{};
 }
 
 std::vector<std::string> texts(const json::object& from, std::string_view key) {

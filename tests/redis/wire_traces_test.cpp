@@ -62,8 +62,8 @@ TEST_P(WireTraces, EndAsTheyWereRecorded) {
         ASSERT_FALSE(support::servers_are_required()) << why.what();
         GTEST_SKIP() << why.what();
     }
-    const trace::recording recorded = trace::read(support::source_file(
-        "tests/redis/traces/" + what.version + "/" + what.file + ".jsonl"));
+    const trace::recording recorded = trace::read(
+        support::source_file("tests/redis/traces/" + what.version + "/" + what.file + ".jsonl"));
     std::size_t played = 0;
     for (const trace::scenario& each : recorded.scenarios) {
         trace::player player{*server, what.who.ours};

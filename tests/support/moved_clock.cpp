@@ -3,13 +3,13 @@
 
 #include "support/source_tree.hpp"
 
-#include <fcntl.h>
-#include <sys/mman.h>
-#include <unistd.h>
-
 #include <chrono>
 #include <cstdlib>
 #include <stdexcept>
+
+#include <fcntl.h>
+#include <sys/mman.h>
+#include <unistd.h>
 
 namespace holdfast::support {
 namespace fs = std::filesystem;
@@ -49,8 +49,9 @@ moved_clock::moved_clock(const fs::path& folder)
     : file_{(folder / "clock").string()} {
     const int file = open(file_.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600);
     const bool sized = file >= 0 && ftruncate(file, sizeof *added_) == 0;
-    void* shared = sized ? mmap(nullptr, sizeof *added_, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0)
-                         : MAP_FAILED;
+    void* shared = sized
+                       ? mmap(nullptr, sizeof *added_, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0)
+                       : MAP_FAILED;
     if (file >= 0)
         close(file);
     if (shared == MAP_FAILED)
@@ -63,7 +64,7 @@ moved_clock::~moved_clock() {
 }
 
 void moved_clock::step(duration length) {
-    std::atomic_ref{*added_} += std::chrono::nanoseconds{length}.count();
+    std::atomic_ref{* added_} += std::chrono::nanoseconds{length}.count();
 }
 
 std::vector<std::string> moved_clock::environment() const {

@@ -8,12 +8,12 @@
 
 #include "support/redis_server.hpp"
 
-#include <gtest/gtest.h>
-
 #include <cctype>
 #include <memory>
 #include <string>
 #include <utility>
+
+#include <gtest/gtest.h>
 
 namespace holdfast::support {
 
@@ -52,6 +52,5 @@ inline std::string test_name_of(const ::testing::TestParamInfo<server_binary>& i
 } // namespace holdfast::support
 
 #define HOLDFAST_ON_EACH_SERVER(suite)                                                             \
-    INSTANTIATE_TEST_SUITE_P(Servers, suite,                                                       \
-                             ::testing::ValuesIn(::holdfast::support::servers()),                  \
+    INSTANTIATE_TEST_SUITE_P(Servers, suite, ::testing::ValuesIn(::holdfast::support::servers()),  \
                              ::holdfast::support::test_name_of)

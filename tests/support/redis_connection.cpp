@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "support/redis_connection.hpp"
 
+#include <stdexcept>
+
 #include <hiredis/hiredis.h>
 #include <poll.h>
-
-#include <stdexcept>
 
 namespace holdfast::support {
 namespace {

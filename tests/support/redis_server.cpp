@@ -3,14 +3,6 @@
 
 #include "support/moved_clock.hpp"
 
-#include <arpa/inet.h>
-#include <fcntl.h>
-#include <signal.h>
-#include <sys/prctl.h>
-#include <sys/socket.h>
-#include <sys/wait.h>
-#include <unistd.h>
-
 #include <chrono>
 #include <cstdlib>
 #include <cstring>
@@ -18,6 +10,14 @@
 #include <iterator>
 #include <thread>
 #include <utility>
+
+#include <arpa/inet.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <sys/prctl.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 namespace holdfast::support {
 namespace fs = std::filesystem;
@@ -95,10 +95,11 @@ redis_server::~redis_server() {
 }
 
 std::vector<std::string> redis_server::command_line() const {
-    std::vector<std::string> words{which_.path, "--unixsocket", socket_, "--port",
-                                   std::to_string(port_), "--bind", "127.0.0.1", "--save", "",
-                                   "--appendonly", "no", "--daemonize", "no", "--dir",
-                                   folder_.path.string(), "--loglevel", "warning"};
+    std::vector<std::string> words{
+        which_.path,  "--unixsocket", socket_,  "--port", std::to_string(port_),
+        "--bind",     "127.0.0.1",    "--save", "",       "--appendonly",
+        "no",         "--daemonize",  "no",     "--dir",  folder_.path.string(),
+        "--loglevel", "warning"};
     words.insert(words.end(), how_.arguments.begin(), how_.arguments.end());
     return words;
 }

@@ -7,8 +7,6 @@
 
 #include <holdfast/time.hpp>
 
-#include <sys/types.h>
-
 #include <cstdint>
 #include <filesystem>
 #include <memory>
@@ -16,6 +14,8 @@
 #include <stdexcept>
 #include <string>
 #include <vector>
+
+#include <sys/types.h>
 
 namespace holdfast::support {
 
@@ -42,8 +42,8 @@ class moved_clock;
 class redis_server {
 public:
     struct options {
-        bool tcp = false;       ///< also on 127.0.0.1, on a port that is free
-        bool own_clock = false; ///< `step_clock` works; needs a C compiler
+        bool tcp = false;                     ///< also on 127.0.0.1, on a port that is free
+        bool own_clock = false;               ///< `step_clock` works; needs a C compiler
         std::vector<std::string> arguments{}; ///< as on its command line
     };
 

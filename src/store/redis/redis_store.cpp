@@ -8,9 +8,9 @@
 
 #include <boost/system/system_error.hpp>
 
-#include <sys/un.h>
-
 #include <string_view>
+
+#include <sys/un.h>
 
 namespace holdfast::redis {
 namespace {
