@@ -20,6 +20,8 @@ struct fate {
     bool request_lost = false;                ///< never executed, never answered
     bool answer_lost = false;                 ///< executed, never answered
     bool refused = false;                     ///< `errc::unreachable` at once: never sent
+    std::optional<duration> cut_off{};        ///< the connection breaks this long after it was
+                                              ///< sent: no answer, but it may still be executed
     std::optional<duration> executed_again{}; ///< a second time, this long after the first
     bool wake_up_lost = false; ///< the next wake-up of this client's is not delivered
 };

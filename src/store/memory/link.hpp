@@ -2,12 +2,13 @@
 // One client's way to the server. What a request meets on it, the test's fault function says:
 //
 //     asked ──request_delay──▶ executed ──answer_delay──▶ answered
-//       └────────────── command_timeout ──▶ outcome_unknown; what is under way goes on
+//       └─ command_timeout or cut_off ──▶ outcome_unknown; what is under way goes on
 #pragma once
 
 #include "runtime/remote_clock.hpp"
 #include "store/memory/server_state.hpp"
 
+#include <algorithm>
 #include <functional>
 #include <list>
 #include <memory>
@@ -95,7 +96,8 @@ asio::awaitable<reply<T>> link::carry(std::shared_ptr<link> self, fate f,
         fail_unreachable();
 
     const time_point sent_at = self->now();
-    const time_point limit = sent_at + self->command_timeout_;
+    const duration patience = self->command_timeout_;
+    const time_point limit = sent_at + std::min(patience, f.cut_off.value_or(patience));
     const auto sent = std::make_shared<parcel<T>>();
     if (!f.request_lost) {
         auto arrive = [self, f, sent_at, execute, sent] {
