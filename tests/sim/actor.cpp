@@ -51,6 +51,8 @@ std::shared_ptr<actor::door> actor::build(int name) {
     const lease_time own{dice_.between(plan_.how.lease_time / 2, plan_.how.lease_longest)};
     const bool recursive = dice_.percent(plan_.people.recursive);
     const bool of_its_own = dice_.percent(20);
+    if (of_its_own)
+        built->lease = own.value;
     if (recursive && of_its_own)
         built->nested.emplace(*home_.program, world::name_of(name), own);
     else if (recursive)
@@ -84,7 +86,7 @@ cancellation actor::draw_cancellation() {
     if (dice_.percent(60))
         c.after_steps = static_cast<std::size_t>(dice_.between(1, 40));
     else
-        c.after = dice_.between(duration{0}, plan_.people.patience);
+        c.after = dice_.between(duration{1}, plan_.people.patience);
     using type = asio::cancellation_type;
     c.type = dice_.one_of({type::terminal, type::partial, type::total});
     return c;
@@ -104,10 +106,13 @@ asio::awaitable<void> actor::take_and_hold() {
         const auto steps = static_cast<std::size_t>(dice_.between(1, 20));
         world_.after_steps(steps, [built] { built->destroy(); });
     }
-    const wanted how = draw_wanted();
+    wanted how = draw_wanted();
+    how.usual = built->lease;
     const cancellation plot = draw_cancellation();
     const std::unique_ptr<grip> held =
         co_await acquire(world_, about(name), generation, built->lock(), how, plot);
+    if (!held && generation != home_.generation) // and the next program is not there yet
+        co_await nap(std::chrono::milliseconds{50});
     if (!held)
         co_return;
     co_await use(built, *held, generation);

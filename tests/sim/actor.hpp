@@ -27,6 +27,7 @@ private:
     struct door {
         std::optional<mutex> plain{};
         std::optional<recursive_mutex> nested{};
+        std::optional<duration> lease{}; ///< of its own
         bool exists() const { return plain || nested; }
         basic_mutex& lock() { return plain ? static_cast<basic_mutex&>(*plain) : *nested; }
         void destroy() {

@@ -17,6 +17,10 @@ memory::fate network::draw() {
         f.request_delay += dice_.between(duration{1}, weather_.slowness);
     if (dice_.percent(weather_.slow_answer))
         f.answer_delay += dice_.between(duration{1}, weather_.slowness);
+    if (dice_.percent(weather_.broken)) {
+        f.cut_off = dice_.between(duration{0}, weather_.latency);
+        f.request_delay += dice_.between(duration{1}, weather_.slowness);
+    }
     if (dice_.percent(weather_.doubled))
         f.executed_again = dice_.between(duration{0}, weather_.latency * 3);
     return f;
@@ -41,7 +45,7 @@ memory::fate network::decide(const memory::request& r) {
 }
 
 bool network::troubles(const memory::fate& f) const {
-    return f.refused || f.request_lost || f.answer_lost || f.request_delay > weather_.latency ||
+    return f.refused || f.request_lost || f.answer_lost || f.cut_off || f.request_delay > weather_.latency ||
            f.answer_delay > weather_.latency;
 }
 

@@ -21,6 +21,7 @@ struct weather {
     int slow = 0;        ///< on the way there, by up to `slowness`
     int slow_answer = 0; ///< on the way back, by up to `slowness`
     int doubled = 0;     ///< executed again a little later
+    int broken = 0;      ///< the connection breaks at once; executed up to `slowness` later
     int deaf = 0;        ///< the next wake-up is lost
     duration slowness{};
     duration latency{}; ///< of each way, always: up to that much. No trouble.

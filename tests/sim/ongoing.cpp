@@ -17,6 +17,8 @@ ongoing::ongoing(world& w, operation o, cancellation plot)
     }()}
     , signal_{std::make_shared<asio::cancellation_signal>()} {
     w.log.note(o.who, spelled(o.what));
+    if (o.what == deed::try_lock_for)
+        w.log.note(o.who, "  for up to {} ms", o.patience);
     const auto pull = [&w, id = id_, signal = signal_, type = plot.type] {
         const auto& calls = w.books.under_way();
         if (!calls.contains(id))
@@ -136,13 +138,15 @@ asio::awaitable<std::unique_ptr<grip>> acquire(world& w, subject who, int genera
     const bool got = !answer.code && answer.got;
     if (call.ended(answer.code, got) != outcome::done)
         co_return nullptr;
-    const duration longest = how.fixed.value_or(w.how.lease_time);
+    const duration longest = how.fixed.value_or(how.usual.value_or(w.how.lease_time));
     co_return std::make_unique<grip>(w, who, std::move(*answer.got), longest);
 }
 
 asio::awaitable<outcome> release(world& w, grip& held, int generation, cancellation plot) {
     const subject who = held.what().who;
-    const bool was_lost = !held.what().held.owns_lock();
+    // A client that closes tells its holders to hurry, and still takes their releases.
+    const seat& home = w.seats[static_cast<std::size_t>(who.client)];
+    const bool was_lost = !held.what().held.owns_lock() && generation == home.generation;
     operation o{.what = deed::unlock, .who = who};
     o.generation = generation;
     ongoing call{w, o, plot};

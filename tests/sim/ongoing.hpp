@@ -70,6 +70,7 @@ struct wanted {
     deed how = deed::lock;
     duration patience = duration::max();
     std::optional<duration> fixed{}; ///< a lease that is not renewed
+    std::optional<duration> usual{}; ///< the lock object's own lease time, if it has one
 };
 
 /// The result is empty unless it was granted. The lock may be destroyed when it has begun.

@@ -33,9 +33,9 @@ weather draw_weather(dice& d, const rules& r) {
     w.latency = d.one_of<duration>({milliseconds{0}, milliseconds{2}, milliseconds{20}});
     // Between "just late" and "long after everybody gave up".
     w.slowness = r.command_timeout * d.between(1, 4) / 2;
-    constexpr std::array<int weather::*, 7> faults{
-        &weather::refused,     &weather::lost,    &weather::answer_lost, &weather::slow,
-        &weather::slow_answer, &weather::doubled, &weather::deaf};
+    constexpr std::array<int weather::*, 8> faults{
+        &weather::refused,     &weather::lost,   &weather::answer_lost, &weather::slow,
+        &weather::slow_answer, &weather::broken, &weather::doubled,     &weather::deaf};
     if (d.percent(15))
         return w; // fine weather
     for (int weather::*fault : faults)
@@ -117,7 +117,8 @@ std::ostream& operator<<(std::ostream& out, const plan& p) {
     out << "\nof 100 requests: refused " << p.usual.refused << ", lost " << p.usual.lost
         << ", answer lost " << p.usual.answer_lost << ", slow " << p.usual.slow
         << ", answer slow " << p.usual.slow_answer << " (by up to " << ms(p.usual.slowness)
-        << " ms), doubled " << p.usual.doubled << ", wake-up lost " << p.usual.deaf
+        << " ms), broken " << p.usual.broken
+        << ", doubled " << p.usual.doubled << ", wake-up lost " << p.usual.deaf
         << "; latency " << ms(p.usual.latency) << "\npauses between: cuts " << ms(p.fate.cuts)
         << " (up to " << ms(p.fate.cut_lasts) << " ms), closes " << ms(p.fate.closes)
         << ", foreigners " << ms(p.fate.foreigners) << ", server's troubles "

@@ -99,6 +99,8 @@ private:
     std::deque<actor> cast_;
 };
 
+constexpr std::size_t lines_told = 150;
+
 void tell(std::ostream& out, const world& w, const plan& p, telling_of what) {
     if (const auto& broken = w.verdict()) {
         out << "INVARIANT BROKEN: " << broken->invariant << "\n  " << broken->story << "\n  "
@@ -106,7 +108,10 @@ void tell(std::ostream& out, const world& w, const plan& p, telling_of what) {
             << "\n  see it again: ./dev sim --seeds 1 --from " << p.seed << " --trace\n";
     }
     out << "seed " << p.seed << ": " << p;
-    w.log.print(out, what == telling_of::everything || !w.verdict() ? -1 : w.verdict()->name);
+    if (what == telling_of::everything)
+        w.log.print(out, -1);
+    else
+        w.log.print_end(out, w.verdict() ? w.verdict()->name : -1, lines_told);
 }
 
 } // namespace

@@ -67,6 +67,9 @@ void tell_of_request(trace& log, int client, const memory::request& r, const mem
         log.note(who, "  FAULT: it is never sent");
     else if (f.request_lost)
         log.note(who, "  FAULT: the request is lost");
+    else if (f.cut_off)
+        log.note(who, "  FAULT: the connection breaks after {} ms; executed after {} ms",
+                 *f.cut_off, f.request_delay);
     else if (f.answer_lost)
         log.note(who, "  FAULT: the answer is lost; executed after {} ms", f.request_delay);
     else if (troubled)

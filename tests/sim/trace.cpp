@@ -57,10 +57,23 @@ void trace::print(std::ostream& out, const line& l) const {
     out << head.data() << filled_in(l.what, l.a, l.b) << '\n';
 }
 
+bool trace::is_about(const line& l, int name) {
+    return name < 0 || l.who.name < 0 || l.who.name == name;
+}
+
 void trace::print(std::ostream& out, int only_name) const {
-    for (const line& l : lines_)
-        if (only_name < 0 || l.who.name < 0 || l.who.name == only_name)
-            print(out, l);
+    print_end(out, only_name, lines_.size());
+}
+
+void trace::print_end(std::ostream& out, int only_name, std::size_t lines) const {
+    auto first = lines_.rbegin();
+    for (std::size_t found = 0; first != lines_.rend() && found < lines; ++first)
+        found += is_about(*first, only_name) ? 1 : 0;
+    if (first != lines_.rend())
+        out << "  (what came before is shown with --trace)\n";
+    for (auto l = first.base(); l != lines_.end(); ++l)
+        if (is_about(*l, only_name))
+            print(out, *l);
 }
 
 } // namespace holdfast::sim

@@ -34,6 +34,8 @@ public:
 
     /// Only what is about the name of that number, or about none; everything if it is negative.
     void print(std::ostream&, int only_name) const;
+    /// Of those, the last ones.
+    void print_end(std::ostream&, int only_name, std::size_t lines) const;
 
 private:
     struct line {
@@ -43,6 +45,7 @@ private:
         std::int64_t a, b;
     };
     void print(std::ostream&, const line&) const;
+    static bool is_about(const line&, int name);
 
     const sim_clock& time_;
     const time_point start_ = time_.now();

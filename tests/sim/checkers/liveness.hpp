@@ -5,8 +5,11 @@
 #include "sim/world.hpp"
 
 #include <algorithm>
+#include <map>
 #include <optional>
+#include <set>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace holdfast::sim {
@@ -18,6 +21,7 @@ public:
         , free_since_(static_cast<std::size_t>(w.names())) {}
 
     void look() {
+        note_believers();
         for (int name = 0; name < world_.names(); ++name) {
             std::optional<time_point>& since = free_since_[static_cast<std::size_t>(name)];
             if (!world_.seen(name).owner.empty())
@@ -30,12 +34,17 @@ public:
     }
 
 private:
+    using place = std::pair<int, int>; ///< client and name
+
     void check(int name, time_point free_since) {
         for (const auto& [id, o] : world_.books.under_way()) {
-            if (o.who.name != name || !acquires(o.what) || o.what == deed::try_lock)
+            if (o.who.name != name || !acquires(o.what) || o.what == deed::try_lock ||
+                last_believed_[{o.who.client, name}] == world_.clock.now())
                 continue;
             const network& net = world_.seats[static_cast<std::size_t>(o.who.client)].net;
-            const time_point since = std::max({free_since, o.started_at, net.troubled_until()});
+            const time_point since =
+                std::max({free_since, o.started_at, net.troubled_until(),
+                          last_believed_[{o.who.client, name}]});
             if (net.cut_off() || world_.clock.now() - since <= taken_within(net))
                 continue;
             world_.violated("liveness", name,
@@ -45,8 +54,20 @@ private:
         }
     }
 
-    /// The poll bound, the longest pause between two tries, and some round trips. A look may have
-    /// been stopped by the deadline on a server's clock that was stepped: then two more.
+    /// After an eviction the server knows nothing of a lease that is still believed, and its
+    /// client's other waiters wait for it.
+    void note_believers() {
+        std::set<place> now;
+        for (const claim* c : world_.books.believed())
+            if (c->held.owns_lock())
+                now.emplace(c->who.client, c->who.name);
+        for (const std::set<place>& some : {believers_, now})
+            for (const place& p : some)
+                last_believed_[p] = world_.clock.now();
+        believers_ = std::move(now);
+    }
+
+    /// The poll bound, the longest pause between two tries, and some round trips.
     duration taken_within(const network& net) const {
         constexpr duration longest_pause{1000};
         return world_.how.poll_bound + longest_pause + 8 * net.latency() + duration{10};
@@ -54,6 +75,8 @@ private:
 
     world& world_;
     std::vector<std::optional<time_point>> free_since_;
+    std::set<place> believers_; ///< when it last looked
+    std::map<place, time_point> last_believed_;
 };
 
 } // namespace holdfast::sim

@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: Apache-2.0
+// Checks the checkers: plants one fault at a time in the library, and each must be found.
+//
+//     sim_mutants [--seeds N] [--only MUTANT]
+//
+// Exit status: 0 when the library itself is clean and every mutant was found.
+#include "sim/play.hpp"
+
+#include "sync/mutants.hpp"
+
+#include <array>
+#include <iomanip>
+#include <iostream>
+#include <sstream>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace {
+
+using namespace holdfast;
+using sync::mutant;
+
+struct fault {
+    mutant planted;
+    std::string_view name;
+};
+
+#define HOLDFAST_FAULT(name) fault{mutant::name, #name}
+constexpr std::array faults{
+    HOLDFAST_FAULT(no_margin),
+    HOLDFAST_FAULT(release_not_sent),
+    HOLDFAST_FAULT(wake_dropped_no_poll),
+    HOLDFAST_FAULT(renew_after_release),
+    HOLDFAST_FAULT(stale_lease_believed),
+    HOLDFAST_FAULT(lease_from_answer),
+    HOLDFAST_FAULT(no_second_release),
+    HOLDFAST_FAULT(deadline_ignored),
+    HOLDFAST_FAULT(no_release_on_cancel),
+    HOLDFAST_FAULT(gate_skips_next),
+    HOLDFAST_FAULT(refusal_ignored),
+    HOLDFAST_FAULT(renewal_gives_up),
+    HOLDFAST_FAULT(number_used_twice),
+};
+#undef HOLDFAST_FAULT
+
+/// The first seed that fails, if one does.
+std::optional<sim::result> hunt(mutant m, std::uint64_t seeds) {
+    sync::planted_mutant = m;
+    std::ostringstream unread;
+    for (std::uint64_t seed = 1; seed <= seeds; ++seed) {
+        const sim::result r = sim::play(seed, unread, sim::telling_of::nothing);
+        if (r.broken)
+            return r;
+    }
+    return std::nullopt;
+}
+
+void row(std::string_view name, const std::optional<sim::result>& found) {
+    std::cout << std::left << std::setw(24) << name;
+    if (found)
+        std::cout << "seed " << std::setw(6) << found->seed << std::setw(26)
+                  << found->broken->invariant << found->broken->story << std::endl;
+    else
+        std::cout << "-" << std::endl;
+}
+
+} // namespace
+
+int main(int argc, char** argv) {
+    const std::vector<std::string> words{argv + 1, argv + argc};
+    std::uint64_t seeds = 500;
+    std::string only;
+    for (std::size_t i = 0; i + 1 < words.size(); i += 2) {
+        if (words[i] == "--seeds")
+            seeds = std::stoull(words[i + 1]);
+        else if (words[i] == "--only")
+            only = words[i + 1];
+    }
+
+    std::cout << std::left << std::setw(24) << "planted" << std::setw(11) << "found by"
+              << std::setw(26) << "invariant" << "what it saw\n";
+    int wrong = 0;
+    if (only.empty()) {
+        const auto unmutated = hunt(mutant::none, seeds);
+        row("(nothing)", unmutated);
+        wrong += unmutated ? 1 : 0;
+    }
+    for (const fault& f : faults) {
+        if (!only.empty() && only != f.name)
+            continue;
+        const auto found = hunt(f.planted, seeds);
+        row(f.name, found);
+        wrong += found ? 0 : 1;
+    }
+    if (wrong != 0)
+        std::cout << wrong << " rows are not as they should be: only the library without a planted "
+                     "fault may go undetected for " << seeds << " seeds\n";
+    return wrong == 0 ? 0 : 1;
+}
