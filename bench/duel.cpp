@@ -1,22 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "bench/duel.hpp"
 
+#include "bench/cpu.hpp"
+
 #include <algorithm>
 #include <stdexcept>
 
-#include <sys/resource.h>
-
 namespace holdfast::bench {
 namespace {
-
-double own_cpu_seconds() {
-    rusage used{};
-    ::getrusage(RUSAGE_SELF, &used);
-    const auto seconds = [](timeval t) {
-        return static_cast<double>(t.tv_sec) + static_cast<double>(t.tv_usec) / 1e6;
-    };
-    return seconds(used.ru_utime) + seconds(used.ru_stime);
-}
 
 double percentile_us(std::vector<nanoseconds>& all, double part) {
     const auto last = static_cast<double>(all.size() - 1);

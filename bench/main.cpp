@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // holdfast_bench: how far the library is from what the server and the kernel allow. README.md
 // beside this file says how to read what it prints.
+#include "bench/onlooker.hpp"
 #include "bench/report.hpp"
 #include "bench/wishes.hpp"
 
@@ -96,8 +97,10 @@ void run_all(const wishes& how) {
     accounts books{home.connect()};
     if (!how.json)
         print_table_head(conditions(books, how));
+    const onlooker watching{books};
     for (const contest& which : wanted)
         run(which, home, books, how);
+    watching.warn_if_crowded();
 }
 
 } // namespace
