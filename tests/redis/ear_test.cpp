@@ -1,0 +1,294 @@
+// SPDX-License-Identifier: Apache-2.0
+// Listening to channels.
+#include "node_fixture.hpp"
+
+namespace holdfast {
+namespace {
+
+using namespace std::chrono_literals;
+using redis::channel_name;
+using redis::hearing;
+using ::testing::HasSubstr;
+
+class Ear : public on_fake_server {
+protected:
+    /// What a listener's alarm heard.
+    struct listening {
+        std::unique_ptr<alarm> wake;
+        std::unique_ptr<hearing> ear;
+        int rings = 0;
+        std::optional<bool> confirmed;
+    };
+
+    ~Ear() override {
+        for (const auto& one : all_)
+            one->ear.reset();
+    }
+
+    listening& listen(const std::string& channel = "ch") {
+        auto& made = *all_.emplace_back(std::make_unique<listening>());
+        made.wake = std::make_unique<counter>(made.rings);
+        made.ear = node().hear(channel_name{channel}, *made.wake);
+        return made;
+    }
+    void confirm(listening& who, duration limit = 1s) {
+        who.confirmed.reset();
+        auto wait = [](listening& waiting, time_point until) -> asio::awaitable<void> {
+            waiting.confirmed = co_await waiting.ear->confirmed(until);
+        };
+        asio::co_spawn(io_, wait(who, clock_.now() + limit),
+                       [](const std::exception_ptr& failed) { EXPECT_FALSE(failed); });
+        settle();
+    }
+    void publish(const std::string& channel = "ch") {
+        server_.last().send("*3\r\n$7\r\nmessage\r\n$" + std::to_string(channel.size()) + "\r\n" +
+                            channel + "\r\n$1\r\n0\r\n");
+        settle();
+    }
+
+private:
+    class counter final : public alarm {
+    public:
+        explicit counter(int& count)
+            : count_{count} {}
+        asio::awaitable<void> wait_until(time_point) override { co_return; }
+        void ring() noexcept override { ++count_; }
+
+    private:
+        int& count_;
+    };
+
+    std::vector<std::unique_ptr<listening>> all_;
+};
+
+TEST_F(Ear, HearsWhatIsPublished) {
+    auto& one = listen();
+    confirm(one);
+    EXPECT_EQ(one.confirmed, true);
+    EXPECT_EQ(one.rings, 0);
+    publish();
+    publish();
+    EXPECT_EQ(one.rings, 2);
+    publish("another");
+    EXPECT_EQ(one.rings, 2);
+}
+
+TEST_F(Ear, HasAConnectionOfItsOwn) {
+    ask();
+    listen();
+    settle();
+    EXPECT_EQ(server_.sessions.size(), 2u);
+    EXPECT_EQ(server_.set_up, 3u + 1u); // a name, and no question about time or role
+}
+
+TEST_F(Ear, SubscribesOnceForAllWhoListen) {
+    auto& one = listen();
+    auto& two = listen();
+    confirm(one);
+    confirm(two);
+    EXPECT_EQ(two.confirmed, true);
+    EXPECT_EQ(server_.count_asked("SUBSCRIBE"), 1u);
+    publish();
+    EXPECT_EQ(one.rings, 1);
+    EXPECT_EQ(two.rings, 1);
+    one.ear.reset();
+    publish();
+    EXPECT_EQ(one.rings, 1);
+    EXPECT_EQ(two.rings, 2);
+}
+
+TEST_F(Ear, WaitsForTheConfirmationNoLongerThanItsLimit) {
+    server_.says.erase("SUBSCRIBE");
+    auto& one = listen();
+    confirm(one, 700ms);
+    pass(699ms);
+    EXPECT_FALSE(one.confirmed);
+    pass(1ms);
+    EXPECT_EQ(one.confirmed, false);
+    // Confirmed later, it rings: something may have been missed.
+    server_.last().send("*3\r\n$9\r\nsubscribe\r\n$2\r\nch\r\n:1\r\n");
+    settle();
+    EXPECT_EQ(one.rings, 1);
+    confirm(one, 0ms);
+    EXPECT_EQ(one.confirmed, true);
+}
+
+TEST_F(Ear, KeepsASubscriptionForAWhile) {
+    auto& one = listen();
+    settle();
+    one.ear.reset();
+    pass(4'999ms);
+    auto& two = listen();
+    confirm(two, 0ms);
+    EXPECT_EQ(two.confirmed, true);
+    two.ear.reset();
+    pass(4'999ms);
+    EXPECT_EQ(server_.count_asked("UNSUBSCRIBE"), 0u);
+    pass(1ms);
+    EXPECT_EQ(server_.count_asked("UNSUBSCRIBE"), 1u);
+    EXPECT_EQ(server_.count_asked("SUBSCRIBE"), 1u);
+    auto& three = listen();
+    confirm(three);
+    EXPECT_EQ(three.confirmed, true);
+    EXPECT_EQ(server_.count_asked("SUBSCRIBE"), 2u);
+}
+
+TEST_F(Ear, ComesBackByItselfAndRingsForEachChannelOnce) {
+    auto& one = listen("a");
+    auto& two = listen("b");
+    auto& lingers = listen("c");
+    settle();
+    lingers.ear.reset();
+    server_.drop_connections();
+    pass(2s);
+    EXPECT_EQ(server_.sessions.size(), 2u);
+    EXPECT_EQ(server_.last().asked.size(), 2u); // and not the one that nobody listens to
+    EXPECT_EQ(one.rings, 1);
+    EXPECT_EQ(two.rings, 1);
+    publish("b");
+    EXPECT_EQ(two.rings, 2);
+    EXPECT_EQ(told_.count(event_kind::disconnected), 1u);
+    EXPECT_EQ(told_.count(event_kind::reconnected), 1u);
+}
+
+TEST_F(Ear, ComesBackOnlyIfSomebodyListens) {
+    auto& one = listen();
+    settle();
+    one.ear.reset();
+    server_.drop_connections();
+    pass(1h);
+    EXPECT_EQ(server_.sessions.size(), 1u);
+    auto& two = listen();
+    confirm(two);
+    pass(2s);
+    EXPECT_EQ(two.confirmed, true);
+}
+
+TEST_F(Ear, WithoutAServerTellsAtOnceAndRingsWhenItHears) {
+    server_.stop();
+    auto& one = listen();
+    confirm(one);
+    EXPECT_EQ(one.confirmed, false); // and did not wait for its limit
+    pass(30s);
+    server_.start();
+    pass(3s);
+    EXPECT_EQ(one.rings, 1);
+    confirm(one, 0ms);
+    EXPECT_EQ(one.confirmed, true);
+}
+
+TEST_F(Ear, ARefusedChannelShiftsNoOther) {
+    listen("first");
+    settle();
+    server_.says.erase("SUBSCRIBE");
+    auto& forbidden = listen("forbidden");
+    auto& allowed = listen("allowed");
+    settle();
+    server_.last().send("-NOPERM no permissions to access one of the channels\r\n"
+                        "*3\r\n$9\r\nsubscribe\r\n$7\r\nallowed\r\n:1\r\n");
+    settle();
+    confirm(forbidden);
+    confirm(allowed);
+    EXPECT_EQ(forbidden.confirmed, false);
+    EXPECT_EQ(allowed.confirmed, true);
+    EXPECT_EQ(server_.sessions.size(), 1u);
+}
+
+TEST_F(Ear, ARefusalIsToldOnceAndTriedAgain) {
+    server_.says["SUBSCRIBE"] = "-NOPERM no permissions\r\n";
+    auto& one = listen();
+    confirm(one);
+    EXPECT_EQ(one.confirmed, false);
+    pass(20s);
+    EXPECT_GE(server_.count_asked("SUBSCRIBE"), 5u);
+    EXPECT_LE(server_.count_asked("SUBSCRIBE"), 12u);
+    ASSERT_EQ(told_.count(event_kind::disconnected), 1u);
+    EXPECT_THAT(told_.last(event_kind::disconnected)->text,
+                HasSubstr("cannot listen to ch: NOPERM no permissions"));
+    server_.says["SUBSCRIBE"] = "";
+    pass(2s);
+    EXPECT_EQ(one.rings, 1);
+    confirm(one, 0ms);
+    EXPECT_EQ(one.confirmed, true);
+}
+
+TEST_F(Ear, AsksAnIdleServerWhetherItIsThere) {
+    listen();
+    settle();
+    pass(2'999ms);
+    EXPECT_EQ(server_.count_asked("PING"), 0u);
+    pass(1ms);
+    EXPECT_EQ(server_.count_asked("PING"), 1u);
+    pass(1h);
+    EXPECT_GT(server_.count_asked("PING"), 1000u);
+    EXPECT_LT(server_.count_asked("PING"), 1300u);
+    EXPECT_EQ(server_.sessions.size(), 1u);
+}
+
+TEST_F(Ear, AsksNothingWhileItHears) {
+    listen();
+    settle();
+    for (int i = 0; i < 20; ++i) {
+        pass(1s);
+        publish();
+    }
+    EXPECT_EQ(server_.count_asked("PING"), 0u);
+}
+
+TEST_F(Ear, ADeadServerIsFoundAndAnotherConnectionMade) {
+    server_.says.erase("PING");
+    auto& one = listen();
+    settle();
+    pass(3s + 2'999ms);
+    EXPECT_EQ(server_.sessions.size(), 1u);
+    pass(1s);
+    EXPECT_EQ(server_.sessions.size(), 2u);
+    EXPECT_FALSE(server_.sessions.front()->open);
+    EXPECT_EQ(one.rings, 1);
+    EXPECT_THAT(told_.last(event_kind::disconnected)->text, HasSubstr("no answer within 3000 ms"));
+}
+
+TEST_F(Ear, AnUnexpectedAnswerEndsTheConnection) {
+    listen();
+    settle();
+    server_.last().send("*3\r\n$9\r\nsubscribe\r\n$5\r\nother\r\n:1\r\n");
+    settle();
+    EXPECT_FALSE(server_.sessions.front()->open);
+}
+
+TEST_F(Ear, AClosedNodeIsDeaf) {
+    auto& one = listen();
+    server_.says.erase("SUBSCRIBE");
+    auto& waits = listen("never");
+    settle();
+    confirm(waits);
+    EXPECT_FALSE(waits.confirmed);
+    node().close();
+    settle();
+    EXPECT_EQ(waits.confirmed, false);
+    auto& late = listen();
+    confirm(late);
+    EXPECT_EQ(late.confirmed, false);
+    EXPECT_EQ(one.rings, 0);
+    close();
+    one.ear.reset(); // may outlive the node
+}
+
+TEST_F(Ear, HearsManyChannels) {
+    std::vector<listening*> some;
+    for (int i = 0; i < 500; ++i)
+        some.push_back(&listen("ch" + std::to_string(i)));
+    settle();
+    for (listening* one : some) {
+        confirm(*one, 0ms);
+        ASSERT_EQ(one->confirmed, true);
+    }
+    EXPECT_LE(server_.last().bursts, 4u);
+    for (listening* one : some)
+        one->ear.reset();
+    pass(5s);
+    EXPECT_EQ(server_.count_asked("UNSUBSCRIBE"), 500u);
+}
+
+} // namespace
+} // namespace holdfast

@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: Apache-2.0
+// A server in the test's own thread that says what the test tells it to say, or nothing, at the
+// moment the test wants.
+#pragma once
+
+#include <boost/asio/io_context.hpp>
+#include <boost/asio/local/stream_protocol.hpp>
+
+#include <array>
+#include <cstddef>
+#include <filesystem>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace holdfast {
+
+class fake_server {
+public:
+    using words = std::vector<std::string>;
+    using stream = boost::asio::local::stream_protocol;
+
+    /// One connection.
+    class session : public std::enable_shared_from_this<session> {
+    public:
+        session(stream::socket, fake_server&);
+
+        /// What it was asked after the set-up, in order.
+        std::vector<words> asked;
+        std::size_t bursts = 0; ///< readings it took to hear that
+        bool open = true;       ///< as far as this side can tell
+
+        void send(const std::string& bytes);
+        void close();
+        bool deaf = false;  ///< reads nothing any more
+        bool muted = false; ///< something was not answered, and so nothing behind it is
+
+    private:
+        friend class fake_server;
+        void read();
+        void take_requests();
+        std::optional<words> next_request();
+
+        stream::socket socket_;
+        fake_server& home_;
+        std::string inbox_;
+        std::array<char, 64 * 1024> buffer_;
+    };
+
+    explicit fake_server(boost::asio::io_context&);
+    fake_server(const fake_server&) = delete;
+    ~fake_server();
+
+    const std::string& path() const { return path_; }
+
+    /// The answer to a command, by its first word. A command that is not here is not answered, and
+    /// then neither is what comes behind it: the test sends what it likes.
+    std::map<std::string, std::string> says;
+
+    std::vector<std::shared_ptr<session>> sessions; ///< all there ever were
+    session& last() { return *sessions.back(); }
+    std::size_t set_up = 0; ///< commands of the set-up that were heard
+
+    void start();
+    void stop(); ///< closes all connections, and takes no new ones
+    void drop_connections();
+
+    std::size_t count_asked(const std::string& first_word) const;
+
+private:
+    void accept();
+    std::optional<std::string> answer_to(const words&) const;
+
+    boost::asio::io_context& io_;
+    std::filesystem::path folder_;
+    std::string path_;
+    stream::acceptor acceptor_;
+};
+
+} // namespace holdfast
