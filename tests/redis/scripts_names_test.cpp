@@ -111,7 +111,7 @@ HOLDFAST_ON_EACH_SERVER(LeastRights);
 TEST_P(LeastRights, AreEnough) {
     const std::string rights =
         "resetkeys resetchannels -@all +eval +evalsha +time +pttl +pexpire +hset +hexists +hlen "
-        "+hkeys +del +publish +subscribe +unsubscribe ~app:* &redisson_lock__channel:{app:*";
+        "+hkeys +hdel +del +publish +subscribe +unsubscribe ~app:* &redisson_lock__channel:{app:*";
     std::vector<std::string> words{"ACL", "SETUSER", "app", "on", ">secret"};
     std::istringstream each{rights};
     words.insert(words.end(), std::istream_iterator<std::string>{each}, {});
@@ -122,7 +122,7 @@ TEST_P(LeastRights, AreEnough) {
     name_ = "app:lock";
     channel_ = redis::lock_channel(name_).text;
 
-    EXPECT_THAT(integers_of(lock(alice, 30'000)), ElementsAre(1, 30'000, ::testing::Gt(0)));
+    EXPECT_THAT(integers_of(lock(alice, 30'000)), ElementsAre(1, 0, ::testing::Gt(0)));
     EXPECT_EQ(integers_of(lock(alice, 60'000))[0], 1);
     EXPECT_EQ(integers_of(lock(bob, 30'000))[0], 0);
     EXPECT_THAT(integers_of(renew({name_}, 90'000, {alice})), ElementsAre(1));

@@ -1,6 +1,6 @@
 -- Takes a free lock; confirms, and never shortens, a hold that its asker has already.
 -- KEYS: name. ARGV: lease ms, owner, deadline in µs of this server's clock (0: none).
--- Returns {1 granted | 0 busy | 2 late, ms left (-1: no end), µs now (0: unknown)}. RedissonLock
+-- Returns {1 granted | 0 busy | 2 late, ms left if busy (-1: no end), µs now or 0}. RedissonLock
 
 -- Where an ACL forbids TIME there is no deadline; everything else works.
 local clock = redis.pcall('time')
@@ -12,13 +12,13 @@ end
 
 local left = redis.call('pttl', KEYS[1])
 if left == -2 then
-    redis.call('hset', KEYS[1], ARGV[2], 1)
+    redis.call('hset', KEYS[1], ARGV[2], '1')
     local expires = redis.pcall('pexpire', KEYS[1], ARGV[1])
     if expires ~= 1 then -- nothing rolls a script back, and no lock may stay without an end
         redis.call('del', KEYS[1])
         return expires
     end
-    return {1, tonumber(ARGV[1]), now}
+    return {1, 0, now}
 end
 
 -- Also says WRONGTYPE of a key that is no lock.
@@ -27,6 +27,5 @@ if redis.call('hexists', KEYS[1], ARGV[2]) == 0 then
 end
 if left < tonumber(ARGV[1]) then
     redis.call('pexpire', KEYS[1], ARGV[1])
-    left = tonumber(ARGV[1])
 end
-return {1, left, now}
+return {1, 0, now}
