@@ -68,7 +68,7 @@ public:
     }
 
     /// At least one attempt, and more until `patience` is over; false then. It may return late by
-    /// one command timeout if the server stalls, and never holds the lock when it returns false.
+    /// two command timeouts if the server stalls, and never holds the lock when it returns false.
     template <typename Rep, typename Period>
     [[nodiscard]] bool try_lock_for(length<Rep, Period> patience, std::stop_token cancel = {}) {
         return take({.patience = detail::saturate(patience, detail::rounding::up),

@@ -12,7 +12,7 @@ namespace holdfast::sync {
 
 /// What is taken off a lease: clocks may differ by one per cent, and two milliseconds cover the
 /// rounding on both sides. Never more than half of a very short lease.
-constexpr duration margin(duration lease) {
+inline duration margin(duration lease) {
     if (planted(mutant::no_margin))
         return duration::zero();
     return std::min(lease / 100 + duration{2}, lease / 2);
@@ -24,7 +24,7 @@ constexpr time_point later(time_point t, duration d) {
 
 /// Until when a lease is believed. It counts from when its request was *sent*: the store starts
 /// counting later, when the request arrives, so we stop believing before the store forgets.
-constexpr time_point believed_until(time_point sent_at, duration lease) {
+inline time_point believed_until(time_point sent_at, duration lease) {
     return later(sent_at, lease - margin(lease));
 }
 

@@ -6,6 +6,7 @@
 #include "sync/outage.hpp"
 #include "sync/undo.hpp"
 
+#include <algorithm>
 #include <utility>
 
 namespace holdfast::sync {
@@ -38,6 +39,12 @@ public:
         tell(well ? failure{} : lost_before());
     }
 
+    /// After a pause, but in time to tell a caller whose patience ends meanwhile.
+    time_point next_try(duration pause) const {
+        const time_point next = later(held_->home->now(), pause);
+        return done_ ? std::min(next, patience_ends()) : next;
+    }
+
     /// Whether to try again. The caller does not wait longer than its patience.
     bool failed(const boost::system::system_error& e) {
         engine& home = *held_->home;
@@ -47,12 +54,15 @@ public:
             held_->end_release();
             home.tell_of(*held_, event_kind::release_failed, event_cause::failed, held_for(), &e);
         }
-        if (hopeless || home.now() >= later(started_at_, home.how().release_patience))
+        if (hopeless || home.now() >= patience_ends())
             tell({e.code(), e.what()});
         return !hopeless;
     }
 
 private:
+    time_point patience_ends() const {
+        return later(started_at_, held_->home->how().release_patience);
+    }
     duration held_for() const { return held_->home->now() - held_->granted_at; }
     void tell(failure outcome) {
         if (done_)
@@ -80,7 +90,7 @@ asio::awaitable<void> run(std::shared_ptr<wire_hold> held, release_handler done)
         }
         home.hold_over(*held); // who waits here may try its own luck with the store
         if (again)
-            co_await home.nap(later(home.now(), pause.next()));
+            co_await home.nap(it.next_try(pause.next()));
     }
     release_remains(held, true);
 }
@@ -96,7 +106,7 @@ void release(std::shared_ptr<wire_hold> held, release_handler done) {
         return std::move(done)(lost_before());
     case wire_hold::left::was_ended:
         return std::move(done)(
-            failure{make_error_code(home->stopped() ? errc::closed : errc::not_owner),
+            failure{make_error_code(home->closing() ? errc::closed : errc::not_owner),
                     "it was released before"});
     case wire_hold::left::nobody:
         break;

@@ -33,6 +33,7 @@ asio::awaitable<answer> mutex_place::look() {
     if (found_busy_ && !ear_)
         listen();
     for (bool late_before = false;; late_before = true) {
+        const time_point asked_at = link_->now();
         const limit until = next_limit(first);
         if (until.is_callers && until.at <= link_->now())
             co_return answer{};
@@ -43,13 +44,14 @@ asio::awaitable<answer> mutex_place::look() {
         }
         if (got.said == verdict::busy)
             co_return busy(got.left);
-        // What we knew of the server's clock may have been wrong; this answer has told us anew. So
-        // once more, and not for ever.
-        if (!late_before)
-            continue;
-        if (!until.is_callers)
+        if (until.is_callers)
+            co_return answer{.term = std::max(until.at - link_->now(), duration::zero())};
+        // Slow: the request spent its time on the way. Quick: what we knew of the server's clock
+        // was wrong, and this answer has told us anew; so once more, and not for ever.
+        if (link_->now() - asked_at >= link_->command_timeout() / 2)
+            throw boost::system::system_error{make_error_code(errc::unreachable)};
+        if (late_before)
             throw boost::system::system_error{make_error_code(errc::clock_unstable)};
-        co_return answer{.term = std::max(until.at - link_->now(), duration::zero())};
     }
 }
 
@@ -75,8 +77,10 @@ asio::awaitable<verdict_on_look> mutex_place::ask_until(time_point deadline) {
             link_->server_clock().forget();
             link_->server_clock().learn(got.sent_at, got.received_at, got.server_now);
         }
-        // This answer says nothing of an earlier request that is still on its way and in time.
-        unanswered_until_ = got.sent_at > unanswered_before ? none : unanswered_before;
+        // Says nothing of an earlier request that is still on its way and in time; and "late" is
+        // said before the lock is looked at.
+        const bool tells_all = got.said.said != verdict::late && got.sent_at > unanswered_before;
+        unanswered_until_ = tells_all ? none : unanswered_before;
         co_return got.said;
     } catch (const boost::system::system_error& failure) {
         if (failure.code() != errc::outcome_unknown) { // never sent

@@ -49,6 +49,7 @@ asio::awaitable<answer> mutex_place::look() {
     if (found_busy_)
         co_await listen();
     for (bool late_before = false;; late_before = true) {
+        const time_point asked_at = context_.time.now();
         const limit until = next_limit(first);
         if (until.is_callers && until.at <= context_.time.now())
             co_return answer{}; // even a server that tells no time must not grant this one
@@ -60,13 +61,14 @@ asio::awaitable<answer> mutex_place::look() {
         }
         if (got.said == verdict::busy)
             co_return busy(got);
-        // What we knew of the server's clock may have been wrong; this answer has told us anew. So
-        // once more, and not for ever.
-        if (!late_before)
-            continue;
-        if (!until.is_callers)
+        if (until.is_callers)
+            co_return answer{.term = std::max(until.at - context_.time.now(), duration::zero())};
+        // Slow: the request spent its time on the way. Quick: what we knew of the server's clock
+        // was wrong, and this answer has told us anew; so once more, and not for ever.
+        if (context_.time.now() - asked_at >= server_.command_timeout() / 2)
+            throw boost::system::system_error{make_error_code(errc::unreachable)};
+        if (late_before)
             throw boost::system::system_error{make_error_code(errc::clock_unstable)};
-        co_return answer{.term = std::max(until.at - context_.time.now(), duration::zero())};
     }
 }
 
@@ -93,8 +95,10 @@ asio::awaitable<attempt> mutex_place::attempt_until(time_point deadline) {
         throw;
     }
     learn_clock(got);
-    // This answer says nothing of an earlier request that is still on its way and in time.
-    unanswered_until_ = got.sent_at > unanswered_before ? none : unanswered_before;
+    // Says nothing of an earlier request that is still on its way and in time; and "late" is said
+    // before the lock is looked at.
+    const bool tells_all = got.said != verdict::late && got.sent_at > unanswered_before;
+    unanswered_until_ = tells_all ? none : unanswered_before;
     co_return got;
 }
 
