@@ -97,7 +97,7 @@ bool act_three(const inheritance& inherited, const std::string& url, const std::
 constexpr std::string_view next_steps = R"(
 Try next
    export HOLDFAST_URL=redis://127.0.0.1:6379   your own server
-   holdfast run job -- sleep 20                 a lock, held while a command runs
+   holdfast run job -- sleep 20                 a lock, held by a command
    holdfast run -n job -- echo mine             in another terminal: it is busy
    examples/01_first_lock.cpp                   a lock in C++, in 20 lines
    README.md                                    what it guarantees, and what not
