@@ -29,7 +29,7 @@ asio::awaitable<void> pairs(mutex& lock, stopwatch::time_point end, tally& all) 
 class clients_coroutines : public contender {
 public:
     clients_coroutines(const server& home, int coroutines)
-        : client_{loop_.get_executor(), options{.url = home.url()}} {
+        : client_{loop_.get_executor(), options{.url = home.url(), .executor_is_serial = true}} {
         for (int i = 0; i < coroutines; ++i)
             locks_.emplace_back(client_, name_of_lock(i));
     }

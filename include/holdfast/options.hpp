@@ -54,6 +54,11 @@ struct options {
     /// Calls of one client that may wait for locks at the same time; more fail `overloaded`.
     std::size_t waiters_max = 1'000'000;
 
+    /// The executor given to the client runs one thing at a time by itself (an io_context that one
+    /// thread runs, a strand): the client then puts no strand of its own around it. Faster, and
+    /// wrong if it is not so.
+    bool executor_is_serial = false;
+
     std::string label{}; ///< who this is, for people; shown in the server's list of clients
     std::shared_ptr<holdfast::observer> observer{};
 

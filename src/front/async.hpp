@@ -43,6 +43,15 @@ void complete_elsewhere(Handler handler, Args... args) {
     asio::post(asio::system_executor{}, std::move(begin));
 }
 
+/// On the executor, at once if that is where we are: a hop saved on the commonest path.
+template <typename Begin>
+void on_executor(const sync::engine& home, Begin begin) {
+    if (runtime::runs_here(home.executor()))
+        begin();
+    else
+        asio::post(home.executor(), std::move(begin));
+}
+
 /// Store failures become their code. Anything else is a bug in us and keeps flying.
 inline error_code to_error_code(const std::exception_ptr& thrown) {
     if (!thrown)
@@ -84,12 +93,18 @@ public:
                 if (const std::shared_ptr<async_call> strong = weak.lock())
                     asio::post(strong->home->executor(), [strong] { strong->cancel(); });
             });
-        asio::post(call->home->executor(), [call] { call->home->start(call); });
+        on_executor(*call->home, [call] { call->home->start(call); });
     }
 
 protected:
     void complete(std::shared_ptr<sync::wire_hold> held, const sync::failure& why) override {
-        deliver_(std::move(handler_), home->executor(), std::move(held), why.code);
+        if (!beginning())
+            return deliver_(std::move(handler_), home->executor(), std::move(held), why.code);
+        auto later = [self = std::static_pointer_cast<async_call>(shared_from_this()),
+                      held = std::move(held), ec = why.code]() mutable {
+            self->deliver_(std::move(self->handler_), self->home->executor(), std::move(held), ec);
+        };
+        asio::post(home->executor(), std::move(later));
     }
 
 private:

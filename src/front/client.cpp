@@ -28,6 +28,12 @@ options complete(options how) {
     return how;
 }
 
+asio::any_io_executor one_at_a_time(asio::any_io_executor executor, const options& how) {
+    if (how.executor_is_serial)
+        return executor;
+    return asio::make_strand(std::move(executor));
+}
+
 std::shared_ptr<sync::engine> make_engine(asio::any_io_executor executor, clock& time,
                                           std::shared_ptr<void> keeps, options how) {
     return std::make_shared<sync::engine>(
@@ -58,13 +64,13 @@ client::client(own_thread, options how)
 
 client::client(asio::any_io_executor executor, options how) {
     detail::built_with_boost<BOOST_VERSION>::check();
-    const asio::any_io_executor strand = asio::make_strand(std::move(executor));
-    const auto time = std::make_shared<runtime::real_clock>(strand);
-    engine_ = make_engine(strand, *time, time, std::move(how));
+    const asio::any_io_executor serial = one_at_a_time(std::move(executor), how);
+    const auto time = std::make_shared<runtime::real_clock>(serial);
+    engine_ = make_engine(serial, *time, time, std::move(how));
 }
 
 client::client(asio::any_io_executor executor, clock& time, options how)
-    : engine_{make_engine(asio::make_strand(std::move(executor)), time, nullptr, std::move(how))} {
+    : engine_{make_engine(one_at_a_time(std::move(executor), how), time, nullptr, how)} {
     detail::built_with_boost<BOOST_VERSION>::check();
 }
 

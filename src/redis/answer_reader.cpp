@@ -23,7 +23,10 @@ struct answer_reader::builder {
             reader.refused_ = true;
             return nullptr;
         }
-        return &static_cast<reply*>(task->parent->obj)->items.emplace_back();
+        auto& items = static_cast<reply*>(task->parent->obj)->items;
+        if (items.empty())
+            items.reserve(items_usual);
+        return &items.emplace_back();
     }
 
     template <typename Fill>

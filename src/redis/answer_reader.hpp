@@ -17,6 +17,7 @@ class answer_reader {
 public:
     /// A script answers with a handful of items per hold, so this is a server gone mad.
     static constexpr std::size_t items_max = 64 * 1024;
+    static constexpr std::size_t items_usual = 4; // what scripts answer; not grown one by one
 
     explicit answer_reader(std::size_t reply_bytes_max);
     answer_reader(const answer_reader&) = delete;

@@ -32,7 +32,8 @@ struct request {
 
 /// Completed exactly once: by the coroutine that acquires, or before it by cancellation or
 /// closing. Whoever comes second cleans up what it has.
-class acquisition : public boost::intrusive::list_base_hook<
+class acquisition : public std::enable_shared_from_this<acquisition>,
+                    public boost::intrusive::list_base_hook<
                         boost::intrusive::link_mode<boost::intrusive::auto_unlink>> {
 public:
     /// The calls of an engine that are under way.
@@ -47,6 +48,7 @@ public:
 
     // The executor only.
     void begin();
+    void begun() { beginning_ = false; }
     bool finished() const { return finished_; }
     void succeed(std::shared_ptr<wire_hold>);
     void give_up_busy();
@@ -56,6 +58,9 @@ public:
     alarm& wake() { return *wake_; }
 
 protected:
+    /// Still inside the call that asked for it: a handler must not be run there.
+    bool beginning() const { return beginning_; }
+
     /// No hold and no code: busy.
     virtual void complete(std::shared_ptr<wire_hold>, const failure&) = 0;
 
@@ -64,6 +69,7 @@ private:
 
     std::unique_ptr<alarm> wake_;
     bool finished_ = false;
+    bool beginning_ = false;
 };
 
 /// Runs it: gate, store, hold.

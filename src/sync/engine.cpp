@@ -76,17 +76,19 @@ void engine::spawn(asio::awaitable<void> work) {
 void engine::start(const std::shared_ptr<acquisition>& call) {
     if (call->finished())
         return; // cancelled before it began
-    if (closing_)
-        return call->fail({make_error_code(errc::closed), "the client is closed"},
-                          event_cause::closed);
-    if (calls_count_ >= how_.waiters_max)
-        return call->fail({make_error_code(errc::overloaded),
-                           "options::waiters_max = " + std::to_string(how_.waiters_max) +
-                               " calls of this client wait already"});
     call->begin();
-    calls_.push_back(*call);
-    ++calls_count_;
-    spawn(run(call));
+    if (closing_) {
+        call->fail({make_error_code(errc::closed), "the client is closed"}, event_cause::closed);
+    } else if (calls_count_ >= how_.waiters_max) {
+        call->fail({make_error_code(errc::overloaded),
+                    "options::waiters_max = " + std::to_string(how_.waiters_max) +
+                        " calls of this client wait already"});
+    } else {
+        calls_.push_back(*call);
+        ++calls_count_;
+        spawn(run(call));
+    }
+    call->begun();
 }
 
 void engine::acquisition_over(acquisition& call) {
@@ -108,10 +110,7 @@ void engine::hold_lost(const std::shared_ptr<wire_hold>& lost, event_cause why) 
 }
 
 void engine::hold_over(const wire_hold& held) {
-    if (gate* const where = gates_.find(held.what.name.text)) {
-        where->hold_over(held);
-        gates_.tidy(held.what.name.text);
-    }
+    gates_.hold_over(held);
 }
 
 asio::awaitable<bool> engine::force_unlock(lock_name name) {

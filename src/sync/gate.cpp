@@ -35,10 +35,18 @@ gate* gates::find(const std::string& name) {
     return found == by_name_.end() ? nullptr : &found->second;
 }
 
-void gates::tidy(const std::string& name) {
-    const auto found = by_name_.find(name);
-    if (found != by_name_.end() && found->second.free())
+void gates::hold_over(const wire_hold& held) {
+    const auto found = by_name_.find(held.what.name.text);
+    if (found == by_name_.end())
+        return;
+    found->second.hold_over(held);
+    if (found->second.free())
         by_name_.erase(found);
+}
+
+void gates::forget_if_free(const gate& left) {
+    if (left.free())
+        by_name_.erase(by_name_.find(left.name()));
 }
 
 turn::turn(gates& all, const std::string& name, alarm& wake)
@@ -50,7 +58,7 @@ turn::turn(gates& all, const std::string& name, alarm& wake)
 
 turn::~turn() {
     gate_.leave(wake_);
-    all_.tidy(gate_.name());
+    all_.forget_if_free(gate_);
 }
 
 } // namespace holdfast::sync

@@ -42,7 +42,8 @@ class gates {
 public:
     gate& of(const std::string& name);
     gate* find(const std::string& name);
-    void tidy(const std::string& name); ///< forgets it if nobody holds or waits
+    void hold_over(const wire_hold&);
+    void forget_if_free(const gate&);
     std::size_t count() const { return by_name_.size(); }
 
 private:

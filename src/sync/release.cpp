@@ -24,12 +24,6 @@ public:
         , done_{std::move(done)}
         , started_at_{held_->home->now()} {}
 
-    asio::awaitable<bool> try_once() {
-        if (planted(mutant::release_not_sent))
-            co_return true;
-        co_return co_await held_->home->locks().release(held_->what);
-    }
-
     void acknowledged(bool was_ours) {
         held_->end_release();
         // After an answer that was lost, "no longer ours" may be our own doing: so be it.
@@ -82,7 +76,8 @@ asio::awaitable<void> run(std::shared_ptr<wire_hold> held, release_handler done)
     pauses pause{home};
     for (bool again = true; again;) {
         try {
-            const bool was_ours = co_await it.try_once();
+            const bool was_ours =
+                planted(mutant::release_not_sent) || co_await home.locks().release(held->what);
             it.acknowledged(was_ours);
             again = false;
         } catch (const boost::system::system_error& e) {
