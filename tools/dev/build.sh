@@ -13,8 +13,8 @@ verb_clean() { rm -rf build; }
 build() {
   local preset=$1
   shift
-  # Once it is configured, the build itself decides whether that is still good.
-  if [[ ! -e build/$preset/build.ninja ]]; then
+  # The build itself notices whatever else changes, but not the presets that it came from.
+  if [[ ! build/$preset/build.ninja -nt CMakePresets.json ]]; then
     cmake --preset "$preset"
   fi
   NINJA_STATUS="[%f/%t %es] " cmake --build --preset "$preset" "$@"
