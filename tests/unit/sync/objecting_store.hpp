@@ -1,0 +1,116 @@
+// SPDX-License-Identifier: Apache-2.0
+// A store that throws what a test wants instead of asking, and that can doubt a hold: for what the
+// memory server never does.
+#pragma once
+
+#include <holdfast/error.hpp>
+#include <holdfast/memory/server.hpp>
+#include <holdfast/store.hpp>
+
+#include <functional>
+#include <memory>
+#include <optional>
+#include <set>
+#include <string>
+#include <utility>
+
+namespace holdfast::sync {
+
+/// What a test does to a store. It outlives the store.
+struct interference {
+    /// What to throw at a request of that kind; nothing: let it through.
+    std::function<error_code(memory::verb)> objects{};
+    std::set<doubter*> watchers{}; ///< one for each hold that is watched over
+
+    void object(memory::verb what) const {
+        if (const error_code ec = objects ? objects(what) : error_code{})
+            throw boost::system::system_error{ec, "the server's own words"};
+    }
+};
+
+class doubting_watch final : public watch {
+public:
+    doubting_watch(interference& by, doubter& whom)
+        : by_{by}
+        , whom_{whom} {
+        by_.watchers.insert(&whom_);
+    }
+    ~doubting_watch() override { by_.watchers.erase(&whom_); }
+
+private:
+    interference& by_;
+    doubter& whom_;
+};
+
+class objecting_place final : public place {
+public:
+    objecting_place(std::unique_ptr<place> real, const interference& by)
+        : real_{std::move(real)}
+        , by_{by} {}
+
+    asio::awaitable<answer> look() override {
+        by_.object(memory::verb::look);
+        co_return co_await real_->look();
+    }
+    asio::awaitable<void> leave() override { return real_->leave(); }
+    bool uncertain() const noexcept override { return real_->uncertain(); }
+    time_point settled_at() const noexcept override { return real_->settled_at(); }
+
+private:
+    std::unique_ptr<place> real_;
+    const interference& by_;
+};
+
+class objecting_locks final : public lock_store {
+public:
+    objecting_locks(lock_store& real, interference& by)
+        : real_{real}
+        , by_{by} {}
+
+    bool offers(lock_kind kind) const noexcept override { return real_.offers(kind); }
+    limits bounds() const noexcept override { return real_.bounds(); }
+    std::optional<std::string> objection_to(const lock_name& name) const override {
+        return real_.objection_to(name);
+    }
+    std::unique_ptr<place> line_up(ask want, alarm& wake) override {
+        return std::make_unique<objecting_place>(real_.line_up(std::move(want), wake), by_);
+    }
+    asio::awaitable<std::vector<answer>> renew(std::vector<hold> holds, duration lease) override {
+        by_.object(memory::verb::renew);
+        co_return co_await real_.renew(std::move(holds), lease);
+    }
+    asio::awaitable<bool> release(hold what) override {
+        by_.object(memory::verb::release);
+        co_return co_await real_.release(std::move(what));
+    }
+    std::unique_ptr<watch> watch_over(const hold&, doubter& whom) override {
+        return std::make_unique<doubting_watch>(by_, whom);
+    }
+
+private:
+    lock_store& real_;
+    interference& by_;
+};
+
+class objecting_store final : public store {
+public:
+    objecting_store(std::unique_ptr<store> real, interference& by)
+        : real_{std::move(real)}
+        , locks_{real_->locks(), by} {}
+
+    lock_store& locks() noexcept override { return locks_; }
+    inspector& operators_view() noexcept override { return real_->operators_view(); }
+    void close() noexcept override { real_->close(); }
+
+private:
+    std::unique_ptr<store> real_;
+    objecting_locks locks_;
+};
+
+inline store_factory with_interference(store_factory real, interference& by) {
+    return [real = std::move(real), &by](store_context context) {
+        return std::make_unique<objecting_store>(real(std::move(context)), by);
+    };
+}
+
+} // namespace holdfast::sync

@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sync/thread_table.hpp"
+
+#include "unit/sync/stage.hpp"
+
+#include <thread>
+
+namespace holdfast::sync {
+namespace {
+
+class ThreadTable : public on_stage {
+protected:
+    std::vector<std::shared_ptr<wire_hold>> abandoned;
+    const std::shared_ptr<thread_table> table = std::make_shared<thread_table>(
+        [this](std::shared_ptr<wire_hold> held) { abandoned.push_back(std::move(held)); });
+
+    std::shared_ptr<wire_hold> a_hold(const std::string& name) {
+        const grant got{clock.now(), 30s, 0, time_point::min()};
+        return std::make_shared<wire_hold>(owner_.program->engine(),
+                                           hold{name, owner_id{}, lock_kind::plain}, 30s, true,
+                                           got);
+    }
+    void TearDown() override {
+        while (table->leave("stock").count > 0)
+            ;
+        abandoned.clear();
+    }
+
+private:
+    actor& owner_ = enter();
+};
+
+/// Runs it on a thread of its own, to its end.
+template <typename Work>
+void elsewhere(Work work) {
+    std::thread{std::move(work)}.join();
+}
+
+TEST_F(ThreadTable, CountsEntries) {
+    EXPECT_EQ(table->find("stock").count, 0u);
+    table->add(a_hold("stock"));
+    EXPECT_EQ(table->find("stock").count, 1u);
+    table->enter_again("stock");
+    EXPECT_EQ(table->find("stock").count, 2u);
+    EXPECT_EQ(table->leave("stock").count, 2u);
+    EXPECT_EQ(table->leave("stock").count, 1u);
+    EXPECT_EQ(table->leave("stock").count, 0u);
+    EXPECT_EQ(table->find("stock").hold, nullptr);
+}
+
+TEST_F(ThreadTable, NamesAreApart) {
+    table->add(a_hold("stock"));
+    EXPECT_EQ(table->find("stoc").count, 0u);
+    EXPECT_EQ(table->leave("stock2").count, 0u);
+}
+
+TEST_F(ThreadTable, ThreadsAreApart) {
+    table->add(a_hold("stock"));
+    elsewhere([this] {
+        EXPECT_EQ(table->find("stock").count, 0u);
+        EXPECT_EQ(table->leave("stock").count, 0u);
+        table->add(a_hold("stock"));
+        EXPECT_EQ(table->leave("stock").count, 1u);
+    });
+    EXPECT_EQ(table->find("stock").count, 1u);
+    EXPECT_TRUE(abandoned.empty());
+}
+
+TEST_F(ThreadTable, NumbersOfThreadsAreNeverUsedAgain) {
+    std::vector<std::uint64_t> numbers{this_thread_number()};
+    EXPECT_EQ(this_thread_number(), numbers.front());
+    for (int i = 0; i < 20; ++i) // the system gives most of them the same id
+        elsewhere([&] { numbers.push_back(this_thread_number()); });
+    EXPECT_TRUE(std::is_sorted(numbers.begin(), numbers.end()));
+    EXPECT_EQ(std::unique(numbers.begin(), numbers.end()), numbers.end());
+}
+
+TEST_F(ThreadTable, WhatAThreadHoldsWhenItEndsIsAbandoned) {
+    const auto held = a_hold("stock"), kept = a_hold("shelf");
+    elsewhere([&] {
+        table->add(held);
+        table->enter_again("stock");
+        table->add(a_hold("desk"));
+        table->leave("desk");
+    });
+    ASSERT_EQ(abandoned.size(), 1u) << "once, however often it was entered";
+    EXPECT_EQ(abandoned.front(), held);
+    elsewhere([this] { EXPECT_EQ(table->find("stock").count, 0u); });
+}
+
+TEST_F(ThreadTable, MayEndBeforeItsThreads) {
+    bool told = false;
+    elsewhere([&] {
+        auto brief = std::make_shared<thread_table>([&](const auto&) { told = true; });
+        brief->add(a_hold("stock"));
+        brief.reset();
+    });
+    EXPECT_FALSE(told);
+}
+
+TEST_F(ThreadTable, AThreadMayUseMany) {
+    const auto second = std::make_shared<thread_table>(
+        [this](std::shared_ptr<wire_hold> held) { abandoned.push_back(std::move(held)); });
+    elsewhere([&] {
+        table->add(a_hold("stock"));
+        second->add(a_hold("stock"));
+        second->add(a_hold("shelf"));
+    });
+    EXPECT_EQ(abandoned.size(), 3u);
+}
+
+} // namespace
+} // namespace holdfast::sync
