@@ -80,7 +80,7 @@ std::string take_ipv6(std::string_view& rest, const parts& all) {
         refuse("url: the host has a '[' and no ']' behind it");
     if (!rest.empty() && rest[0] != ':')
         refuse("url: behind the host's ']' only a ':' and a port may follow");
-    const std::string host = decoded(*address, "host");
+    std::string host = decoded(*address, "host");
     boost::system::error_code failed;
     boost::asio::ip::make_address_v6(host, failed);
     if (failed)

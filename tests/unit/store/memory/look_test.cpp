@@ -66,9 +66,9 @@ TEST_F(MemoryLook, AReleaseRingsTheAlarmOfEachPlaceThatListens) {
         w.there.occupy("stock", 30s);
         const auto of_alice = w.alice.line_up("stock");
         const auto of_bob = w.bob.line_up("stock");
-        for (const auto* spot : {&of_alice, &of_bob}) {
-            (void)co_await (*spot)->look();
-            (void)co_await (*spot)->look();
+        for (int times = 0; times < 2; ++times) {
+            (void)co_await of_alice->look();
+            (void)co_await of_bob->look();
         }
         EXPECT_TRUE(w.there.vacate("stock"));
         co_await w.alice.wake->wait_until(time_point::max());
