@@ -3,7 +3,6 @@
 
 #include "redis/address.hpp"
 #include "redis/look_up.hpp"
-#include "redis/time_limit.hpp"
 
 #include <boost/asio/buffer.hpp>
 #include <boost/asio/local/stream_protocol.hpp>
@@ -74,18 +73,13 @@ asio::awaitable<error_code> connection::connect_to(stream_endpoint peer, time_po
 }
 
 bool connection::send() {
-    if (cut_ || sending())
-        return true; // nobody can help, or somebody does
     std::swap(outbox_, sending_);
     outbox_.clear();
-    sent_ = 0;
-    if (sending_.empty())
-        return true;
     error_code failed;
     sent_ = socket_.write_some(asio::buffer(sending_), failed);
     if (failed && failed != asio::error::would_block)
-        broken(failed);
-    return cut_ || !sending();
+        went_deaf(failed);
+    return sent_ == sending_.size();
 }
 
 asio::awaitable<void> connection::send_rest() {
@@ -94,7 +88,15 @@ asio::awaitable<void> connection::send_rest() {
     co_await asio::async_write(socket_, rest, asio::redirect_error(asio::use_awaitable, failed));
     sent_ = sending_.size();
     if (failed)
-        broken(failed);
+        went_deaf(failed);
+}
+
+// A server that does not want us says why, and hangs up before it has read what we want.
+void connection::went_deaf(error_code why) {
+    deaf_ = why;
+    sent_ = sending_.size();
+    auto enough = [this] { cut({errc::unreachable, deaf_.message()}); };
+    last_words_.emplace(socket_.get_executor(), time_, time_.now() + how_.command_timeout, enough);
 }
 
 asio::awaitable<void> connection::receive() {
@@ -102,8 +104,10 @@ asio::awaitable<void> connection::receive() {
     error_code failed;
     const std::size_t size = co_await socket_.async_read_some(
         asio::buffer(inbox_), asio::redirect_error(asio::use_awaitable, failed));
-    if (failed)
-        broken(failed);
+    if (failed == asio::error::eof)
+        cut({errc::unreachable, deaf_ ? deaf_.message() : "closed by the server"});
+    else if (failed)
+        cut({errc::unreachable, failed.message()});
     throw_if_cut();
     reader_.feed({inbox_.data(), size});
 }
@@ -120,12 +124,9 @@ void connection::cut(failure why) {
     if (cut_)
         return;
     cut_ = std::move(why);
+    last_words_.reset();
     hang_up();
     look_up_alarm_->ring();
-}
-
-void connection::broken(error_code ec) {
-    cut({errc::unreachable, ec == asio::error::eof ? "closed by the server" : ec.message()});
 }
 
 void connection::hang_up() {

@@ -4,6 +4,7 @@
 #include "redis/answer_reader.hpp"
 #include "redis/failure.hpp"
 #include "redis/socket.hpp"
+#include "redis/time_limit.hpp"
 
 #include <array>
 #include <memory>
@@ -30,10 +31,10 @@ public:
     std::string& outbox() { return outbox_; }
 
     /// Writes the outbox, as much of it as the system takes at once. False: send_rest() must take
-    /// care of the rest, and until it has nothing new is written.
+    /// care of the rest, and until it has there is no more to be sent.
     [[nodiscard]] bool send();
     asio::awaitable<void> send_rest();
-    bool sending() const { return sent_ < sending_.size(); }
+    bool can_send() const { return !cut_ && !deaf_ && sent_ == sending_.size(); }
 
     /// Waits until something arrives; next() has it. Throws `failure` when the connection ends.
     asio::awaitable<void> receive();
@@ -53,7 +54,7 @@ public:
 private:
     asio::awaitable<std::vector<stream_endpoint>> find_server();
     asio::awaitable<error_code> connect_to(stream_endpoint, time_point give_up_at);
-    void broken(error_code);
+    void went_deaf(error_code);
     void hang_up();
     void throw_if_cut() const;
 
@@ -62,6 +63,8 @@ private:
     const std::unique_ptr<alarm> look_up_alarm_;
     stream_socket socket_;
     std::optional<failure> cut_;
+    error_code deaf_;                      // why the server hears us no more
+    std::optional<time_limit> last_words_; // for what it has still to say then
     std::string occupation_;
 
     std::string outbox_;

@@ -25,7 +25,7 @@ void link::talk() {
         return;
     if (!std::exchange(running_, true))
         run_in_background(home_.executor, keep_connected(talker_.keep_alive()));
-    else if (connected_ && !hearing_ && !flush_is_due_ && !line_->sending())
+    else if (connected_ && !hearing_ && !flush_is_due_ && line_->can_send())
         flush_soon();
 }
 
@@ -148,17 +148,13 @@ void link::flush_soon() {
 }
 
 void link::flush() {
-    if (!connected_ || closed_ || line_->sending())
-        return;
-    std::string& out = line_->outbox();
-    while (!line_->is_cut()) {
+    while (connected_ && line_->can_send()) {
+        std::string& out = line_->outbox();
         talker_.speak(out);
         if (out.empty())
             return;
-        if (!line_->send()) {
+        if (!line_->send())
             run_in_background(home_.executor, finish_sending(talker_.keep_alive(), line_));
-            return;
-        }
     }
 }
 

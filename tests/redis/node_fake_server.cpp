@@ -28,6 +28,11 @@ void fake_server::session::close() {
     socket_.close(ignored);
 }
 
+void fake_server::session::refuse_to_hear() {
+    deaf = true;
+    socket_.shutdown(stream::socket::shutdown_receive);
+}
+
 void fake_server::session::read() {
     if (deaf)
         return;

@@ -34,8 +34,9 @@ public:
 
         void send(const std::string& bytes);
         void close();
-        bool deaf = false;  ///< reads nothing any more
-        bool muted = false; ///< something was not answered, and so nothing behind it is
+        void refuse_to_hear(); ///< what is written to it from now on fails; the connection stays
+        bool deaf = false;     ///< reads nothing any more
+        bool muted = false;    ///< something was not answered, and so nothing behind it is
 
     private:
         friend class fake_server;

@@ -175,6 +175,30 @@ TEST_F(NodeInTrouble, WhatWasNotYetWrittenGoesOutOnTheNextConnection) {
     EXPECT_EQ(server_.last().asked[0].at(3), "behind");
 }
 
+TEST_F(NodeInTrouble, AServerThatHangsUpHasTheLastWord) {
+    ask();
+    server_.last().refuse_to_hear();
+    const auto one = ask();
+    server_.last().send("-OOM and now I go\r\n");
+    server_.last().close();
+    settle();
+    EXPECT_EQ(one->code, make_error_code(store_errc::out_of_memory)) << one->text;
+}
+
+TEST_F(NodeInTrouble, AServerThatHearsNothingAndDoesNotHangUpIsGivenUp) {
+    ask();
+    server_.last().refuse_to_hear();
+    const auto one = ask();
+    EXPECT_FALSE(one->done);
+    const auto two = ask();
+    pass(3s);
+    EXPECT_EQ(one->code, errc::outcome_unknown);
+    EXPECT_EQ(two->code, errc::unreachable);
+    pass(1s);
+    EXPECT_EQ(ask()->answer.integer, 1);
+    EXPECT_EQ(server_.sessions.size(), 2u);
+}
+
 TEST_F(NodeInTrouble, ConnectionsAreNotTriedFasterThanTheBackoffAllows) {
     server_.says["CLIENT"] = "-LOADING Redis is loading the dataset in memory\r\n";
     const auto end = clock_.now() + 60s;
