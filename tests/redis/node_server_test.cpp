@@ -1,0 +1,267 @@
+// SPDX-License-Identifier: Apache-2.0
+// The node on real servers.
+#include "redis/single_node.hpp"
+#include "runtime/real_clock.hpp"
+#include "support/eventually.hpp"
+#include "support/on_each_server.hpp"
+#include "support/recorder.hpp"
+
+#include <holdfast/error.hpp>
+
+#include <boost/asio/co_spawn.hpp>
+#include <boost/asio/io_context.hpp>
+#include <boost/system/system_error.hpp>
+
+#include <algorithm>
+#include <optional>
+
+#include <gmock/gmock.h>
+
+namespace holdfast {
+namespace {
+
+using namespace std::chrono_literals;
+using redis::argument;
+using redis::reply;
+using redis::script;
+using ::testing::HasSubstr;
+
+constexpr script echo{"echo", "098e0f0d1448c0a81dafe820f66d460eb09263da", "return ARGV[1]"};
+constexpr script count{"count", "0000000000000000000000000000000000000000", // none has this digest
+                       "return redis.call('incrby', KEYS[1], ARGV[1])"};
+
+class NodeOnServer : public support::on_each_server {
+protected:
+    void SetUp() override {
+        on_each_server::SetUp();
+        if (IsSkipped() || HasFatalFailure())
+            return;
+        how_.unix_socket = server().socket_path();
+        how_.backoff_max = 200ms;
+    }
+    void TearDown() override {
+        if (node_)
+            node_->close();
+        node_.reset();
+        io_.restart();
+        io_.run_for(support::far_too_long);
+        EXPECT_TRUE(io_.stopped()) << "something is still to be done";
+    }
+
+    redis::node& node() {
+        if (!node_)
+            node_ = redis::make_node(how_, {io_.get_executor(),
+                                            clock_,
+                                            [this] { return ++random_; },
+                                            {},
+                                            "a label",
+                                            5s,
+                                            [this](const event& what) { told_.notify(what); }});
+        return *node_;
+    }
+
+    struct outcome {
+        reply answer;
+        error_code code;
+        std::string text;
+    };
+    outcome call(const script& what, std::vector<std::string_view> keys,
+                 std::vector<argument> arguments) {
+        outcome got;
+        auto run = [&]() -> asio::awaitable<void> {
+            got.answer = co_await node().call(what, keys, arguments);
+        };
+        bool done = false;
+        asio::co_spawn(io_, run(), [&](const std::exception_ptr& failed) {
+            done = true;
+            try {
+                if (failed)
+                    std::rethrow_exception(failed);
+            } catch (const boost::system::system_error& why) {
+                got.code = why.code();
+                got.text = why.what();
+            }
+        });
+        EXPECT_TRUE(run_until([&] { return done; }));
+        return got;
+    }
+
+    /// Runs what there is until `holds`.
+    template <typename Predicate>
+    bool run_until(Predicate holds) {
+        const auto end = std::chrono::steady_clock::now() + support::far_too_long;
+        while (!holds() && std::chrono::steady_clock::now() < end) {
+            io_.restart();
+            io_.run_one_for(50ms);
+        }
+        return holds();
+    }
+
+    std::string clients() { return server().command({"CLIENT", "LIST"}).text; }
+
+    asio::io_context io_;
+    runtime::real_clock clock_{io_.get_executor()};
+    redis::options how_;
+    support::recorder told_;
+    std::unique_ptr<redis::node> node_;
+    std::uint64_t random_ = 0;
+};
+HOLDFAST_ON_EACH_SERVER(NodeOnServer);
+
+TEST_P(NodeOnServer, RunsScripts) {
+    EXPECT_EQ(call(echo, {}, {std::string_view{"hello"}}).answer.text, "hello");
+    EXPECT_EQ(call(echo, {}, {std::string_view{"a\r\n\0b", 5}}).answer.text,
+              (std::string{"a\r\n\0b", 5}));
+    EXPECT_EQ(call(count, {"n"}, {std::int64_t{5}}).answer.integer, 5);
+    EXPECT_EQ(call(count, {"n"}, {std::int64_t{-7}}).answer.integer, -2);
+}
+
+TEST_P(NodeOnServer, SendsTheTextOnlyWhereItIsNeeded) {
+    call(echo, {}, {std::string_view{"x"}});
+    server().command({"CONFIG", "RESETSTAT"});
+    call(echo, {}, {std::string_view{"x"}});
+    call(echo, {}, {std::string_view{"x"}});
+    EXPECT_THAT(server().command({"INFO", "commandstats"}).text, HasSubstr("evalsha:calls=2"));
+    server().command({"SCRIPT", "FLUSH"});
+    EXPECT_EQ(call(echo, {}, {std::string_view{"x"}}).answer.text, "x");
+    EXPECT_THAT(server().command({"INFO", "commandstats"}).text, HasSubstr("eval:calls=1"));
+}
+
+TEST_P(NodeOnServer, ShowsWhoItIs) {
+    call(echo, {}, {std::string_view{"x"}});
+    EXPECT_THAT(clients(), HasSubstr("name=a_label "));
+}
+
+TEST_P(NodeOnServer, LearnsTheServersClock) {
+    call(echo, {}, {std::string_view{"x"}});
+    const reply shown = server().command({"TIME"});
+    const auto now = node().server_clock().no_later_than(clock_.now());
+    ASSERT_TRUE(now);
+    const auto seconds = std::chrono::duration_cast<std::chrono::seconds>(*now).count();
+    EXPECT_NEAR(static_cast<double>(seconds), std::stod(shown.items.at(0).text), 3);
+}
+
+TEST_P(NodeOnServer, TellsErrorsInTheServersWords) {
+    server().command({"SET", "n", "x"});
+    const outcome got = call({"", "1", "return redis.call('hget', KEYS[1], 'f')"}, {"n"}, {});
+    EXPECT_EQ(got.code, make_error_code(store_errc::wrong_type));
+    EXPECT_THAT(got.text, HasSubstr("WRONGTYPE"));
+    EXPECT_EQ(call({"", "2", "this is no Lua"}, {}, {}).code, errc::refused);
+}
+
+TEST_P(NodeOnServer, AuthenticatesAsAUser) {
+    server().command({"ACL", "SETUSER", "me", "on", ">secret", "~*", "&*", "+@all"});
+    server().command({"ACL", "SETUSER", "default", "resetpass"});
+    how_.user = "me";
+    how_.password = "secret";
+    EXPECT_EQ(call(echo, {}, {std::string_view{"x"}}).answer.text, "x");
+    EXPECT_THAT(clients(), HasSubstr("user=me"));
+}
+
+TEST_P(NodeOnServer, SaysThatThePasswordIsWrongOrMissing) {
+    server().command({"CONFIG", "SET", "requirepass", "secret"});
+    const outcome missing = call(echo, {}, {std::string_view{"x"}});
+    EXPECT_EQ(missing.code, make_error_code(store_errc::not_authenticated));
+    EXPECT_THAT(missing.text, HasSubstr("NOAUTH"));
+    node_->close();
+    node_.reset();
+    how_.password = "wrong-one";
+    const outcome wrong = call(echo, {}, {std::string_view{"x"}});
+    EXPECT_EQ(wrong.code, make_error_code(store_errc::not_authenticated));
+    EXPECT_THAT(wrong.text, ::testing::Not(HasSubstr("wrong-one")));
+}
+
+TEST_P(NodeOnServer, SelectsItsDatabase) {
+    how_.database = 3;
+    call(count, {"n"}, {std::int64_t{1}});
+    EXPECT_EQ(server().command({"EXISTS", "n"}).integer, 0);
+    EXPECT_THAT(clients(), HasSubstr("db=3"));
+    node_->close();
+    node_.reset();
+    how_.database = 9999;
+    EXPECT_EQ(call(count, {"n"}, {std::int64_t{1}}).code, errc::refused);
+}
+
+TEST_P(NodeOnServer, DoesWithoutWhatAnACLForbids) {
+    server().command({"ACL", "SETUSER", "poor", "on", "nopass", "~*", "resetchannels", "-@all",
+                      "+auth", "+eval", "+evalsha", "+incrby", "+subscribe"});
+    how_.user = "poor";
+    EXPECT_EQ(call(echo, {}, {std::string_view{"x"}}).answer.text, "x");
+    EXPECT_FALSE(node().server_clock().known());
+    const outcome denied = call({"", "3", "return redis.call('get', KEYS[1])"}, {"n"}, {});
+    EXPECT_EQ(denied.code, make_error_code(store_errc::no_permission)) << denied.text;
+}
+
+TEST_P(NodeOnServer, FindsTheServerAgainThatWasRestarted) {
+    call(echo, {}, {std::string_view{"x"}});
+    server().restart_empty();
+    const auto works = [this] {
+        return call(echo, {}, {std::string_view{"x"}}).code == error_code{};
+    };
+    EXPECT_TRUE(support::eventually(works));
+    EXPECT_EQ(told_.count(event_kind::reconnected), 1u);
+}
+
+TEST_P(NodeOnServer, ASecondClientTooManyIsToldSo) {
+    server().command({"CONFIG", "SET", "maxclients", "1"});
+    const outcome got = call(echo, {}, {std::string_view{"x"}});
+    EXPECT_EQ(got.code, make_error_code(store_errc::too_many_clients)) << got.text;
+    server().command({"CONFIG", "SET", "maxclients", "100"});
+}
+
+TEST_P(NodeOnServer, AServerThatStandsStillIsAnUnknownOutcome) {
+    how_.command_timeout = 50ms;
+    call(echo, {}, {std::string_view{"x"}});
+    server().pause();
+    EXPECT_EQ(call(echo, {}, {std::string_view{"x"}}).code, errc::outcome_unknown);
+    server().resume();
+    EXPECT_TRUE(support::eventually(
+        [this] { return call(echo, {}, {std::string_view{"x"}}).answer.text == "x"; }));
+}
+
+TEST_P(NodeOnServer, HearsWhatIsPublishedAndComesBackWhenItIsThrownOut) {
+    const auto wake = clock_.make_alarm();
+    const auto ear = node().hear(redis::channel_name{"ch"}, *wake);
+    int rings = 0;
+    bool sure = false, over = false;
+    auto listen = [&]() -> asio::awaitable<void> {
+        sure = co_await ear->confirmed(clock_.now() + support::far_too_long);
+        while (!over) {
+            co_await wake->wait_until(time_point::max());
+            ++rings;
+        }
+    };
+    asio::co_spawn(io_, listen(), [](const std::exception_ptr& failed) { EXPECT_FALSE(failed); });
+    ASSERT_TRUE(run_until([&] { return sure; }));
+    EXPECT_EQ(server().command({"PUBLISH", "ch", "0"}).integer, 1);
+    EXPECT_TRUE(run_until([&] { return rings == 1; }));
+
+    server().command({"CLIENT", "KILL", "TYPE", "pubsub"});
+    EXPECT_TRUE(run_until([&] { return rings == 2; })); // by itself, since it may have missed one
+    EXPECT_EQ(server().command({"PUBLISH", "ch", "0"}).integer, 1);
+    over = true;
+    EXPECT_TRUE(run_until([&] { return rings == 3; }));
+}
+
+TEST_P(NodeOnServer, ListensWhereItMayAndTellsWhereItMayNot) {
+    server().command(
+        {"ACL", "SETUSER", "half", "on", "nopass", "~*", "resetchannels", "&yes", "+@all"});
+    how_.user = "half";
+    const auto wake = clock_.make_alarm();
+    const auto no = node().hear(redis::channel_name{"no"}, *wake);
+    const auto yes = node().hear(redis::channel_name{"yes"}, *wake);
+    std::optional<bool> heard_no, heard_yes;
+    auto ask = [&](redis::hearing& ear, std::optional<bool>& heard) -> asio::awaitable<void> {
+        heard = co_await ear.confirmed(clock_.now() + support::far_too_long);
+    };
+    for (const auto& [ear, heard] : {std::pair{no.get(), &heard_no}, {yes.get(), &heard_yes}})
+        asio::co_spawn(io_, ask(*ear, *heard), [](const std::exception_ptr&) {});
+    EXPECT_TRUE(run_until([&] { return heard_no && heard_yes; }));
+    EXPECT_EQ(heard_no, false);
+    EXPECT_EQ(heard_yes, true);
+    EXPECT_THAT(told_.last(event_kind::disconnected)->text,
+                HasSubstr("cannot listen to no: NOPERM"));
+}
+
+} // namespace
+} // namespace holdfast
