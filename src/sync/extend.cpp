@@ -26,6 +26,8 @@ asio::awaitable<failure> ask_store(std::shared_ptr<wire_hold> held, duration len
         }
         held->extend(sent_at, said.at(0).term);
     } catch (const boost::system::system_error& e) {
+        if (e.code() == errc::outcome_unknown)
+            held->perhaps_extended(length);
         co_return failure{e.code(), e.what()};
     }
     if (!held->believed())

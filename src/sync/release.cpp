@@ -96,7 +96,7 @@ void release(std::shared_ptr<wire_hold> held, release_handler done) {
     const std::shared_ptr<engine> home = held->home;
     switch (held->unshare()) {
     case wire_hold::left::others:
-        return std::move(done)(failure{});
+        return std::move(done)(home->now() < held->ends_at() ? failure{} : lost_before());
     case wire_hold::left::was_lost:
         return std::move(done)(lost_before());
     case wire_hold::left::was_ended:

@@ -155,6 +155,8 @@ asio::awaitable<void> renewal::contact(std::shared_ptr<engine> home, batch holds
         // Unreachable is not lost: the terms still run.
         for (const shared_hold& held : holds) {
             held->in_flight = false;
+            if (e.code() == errc::outcome_unknown)
+                held->perhaps_extended(lease);
             self.failed(held, e);
         }
     }

@@ -126,6 +126,11 @@ void wire_hold::extend(time_point sent_at, duration term) {
     }
 }
 
+void wire_hold::perhaps_extended(duration term) {
+    const std::scoped_lock guard{mutex_};
+    store_forgets_at_ = std::max(store_forgets_at_, forgotten_at(home->now(), term));
+}
+
 void wire_hold::set_lease(duration length, bool renewed) {
     const std::scoped_lock guard{mutex_};
     lease_ = length;

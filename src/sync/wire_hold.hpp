@@ -72,6 +72,8 @@ public:
     void doubt() noexcept override; ///< asks the store at once
     /// A renewal was granted that was sent at `sent_at`.
     void extend(time_point sent_at, duration term);
+    /// One was sent and never answered: it may have been carried out.
+    void perhaps_extended(duration term);
     /// From now on of this length, and renewed or not.
     void set_lease(duration, bool renewed);
     void warn();            ///< fires in_danger
