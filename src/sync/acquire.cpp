@@ -96,8 +96,11 @@ asio::awaitable<std::shared_ptr<wire_hold>> acquire(std::shared_ptr<acquisition>
         }
         if (planted(mutant::wake_dropped_no_poll))
             next_look = time_point::max();
-        if (!call->finished())
-            co_await call->wake().wait_until(std::min(next_look, call->wanted.give_up_at));
+        if (call->finished())
+            break;
+        co_await call->wake().wait_until(std::min(next_look, call->wanted.give_up_at));
+        if (home.now() >= call->wanted.give_up_at)
+            trouble.rethrow_if_unanswered();
     }
     co_return nullptr;
 }

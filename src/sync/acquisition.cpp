@@ -72,6 +72,7 @@ asio::awaitable<bool> wait_for_turn(acquisition& call, const turn& here) {
 
 asio::awaitable<void> run(std::shared_ptr<acquisition> call) {
     const std::shared_ptr<engine> home = call->home;
+    const engine::task busy{*home}; // closing waits until what it may have taken is undone
     try {
         // Left only after the hold is in the gate, or nothing will come.
         turn here{home->queues(), call->wanted.name.text, call->wake()};

@@ -26,6 +26,7 @@ public:
 
     void acknowledged(bool was_ours) {
         held_->end_release();
+        held_->home->hold_over(*held_); // first: whoever is told may ask for it again at once
         // After an answer that was lost, "no longer ours" may be our own doing: so be it.
         const bool well = was_ours || uncertain_;
         held_->home->tell_of(*held_, well ? event_kind::released : event_kind::lost,
@@ -42,6 +43,7 @@ public:
     /// Whether to try again. The caller does not wait longer than its patience.
     bool failed(const boost::system::system_error& e) {
         engine& home = *held_->home;
+        home.hold_over(*held_); // who waits here may try its own luck with the store
         uncertain_ = uncertain_ || e.code() == errc::outcome_unknown;
         const bool hopeless = !may_pass(e.code()) || home.now() >= held_->store_forgets_at();
         if (hopeless) {
@@ -83,7 +85,6 @@ asio::awaitable<void> run(std::shared_ptr<wire_hold> held, release_handler done)
         } catch (const boost::system::system_error& e) {
             again = it.failed(e);
         }
-        home.hold_over(*held); // who waits here may try its own luck with the store
         if (again)
             co_await home.nap(it.next_try(pause.next()));
     }
