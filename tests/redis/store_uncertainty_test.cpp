@@ -15,7 +15,7 @@ protected:
     answer look() { return complete(place_->look()); }
     void busy(duration takes = {}) { node_.will_answer({0, 20'000, server_time}, takes); }
     void granted() { node_.will_answer({1, 30'000, server_time}); }
-    void late() { node_.will_answer({2, 0, server_time}); }
+    void late(duration takes = {}) { node_.will_answer({2, 0, server_time}, takes); }
     void lost(duration after = {}) {
         node_.will_fail(make_error_code(errc::outcome_unknown), after);
     }
@@ -73,11 +73,28 @@ TEST_F(RedisPlaceInDoubt, LateTwiceIsAFailureAndNothingIsHeld) {
     EXPECT_FALSE(place_->uncertain());
 }
 
+TEST_F(RedisPlaceInDoubt, LateAfterASlowJourneyIsNoMatterOfClocks) {
+    line_up();
+    late(duration{2'000});
+    EXPECT_EQ(failure_of(place_->look()), errc::unreachable);
+    EXPECT_EQ(node_.asked.size(), 1u);
+}
+
+TEST_F(RedisPlaceInDoubt, LateTellsNothingOfAnEarlierRequest) {
+    line_up();
+    lost(duration{100});
+    failure_of(place_->look());
+    clock_.run_for(duration{4'000}); // it cannot be granted any more, but it may have been
+    late();
+    late();
+    EXPECT_EQ(failure_of(place_->look()), errc::clock_unstable);
+    EXPECT_TRUE(place_->uncertain());
+}
+
 TEST_F(RedisPlaceInDoubt, LateForTheCallersOwnLimitIsBusyUntilThen) {
     line_up(duration{1'000});
     busy();
     look();
-    late();
     late();
     const answer said = look();
     EXPECT_FALSE(said.granted);
