@@ -64,8 +64,16 @@ void fake_server::session::take_requests() {
         if (!muted)
             answers += *answer;
     }
-    if (!answers.empty())
+    if (holds_back)
+        held += answers;
+    else if (!answers.empty())
         send(answers);
+}
+
+void fake_server::session::release(std::size_t bytes) {
+    if (open)
+        send(held.substr(0, bytes));
+    held.erase(0, bytes);
 }
 
 std::optional<fake_server::words> fake_server::session::next_request() {
@@ -156,6 +164,9 @@ std::size_t fake_server::count_asked(const std::string& first_word) const {
 }
 
 std::optional<std::string> fake_server::answer_to(const words& request) const {
+    if (improvises)
+        if (auto answer = improvises(request))
+            return answer;
     const auto found = says.find(request.front());
     if (found == says.end())
         return std::nullopt;

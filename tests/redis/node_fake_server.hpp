@@ -9,6 +9,7 @@
 #include <array>
 #include <cstddef>
 #include <filesystem>
+#include <functional>
 #include <map>
 #include <memory>
 #include <optional>
@@ -35,8 +36,11 @@ public:
         void send(const std::string& bytes);
         void close();
         void refuse_to_hear(); ///< what is written to it from now on fails; the connection stays
-        bool deaf = false;     ///< reads nothing any more
-        bool muted = false;    ///< something was not answered, and so nothing behind it is
+        void release(std::size_t bytes = std::string::npos); ///< of what was held back
+        bool holds_back = false;                             ///< answers wait for release()
+        std::string held;
+        bool deaf = false;  ///< reads nothing any more
+        bool muted = false; ///< something was not answered, and so nothing behind it is
 
     private:
         friend class fake_server;
@@ -59,6 +63,9 @@ public:
     /// The answer to a command, by its first word. A command that is not here is not answered, and
     /// then neither is what comes behind it: the test sends what it likes.
     std::map<std::string, std::string> says;
+
+    /// Asked first; nothing: what `says` says.
+    std::function<std::optional<std::string>(const words&)> improvises;
 
     std::vector<std::shared_ptr<session>> sessions; ///< all there ever were
     session& last() { return *sessions.back(); }
