@@ -38,8 +38,10 @@ class hearing {
 public:
     virtual ~hearing() = default;
 
-    /// Returns once the server has confirmed the subscription (at once if it had), or at `limit`:
-    /// then the listener hears whatever comes, and the caller polls. Whether it is confirmed.
+    /// Returns once the server has confirmed the subscription (at once if it had), at `limit`, or
+    /// when it is clear that nothing will come of it soon: it was refused, or no connection could
+    /// be made. Then the listener hears whatever comes, and the caller polls; a later confirmation
+    /// rings. Whether it is confirmed.
     virtual asio::awaitable<bool> confirmed(time_point limit) = 0;
 };
 

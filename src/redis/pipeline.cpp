@@ -5,13 +5,6 @@
 
 namespace holdfast::redis {
 
-pipeline::~pipeline() {
-    while (request* left = oldest()) {
-        forget(*left);
-        request::waiter{}.swap(left->resume); // destroys the frame that `left` lives in
-    }
-}
-
 void pipeline::ask(request& asked, time_point deadline) {
     // All have the same time from when they ask, so the lists stay ordered by themselves.
     asked.deadline = deadline;

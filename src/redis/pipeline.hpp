@@ -25,7 +25,6 @@ public:
 
     pipeline() = default;
     pipeline(const pipeline&) = delete;
-    ~pipeline(); ///< ends who still waits, unanswered: the program is being torn down
 
     void ask(request&, time_point deadline);
 
