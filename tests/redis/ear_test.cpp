@@ -1,65 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 // Listening to channels.
-#include "node_fixture.hpp"
+#include "ear_fixture.hpp"
 
 namespace holdfast {
 namespace {
 
 using namespace std::chrono_literals;
-using redis::channel_name;
-using redis::hearing;
 using ::testing::HasSubstr;
 
-class Ear : public on_fake_server {
-protected:
-    /// What a listener's alarm heard.
-    struct listening {
-        std::unique_ptr<alarm> wake;
-        std::unique_ptr<hearing> ear;
-        int rings = 0;
-        std::optional<bool> confirmed;
-    };
-
-    ~Ear() override {
-        for (const auto& one : all_)
-            one->ear.reset();
-    }
-
-    listening& listen(const std::string& channel = "ch") {
-        auto& made = *all_.emplace_back(std::make_unique<listening>());
-        made.wake = std::make_unique<counter>(made.rings);
-        made.ear = node().hear(channel_name{channel}, *made.wake);
-        return made;
-    }
-    void confirm(listening& who, duration limit = 1s) {
-        who.confirmed.reset();
-        auto wait = [](listening& waiting, time_point until) -> asio::awaitable<void> {
-            waiting.confirmed = co_await waiting.ear->confirmed(until);
-        };
-        asio::co_spawn(io_, wait(who, clock_.now() + limit),
-                       [](const std::exception_ptr& failed) { EXPECT_FALSE(failed); });
-        settle();
-    }
-    void publish(const std::string& channel = "ch") {
-        server_.last().send("*3\r\n$7\r\nmessage\r\n$" + std::to_string(channel.size()) + "\r\n" +
-                            channel + "\r\n$1\r\n0\r\n");
-        settle();
-    }
-
-private:
-    class counter final : public alarm {
-    public:
-        explicit counter(int& count)
-            : count_{count} {}
-        asio::awaitable<void> wait_until(time_point) override { co_return; }
-        void ring() noexcept override { ++count_; }
-
-    private:
-        int& count_;
-    };
-
-    std::vector<std::unique_ptr<listening>> all_;
-};
+using Ear = on_fake_channels;
 
 TEST_F(Ear, HearsWhatIsPublished) {
     auto& one = listen();
