@@ -105,33 +105,35 @@ public:
 
     template <asio::completion_token_for<void(error_code, lease)> Token>
     auto async_lock(Token&& token) {
-        return initiate_lock({}, token);
+        return initiate_lock({}, std::forward<Token>(token));
     }
     template <asio::completion_token_for<void(error_code, lease)> Token>
     auto async_lock(lease_time lease, Token&& token) {
-        return initiate_lock({.lease = lease}, token);
+        return initiate_lock({.lease = lease}, std::forward<Token>(token));
     }
 
     // Complete with nothing, and no error, if the lock is still busy.
     template <asio::completion_token_for<void(error_code, std::optional<lease>)> Token>
     auto async_try_lock(Token&& token) {
-        return initiate_try_lock({.patience = duration::zero()}, token);
+        return initiate_try_lock({.patience = duration::zero()}, std::forward<Token>(token));
     }
     template <asio::completion_token_for<void(error_code, std::optional<lease>)> Token>
     auto async_try_lock(lease_time lease, Token&& token) {
-        return initiate_try_lock({.patience = duration::zero(), .lease = lease}, token);
+        return initiate_try_lock({.patience = duration::zero(), .lease = lease},
+                                 std::forward<Token>(token));
     }
     template <typename Rep, typename Period,
               asio::completion_token_for<void(error_code, std::optional<lease>)> Token>
     auto async_try_lock_for(length<Rep, Period> patience, Token&& token) {
         return initiate_try_lock({.patience = detail::saturate(patience, detail::rounding::up)},
-                                 token);
+                                 std::forward<Token>(token));
     }
     template <typename Rep, typename Period,
               asio::completion_token_for<void(error_code, std::optional<lease>)> Token>
     auto async_try_lock_for(length<Rep, Period> patience, lease_time lease, Token&& token) {
         return initiate_try_lock(
-            {.patience = detail::saturate(patience, detail::rounding::up), .lease = lease}, token);
+            {.patience = detail::saturate(patience, detail::rounding::up), .lease = lease},
+            std::forward<Token>(token));
     }
     template <typename Clock, typename Duration,
               asio::completion_token_for<void(error_code, std::optional<lease>)> Token>
