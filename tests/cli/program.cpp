@@ -6,6 +6,7 @@
 #include <csignal>
 #include <cstdlib>
 #include <filesystem>
+#include <fstream>
 #include <system_error>
 
 #include <fcntl.h>
@@ -153,7 +154,7 @@ void program::drain() {
 }
 
 std::string program::line() {
-    const time_point give_up_at = boot_clock::now() + time_limit();
+    const time_point give_up_at = boot_clock::now() + far_too_long;
     for (;;) {
         if (const std::size_t end = result_.out.find('\n'); end != std::string::npos) {
             std::string first = result_.out.substr(0, end);
@@ -168,7 +169,7 @@ std::string program::line() {
 
 ended program::end() {
     const int pidfd = open_pidfd(id_);
-    const time_point give_up_at = boot_clock::now() + time_limit();
+    const time_point give_up_at = boot_clock::now() + far_too_long;
     pollfd gone{pidfd, POLLIN, 0};
     while (::poll(&gone, 1, 0) == 0) {
         if (boot_clock::now() > give_up_at)
@@ -190,17 +191,23 @@ ended run(std::vector<std::string> arguments, std::string url) {
 }
 
 observed_process::observed_process(pid_t id)
-    : descriptor_{open_pidfd(id)} {}
+    : id_{id}
+    , descriptor_{open_pidfd(id)} {}
 
 observed_process::~observed_process() { ::close(descriptor_); }
+
+bool observed_process::is_stopped() const {
+    std::ifstream status{"/proc/" + std::to_string(id_) + "/stat"};
+    std::string id;
+    std::string name;
+    std::string state;
+    status >> id >> name >> state;
+    return state == "T";
+}
 
 bool observed_process::ended_within(duration patience) {
     pollfd gone{descriptor_, POLLIN, 0};
     return ::poll(&gone, 1, static_cast<int>(patience.count())) == 1;
 }
-
-duration time_limit() { return 30s; }
-
-void nap() { ::poll(nullptr, 0, 5); }
 
 } // namespace holdfast::cli_test

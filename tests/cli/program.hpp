@@ -2,6 +2,8 @@
 // The holdfast program as a user starts it: arguments, environment, pipes, an exit status.
 #pragma once
 
+#include "support/eventually.hpp"
+
 #include <holdfast/time.hpp>
 
 #include <stdexcept>
@@ -22,7 +24,10 @@ struct ended {
     std::string err;
 };
 
-/// What is expected within the tests' time limit did not happen.
+using support::eventually;
+using support::far_too_long;
+
+/// The program did not do what it was waited for.
 struct too_late : std::runtime_error {
     using std::runtime_error::runtime_error;
 };
@@ -70,25 +75,11 @@ public:
     observed_process(const observed_process&) = delete;
     ~observed_process();
     bool ended_within(duration);
+    bool is_stopped() const;
 
 private:
+    pid_t id_;
     int descriptor_;
 };
-
-/// How long a test waits for something that is sure to come.
-duration time_limit();
-
-void nap(); ///< between two questions
-
-/// Asks again and again until the answer is yes, or throws `too_late`.
-template <typename Question>
-void eventually(const char* what, Question question) {
-    const time_point give_up_at = boot_clock::now() + time_limit();
-    while (!question()) {
-        if (boot_clock::now() > give_up_at)
-            throw too_late{what};
-        nap();
-    }
-}
 
 } // namespace holdfast::cli_test

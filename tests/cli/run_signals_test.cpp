@@ -47,7 +47,36 @@ TEST_P(Signals, ReachTheWholeGroupEvenIfItIsStopped) {
     observed_process inner{std::stoi(holder.line())};
     holder.signal(SIGTERM);
     EXPECT_EQ(holder.end().status, 128 + SIGTERM);
-    EXPECT_TRUE(inner.ended_within(time_limit()));
+    EXPECT_TRUE(inner.ended_within(far_too_long));
+}
+
+TEST_P(Signals, StopTheCommandButNotUsBecauseTheLockMustBeRenewed) {
+    program holder{shell("echo $$; read nothing; echo done"), url()};
+    const observed_process ourselves{holder.id()};
+    const observed_process command{std::stoi(holder.line())};
+    holder.signal(SIGTSTP);
+    EXPECT_TRUE(eventually([&] { return command.is_stopped(); }));
+    EXPECT_FALSE(ourselves.is_stopped());
+
+    holder.signal(SIGCONT);
+    EXPECT_TRUE(eventually([&] { return !command.is_stopped(); }));
+    holder.close_stdin();
+    EXPECT_EQ(holder.end().status, 0);
+}
+
+TEST_P(Signals, StopAWait) {
+    program holder{until_closed(), url()};
+    ASSERT_EQ(holder.line(), "held");
+    program waiter{shell("echo mine"), url()};
+    const observed_process waiting{waiter.id()};
+    await_waiter();
+    waiter.signal(SIGTSTP);
+    EXPECT_TRUE(eventually([&] { return waiting.is_stopped(); }));
+
+    holder.close_stdin();
+    holder.end();
+    waiter.signal(SIGCONT);
+    EXPECT_EQ(waiter.end().out, "mine\n");
 }
 
 TEST_P(Signals, CancelAWaitAndNothingRuns) {
@@ -61,9 +90,9 @@ TEST_P(Signals, CancelAWaitAndNothingRuns) {
         EXPECT_EQ(cancelled.status, 128 + number);
         EXPECT_FALSE(cancelled.by_signal);
         EXPECT_EQ(cancelled.out, "");
-        eventually("the waiter still listens", [this] {
+        EXPECT_TRUE(eventually([this] {
             return server().command({"CLIENT", "LIST", "TYPE", "pubsub"}).text.empty();
-        });
+        })) << "the waiter still listens";
     }
     holder.close_stdin();
     holder.end();

@@ -35,11 +35,10 @@ protected:
 
     /// Somebody else's client has listened for the release, so it waits.
     void await_waiter() {
-        eventually("nobody waits for the lock", [this] {
-            const auto answer =
-                server().command({"PUBSUB", "NUMSUB", "redisson_lock__channel:{" + name + "}"});
-            return answer.items.at(1).integer > 0;
-        });
+        const std::string channel = "redisson_lock__channel:{" + name + "}";
+        ASSERT_TRUE(eventually([&] {
+            return server().command({"PUBSUB", "NUMSUB", channel}).items.at(1).integer > 0;
+        })) << "nobody waits for the lock";
     }
 };
 
