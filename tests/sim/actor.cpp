@@ -133,26 +133,43 @@ asio::awaitable<void> actor::use(std::shared_ptr<door> built, grip& held, int ge
     for (int stage = 0; stage < stages; ++stage) {
         co_await nap(whole / stages);
         if (dice_.percent(of.extends))
-            co_await extend(held, generation);
+            co_await now_or_beside(extend(held, generation));
         if (dice_.percent(of.asks) && built->exists())
             co_await ask(*built, held.what().who, generation);
         if (dice_.percent(of.re_enters) && built->nested)
-            co_await re_enter(*built, held, generation);
+            co_await now_or_beside(re_enter(*built, held, generation));
+    }
+}
+
+/// Most wait for what they begin; some go on at once.
+asio::awaitable<void> actor::now_or_beside(asio::awaitable<void> work) {
+    if (dice_.percent(70)) {
+        co_await std::move(work);
+    } else {
+        ++aside_;
+        auto aside = [](actor& self, asio::awaitable<void> it) -> asio::awaitable<void> {
+            co_await std::move(it);
+            --self.aside_;
+        };
+        world_.play(aside(*this, std::move(work)));
     }
 }
 
 asio::awaitable<void> actor::extend(grip& held, int generation) {
-    const duration length =
-        dice_.between(plan_.how.lease_time / 2, plan_.how.lease_longest);
+    const duration length = dice_.between(plan_.how.lease_time / 2, plan_.how.lease_longest);
     claim& what = held.what();
     what.longest = std::max(what.longest, length);
     operation o = deed_on(what.who.name, deed::extend);
     o.generation = generation;
-    const cancellation plot = draw_cancellation();
-    ongoing call{world_, o, plot};
-    const std::tuple<error_code> answer =
-        co_await what.held.async_extend(lease_time{length}, call.token());
-    call.ended(std::get<0>(answer));
+    auto call = std::make_unique<ongoing>(world_, o, draw_cancellation());
+    auto answer = what.held.async_extend(lease_time{length}, call->token());
+    return finish_extending(std::move(call), std::move(answer));
+}
+
+asio::awaitable<void> actor::finish_extending(std::unique_ptr<ongoing> call,
+                                              asio::awaitable<std::tuple<error_code>> pending) {
+    const std::tuple<error_code> answer = co_await std::move(pending);
+    call->ended(std::get<0>(answer));
 }
 
 asio::awaitable<void> actor::ask(door& built, subject who, int generation) {
@@ -176,12 +193,18 @@ asio::awaitable<void> actor::re_enter(door& built, grip& outer, int generation) 
     const subject who = outer.what().who;
     operation o = deed_on(who.name, deed::share);
     o.generation = generation;
-    ongoing call{world_, o};
-    std::tuple<error_code, lease> answer =
-        co_await built.nested->async_lock(outer.what().held, call.token());
-    if (call.ended(std::get<0>(answer)) != outcome::done)
+    auto call = std::make_unique<ongoing>(world_, o);
+    auto answer = built.nested->async_lock(outer.what().held, call->token());
+    return use_inner(std::move(call), who, generation, outer.what().longest, std::move(answer));
+}
+
+asio::awaitable<void>
+actor::use_inner(std::unique_ptr<ongoing> call, subject who, int generation, duration longest,
+                 asio::awaitable<std::tuple<error_code, lease>> pending) {
+    std::tuple<error_code, lease> answer = co_await std::move(pending);
+    if (call->ended(std::get<0>(answer)) != outcome::done)
         co_return;
-    grip inner{world_, who, std::move(std::get<1>(answer)), outer.what().longest};
+    grip inner{world_, who, std::move(std::get<1>(answer)), longest, taken_by::re_entry};
     co_await nap(dice_.between(duration{0}, plan_.people.holds));
     co_await release(world_, inner, generation);
 }

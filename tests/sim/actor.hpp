@@ -11,6 +11,7 @@
 
 #include <memory>
 #include <optional>
+#include <tuple>
 
 namespace holdfast::sim {
 
@@ -20,7 +21,7 @@ public:
 
     asio::awaitable<void> live();                    ///< until the end of the safety phase
     asio::awaitable<void> take_each(duration bound); ///< every lock once: it must be possible
-    bool done() const { return done_; }
+    bool done() const { return done_ && aside_ == 0; }
 
 private:
     /// A lock object, of either kind.
@@ -38,11 +39,18 @@ private:
 
     asio::awaitable<void> take_and_hold();
     asio::awaitable<void> use(std::shared_ptr<door>, grip&, int generation);
+    // Begin at once, whenever they are waited for: they may outlast the lease that they are given.
     asio::awaitable<void> extend(grip&, int generation);
-    asio::awaitable<void> ask(door&, subject, int generation);
     asio::awaitable<void> re_enter(door&, grip&, int generation);
+    asio::awaitable<void> finish_extending(std::unique_ptr<ongoing>,
+                                           asio::awaitable<std::tuple<error_code>>);
+    asio::awaitable<void> use_inner(std::unique_ptr<ongoing>, subject, int generation,
+                                    duration longest,
+                                    asio::awaitable<std::tuple<error_code, lease>>);
+    asio::awaitable<void> ask(door&, subject, int generation);
     asio::awaitable<void> force();
     asio::awaitable<void> nap(duration);
+    asio::awaitable<void> now_or_beside(asio::awaitable<void>);
 
     std::shared_ptr<door> build(int name);
     wanted draw_wanted();
@@ -56,6 +64,7 @@ private:
     const plan& plan_;
     const time_point end_;
     dice dice_;
+    int aside_ = 0; ///< what was begun and not waited for
     bool done_ = false;
 };
 

@@ -39,6 +39,7 @@ public:
         left_behind_.sent(from, r, f);
     }
     void granted(const claim& c) { afterlife_.granted(c); }
+    void shared(const claim& c) { afterlife_.shared(c); }
     void released(const claim& c) { afterlife_.released(c); }
     void completed(const operation& o, outcome how) { endings_.completed(o, how); }
     void dropped(const operation& o) { endings_.dropped(o); }

@@ -29,8 +29,8 @@ void left_behind::sent(const seat& from, const memory::request& r, const memory:
 }
 
 void left_behind::closed(const seat& place) {
-    closed_.insert(place.program->id());
-    engines_.push_back(place.program->engine());
+    if (closed_.insert(place.program->id()).second)
+        engines_.push_back(place.program->engine());
 }
 
 bool left_behind::of_closed_program(const std::string& owner) const {
@@ -75,7 +75,7 @@ void left_behind::watch(int name, ghost& seen) {
 duration left_behind::settled_within() const {
     constexpr duration longest_pause{1000};
     const duration usual = longest_pause + world_.how.command_timeout + duration{50};
-    const bool trusted = world_.stepped_back() == duration{} && world_.rate() >= 0.99;
+    const bool trusted = world_.stepped_back() == duration{} && !world_.clock_was_slow();
     return trusted ? usual : usual + world_.stepped_back() + 2 * world_.how.lease_longest;
 }
 

@@ -56,7 +56,7 @@ outcome ongoing::ended(const error_code& ec, bool got) {
     return how;
 }
 
-grip::grip(world& w, subject who, lease held, duration longest)
+grip::grip(world& w, subject who, lease held, duration longest, taken_by how)
     : world_{w}
     , claim_{std::make_unique<claim>(who, std::move(held), longest)} {
     claim& c = *claim_;
@@ -64,8 +64,10 @@ grip::grip(world& w, subject who, lease held, duration longest)
         c.told_lost = true;
         w.log.note(c.who, "hears that it has lost the lock");
     });
-    if (!w.books.claimed(c.owner))
+    if (how == taken_by::acquisition)
         w.checks().granted(c);
+    else
+        w.checks().shared(c);
     w.books.add(c);
 }
 

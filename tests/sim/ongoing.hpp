@@ -48,10 +48,12 @@ private:
     bool ended_ = false;
 };
 
+enum class taken_by { acquisition, re_entry };
+
 /// What somebody has taken: a lease, in the books as long as it is in his hands.
 class grip {
 public:
-    grip(world&, subject, lease, duration longest);
+    grip(world&, subject, lease, duration longest, taken_by = taken_by::acquisition);
     grip(const grip&) = delete;
     ~grip(); ///< drops the lease, if it still has it
 

@@ -125,7 +125,7 @@ result play(std::uint64_t seed, std::ostream& out, telling_of what) {
     } catch (const std::exception& e) {
         w->violated("nothing throws", -1, std::string{"an exception got out: "} + e.what());
     }
-    const result r{seed, w->log.hash(), w->log.size(), w->verdict()};
+    const result r{seed, w->log.hash(), w->log.size(), w->log.kinds(), w->verdict()};
     const bool failed = r.broken.has_value();
     if (what == telling_of::everything || (what == telling_of::failures && failed))
         tell(out, *w, p, what);

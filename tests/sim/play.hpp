@@ -7,6 +7,8 @@
 #include <cstdint>
 #include <iosfwd>
 #include <optional>
+#include <set>
+#include <string_view>
 
 namespace holdfast::sim {
 
@@ -14,6 +16,7 @@ struct result {
     std::uint64_t seed = 0;
     std::uint64_t hash = 0; ///< of all that happened
     std::size_t events = 0;
+    std::set<std::string_view> seen{}; ///< each kind of thing that happened
     std::optional<violation> broken{};
 };
 

@@ -57,6 +57,13 @@ void trace::print(std::ostream& out, const line& l) const {
     out << head.data() << filled_in(l.what, l.a, l.b) << '\n';
 }
 
+std::set<std::string_view> trace::kinds() const {
+    std::set<const char*> literals;
+    for (const line& l : lines_)
+        literals.insert(l.what);
+    return {literals.begin(), literals.end()};
+}
+
 bool trace::is_about(const line& l, int name) {
     return name < 0 || l.who.name < 0 || l.who.name == name;
 }

@@ -6,6 +6,8 @@
 
 #include <cstdint>
 #include <iosfwd>
+#include <set>
+#include <string_view>
 #include <vector>
 
 namespace holdfast::sim {
@@ -31,6 +33,9 @@ public:
     /// Of everything that was noted, and when: equal for equal runs.
     std::uint64_t hash() const { return hash_; }
     std::size_t size() const { return lines_.size(); }
+
+    /// Each `what` that was noted.
+    std::set<std::string_view> kinds() const;
 
     /// Only what is about the name of that number, or about none; everything if it is negative.
     void print(std::ostream&, int only_name) const;

@@ -168,6 +168,7 @@ void world::set_rate(double rate) {
     if (rate_ > rate_promised)
         all_in_doubt();
     rate_ = rate;
+    was_slow_ = was_slow_ || rate < 2 - rate_promised;
     server.set_clock_rate(rate);
 }
 

@@ -33,7 +33,7 @@ struct rules {
     duration command_timeout{1000};
     duration poll_bound{2000};
     duration unavailable_patience{4000};
-    duration release_patience{1000};
+    duration release_patience{1500};
     duration close_patience{1000};
     std::optional<duration> max_hold{};
     bool release_on_close = false;
@@ -112,6 +112,7 @@ public:
     double rate() const { return rate_; }
     bool exclusion_promised(int name) const;
     bool clock_was_stepped() const { return stepped_; }
+    bool clock_was_slow() const { return was_slow_; } ///< by more than is promised to be harmless
     duration stepped_back() const { return stepped_back_; }
 
     void violated(const char* invariant, int name, std::string story);
@@ -139,6 +140,7 @@ private:
     std::size_t steps_ = 0;
     double rate_ = 1;
     bool stepped_ = false;
+    bool was_slow_ = false;
     duration stepped_back_{};
     std::optional<violation> verdict_;
     std::unique_ptr<inspection> checks_;

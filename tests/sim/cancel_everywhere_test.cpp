@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: Apache-2.0
+// Small stories, told again and again: cancelled after their first step, after their second, and so
+// on until nothing is left to cancel. Each time all invariants hold, and nothing is left behind.
+#include "sim/story.hpp"
+
+#include <functional>
+
+namespace holdfast::sim {
+namespace {
+
+/// What the lock's surroundings are like, before anybody asks for it.
+struct setting {
+    const char* name;
+    std::function<void(world&)> arrange;
+    wanted how;
+};
+
+void one_slow_look(world& w, memory::fate f) { w.seats[0].net.next(memory::verb::look, f); }
+
+/// Somebody of the same client holds the lock for a while.
+asio::awaitable<void> hold_locally(world& w, duration d) {
+    mutex m{*w.seats[0].program, world::name_of(0)};
+    const wanted how;
+    const held mine = co_await acquire(w, {0, 1, 0}, w.seats[0].of_program, m, how);
+    co_await w.sleep(d);
+}
+
+const std::vector<setting>& settings() {
+    static const std::vector<setting> all{
+        {"Free", [](world&) {}, {}},
+        {"Busy", [](world& w) { w.occupy(0, 300ms); }, {}},
+        {"BusyBriefly", [](world& w) { w.occupy(0, 6s); },
+         {.how = deed::try_lock_for, .patience = 500ms}},
+        {"AnswerLost", [](world& w) { one_slow_look(w, {.answer_lost = true}); }, {}},
+        {"RequestLost", [](world& w) { one_slow_look(w, {.request_lost = true}); }, {}},
+        {"Refused", [](world& w) { one_slow_look(w, {.refused = true}); }, {}},
+        {"Late", [](world& w) { one_slow_look(w, {.request_delay = 1500ms}); }, {}},
+        {"Broken",
+         [](world& w) { one_slow_look(w, {.request_delay = 400ms, .cut_off = 10ms}); }, {}},
+        {"CutOff", [](world& w) { w.seats[0].net.cut(false); },
+         {.how = deed::try_lock_for, .patience = 3s}},
+        {"BehindALocalHolder", [](world& w) { w.play(hold_locally(w, 300ms)); }, {}},
+        {"FixedLease", [](world& w) { w.occupy(0, 100ms); }, {.fixed = 2s}},
+    };
+    return all;
+}
+
+/// Whether it was still under way after so many steps, and was cancelled then.
+bool cancelled_after(std::size_t steps, asio::cancellation_type type, const setting& s) {
+    auto w = std::make_unique<world>(1, rules{}, 1);
+    seat& alice = w->add_seat({.latency = 20ms}); // else much would happen in one step
+    w->add_seat();
+    s.arrange(*w);
+    bool was_cancelled = true;
+    auto scene = [&]() -> asio::awaitable<void> {
+        mutex m{*alice.program, world::name_of(0)};
+        const cancellation plot{.after_steps = steps, .type = type};
+        const held mine = co_await acquire(*w, {0, 0, 0}, alice.of_program, m, s.how, plot);
+        was_cancelled = w->log.kinds().contains("is cancelled");
+        co_await w->sleep(10ms);
+    };
+    w->play(scene());
+    w->run_for(10s);
+    alice.net.mend();
+    w->run_for(1min);
+    if (!w->verdict())
+        w->checks().at_peace();
+    for (seat& place : w->seats) {
+        w->play(close_program(*w, place));
+        w->run_for(1min);
+        place.program.reset();
+    }
+    w->run_for(1min);
+    if (!w->verdict())
+        w->checks().at_the_end();
+    if (!w->verdict())
+        return was_cancelled;
+    std::ostringstream told;
+    w->log.print(told, -1);
+    ADD_FAILURE() << "cancelled after " << steps << " steps: " << w->verdict()->invariant << ": "
+                  << w->verdict()->story << '\n'
+                  << told.str();
+    (void)w.release(); // it cannot be taken down: what is stuck in it stays stuck
+    return false;
+}
+
+class CancelEverywhere : public testing::TestWithParam<std::size_t> {};
+
+TEST_P(CancelEverywhere, LeavesNothing) {
+    using type = asio::cancellation_type;
+    for (const type t : {type::terminal, type::partial, type::total}) {
+        std::size_t steps = 1;
+        while (cancelled_after(steps, t, settings()[GetParam()]))
+            ++steps;
+        EXPECT_GT(steps, 1u) << "it was never cancelled";
+    }
+}
+
+INSTANTIATE_TEST_SUITE_P(All, CancelEverywhere, testing::Range<std::size_t>(0, settings().size()),
+                         [](const auto& which) { return settings()[which.param].name; });
+
+} // namespace
+} // namespace holdfast::sim

@@ -1,0 +1,112 @@
+// SPDX-License-Identifier: Apache-2.0
+// Re-entry is counted in the process; the server sees one hold.
+#include "sim/story.hpp"
+
+namespace holdfast::sim {
+namespace {
+
+struct Reentry : story {
+    std::optional<recursive_mutex> m{std::in_place, *alice.program, world::name_of(0)};
+
+    asio::awaitable<held> enter() {
+        const wanted how;
+        return acquire(w, about(alice), alice.of_program, *m, how);
+    }
+    /// A second lease, or the reason why there is none.
+    asio::awaitable<std::pair<error_code, held>> enter_again(grip& outer) {
+        operation o{.what = deed::share, .who = about(alice)};
+        o.generation = alice.of_program;
+        ongoing call{w, o};
+        std::tuple<error_code, lease> answer =
+            co_await m->async_lock(outer.what().held, call.token());
+        auto& [ec, inner] = answer;
+        held got;
+        if (call.ended(ec) == outcome::done)
+            got = std::make_unique<grip>(w, about(alice), std::move(inner), outer.what().longest, taken_by::re_entry);
+        co_return std::pair{ec, std::move(got)};
+    }
+
+    void TearDown() override {
+        m.reset(); // it keeps its client's inside alive
+        story::TearDown();
+    }
+};
+
+TEST_F(Reentry, TheLockIsFreeWhenBothAreReleasedInAnyOrder) {
+    auto scene = [&]() -> asio::awaitable<void> {
+        held outer = co_await enter();
+        auto second = co_await enter_again(*outer);
+        held inner = std::move(second.second);
+        EXPECT_TRUE(inner);
+        EXPECT_EQ(inner->what().owner, outer->what().owner);
+        EXPECT_EQ(co_await give_back(outer), outcome::done);
+        EXPECT_TRUE(inner->what().held.owns_lock());
+        EXPECT_NE(holder(), "");
+        EXPECT_EQ(co_await give_back(inner), outcome::done);
+        EXPECT_EQ(holder(), "");
+    };
+    play(scene);
+}
+
+TEST_F(Reentry, ItCostsNoMessage) {
+    auto scene = [&]() -> asio::awaitable<void> {
+        held outer = co_await enter();
+        alice.net.cut(false);
+        auto second = co_await enter_again(*outer);
+        EXPECT_TRUE(second.second);
+        EXPECT_EQ(now(), 0ms);
+        second.second.reset();
+        alice.net.mend();
+    };
+    play(scene);
+}
+
+TEST_F(Reentry, ALostHoldIsNotEnteredAgain) {
+    auto scene = [&]() -> asio::awaitable<void> {
+        held outer = co_await enter();
+        alice.net.cut(false);
+        co_await sleep(w.how.lease_time);
+        auto second = co_await enter_again(*outer);
+        EXPECT_EQ(second.first, errc::lease_lost);
+        alice.net.mend();
+    };
+    play(scene);
+}
+
+// What was found by a seed.
+TEST_F(Reentry, AnInnerReleaseAtTheVeryEndOfTheTermIsToldOfTheLoss) {
+    auto scene = [&]() -> asio::awaitable<void> {
+        held outer = co_await enter();
+        auto second = co_await enter_again(*outer);
+        alice.net.cut(true);
+        co_await sleep(outer->what().held.remaining());
+        EXPECT_FALSE(second.second->what().held.owns_lock());
+        EXPECT_EQ(co_await give_back(second.second), outcome::lease_lost);
+        alice.net.mend();
+    };
+    play(scene);
+}
+
+TEST_F(Reentry, ALeaseOfAnotherLockIsNone) {
+    recursive_mutex other{*alice.program, world::name_of(1)};
+    auto scene = [&]() -> asio::awaitable<void> {
+        held outer = co_await enter();
+        auto answer = co_await other.async_lock(outer->what().held,
+                                                asio::as_tuple(asio::use_awaitable));
+        EXPECT_EQ(std::get<0>(answer), errc::not_owner);
+    };
+    play(scene);
+}
+
+TEST_F(Reentry, WithoutALeaseToNameEveryCallIsANewOwner) {
+    auto scene = [&]() -> asio::awaitable<void> {
+        held outer = co_await enter();
+        const wanted how = once();
+        held second = co_await acquire(w, about(alice), alice.of_program, *m, how);
+        EXPECT_FALSE(second);
+    };
+    play(scene);
+}
+
+} // namespace
+} // namespace holdfast::sim

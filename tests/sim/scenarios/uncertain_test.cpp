@@ -1,0 +1,147 @@
+// SPDX-License-Identifier: Apache-2.0
+// What becomes of an attempt whose outcome nobody knows.
+#include "sim/story.hpp"
+
+namespace holdfast::sim {
+namespace {
+
+struct Uncertain : story {};
+
+TEST_F(Uncertain, AGrantWhoseAnswerWasLostIsFoundByAskingAgain) {
+    alice.net.next(memory::verb::look, {.answer_lost = true});
+    auto scene = [&]() -> asio::awaitable<void> {
+        held mine = co_await take(alice);
+        EXPECT_TRUE(mine);
+        EXPECT_EQ(holder(), mine->what().owner);
+        EXPECT_GE(now(), w.how.command_timeout);
+        EXPECT_LE(now(), w.how.command_timeout + 20ms);
+        EXPECT_EQ(co_await give_back(mine), outcome::done);
+        EXPECT_EQ(holder(), "");
+    };
+    play(scene);
+}
+
+TEST_F(Uncertain, WithoutTimeToAskAgainItIsReleasedBehind) {
+    alice.net.next(memory::verb::look, {.answer_lost = true});
+    auto scene = [&]() -> asio::awaitable<void> {
+        const wanted how = once();
+        held mine = co_await take(alice, how);
+        EXPECT_FALSE(mine);
+        co_await sleep(10ms);
+        EXPECT_EQ(holder(), "");
+    };
+    play(scene);
+}
+
+// The connection breaks, the caller has no patience, and the release overtakes the request.
+TEST_F(Uncertain, ARequestThatItsOwnReleaseOvertookIsReleasedOnceMore) {
+    alice.net.next(memory::verb::look, {.request_delay = 400ms, .cut_off = 1ms});
+    auto scene = [&]() -> asio::awaitable<void> {
+        const wanted how = once();
+        held mine = co_await take(alice, how);
+        EXPECT_FALSE(mine);
+        co_await until(500ms);
+        EXPECT_NE(holder(), "") << "the late request is carried out, and nobody wants it";
+        co_await until(w.how.command_timeout + 10ms);
+        EXPECT_EQ(holder(), "");
+    };
+    play(scene);
+}
+
+TEST_F(Uncertain, ARequestThatArrivesAfterItsDeadlineIsNotCarriedOut) {
+    const duration late = w.how.command_timeout + 500ms;
+    auto scene = [&]() -> asio::awaitable<void> {
+        held first = co_await take(alice); // so the server's clock is known
+        EXPECT_EQ(co_await give_back(first), outcome::done);
+        alice.net.next(memory::verb::look, {.request_delay = late});
+        const wanted how = once();
+        held mine = co_await take(alice, how);
+        EXPECT_FALSE(mine);
+        co_await sleep(late);
+        EXPECT_EQ(holder(), "");
+    };
+    play(scene);
+}
+
+TEST_F(Uncertain, CancelledWhileTheAnswerIsUnderWayItCompletesAtOnceAndIsReleased) {
+    alice.net.next(memory::verb::look, {.answer_delay = 300ms});
+    auto scene = [&]() -> asio::awaitable<void> {
+        const cancellation plot{.after = 100ms};
+        held mine = co_await take(alice, {}, plot);
+        EXPECT_FALSE(mine);
+        EXPECT_EQ(now(), 100ms);
+        EXPECT_NE(holder(), "");
+        co_await until(310ms);
+        EXPECT_EQ(holder(), "");
+    };
+    play(scene);
+}
+
+// What was found by a seed: the last look comes too late to be granted, and says nothing of the
+// first one, which was granted without an answer.
+TEST_F(Uncertain, ALateAnswerDoesNotSettleAnEarlierLook) {
+    auto scene = [&]() -> asio::awaitable<void> {
+        held first = co_await take(alice); // so the server's clock is known
+        EXPECT_EQ(co_await give_back(first), outcome::done);
+        alice.net.next(memory::verb::look, {.answer_lost = true});
+        alice.net.next(memory::verb::look, {.request_delay = 100ms});
+        alice.net.next(memory::verb::look, {.request_delay = 100ms});
+        const wanted how = at_most(w.how.command_timeout + 50ms);
+        held mine = co_await take(alice, how);
+        EXPECT_FALSE(mine);
+        co_await sleep(200ms);
+        EXPECT_EQ(holder(), "");
+    };
+    play(scene);
+}
+
+TEST_F(Uncertain, AReleaseWhoseAnswerWasLostIsRepeated) {
+    alice.net.next(memory::verb::release, {.answer_lost = true});
+    auto scene = [&]() -> asio::awaitable<void> {
+        held mine = co_await take(alice);
+        EXPECT_EQ(co_await give_back(mine), outcome::done);
+        EXPECT_GE(now(), w.how.command_timeout);
+        EXPECT_LE(now(), w.how.command_timeout + 20ms);
+    };
+    play(scene);
+}
+
+// What was found by a seed: the renewal is carried out, which its client never hears.
+TEST_F(Uncertain, AReleaseIsRepeatedAsLongAsTheLastRenewalMayLast) {
+    auto scene = [&]() -> asio::awaitable<void> {
+        held mine = co_await take(alice);
+        const duration lease = w.how.lease_time;
+        alice.net.next(memory::verb::renew, {.refused = true});
+        alice.net.next(memory::verb::renew, {.refused = true});
+        alice.net.next(memory::verb::renew, {.refused = true});
+        alice.net.next(memory::verb::renew, {.answer_lost = true});
+        while (w.server.inspect(w.name_of(0))->remaining < lease - 1s || now() < lease / 2)
+            co_await sleep(10ms);
+        alice.net.cut(true);
+        EXPECT_EQ(co_await give_back(mine), outcome::unreachable);
+        co_await until(lease + 1s);
+        alice.net.mend();
+        co_await sleep(1100ms);
+        EXPECT_EQ(holder(), "");
+    };
+    play(scene);
+}
+
+TEST_F(Uncertain, AnUnlockThatIsNotAcknowledgedGoesOnInTheBackground) {
+    auto scene = [&]() -> asio::awaitable<void> {
+        held mine = co_await take(alice);
+        alice.net.cut(true);
+        const duration began = now();
+        EXPECT_EQ(co_await give_back(mine), outcome::unreachable);
+        EXPECT_GE(now() - began, w.how.release_patience);
+        EXPECT_LE(now() - began, w.how.release_patience + w.how.command_timeout);
+        EXPECT_NE(holder(), "");
+        alice.net.mend();
+        co_await sleep(1100ms);
+        EXPECT_EQ(holder(), "");
+    };
+    play(scene);
+}
+
+} // namespace
+} // namespace holdfast::sim

@@ -1,0 +1,149 @@
+// SPDX-License-Identifier: Apache-2.0
+// How a waiter comes to its lock.
+#include "sim/story.hpp"
+
+namespace holdfast::sim {
+namespace {
+
+struct Waiting : story {};
+
+TEST_F(Waiting, TheReleaseWakesTheWaiter) {
+    duration bob_got_it{};
+    auto scene_of_alice = [&]() -> asio::awaitable<void> {
+        held mine = co_await take(alice);
+        co_await sleep(1500ms);
+        EXPECT_EQ(co_await give_back(mine), outcome::done);
+    };
+    auto scene_of_bob = [&]() -> asio::awaitable<void> {
+        co_await sleep(1ms);
+        held mine = co_await take(bob);
+        bob_got_it = now();
+    };
+    play(scene_of_alice, scene_of_bob);
+    EXPECT_EQ(bob_got_it, 1500ms);
+}
+
+TEST_F(Waiting, ADeadHolderKeepsTheWaiterForOneLease) {
+    duration bob_got_it{};
+    auto scene_of_alice = [&]() -> asio::awaitable<void> {
+        held mine = co_await take(alice);
+        alice.net.cut(false); // for ever: as good as dead
+        co_await sleep(30s);
+        alice.net.mend();
+    };
+    auto scene_of_bob = [&]() -> asio::awaitable<void> {
+        co_await sleep(1ms);
+        held mine = co_await take(bob);
+        bob_got_it = now();
+    };
+    play(scene_of_alice, scene_of_bob);
+    EXPECT_GE(bob_got_it, w.how.lease_time);
+    EXPECT_LE(bob_got_it, w.how.lease_time + 5ms);
+}
+
+TEST_F(Waiting, ALostWakeUpCostsAtMostThePollBound) {
+    duration bob_got_it{};
+    auto scene_of_alice = [&]() -> asio::awaitable<void> {
+        held mine = co_await take(alice);
+        co_await sleep(500ms);
+        EXPECT_EQ(co_await give_back(mine), outcome::done);
+    };
+    auto scene_of_bob = [&]() -> asio::awaitable<void> {
+        co_await sleep(1ms);
+        bob.net.next(memory::verb::look, {.wake_up_lost = true});
+        held mine = co_await take(bob);
+        bob_got_it = now();
+    };
+    play(scene_of_alice, scene_of_bob);
+    EXPECT_GT(bob_got_it, 500ms);
+    EXPECT_LE(bob_got_it, w.how.poll_bound + 1ms);
+}
+
+TEST_F(Waiting, AForeignersReleaseWakesToo) {
+    duration bob_got_it{};
+    w.occupy(0, 6s);
+    auto scene_of_bob = [&]() -> asio::awaitable<void> {
+        held mine = co_await take(bob);
+        bob_got_it = now();
+    };
+    auto scene_of_the_jvm = [&]() -> asio::awaitable<void> {
+        co_await sleep(1300ms);
+        w.vacate(0);
+    };
+    play(scene_of_bob, scene_of_the_jvm);
+    EXPECT_EQ(bob_got_it, 1300ms);
+}
+
+TEST_F(Waiting, PatienceEndsOnTime) {
+    auto scene_of_alice = [&]() -> asio::awaitable<void> {
+        held mine = co_await take(alice);
+        co_await sleep(10s);
+    };
+    auto scene_of_bob = [&]() -> asio::awaitable<void> {
+        co_await sleep(1ms);
+        const wanted how = at_most(700ms);
+        held mine = co_await take(bob, how);
+        EXPECT_FALSE(mine);
+        EXPECT_EQ(now(), 701ms);
+    };
+    play(scene_of_alice, scene_of_bob);
+}
+
+TEST_F(Waiting, WithoutPatienceALocalWaiterIsReasonEnoughToGiveUp) {
+    w.occupy(0, 6s);
+    auto first = [&]() -> asio::awaitable<void> {
+        held mine = co_await take(alice);
+        EXPECT_TRUE(mine);
+    };
+    auto second = [&]() -> asio::awaitable<void> {
+        co_await sleep(10ms);
+        const wanted how = once();
+        held mine = co_await take(alice, how);
+        EXPECT_FALSE(mine);
+        EXPECT_EQ(now(), 10ms); // without a word to the server
+    };
+    play(first, second);
+}
+
+TEST_F(Waiting, TwoObjectsOfOneNameAreOneLockAndServeInOrder) {
+    std::vector<int> order;
+    auto waiter = [&](int number) -> asio::awaitable<void> {
+        co_await sleep(duration{number});
+        held mine = co_await take(alice);
+        order.push_back(number);
+        co_await sleep(100ms);
+    };
+    auto one = [&] { return waiter(1); };
+    auto two = [&] { return waiter(2); };
+    auto three = [&] { return waiter(3); };
+    play(three, one, two);
+    EXPECT_EQ(order, (std::vector{1, 2, 3}));
+}
+
+TEST_F(Waiting, WhoHasReleasedMayTakeItAgainAtOnce) {
+    auto scene = [&]() -> asio::awaitable<void> {
+        const wanted how = once();
+        held first = co_await take(alice, how);
+        EXPECT_EQ(co_await give_back(first), outcome::done);
+        held second = co_await take(alice, how);
+        EXPECT_TRUE(second);
+    };
+    play(scene);
+}
+
+TEST_F(Waiting, ALockObjectMayGoWhileItWaits) {
+    w.occupy(0, 1s);
+    auto scene = [&]() -> asio::awaitable<void> {
+        auto m = std::make_shared<std::optional<mutex>>();
+        m->emplace(*alice.program, w.name_of(0));
+        w.after_steps(1, [m] { m->reset(); });
+        const wanted how;
+        held mine = co_await acquire(w, about(alice), alice.of_program, **m, how);
+        EXPECT_TRUE(mine);
+        EXPECT_FALSE(*m);
+    };
+    play(scene);
+}
+
+} // namespace
+} // namespace holdfast::sim

@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: Apache-2.0
+// A fixed number of random worlds; `./dev sim` plays more. HOLDFAST_SEED begins elsewhere.
+#include "sim/play.hpp"
+#include "support/source_tree.hpp"
+
+#include <cstdlib>
+#include <fstream>
+#include <set>
+#include <sstream>
+#include <string>
+#include <string_view>
+
+#include <gtest/gtest.h>
+
+namespace holdfast::sim {
+namespace {
+
+constexpr std::uint64_t seeds_played = 500;
+
+std::uint64_t first_seed() {
+    const char* const wish = std::getenv("HOLDFAST_SEED");
+    return wish ? std::strtoull(wish, nullptr, 0) : 1;
+}
+
+/// Plays one seed; a failure is told with all that belongs to it.
+result play_and_check(std::uint64_t seed) {
+    std::ostringstream told;
+    const result r = play(seed, told);
+    EXPECT_FALSE(r.broken) << told.str();
+    return r;
+}
+
+TEST(Seeds, KeepEveryInvariantAndRareThingsHappen) {
+    std::set<std::string_view> seen;
+    for (std::uint64_t i = 0; i < seeds_played; ++i) {
+        const result r = play_and_check(first_seed() + i);
+        if (r.broken)
+            return; // one story at a time
+        seen.insert(r.seen.begin(), r.seen.end());
+    }
+    // If one of these never happens, the worlds have become too tame to prove anything.
+    for (const std::string_view rare :
+         {"is cancelled", "unreachable", "outcome_unknown", "lease_lost", "closed", "nothing",
+          "hears that it has lost the lock", "drops its lease", "is destroyed",
+          "reports: the release of owner {} was given up", "reports: owner {} is in danger",
+          "reports: a renewal of owner {} failed", "is restarted, and empty",
+          "a foreigner takes it for {} ms", "sends force", "lock(lease)", "extend",
+          "  FAULT: the connection breaks after {} ms; executed after {} ms",
+          "  FAULT: executed again {} ms later", "  and with it owner {}"})
+        EXPECT_TRUE(seen.contains(rare)) << "never happened: " << rare;
+}
+
+TEST(Seeds, ThatOnceFailedStillPass) {
+    std::ifstream file{support::source_file("tests/sim/seeds.txt")};
+    ASSERT_TRUE(file);
+    for (std::string line; std::getline(file, line);)
+        if (!line.empty() && line.front() != '#')
+            play_and_check(std::stoull(line));
+}
+
+TEST(Seeds, AreTheSameStoryEachTime) {
+    for (std::uint64_t seed = 1; seed <= 25; ++seed) {
+        const result once = play_and_check(seed);
+        const result again = play_and_check(seed);
+        EXPECT_EQ(once.hash, again.hash) << seed;
+        EXPECT_EQ(once.events, again.events) << seed;
+    }
+}
+
+TEST(Seeds, AreDifferentStories) {
+    std::set<std::uint64_t> hashes;
+    for (std::uint64_t seed = 1; seed <= 25; ++seed)
+        hashes.insert(play_and_check(seed).hash);
+    EXPECT_EQ(hashes.size(), 25u);
+}
+
+} // namespace
+} // namespace holdfast::sim
