@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: Apache-2.0
+// RedissonLockExpirationRenewalTest, and what else a hold goes through while time passes.
+#include "conformance/suite.hpp"
+
+#include <boost/asio/use_future.hpp>
+
+namespace holdfast::conformance {
+namespace {
+
+class Renewal : public suite {};
+HOLDFAST_ON_EACH_STORE(Renewal);
+
+constexpr duration lease_length = 10s;
+
+error_code unlocked(basic_mutex& lock) {
+    error_code ec;
+    lock.unlock(ec);
+    return ec;
+}
+
+TEST_P(Renewal, GoesOnAfterARestartThatForgotTheLock) {
+    moving_client home{store(), {.lease_time = lease_length}};
+    mutex lock{home.get(), "lock"};
+    lock.lock();
+    store().restart_empty();
+    EXPECT_EQ(unlocked(lock), errc::lease_lost);
+    for (int again = 0; again < 2; ++again) {
+        lock.lock();
+        home.pass_renewing(lock, lease_length, 6); // twice the lease
+        EXPECT_FALSE(unlocked(lock));
+    }
+}
+
+TEST_P(Renewal, OfAnEarlierHoldDoesNotDisturbALaterOne) {
+    moving_client home{store(), {.lease_time = lease_length}};
+    recursive_mutex a{home.get(), "lock"};
+    a.lock();
+    a.lock();
+    a.unlock();
+    a.unlock();
+    mutex b{home.get(), "lock"};
+    b.lock();
+    home.pass_renewing(b, lease_length, 30); // ten leases
+    EXPECT_FALSE(unlocked(b));
+}
+
+TEST_P(Renewal, AForcedUnlockReachesTheHolder) {
+    moving_client home{store(), {.lease_time = lease_length}};
+    client operators = make_client();
+    mutex lock{home.get(), "lock"};
+    lease held = lock.async_lock(asio::use_future).get();
+    EXPECT_TRUE(mutex(operators, "lock").force_unlock());
+    home.pass(lease_length / 3);
+    EXPECT_TRUE(support::eventually([&] { return held.lost().stop_requested(); }));
+    EXPECT_FALSE(held.owns_lock());
+}
+
+TEST_P(Renewal, AnEvictedLockIsNoticedAlsoWhenItsLeaseIsFixed) {
+    moving_client home{store(), {}};
+    mutex lock{home.get(), "lock"};
+    lease held = lock.async_lock(lease_time{lease_length}, asio::use_future).get();
+    store().evict("lock");
+    home.pass(lease_length / 3);
+    EXPECT_TRUE(support::eventually([&] { return held.lost().stop_requested(); }));
+}
+
+TEST_P(Renewal, AnExplicitLeaseEndsByItself) {
+    moving_client home{store(), {}};
+    mutex lock{home.get(), "lock"};
+    lease held = lock.async_lock(lease_time{lease_length}, asio::use_future).get();
+    home.pass(lease_length + 1ms);
+    EXPECT_FALSE(held.owns_lock());
+    EXPECT_TRUE(support::eventually([&] { return held.lost().stop_requested(); }));
+    EXPECT_FALSE(lock.is_locked());
+}
+
+TEST_P(Renewal, ExtendingLengthensAndNeverShortens) {
+    client home = make_client();
+    mutex lock{home, "lock"};
+    lease held = lock.async_lock(lease_time{5s}, asio::use_future).get();
+    held.extend(lease_time{1min});
+    EXPECT_GT(lock.remaining_lease().value(), 55s);
+    EXPECT_GT(held.remaining(), 55s);
+    held.extend(lease_time{1s});
+    EXPECT_GT(lock.remaining_lease().value(), 50s);
+    store().evict("lock");
+    EXPECT_THROW(held.extend(lease_time{1min}), boost::system::system_error);
+    EXPECT_FALSE(held.owns_lock());
+}
+
+} // namespace
+} // namespace holdfast::conformance

@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the suite asks of a store, beside what users ask: to move its clock, to lose its memory, to
+// let a stranger in. A new store is one implementation and one line in stores().
+#pragma once
+
+#include <holdfast/holdfast.hpp>
+
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace holdfast::conformance {
+
+class store_under_test {
+public:
+    virtual ~store_under_test() = default;
+
+    /// Makes a client of this store what it is; the rest of the options are the test's.
+    virtual void reach(options&) = 0;
+
+    // The server's own clock: leases end by it.
+    virtual void pass(duration) = 0;
+    virtual void restart_empty() = 0;
+    virtual void stop_answering() = 0; ///< for good
+    virtual void evict(const std::string& name) = 0;
+
+    // A holder of another kind, as a JVM would be.
+    virtual void stranger_takes(const std::string& name, duration lease) = 0;
+    virtual void stranger_releases(const std::string& name) = 0;
+
+    virtual std::size_t held() = 0;      ///< locks that the store knows
+    virtual std::size_t listeners() = 0; ///< names or places that it would wake
+
+    /// Puts something that is no lock under the name. False: there is no such thing here.
+    virtual bool put_something_else(const std::string& name) = 0;
+};
+
+struct store_kind {
+    std::string label;
+    /// Throws support::server_unavailable.
+    std::function<std::unique_ptr<store_under_test>()> make;
+};
+
+std::unique_ptr<store_under_test> make_memory();
+std::vector<store_kind> redis_servers();
+
+inline std::vector<store_kind> stores() {
+    std::vector<store_kind> all = redis_servers();
+    all.insert(all.begin(), {"memory", make_memory});
+    return all;
+}
+
+} // namespace holdfast::conformance

@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "conformance/store_under_test.hpp"
+#include "support/eventually.hpp"
+#include "support/loop_thread.hpp"
+#include "support/redis_server.hpp"
+#include "support/shifted_clock.hpp"
+
+#include <cctype>
+#include <cstdlib>
+#include <optional>
+#include <string>
+
+#include <gtest/gtest.h>
+
+namespace holdfast::conformance {
+
+using namespace std::chrono_literals;
+
+/// Redisson's own counts with HOLDFAST_HEAVY=1; else what fits into every run.
+inline int scaled(int usual, int heavy) {
+    return std::getenv("HOLDFAST_HEAVY") != nullptr ? heavy : usual;
+}
+
+class suite : public ::testing::TestWithParam<store_kind> {
+protected:
+    void SetUp() override {
+        try {
+            store_ = GetParam().make();
+        } catch (const support::server_unavailable& why) {
+            if (support::servers_are_required())
+                FAIL() << why.what();
+            GTEST_SKIP() << why.what();
+        }
+    }
+
+    store_under_test& store() { return *store_; }
+
+    /// Asks often, so that what only a poll can notice is noticed soon.
+    client make_client(options how = {}) {
+        if (how.poll_bound == options{}.poll_bound)
+            how.poll_bound = 25ms;
+        store().reach(how);
+        return client{std::move(how)};
+    }
+
+private:
+    std::unique_ptr<store_under_test> store_;
+};
+
+/// A client whose clock the test moves, together with the store's.
+class moving_client {
+public:
+    moving_client(store_under_test& store, options how)
+        : store_{store}
+        , client_{loop_.io().get_executor(), time_, reached(store, std::move(how))} {}
+    ~moving_client() { client_.close(); }
+
+    client& get() { return client_; }
+
+    /// Time passes for both, in steps shorter than a renewal's period, and each time the hold is
+    /// seen renewed before it goes on.
+    void pass_renewing(const mutex& held, duration lease, int steps) {
+        for (int i = 0; i < steps; ++i) {
+            const duration step = lease / 3 + 1ms;
+            store_.pass(step);
+            time_.shift(step);
+            ASSERT_TRUE(support::eventually([&] {
+                const std::optional<duration> left = held.remaining_lease();
+                return left && *left > lease * 9 / 10;
+            })) << "not renewed in step "
+                << i;
+        }
+    }
+    void pass(duration by) {
+        store_.pass(by);
+        time_.shift(by);
+    }
+
+private:
+    static options reached(store_under_test& store, options how) {
+        store.reach(how);
+        how.executor_is_serial = true;
+        return how;
+    }
+
+    store_under_test& store_;
+    support::loop_thread loop_;
+    support::shifted_clock time_{loop_.io().get_executor()};
+    client client_;
+};
+
+inline std::string name_of(const ::testing::TestParamInfo<store_kind>& info) {
+    std::string name = info.param.label;
+    for (char& letter : name)
+        if (std::isalnum(static_cast<unsigned char>(letter)) == 0)
+            letter = '_';
+    return name;
+}
+
+} // namespace holdfast::conformance
+
+#define HOLDFAST_ON_EACH_STORE(fixture)                                                            \
+    INSTANTIATE_TEST_SUITE_P(Stores, fixture, ::testing::ValuesIn(stores()), name_of)
