@@ -59,7 +59,9 @@ private:
             return how.close_patience + how.release_patience + slack;
         case deed::try_lock:
         case deed::try_lock_for:
-            return o.patience >= duration::max() - answer ? duration::max() : o.patience + answer;
+            // A look that was quickly told "late" is sent once more.
+            return o.patience >= duration::max() / 2 ? duration::max()
+                                                     : o.patience + answer + how.command_timeout / 2;
         default:
             return how.unavailable_patience + answer;
         }
