@@ -72,10 +72,12 @@ bool read_some(int fd, std::string& into) {
 } // namespace
 
 std::string program_path() {
-    if (const char* const told = std::getenv("HOLDFAST_PROGRAM"))
-        return told;
+    const char* const told = std::getenv("HOLDFAST_PROGRAM");
     const auto here = std::filesystem::read_symlink("/proc/self/exe").parent_path();
-    return here.parent_path() / "cli" / "holdfast";
+    std::string path = told != nullptr ? told : here.parent_path() / "cli" / "holdfast";
+    if (!std::filesystem::exists(path))
+        throw std::runtime_error{"there is no program to test: " + path};
+    return path;
 }
 
 program::program(std::vector<std::string> arguments, std::string url)

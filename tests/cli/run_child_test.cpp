@@ -50,7 +50,7 @@ TEST_P(TheCommand, LeadsAProcessGroupOfItsOwn) {
 }
 
 TEST_P(TheCommand, DiesWithUs) {
-    program holder{shell("echo $$; exec sleep 600"), url()};
+    program holder{shell("echo $$; read nothing"), url()};
     observed_process command{std::stoi(holder.line())};
     holder.signal(SIGKILL);
     EXPECT_TRUE(command.ended_within(far_too_long));

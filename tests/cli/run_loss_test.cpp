@@ -17,14 +17,12 @@ protected:
         return shell("echo $$; " + script, {"--lease", "3s"});
     }
 
-    const std::string deaf = "trap '' TERM; while :; do sleep 60; done";
+    const std::string deaf = "trap '' TERM; read nothing";
 };
 HOLDFAST_ON_EACH_SERVER(Loss);
 
 TEST_P(Loss, ACommandThatEndsOnTermMayCleanUp) {
-    program holder{command("trap 'echo cleaning; exit 0' TERM; while :; do sleep 60 & wait $!; "
-                           "done"),
-                   url()};
+    program holder{command("trap 'echo cleaning; exit 0' TERM; read nothing"), url()};
     holder.line();
     server().command({"DEL", name});
     EXPECT_EQ(holder.line(), "cleaning");
@@ -44,7 +42,7 @@ TEST_P(Loss, ACommandThatIgnoresTermIsKilledBeforeTheLeaseWouldHaveEnded) {
 }
 
 TEST_P(Loss, AnotherHolderIsLeftAlone) {
-    program holder{command("exec sleep 60"), url()};
+    program holder{command("read nothing"), url()};
     holder.line();
     server().command({"DEL", name});
     server().command({"HSET", name, "8743c9c0-0795-4907-87fd-6c719a6b4586:7", "1"});
@@ -81,7 +79,7 @@ TEST_P(Loss, AStoppedCommandIsStoppedForGood) {
 }
 
 TEST_P(Loss, WhatTheCommandLeftBehindInItsGroupIsKilledToo) {
-    program holder{shell("(trap '' TERM; while :; do sleep 60; done) & echo $!; wait",
+    program holder{shell("exec 5<&0; (trap '' TERM; read nothing <&5) & echo $!; wait",
                          {"--lease", "3s"}),
                    url()};
     observed_process left_behind{std::stoi(holder.line())};

@@ -7,9 +7,8 @@ namespace {
 
 class Signals : public on_server {
 protected:
-    // A shell answers a signal when what it waits for has ended; this ends with each signal,
-    // since all of the group gets it.
-    const std::string loop = "; echo ready; while :; do sleep 60 & wait $!; done";
+    /// Answers signals until stdin is closed; each of them ends a `read`.
+    const std::string loop = "; echo ready; while ! read nothing; do :; done";
 };
 HOLDFAST_ON_EACH_SERVER(Signals);
 
@@ -101,8 +100,7 @@ TEST_P(Signals, CancelAWaitAndNothingRuns) {
 
 TEST_P(Signals, ThatWereIgnoredStayIgnoredAsUnderNohup) {
     const std::string nohup = "trap '' HUP; exec '" + program_path() +
-                              "' run job -- sh -c 'trap \"echo usr1\" USR1; echo ready; while :; "
-                              "do sleep 60 & wait $!; done'";
+                              "' run job -- sh -c 'trap \"echo usr1\" USR1" + loop + "'";
     program holder{program::exactly{{"sh", "-c", nohup}}, url()};
     ASSERT_EQ(holder.line(), "ready");
     holder.signal(SIGHUP); // ends nobody

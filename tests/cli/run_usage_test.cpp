@@ -19,6 +19,11 @@ struct mistake {
     std::string url = nobody;
 };
 
+void PrintTo(const mistake& one, std::ostream* out) {
+    for (const std::string& word : one.arguments)
+        *out << "'" << word << "' ";
+}
+
 class Mistakes : public ::testing::TestWithParam<mistake> {};
 
 TEST_P(Mistakes, EndWith64AndAreExplained) {
