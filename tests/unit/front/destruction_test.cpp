@@ -128,7 +128,7 @@ TEST_F(Destruction, OfAClientOnItsOwnThread) {
 }
 
 TEST_F(Destruction, OfTheLastThingInAHandlerOfItsOwnThread) {
-    auto home = make_client();
+    auto home = std::make_unique<client>(options{.store = server->connect()});
     auto stock = std::make_unique<mutex>(*home, "stock");
     std::promise<void> done;
     stock->async_lock([&](error_code, lease held) {
