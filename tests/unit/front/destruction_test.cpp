@@ -192,15 +192,13 @@ TEST_F(Destruction, OfAnExecutorThatStoppedHalfWay) {
         io.run_one();
 }
 
-TEST_F(Destruction, OfAnExecutorWithALeaseThatOutlivesIt) {
-    lease held;
-    {
-        support::loop_thread loop;
-        client home{loop.io().get_executor(), how()};
-        mutex stock{home, "stock"};
-        held = taken(stock);
-        home.close();
-    }
+TEST_F(Destruction, OfALeaseWhoseExecutorNobodyRunsAnyMore) {
+    support::loop_thread loop;
+    client home{loop.io().get_executor(), how()};
+    mutex stock{home, "stock"};
+    lease held = taken(stock);
+    home.close();
+    loop.finish();
     held = lease{};
 }
 
