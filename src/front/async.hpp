@@ -9,6 +9,7 @@
 #include <boost/asio/associated_executor.hpp>
 #include <boost/asio/co_spawn.hpp>
 #include <boost/asio/dispatch.hpp>
+#include <boost/asio/executor_work_guard.hpp>
 #include <boost/asio/post.hpp>
 #include <boost/asio/system_executor.hpp>
 
@@ -43,15 +44,6 @@ void complete_elsewhere(Handler handler, Args... args) {
     asio::post(asio::system_executor{}, std::move(begin));
 }
 
-/// On the executor, at once if that is where we are: a hop saved on the commonest path.
-template <typename Begin>
-void on_executor(const sync::engine& home, Begin begin) {
-    if (runtime::runs_here(home.executor()))
-        begin();
-    else
-        asio::post(home.executor(), std::move(begin));
-}
-
 /// Store failures become their code. Anything else is a bug in us and keeps flying.
 inline error_code to_error_code(const std::exception_ptr& thrown) {
     if (!thrown)
@@ -82,6 +74,7 @@ public:
     async_call(std::shared_ptr<sync::engine> of, sync::request what, Handler handler,
                Deliver deliver)
         : acquisition{std::move(of), std::move(what)}
+        , busy_{asio::get_associated_executor(handler, home->executor())}
         , handler_{std::move(handler)}
         , deliver_{std::move(deliver)} {}
 
@@ -93,7 +86,8 @@ public:
                 if (const std::shared_ptr<async_call> strong = weak.lock())
                     asio::post(strong->home->executor(), [strong] { strong->cancel(); });
             });
-        on_executor(*call->home, [call] { call->home->start(call); });
+        // At once if that is where we are: a hop saved on the commonest path.
+        asio::dispatch(call->home->executor(), [call] { call->home->start(call); });
     }
 
 protected:
@@ -108,6 +102,10 @@ protected:
     }
 
 private:
+    using handlers_executor = asio::associated_executor_t<Handler, asio::any_io_executor>;
+
+    // Asio's rule: who waits for a handler is not out of work.
+    asio::executor_work_guard<handlers_executor> busy_;
     Handler handler_;
     Deliver deliver_;
 };

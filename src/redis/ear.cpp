@@ -104,7 +104,6 @@ void ear::limit_reached(time_point now) {
                        "no answer within " + std::to_string(patience.count()) + " ms"});
     } else if (link_.connected() && channels_.any_wanted() && idle_until() <= now) {
         channels_.ping();
-        last_heard_ = now; // its answer has a limit of its own
     }
     channels_.advance(now);
     if (link_.connected())

@@ -25,7 +25,7 @@ void link::talk() {
         return;
     if (!std::exchange(running_, true))
         run_in_background(home_.executor, keep_connected(talker_.keep_alive()));
-    else if (connected_ && !hearing_ && !flush_is_due_ && line_->can_send())
+    else if (connected_ && !flush_is_due_ && line_->can_send())
         flush_soon();
 }
 
@@ -110,15 +110,12 @@ asio::awaitable<failure> link::converse(connection& line) {
     try {
         for (;;) {
             const time_point now = home_.time.now();
-            hearing_ = true;
             while (reply* const answer = line.next())
                 talker_.hear(*answer, now);
-            hearing_ = false;
-            flush();
+            flush(); // whoever was answered may have asked again
             co_await line.receive();
         }
     } catch (const failure& why) {
-        hearing_ = false;
         line.cut(why);
         co_return why;
     }

@@ -59,7 +59,6 @@ private:
     shared_connection line_; // the one that is being made or used
     bool running_ = false;   // keep_connected
     bool connected_ = false;
-    bool hearing_ = false; // answers are being handed out; a flush follows
     bool flush_is_due_ = false;
     bool closed_ = false;
 };

@@ -57,7 +57,6 @@ std::vector<request*> pipeline::drop_written() {
             unanswered.push_back(one.asker);
     for (request* one : unanswered)
         forget(*one);
-    first_slot_ += written_.size();
     written_.clear();
     return unanswered;
 }

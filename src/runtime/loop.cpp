@@ -36,8 +36,12 @@ private:
 
 template <typename Executor>
 bool is_here(const asio::any_io_executor& executor) {
-    const Executor* const known = executor.target<Executor>();
-    return known != nullptr && known->running_in_this_thread();
+    const auto* const bare = executor.target<Executor>();
+    if (bare)
+        return bare->running_in_this_thread();
+    const auto* const strand = executor.target<asio::strand<Executor>>();
+    return strand && (strand->running_in_this_thread() ||
+                      strand->get_inner_executor().running_in_this_thread());
 }
 
 } // namespace
@@ -69,13 +73,10 @@ clock& loop::time() const {
 }
 
 bool runs_here(const asio::any_io_executor& executor) {
-    using asio::strand;
-    using context = asio::io_context::executor_type;
-    using pool = asio::thread_pool::executor_type;
-    if (const auto* const wrapped = executor.target<strand<asio::any_io_executor>>())
+    if (const auto* const wrapped = executor.target<asio::strand<asio::any_io_executor>>())
         return wrapped->running_in_this_thread() || runs_here(wrapped->get_inner_executor());
-    return is_here<context>(executor) || is_here<strand<context>>(executor) ||
-           is_here<pool>(executor) || is_here<strand<pool>>(executor);
+    return is_here<asio::io_context::executor_type>(executor) ||
+           is_here<asio::thread_pool::executor_type>(executor);
 }
 
 } // namespace holdfast::runtime

@@ -103,7 +103,10 @@ void engine::hold_lost(const std::shared_ptr<wire_hold>& lost, event_cause why) 
     renewal_.forget(*held);
     if (held->lose()) {
         tell_of(*held, event_kind::lost, why, now() - held->granted_at);
-        release_remains(held, why == event_cause::refused || why == event_cause::forced);
+        if (why == event_cause::refused || why == event_cause::forced)
+            release_when_settled(held, time_point::min());
+        else
+            release_remains(held);
     }
     hold_over(*held);
     ring_if_quiet();

@@ -76,7 +76,9 @@ asio::awaitable<void> run(std::shared_ptr<wire_hold> held, release_handler done)
     const engine::task busy{home};
     releasing it{held, std::move(done)};
     pauses pause{home};
+    time_point sent_at{};
     for (bool again = true; again;) {
+        sent_at = home.now();
         try {
             const bool was_ours =
                 planted(mutant::release_not_sent) || co_await home.locks().release(held->what);
@@ -88,7 +90,7 @@ asio::awaitable<void> run(std::shared_ptr<wire_hold> held, release_handler done)
         if (again)
             co_await home.nap(it.next_try(pause.next()));
     }
-    release_remains(held, true);
+    release_when_settled(held, sent_at);
 }
 
 } // namespace

@@ -73,12 +73,18 @@ asio::awaitable<void> clean_up(abandoned it) {
         co_await release_when_settled(home, it.what, settled_at, lease);
 }
 
-asio::awaitable<void> clean_up_after(std::shared_ptr<wire_hold> ended, bool store_said_so) {
+asio::awaitable<void> clean_up_settled(std::shared_ptr<wire_hold> ended) {
     engine& home = *ended->home;
     const engine::task busy{home};
-    if (!store_said_so)
-        co_await release_until(home, ended->what, ended->store_forgets_at());
-    if (ended->settled_at > home.now())
+    co_await release_when_settled(home, ended->what, ended->settled_at, ended->lease());
+}
+
+asio::awaitable<void> clean_up_after(std::shared_ptr<wire_hold> ended) {
+    engine& home = *ended->home;
+    const engine::task busy{home};
+    const time_point began = home.now();
+    co_await release_until(home, ended->what, ended->store_forgets_at());
+    if (ended->settled_at > began)
         co_await release_when_settled(home, ended->what, ended->settled_at, ended->lease());
 }
 
@@ -91,10 +97,15 @@ void undo(std::shared_ptr<acquisition> call, std::unique_ptr<place> spot, hold w
     home->spawn(clean_up(abandoned{std::move(call), std::move(spot), std::move(what)}));
 }
 
-void release_remains(std::shared_ptr<wire_hold> ended, bool store_said_so) {
+void release_when_settled(std::shared_ptr<wire_hold> ended, time_point asked_at) {
     const std::shared_ptr<engine> home = ended->home;
-    if (!store_said_so || ended->settled_at > home->now())
-        home->spawn(clean_up_after(std::move(ended), store_said_so));
+    if (ended->settled_at > asked_at)
+        home->spawn(clean_up_settled(std::move(ended)));
+}
+
+void release_remains(std::shared_ptr<wire_hold> ended) {
+    const std::shared_ptr<engine> home = ended->home;
+    home->spawn(clean_up_after(std::move(ended)));
 }
 
 } // namespace holdfast::sync

@@ -13,8 +13,11 @@ namespace holdfast::sync {
 /// number forgotten.
 void undo(std::shared_ptr<acquisition>, std::unique_ptr<place>, hold);
 
-/// The same for a hold that has ended: releases what may be left of it in the store now, if its
-/// end was not the store's own word, and once more if an earlier request may still be carried out.
-void release_remains(std::shared_ptr<wire_hold>, bool store_said_so);
+/// The same for a hold that the store was told to release, or said is gone, in answer to a request
+/// sent at `asked_at`: only an earlier request that may still be carried out is left to care for.
+void release_when_settled(std::shared_ptr<wire_hold>, time_point asked_at);
+
+/// The same for a hold that has ended otherwise: releases what the store may still have of it.
+void release_remains(std::shared_ptr<wire_hold>);
 
 } // namespace holdfast::sync

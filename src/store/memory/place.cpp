@@ -44,11 +44,12 @@ asio::awaitable<answer> mutex_place::look() {
         }
         if (got.said == verdict::busy)
             co_return busy(got.left);
-        if (until.is_callers)
-            co_return answer{.term = std::max(until.at - link_->now(), duration::zero())};
         // Slow: the request spent its time on the way. Quick: what we knew of the server's clock
         // was wrong, and this answer has told us anew; so once more, and not for ever.
-        if (link_->now() - asked_at >= link_->command_timeout() / 2)
+        const bool slow = link_->now() - asked_at >= link_->command_timeout() / 2;
+        if (until.is_callers && (slow || late_before))
+            co_return answer{.term = std::max(until.at - link_->now(), duration::zero())};
+        if (slow)
             throw boost::system::system_error{make_error_code(errc::unreachable)};
         if (late_before)
             throw boost::system::system_error{make_error_code(errc::clock_unstable)};
