@@ -82,6 +82,15 @@ TEST_F(Ear, KeepsASubscriptionForAWhile) {
     EXPECT_EQ(server_.count_asked("SUBSCRIBE"), 2u);
 }
 
+TEST_F(Ear, LetsASubscriptionGoOnTimeEvenIfNothingElseIsDueSoSoon) {
+    how_.subscription_linger = 1s;
+    auto& one = listen();
+    settle();
+    one.ear.reset();
+    pass(1s);
+    EXPECT_EQ(server_.count_asked("UNSUBSCRIBE"), 1u);
+}
+
 TEST_F(Ear, ComesBackByItselfAndRingsForEachChannelOnce) {
     auto& one = listen("a");
     auto& two = listen("b");
@@ -154,6 +163,9 @@ TEST_F(Ear, ARefusalIsToldOnceAndTriedAgain) {
     ASSERT_EQ(told_.count(event_kind::disconnected), 1u);
     EXPECT_THAT(told_.last(event_kind::disconnected)->text,
                 HasSubstr("cannot listen to ch: NOPERM no permissions"));
+    server_.drop_connections();
+    pass(2s);
+    EXPECT_EQ(told_.count(event_kind::disconnected), 3u); // lost, and refused by the next one too
     server_.says["SUBSCRIBE"] = "";
     pass(2s);
     EXPECT_EQ(one.rings, 1);

@@ -194,6 +194,20 @@ TEST_F(NodeCalls, MayBeOfAnySize) {
     EXPECT_EQ(server_.last().asked[1].at(3), "small");
 }
 
+TEST_F(NodeCalls, ThatComeDuringALongWriteGoOutBehindIt) {
+    ask();
+    server_.says.erase("EVALSHA"); // no answer comes that would set things going again
+    server_.last().deaf = true;
+    ask("the last one it hears");
+    ask(std::string(3'000'000, 'x'));
+    ask("behind");
+    EXPECT_EQ(server_.last().asked.size(), 2u);
+    server_.last().hear_again();
+    settle();
+    ASSERT_EQ(server_.last().asked.size(), 4u);
+    EXPECT_EQ(server_.last().asked.back().at(3), "behind");
+}
+
 TEST_F(NodeCalls, PutAnswersTogetherFromPieces) {
     server_.says.erase("EVALSHA");
     const auto one = ask();

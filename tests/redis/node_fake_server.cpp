@@ -28,14 +28,17 @@ void fake_server::session::close() {
     socket_.close(ignored);
 }
 
+void fake_server::session::hear_again() {
+    deaf = false;
+    read();
+}
+
 void fake_server::session::refuse_to_hear() {
     deaf = true;
     socket_.shutdown(stream::socket::shutdown_receive);
 }
 
 void fake_server::session::read() {
-    if (deaf)
-        return;
     auto heard = [self = shared_from_this()](error_code failed, std::size_t size) {
         if (failed) {
             self->open = false;
@@ -44,7 +47,8 @@ void fake_server::session::read() {
         self->inbox_.append(self->buffer_.data(), size);
         ++self->bursts;
         self->take_requests();
-        self->read();
+        if (!self->deaf)
+            self->read();
     };
     socket_.async_read_some(boost::asio::buffer(buffer_), heard);
 }

@@ -35,6 +35,7 @@ public:
 
         void send(const std::string& bytes);
         void close();
+        void hear_again();     ///< after being deaf
         void refuse_to_hear(); ///< what is written to it from now on fails; the connection stays
         void release(std::size_t bytes = std::string::npos); ///< of what was held back
         bool holds_back = false;                             ///< answers wait for release()

@@ -36,6 +36,17 @@ TEST_F(NodeInTrouble, ALateAnswerIsNobodysAndTheConnectionStays) {
     EXPECT_EQ(server_.sessions.size(), 1u);
 }
 
+TEST_F(NodeInTrouble, ALaterCallIsNotKeptWaitingForAnEarlierOnesLimit) {
+    server_.says.erase("TIME");
+    ask();
+    pass(1'900ms); // so much later than asked it is sent, and not answered
+    server_.last().send("*2\r\n$1\r\n1\r\n$1\r\n2\r\n");
+    pass(1'100ms + 500ms);
+    const auto later = ask(); // before the connection is given up
+    pass(3s);
+    EXPECT_EQ(later->code, errc::outcome_unknown);
+}
+
 TEST_F(NodeInTrouble, AServerThatIsSilentForTwiceTheTimeIsGivenUp) {
     server_.says.erase("EVALSHA");
     ask();
@@ -162,7 +173,8 @@ TEST_F(NodeInTrouble, AConnectionLostBehindARequestIsAnUnknownOutcome) {
 TEST_F(NodeInTrouble, WhatWasNotYetWrittenGoesOutOnTheNextConnection) {
     const std::string big(3'000'000, 'x');
     ask();
-    server_.last().deaf = true; // what is written now fills the socket
+    server_.last().deaf = true;
+    ask("the last one it hears");
     const auto first = ask(big), second = ask("behind");
     EXPECT_FALSE(second->done);
     server_.drop_connections();

@@ -140,6 +140,10 @@ TEST(AnswerReader, TheBoundIsForOneAnswerAndNotForAll) {
     }
 }
 
+TEST(AnswerReader, CountsWhatIsThereOfTheNextAnswer) {
+    EXPECT_NE(objection_to(":1\r\n$1000\r\n" + std::string(150, 'x'), 100), "");
+}
+
 TEST(AnswerReader, RefusesMoreItemsThanItMay) {
     std::string many = "*2\r\n:1\r\n*" + std::to_string(answer_reader::items_max) + "\r\n";
     for (std::size_t i = 0; i < answer_reader::items_max; ++i)

@@ -192,6 +192,21 @@ TEST_F(Channels, ARefusedOneNobodyListensToIsForgotten) {
     EXPECT_FALSE(all_.next_due());
 }
 
+TEST_F(Channels, WhatWasAskedAfterARefusedSubscriptionDecides) {
+    all_.connected();
+    all_.add(a_, "ch");
+    EXPECT_EQ(tells(), "SUBSCRIBE ");
+    all_.remove(a_, at(5));
+    all_.advance(at(5));
+    EXPECT_EQ(tells(), "UNSUBSCRIBE ");
+    all_.add(b_, "ch");
+    EXPECT_EQ(tells(), "SUBSCRIBE ");
+    EXPECT_FALSE(refuse("BUSY Redis is busy running a script"));
+    answer("unsubscribe", "ch");
+    answer("subscribe", "ch");
+    EXPECT_TRUE(channels::confirmed(*b_.where));
+}
+
 TEST_F(Channels, ARefusedUnsubscriptionIsNoMatter) {
     listen(a_);
     all_.remove(a_, at(5));
