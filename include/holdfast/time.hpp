@@ -84,7 +84,8 @@ template <typename Clock, typename Duration>
 duration patience_until(std::chrono::time_point<Clock, Duration> deadline) {
     if (deadline == std::chrono::time_point<Clock, Duration>::max())
         return duration::max();
-    return saturate(deadline - Clock::now(), rounding::up);
+    const auto now = Clock::now();
+    return deadline <= now ? duration::zero() : saturate(deadline - now, rounding::up);
 }
 
 } // namespace detail

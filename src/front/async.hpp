@@ -86,8 +86,10 @@ public:
                 if (const std::shared_ptr<async_call> strong = weak.lock())
                     asio::post(strong->home->executor(), [strong] { strong->cancel(); });
             });
-        // At once if that is where we are: a hop saved on the commonest path.
-        asio::dispatch(call->home->executor(), [call] { call->home->start(call); });
+        if (runtime::is_inside(call->home->executor()))
+            call->home->start(call); // a hop saved on the commonest path
+        else
+            asio::post(call->home->executor(), [call] { call->home->start(call); });
     }
 
 protected:

@@ -79,4 +79,13 @@ bool runs_here(const asio::any_io_executor& executor) {
            is_here<asio::thread_pool::executor_type>(executor);
 }
 
+bool is_inside(const asio::any_io_executor& executor) {
+    const auto in = [](const auto* known) { return known && known->running_in_this_thread(); };
+    using context = asio::io_context::executor_type;
+    using pool = asio::thread_pool::executor_type;
+    return in(executor.target<asio::strand<asio::any_io_executor>>()) ||
+           in(executor.target<asio::strand<context>>()) ||
+           in(executor.target<asio::strand<pool>>()) || in(executor.target<context>());
+}
+
 } // namespace holdfast::runtime

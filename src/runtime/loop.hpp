@@ -30,4 +30,8 @@ private:
 /// thread_pool, bare or in a strand.
 bool runs_here(const asio::any_io_executor& executor);
 
+/// Whether the calling thread is inside `executor`, so that what is posted there runs later: not
+/// merely beside a strand on a thread that could run it.
+bool is_inside(const asio::any_io_executor& executor);
+
 } // namespace holdfast::runtime

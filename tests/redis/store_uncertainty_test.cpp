@@ -96,6 +96,7 @@ TEST_F(RedisPlaceInDoubt, LateForTheCallersOwnLimitIsBusyUntilThen) {
     busy();
     look();
     late();
+    late();
     const answer said = look();
     EXPECT_FALSE(said.granted);
     EXPECT_EQ(clock_.now() + said.term, node_.asked[0].at + duration{1'000});
