@@ -6,10 +6,10 @@
 
 #include <boost/asio/use_awaitable.hpp>
 
-#include <system_error>
-
 #include <cerrno>
 #include <csignal>
+#include <system_error>
+
 #include <fcntl.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>

@@ -65,6 +65,8 @@ void demo_board::print_quarter() {
     std::cout << std::endl;
 }
 
-int demo_board::total() const { return std::accumulate(done_.begin(), done_.end(), 0); }
+int demo_board::total() const {
+    return std::accumulate(done_.begin(), done_.end(), 0);
+}
 
 } // namespace cli

@@ -41,8 +41,7 @@ long read_number(const descriptor& file) {
 struct worker {
     worker(asio::io_context& loop, const inheritance& inherited,
            const std::vector<std::string>& command, const descriptor& file, pipe_ends reports)
-        : process{loop, inherited, command,
-                  {.in = file.get(), .out = reports.write.get()}}
+        : process{loop, inherited, command, {.in = file.get(), .out = reports.write.get()}}
         , progress{loop, reports.read.release()} {}
 
     child_process process;
@@ -77,8 +76,7 @@ counted count_with_processes(const counting& how, const inheritance& inherited) 
     counted result;
     std::vector<std::unique_ptr<worker>> workers;
     for (int i = 0; i < how.workers; ++i) {
-        workers.push_back(
-            std::make_unique<worker>(loop, inherited, command, file, make_pipe()));
+        workers.push_back(std::make_unique<worker>(loop, inherited, command, file, make_pipe()));
         asio::co_spawn(loop, follow(*workers.back(), workers.size() - 1, board),
                        [&result](std::exception_ptr thrown, bool finished) {
                            if (thrown)

@@ -9,10 +9,9 @@
 #include <holdfast/client.hpp>
 #include <holdfast/mutex.hpp>
 
+#include <csignal>
 #include <cstdio>
 #include <iostream>
-
-#include <csignal>
 
 namespace cli {
 namespace {
@@ -64,7 +63,9 @@ struct scene {
 
     asio::awaitable<void> play() {
         pipe_ends reports = make_pipe();
-        child_process holder{loop, inherited, {"/proc/self/exe", "demo-holder", lock, "2s"},
+        child_process holder{loop,
+                             inherited,
+                             {"/proc/self/exe", "demo-holder", lock, "2s"},
                              {.out = reports.write.get()}};
         asio::posix::stream_descriptor report{loop, reports.read.release()};
         ::close(reports.write.release()); // or its end would not be seen

@@ -81,8 +81,7 @@ int demo_holder(const inheritance&, arguments given) {
     const std::string url = server_url(std::nullopt);
     try {
         holdfast::client home{url};
-        holdfast::mutex lock{home, given[0],
-                             holdfast::lease_time{parse_time("lease", given[1])}};
+        holdfast::mutex lock{home, given[0], holdfast::lease_time{parse_time("lease", given[1])}};
         const std::scoped_lock held{lock};
         report_one();
         for (;;)

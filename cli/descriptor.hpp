@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <cerrno>
 #include <system_error>
 #include <utility>
 
-#include <cerrno>
 #include <fcntl.h>
 #include <unistd.h>
 

@@ -2,10 +2,10 @@
 #include "cli/inheritance.hpp"
 
 #include <algorithm>
+#include <charconv>
 #include <memory>
 #include <string_view>
 
-#include <charconv>
 #include <dirent.h>
 #include <fcntl.h>
 #include <linux/close_range.h>

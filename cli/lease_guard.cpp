@@ -5,9 +5,8 @@
 #include "cli/until_first.hpp"
 
 #include <chrono>
-#include <cstdio>
-
 #include <csignal>
+#include <cstdio>
 
 namespace cli {
 namespace {

@@ -87,10 +87,10 @@ private:
     }
 
     asio::awaitable<void> acquire(std::optional<holdfast::lease>& held) {
-        const auto lock = wanted_.lease
-                              ? std::make_unique<holdfast::mutex>(
-                                    home_, wanted_.name, holdfast::lease_time{*wanted_.lease})
-                              : std::make_unique<holdfast::mutex>(home_, wanted_.name);
+        const auto lock =
+            wanted_.lease ? std::make_unique<holdfast::mutex>(home_, wanted_.name,
+                                                              holdfast::lease_time{*wanted_.lease})
+                          : std::make_unique<holdfast::mutex>(home_, wanted_.name);
         held = co_await lock->async_try_lock_for(wanted_.patience, asio::use_awaitable);
     }
 
@@ -155,8 +155,8 @@ private:
             co_await signals_.arrival();
             while (const std::optional<int> next = signals_.take()) {
                 command.signal(*next);
-                const bool ends = *next == SIGINT || *next == SIGTERM || *next == SIGHUP ||
-                                  *next == SIGQUIT;
+                const bool ends =
+                    *next == SIGINT || *next == SIGTERM || *next == SIGHUP || *next == SIGQUIT;
                 if (ends)
                     command.signal(SIGCONT); // one that is stopped would not hear
             }

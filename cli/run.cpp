@@ -5,11 +5,11 @@
 #include "cli/say.hpp"
 #include "cli/verbs.hpp"
 
+#include <optional>
+
 #include <CLI/App.hpp>
 #include <CLI/Config.hpp>
 #include <CLI/Formatter.hpp>
-
-#include <optional>
 
 namespace cli {
 namespace {
@@ -104,8 +104,8 @@ int run(const inheritance& inherited, arguments all) {
     if (command->empty())
         throw usage_error{std::string{"the command after -- is missing"} + form};
 
-    locked_run wanted{server_url(given.url), given.name, std::move(*command), std::nullopt,
-                      patience(given), given.busy_status};
+    locked_run wanted{server_url(given.url), given.name,      std::move(*command),
+                      std::nullopt,          patience(given), given.busy_status};
     if (given.lease)
         wanted.lease = parse_time("--lease", *given.lease);
     return perform(wanted, inherited);

@@ -32,8 +32,7 @@ signal_inbox::signal_inbox(asio::io_context& loop, const inheritance& inherited)
     : descriptor_{loop, block_and_open(inherited, before_)} {}
 
 asio::awaitable<void> signal_inbox::arrival() {
-    co_await descriptor_.async_wait(asio::posix::stream_descriptor::wait_read,
-                                    asio::use_awaitable);
+    co_await descriptor_.async_wait(asio::posix::stream_descriptor::wait_read, asio::use_awaitable);
 }
 
 std::optional<int> signal_inbox::take() {
@@ -43,6 +42,8 @@ std::optional<int> signal_inbox::take() {
     return static_cast<int>(one.ssi_signo);
 }
 
-void signal_inbox::let_through() { ::pthread_sigmask(SIG_SETMASK, &before_, nullptr); }
+void signal_inbox::let_through() {
+    ::pthread_sigmask(SIG_SETMASK, &before_, nullptr);
+}
 
 } // namespace cli

@@ -6,9 +6,8 @@
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/posix/stream_descriptor.hpp>
 
-#include <optional>
-
 #include <csignal>
+#include <optional>
 
 namespace cli {
 

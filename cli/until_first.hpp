@@ -30,8 +30,8 @@ asio::awaitable<void> until_first(Parts... parts) {
     const auto executor = co_await asio::this_coro::executor;
     auto group = asio::experimental::make_parallel_group(
         asio::co_spawn(executor, std::move(parts), asio::deferred)...);
-    const auto ended = co_await group.async_wait(asio::experimental::wait_for_one(),
-                                                 asio::use_awaitable);
+    const auto ended =
+        co_await group.async_wait(asio::experimental::wait_for_one(), asio::use_awaitable);
     const auto thrown = std::apply(
         [](const auto& order, const auto&... each) {
             return std::array<std::exception_ptr, sizeof...(Parts)>{each...}[order.front()];

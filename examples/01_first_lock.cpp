@@ -14,7 +14,7 @@ int main(int count, char** values) {
     const char* const environment = std::getenv("HOLDFAST_URL");
     const char* const url = count > 1 ? values[1] : environment ? environment : "memory:example";
 
-    holdfast::client client{url};             // one for the whole process
+    holdfast::client client{url};              // one for the whole process
     holdfast::mutex stock{client, "stock:42"}; // one for each lock: a name, nothing more
 
     const std::scoped_lock held{stock}; // waits until it is ours; released at the end of the scope

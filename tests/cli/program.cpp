@@ -131,11 +131,17 @@ program::~program() {
             ::close(fd);
 }
 
-void program::close_stdin() { ::close(std::exchange(in_, -1)); }
+void program::close_stdin() {
+    ::close(std::exchange(in_, -1));
+}
 
-void program::close_stderr() { ::close(std::exchange(err_, -1)); }
+void program::close_stderr() {
+    ::close(std::exchange(err_, -1));
+}
 
-void program::signal(int number) { ::kill(id_, number); }
+void program::signal(int number) {
+    ::kill(id_, number);
+}
 
 void program::read_more(duration patience) {
     std::array<pollfd, 2> both{{{out_, POLLIN, 0}, {err_, POLLIN, 0}}};
@@ -196,7 +202,9 @@ observed_process::observed_process(pid_t id)
     : id_{id}
     , descriptor_{open_pidfd(id)} {}
 
-observed_process::~observed_process() { ::close(descriptor_); }
+observed_process::~observed_process() {
+    ::close(descriptor_);
+}
 
 bool observed_process::is_stopped() const {
     std::ifstream status{"/proc/" + std::to_string(id_) + "/stat"};

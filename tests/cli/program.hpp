@@ -48,11 +48,11 @@ public:
     ~program();
 
     pid_t id() const { return id_; }
-    std::string line();     ///< the next line of its stdout
+    std::string line(); ///< the next line of its stdout
     void close_stdin();
     void close_stderr(); ///< nobody reads it any more
     void signal(int);
-    ended end();            ///< waits for it
+    ended end(); ///< waits for it
 
 private:
     void read_more(duration);

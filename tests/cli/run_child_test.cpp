@@ -18,24 +18,22 @@ TEST_P(TheCommand, InheritsNoDescriptorOfOurs) {
 
 TEST_P(TheCommand, InheritsTheDescriptorsThatWeWereGiven) {
     const int given = ::open("/dev/zero", O_RDONLY | O_CLOEXEC);
-    program reader{program::exactly{{program_path(), "run", "job", "--", "readlink",
-                                     "/proc/self/fd/7"},
-                                    given},
+    program reader{program::exactly{
+                       {program_path(), "run", "job", "--", "readlink", "/proc/self/fd/7"}, given},
                    url()};
     ::close(given);
     EXPECT_EQ(reader.end().out, "/dev/zero\n");
 }
 
 TEST_P(TheCommand, FindsItsStandardDescriptorsEvenIfWeHadNone) {
-    const std::string closed = "exec '" + program_path() +
-                               "' run job -- readlink /proc/self/fd/0 <&-";
+    const std::string closed =
+        "exec '" + program_path() + "' run job -- readlink /proc/self/fd/0 <&-";
     EXPECT_EQ(program(program::exactly{{"sh", "-c", closed}}, url()).end().out, "/dev/null\n");
 }
 
 TEST_P(TheCommand, HasNoSignalBlockedAndNoneIgnored) {
-    const ended found = run({"run", "job", "--", "grep", "-E", "SigBlk|SigIgn",
-                             "/proc/self/status"},
-                            url());
+    const ended found =
+        run({"run", "job", "--", "grep", "-E", "SigBlk|SigIgn", "/proc/self/status"}, url());
     EXPECT_EQ(found.out, "SigBlk:\t0000000000000000\nSigIgn:\t0000000000000000\n");
 }
 

@@ -38,12 +38,11 @@ TEST_P(Contenders, NeverOverlap) {
     const std::string command = "cd '" + folder.string() +
                                 "'; echo begin >>journal; mkdir inside && rmdir inside; "
                                 "echo end >>journal";
-    const std::string loop = "for i in 1 2 3 4 5; do '" + program_path() +
-                             "' run job -- sh -c \"" + command + "\" || exit; done";
+    const std::string loop = "for i in 1 2 3 4 5; do '" + program_path() + "' run job -- sh -c \"" +
+                             command + "\" || exit; done";
     std::vector<std::unique_ptr<program>> all;
     for (int i = 0; i < contenders; ++i)
-        all.push_back(
-            std::make_unique<program>(program::exactly{{"sh", "-c", loop}}, url()));
+        all.push_back(std::make_unique<program>(program::exactly{{"sh", "-c", loop}}, url()));
     for (const auto& each : all) {
         const ended one = each->end();
         EXPECT_EQ(one.status, 0);

@@ -79,9 +79,9 @@ TEST_P(Loss, AStoppedCommandIsStoppedForGood) {
 }
 
 TEST_P(Loss, WhatTheCommandLeftBehindInItsGroupIsKilledToo) {
-    program holder{shell("exec 5<&0; (trap '' TERM; read nothing <&5) & echo $!; wait",
-                         {"--lease", "3s"}),
-                   url()};
+    program holder{
+        shell("exec 5<&0; (trap '' TERM; read nothing <&5) & echo $!; wait", {"--lease", "3s"}),
+        url()};
     observed_process left_behind{std::stoi(holder.line())};
     server().command({"DEL", name});
     EXPECT_EQ(holder.end().status, 75);

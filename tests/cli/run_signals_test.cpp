@@ -19,9 +19,9 @@ TEST_P(Signals, ArePassedOnToTheCommand) {
                          loop),
                    url()};
     ASSERT_EQ(holder.line(), "ready");
-    const std::vector<std::pair<int, std::string>> passed{
-        {SIGUSR1, "usr1"}, {SIGUSR2, "usr2"}, {SIGHUP, "hup"},
-        {SIGQUIT, "quit"}, {SIGINT, "int"},   {SIGTERM, "term"}};
+    const std::vector<std::pair<int, std::string>> passed{{SIGUSR1, "usr1"}, {SIGUSR2, "usr2"},
+                                                          {SIGHUP, "hup"},   {SIGQUIT, "quit"},
+                                                          {SIGINT, "int"},   {SIGTERM, "term"}};
     for (const auto& [number, answer] : passed) {
         holder.signal(number);
         EXPECT_EQ(holder.line(), answer);

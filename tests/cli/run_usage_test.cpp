@@ -36,21 +36,22 @@ TEST_P(Mistakes, EndWith64AndAreExplained) {
 
 INSTANTIATE_TEST_SUITE_P(
     OfTheCommandLine, Mistakes,
-    ::testing::Values(
-        mistake{{"frobnicate"}, "there is no verb frobnicate; see 'holdfast --help'"},
-        mistake{{"--frobnicate"}, "unknown option --frobnicate"},
-        mistake{{"run"}, "NAME is missing"},
-        mistake{{"run", "--", "true"}, "NAME is missing"},
-        mistake{{"run", "", "--", "true"}, "NAME is missing"},
-        mistake{{"run", "job"}, "-- and the command are missing"},
-        mistake{{"run", "job", "--"}, "the command after -- is missing"},
-        mistake{{"run", "job", "make", "all"}, "put -- before the command: holdfast run [OPTIONS] "
-                                               "NAME -- make ..."},
-        mistake{{"run", "job", "work", "--", "true"}, "'work' is one NAME too many"},
-        mistake{{"run", "--frobnicate", "job", "--", "true"}, "unknown option --frobnicate"},
-        mistake{{"run", "-x", "job", "--", "true"}, "unknown option -x"},
-        mistake{{"demo", "--frobnicate"}, "unexpected --frobnicate"},
-        mistake{{"demo", "twice"}, "unexpected twice"}));
+    ::testing::Values(mistake{{"frobnicate"}, "there is no verb frobnicate; see 'holdfast --help'"},
+                      mistake{{"--frobnicate"}, "unknown option --frobnicate"},
+                      mistake{{"run"}, "NAME is missing"},
+                      mistake{{"run", "--", "true"}, "NAME is missing"},
+                      mistake{{"run", "", "--", "true"}, "NAME is missing"},
+                      mistake{{"run", "job"}, "-- and the command are missing"},
+                      mistake{{"run", "job", "--"}, "the command after -- is missing"},
+                      mistake{{"run", "job", "make", "all"},
+                              "put -- before the command: holdfast run [OPTIONS] "
+                              "NAME -- make ..."},
+                      mistake{{"run", "job", "work", "--", "true"}, "'work' is one NAME too many"},
+                      mistake{{"run", "--frobnicate", "job", "--", "true"},
+                              "unknown option --frobnicate"},
+                      mistake{{"run", "-x", "job", "--", "true"}, "unknown option -x"},
+                      mistake{{"demo", "--frobnicate"}, "unexpected --frobnicate"},
+                      mistake{{"demo", "twice"}, "unexpected twice"}));
 
 INSTANTIATE_TEST_SUITE_P(
     OfNumbers, Mistakes,
@@ -70,15 +71,15 @@ INSTANTIATE_TEST_SUITE_P(
 
 INSTANTIATE_TEST_SUITE_P(
     OfTheServersAddress, Mistakes,
-    ::testing::Values(
-        mistake{{"run", "job", "--", "true"}, "Give --url redis://HOST:PORT, or set HOLDFAST_URL",
-                ""},
-        mistake{{"demo"}, "Give --url redis://HOST:PORT, or set HOLDFAST_URL", ""},
-        mistake{{"run", "job", "--", "true"}, "gopher", "gopher://127.0.0.1"},
-        mistake{{"run", "job", "--", "true"}, "65535", "redis://127.0.0.1:99999"},
-        mistake{{"run", "job", "--", "true"}, "one process", "memory:here"},
-        mistake{{"demo"}, "one process", "memory:here"},
-        mistake{{"run", "--url", "", "job", "--", "true"}, "--url is empty"}));
+    ::testing::Values(mistake{{"run", "job", "--", "true"},
+                              "Give --url redis://HOST:PORT, or set HOLDFAST_URL",
+                              ""},
+                      mistake{{"demo"}, "Give --url redis://HOST:PORT, or set HOLDFAST_URL", ""},
+                      mistake{{"run", "job", "--", "true"}, "gopher", "gopher://127.0.0.1"},
+                      mistake{{"run", "job", "--", "true"}, "65535", "redis://127.0.0.1:99999"},
+                      mistake{{"run", "job", "--", "true"}, "one process", "memory:here"},
+                      mistake{{"demo"}, "one process", "memory:here"},
+                      mistake{{"run", "--url", "", "job", "--", "true"}, "--url is empty"}));
 
 TEST(Usage, WithoutArgumentsIsExplainedOnStderr) {
     const ended alone = run({});
@@ -104,7 +105,9 @@ TEST(Usage, HelpAfterDashesIsTheCommands) {
     EXPECT_THAT(run({"run", "job", "--", "true", "--help"}, "").err, HasSubstr("HOLDFAST_URL"));
 }
 
-TEST(Usage, TheVersionIsTold) { EXPECT_THAT(run({"--version"}).out, StartsWith("holdfast 0.")); }
+TEST(Usage, TheVersionIsTold) {
+    EXPECT_THAT(run({"--version"}).out, StartsWith("holdfast 0."));
+}
 
 TEST(Usage, ControlCharactersDoNotReachTheTerminal) {
     EXPECT_THAT(run({"\x1b[2J"}).err, HasSubstr("?[2J"));

@@ -198,9 +198,9 @@ asio::awaitable<void> actor::re_enter(door& built, grip& outer, int generation) 
     return use_inner(std::move(call), who, generation, outer.what().longest, std::move(answer));
 }
 
-asio::awaitable<void>
-actor::use_inner(std::unique_ptr<ongoing> call, subject who, int generation, duration longest,
-                 asio::awaitable<std::tuple<error_code, lease>> pending) {
+asio::awaitable<void> actor::use_inner(std::unique_ptr<ongoing> call, subject who, int generation,
+                                       duration longest,
+                                       asio::awaitable<std::tuple<error_code, lease>> pending) {
     std::tuple<error_code, lease> answer = co_await std::move(pending);
     if (call->ended(std::get<0>(answer)) != outcome::done)
         co_return;

@@ -15,7 +15,9 @@ struct setting {
     wanted how;
 };
 
-void one_slow_look(world& w, memory::fate f) { w.seats[0].net.next(memory::verb::look, f); }
+void one_slow_look(world& w, memory::fate f) {
+    w.seats[0].net.next(memory::verb::look, f);
+}
 
 /// Somebody of the same client holds the lock for a while.
 asio::awaitable<void> hold_locally(world& w, duration d) {
@@ -29,15 +31,18 @@ const std::vector<setting>& settings() {
     static const std::vector<setting> all{
         {"Free", [](world&) {}, {}},
         {"Busy", [](world& w) { w.occupy(0, 300ms); }, {}},
-        {"BusyBriefly", [](world& w) { w.occupy(0, 6s); },
+        {"BusyBriefly",
+         [](world& w) { w.occupy(0, 6s); },
          {.how = deed::try_lock_for, .patience = 500ms}},
         {"AnswerLost", [](world& w) { one_slow_look(w, {.answer_lost = true}); }, {}},
         {"RequestLost", [](world& w) { one_slow_look(w, {.request_lost = true}); }, {}},
         {"Refused", [](world& w) { one_slow_look(w, {.refused = true}); }, {}},
         {"Late", [](world& w) { one_slow_look(w, {.request_delay = 1500ms}); }, {}},
         {"Broken",
-         [](world& w) { one_slow_look(w, {.request_delay = 400ms, .cut_off = 10ms}); }, {}},
-        {"CutOff", [](world& w) { w.seats[0].net.cut(false); },
+         [](world& w) { one_slow_look(w, {.request_delay = 400ms, .cut_off = 10ms}); },
+         {}},
+        {"CutOff",
+         [](world& w) { w.seats[0].net.cut(false); },
          {.how = deed::try_lock_for, .patience = 3s}},
         {"BehindALocalHolder", [](world& w) { w.play(hold_locally(w, 300ms)); }, {}},
         {"FixedLease", [](world& w) { w.occupy(0, 100ms); }, {.fixed = 2s}},

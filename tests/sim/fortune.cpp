@@ -52,8 +52,8 @@ asio::awaitable<void> fortune::cut(seat& place, dice d) {
         if (over())
             co_return;
         const bool refusing = d.percent(50);
-        world_.log.note({.client = place.number},
-                        refusing ? "CUT OFF, connections are refused" : "CUT OFF, all is swallowed");
+        world_.log.note({.client = place.number}, refusing ? "CUT OFF, connections are refused"
+                                                           : "CUT OFF, all is swallowed");
         place.net.cut(refusing);
         co_await pause(d, plan_.fate.cut_lasts / 2);
         world_.log.note({.client = place.number}, "reaches the server again");

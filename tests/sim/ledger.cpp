@@ -19,16 +19,15 @@ claim::claim(subject w, lease l, duration asked)
     , longest{asked} {}
 
 const char* spelled(deed d) {
-    constexpr std::array words{"lock",      "try_lock",        "try_lock_for", "lock(lease)",
-                               "extend",    "unlock",          "is_locked",    "remaining_lease",
-                               "force_unlock", "close"};
+    constexpr std::array words{"lock",   "try_lock",  "try_lock_for",    "lock(lease)",  "extend",
+                               "unlock", "is_locked", "remaining_lease", "force_unlock", "close"};
     return words.at(static_cast<std::size_t>(d));
 }
 
 const char* spelled(outcome o) {
-    constexpr std::array words{"done",       "nothing",   "cancelled", "unreachable",
-                               "outcome_unknown", "lease_lost", "not_owner", "closed",
-                               "clock_unstable", "an error it should not have"};
+    constexpr std::array words{
+        "done",       "nothing",   "cancelled", "unreachable",    "outcome_unknown",
+        "lease_lost", "not_owner", "closed",    "clock_unstable", "an error it should not have"};
     return words.at(static_cast<std::size_t>(o));
 }
 

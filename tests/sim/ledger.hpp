@@ -24,10 +24,10 @@ struct claim {
 
     const subject who;
     lease held;
-    const std::string owner;  ///< `<uuid>:<number>`
-    const void* const hold;   ///< the same for leases that share one
-    duration longest;         ///< of the lengths asked for it
-    bool told_lost = false;   ///< a callback on lost() ran
+    const std::string owner; ///< `<uuid>:<number>`
+    const void* const hold;  ///< the same for leases that share one
+    duration longest;        ///< of the lengths asked for it
+    bool told_lost = false;  ///< a callback on lost() ran
     std::optional<std::stop_callback<std::function<void()>>> on_lost;
     std::optional<time_point> absent_since; ///< the server shows another owner, or none
 };
@@ -45,7 +45,9 @@ enum class deed {
     close,
 };
 
-constexpr bool acquires(deed d) { return d <= deed::try_lock_for; }
+constexpr bool acquires(deed d) {
+    return d <= deed::try_lock_for;
+}
 const char* spelled(deed);
 
 /// An asynchronous operation under way, or just completed.

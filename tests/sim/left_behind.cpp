@@ -18,9 +18,9 @@ void left_behind::sent(const seat& from, const memory::request& r, const memory:
             continue;
         const std::string owner = to_string(h.owner);
         record& known = records_[owner];
-        known.settles_at = std::max(known.settles_at, world_.clock.now() + f.request_delay +
-                                                          f.answer_delay +
-                                                          world_.how.command_timeout);
+        known.settles_at =
+            std::max(known.settles_at, world_.clock.now() + f.request_delay + f.answer_delay +
+                                           world_.how.command_timeout);
         if (r.what == memory::verb::look) {
             known.copied = known.copied || f.executed_again;
             newest_[{from.number, world::number_of(h.name.text)}] = owner;

@@ -5,7 +5,6 @@
 //
 // Exit status: 0 when the library itself is clean and every mutant was found.
 #include "sim/play.hpp"
-
 #include "sync/mutants.hpp"
 
 #include <array>
@@ -26,7 +25,10 @@ struct fault {
     std::string_view name;
 };
 
-#define HOLDFAST_FAULT(name) fault{mutant::name, #name}
+#define HOLDFAST_FAULT(name)                                                                       \
+    fault {                                                                                        \
+        mutant::name, #name                                                                        \
+    }
 constexpr std::array faults{
     HOLDFAST_FAULT(no_margin),
     HOLDFAST_FAULT(release_not_sent),
@@ -79,7 +81,8 @@ int main(int argc, char** argv) {
     }
 
     std::cout << std::left << std::setw(24) << "planted" << std::setw(11) << "found by"
-              << std::setw(26) << "invariant" << "what it saw\n";
+              << std::setw(26) << "invariant"
+              << "what it saw\n";
     int wrong = 0;
     if (only.empty()) {
         const auto unmutated = hunt(mutant::none, seeds);
@@ -94,7 +97,9 @@ int main(int argc, char** argv) {
         wrong += found ? 0 : 1;
     }
     if (wrong != 0)
-        std::cout << wrong << " rows are not as they should be: only the library without a planted "
-                     "fault may go undetected for " << seeds << " seeds\n";
+        std::cout << wrong
+                  << " rows are not as they should be: only the library without a planted "
+                     "fault may go undetected for "
+                  << seeds << " seeds\n";
     return wrong == 0 ? 0 : 1;
 }

@@ -38,15 +38,15 @@ memory::fate network::decide(const memory::request& r) {
         planned_.erase(planned);
     }
     if (troubles(f))
-        troubled_until_ = std::max(troubled_until_, time_.now() + f.request_delay +
-                                                        f.answer_delay + command_timeout_);
+        troubled_until_ = std::max(troubled_until_, time_.now() + f.request_delay + f.answer_delay +
+                                                        command_timeout_);
     told_(r, f);
     return f;
 }
 
 bool network::troubles(const memory::fate& f) const {
-    return f.refused || f.request_lost || f.answer_lost || f.cut_off || f.request_delay > weather_.latency ||
-           f.answer_delay > weather_.latency;
+    return f.refused || f.request_lost || f.answer_lost || f.cut_off ||
+           f.request_delay > weather_.latency || f.answer_delay > weather_.latency;
 }
 
 } // namespace holdfast::sim

@@ -31,8 +31,8 @@ ongoing::ongoing(world& w, operation o, cancellation plot)
     if (plot.after_steps)
         w.after_steps(*plot.after_steps, pull);
     if (plot.after) {
-        const auto later = [](world& of, duration d, std::function<void()> act)
-            -> asio::awaitable<void> {
+        const auto later = [](world& of, duration d,
+                              std::function<void()> act) -> asio::awaitable<void> {
             co_await of.sleep(d);
             act();
         };

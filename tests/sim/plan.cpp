@@ -115,14 +115,13 @@ std::ostream& operator<<(std::ostream& out, const plan& p) {
     if (p.how.max_hold)
         out << ", max hold " << ms(*p.how.max_hold);
     out << "\nof 100 requests: refused " << p.usual.refused << ", lost " << p.usual.lost
-        << ", answer lost " << p.usual.answer_lost << ", slow " << p.usual.slow
-        << ", answer slow " << p.usual.slow_answer << " (by up to " << ms(p.usual.slowness)
-        << " ms), broken " << p.usual.broken
-        << ", doubled " << p.usual.doubled << ", wake-up lost " << p.usual.deaf
+        << ", answer lost " << p.usual.answer_lost << ", slow " << p.usual.slow << ", answer slow "
+        << p.usual.slow_answer << " (by up to " << ms(p.usual.slowness) << " ms), broken "
+        << p.usual.broken << ", doubled " << p.usual.doubled << ", wake-up lost " << p.usual.deaf
         << "; latency " << ms(p.usual.latency) << "\npauses between: cuts " << ms(p.fate.cuts)
         << " (up to " << ms(p.fate.cut_lasts) << " ms), closes " << ms(p.fate.closes)
-        << ", foreigners " << ms(p.fate.foreigners) << ", server's troubles "
-        << ms(p.fate.server) << "; its clock's rate " << p.fate.rate << '\n';
+        << ", foreigners " << ms(p.fate.foreigners) << ", server's troubles " << ms(p.fate.server)
+        << "; its clock's rate " << p.fate.rate << '\n';
     return out;
 }
 

@@ -12,20 +12,20 @@ namespace holdfast::sim {
 
 /// How often programs do what, in per cent, and how long it takes them.
 struct habits {
-    int recursive = 0;  ///< a recursive_mutex
-    int fixed = 0;      ///< with a lease time, not renewed
-    int impatient = 0;  ///< one attempt
-    int timed = 0;      ///< of the patient
-    int cancels = 0;    ///< of any operation
-    int drops = 0;      ///< the lease is destroyed instead of released
-    int outlasts = 0;   ///< holds for several lease times
-    int extends = 0;    ///< per stage of a hold
-    int asks = 0;       ///< likewise: is it locked, for how long
-    int re_enters = 0;  ///< likewise
-    int forces = 0;     ///< somebody's hold, instead of taking it
+    int recursive = 0;   ///< a recursive_mutex
+    int fixed = 0;       ///< with a lease time, not renewed
+    int impatient = 0;   ///< one attempt
+    int timed = 0;       ///< of the patient
+    int cancels = 0;     ///< of any operation
+    int drops = 0;       ///< the lease is destroyed instead of released
+    int outlasts = 0;    ///< holds for several lease times
+    int extends = 0;     ///< per stage of a hold
+    int asks = 0;        ///< likewise: is it locked, for how long
+    int re_enters = 0;   ///< likewise
+    int forces = 0;      ///< somebody's hold, instead of taking it
     int throws_away = 0; ///< destroys the lock object while it waits
-    duration pause{};   ///< between two deeds, at most
-    duration holds{};   ///< at most
+    duration pause{};    ///< between two deeds, at most
+    duration holds{};    ///< at most
     duration patience{};
 };
 

@@ -79,8 +79,9 @@ private:
     void check_all_done() {
         for (const actor& a : cast_)
             if (!a.done())
-                world_.violated("liveness", -1, "all is well again, and not everybody comes to "
-                                                "an end");
+                world_.violated("liveness", -1,
+                                "all is well again, and not everybody comes to "
+                                "an end");
     }
 
     /// By then everything has found its end: outages are noticed, leases of the dead are over,

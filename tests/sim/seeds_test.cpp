@@ -40,13 +40,26 @@ TEST(Seeds, KeepEveryInvariantAndRareThingsHappen) {
     }
     // If one of these never happens, the worlds have become too tame to prove anything.
     for (const std::string_view rare :
-         {"is cancelled", "unreachable", "outcome_unknown", "lease_lost", "closed", "nothing",
-          "hears that it has lost the lock", "drops its lease", "is destroyed",
-          "reports: the release of owner {} was given up", "reports: owner {} is in danger",
-          "reports: a renewal of owner {} failed", "is restarted, and empty",
-          "a foreigner takes it for {} ms", "sends force", "lock(lease)", "extend",
+         {"is cancelled",
+          "unreachable",
+          "outcome_unknown",
+          "lease_lost",
+          "closed",
+          "nothing",
+          "hears that it has lost the lock",
+          "drops its lease",
+          "is destroyed",
+          "reports: the release of owner {} was given up",
+          "reports: owner {} is in danger",
+          "reports: a renewal of owner {} failed",
+          "is restarted, and empty",
+          "a foreigner takes it for {} ms",
+          "sends force",
+          "lock(lease)",
+          "extend",
           "  FAULT: the connection breaks after {} ms; executed after {} ms",
-          "  FAULT: executed again {} ms later", "  and with it owner {}"})
+          "  FAULT: executed again {} ms later",
+          "  and with it owner {}"})
         EXPECT_TRUE(seen.contains(rare)) << "never happened: " << rare;
 }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the scenarios begin with: Alice and Bob, one server, fine weather. All invariants are checked
-// throughout, and at the end nothing may be left.
+// What the scenarios begin with: Alice and Bob, one server, fine weather. All invariants are
+// checked throughout, and at the end nothing may be left.
 #pragma once
 
 #include "sim/fortune.hpp"

@@ -13,8 +13,9 @@ namespace {
 using memory::verb;
 
 const char* sending(verb what) {
-    constexpr std::array words{"sends look, owner {}, for {} ms", "sends renew, owner {}, for {} ms",
-                               "sends release, owner {}", "sends inspect", "sends force"};
+    constexpr std::array words{"sends look, owner {}, for {} ms",
+                               "sends renew, owner {}, for {} ms", "sends release, owner {}",
+                               "sends inspect", "sends force"};
     return words.at(static_cast<std::size_t>(what));
 }
 
@@ -73,8 +74,7 @@ void tell_of_request(trace& log, int client, const memory::request& r, const mem
     else if (f.answer_lost)
         log.note(who, "  FAULT: the answer is lost; executed after {} ms", f.request_delay);
     else if (troubled)
-        log.note(who, "  FAULT: takes {} ms there and {} ms back", f.request_delay,
-                 f.answer_delay);
+        log.note(who, "  FAULT: takes {} ms there and {} ms back", f.request_delay, f.answer_delay);
     if (f.executed_again)
         log.note(who, "  FAULT: executed again {} ms later", *f.executed_again);
     if (f.wake_up_lost)

@@ -105,8 +105,7 @@ void world::after_step() {
     ++steps_;
     const auto due = std::stable_partition(delayed_.begin(), delayed_.end(),
                                            [&](const delayed& d) { return d.step > steps_; });
-    std::vector<delayed> now{std::make_move_iterator(due),
-                             std::make_move_iterator(delayed_.end())};
+    std::vector<delayed> now{std::make_move_iterator(due), std::make_move_iterator(delayed_.end())};
     delayed_.erase(due, delayed_.end());
     for (delayed& d : now)
         d.act();

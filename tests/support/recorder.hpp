@@ -37,10 +37,10 @@ class recorder final : public observer {
 public:
     void notify(const event& e) noexcept override {
         const std::scoped_lock guard{mutex_};
-        all_.push_back({e.kind, e.cause, std::string(e.name, e.name_size), e.owner_number,
-                        std::chrono::duration_cast<duration>(
-                            std::chrono::microseconds{e.duration_us}),
-                        static_cast<errc>(e.code), std::string(e.text, e.text_size)});
+        all_.push_back(
+            {e.kind, e.cause, std::string(e.name, e.name_size), e.owner_number,
+             std::chrono::duration_cast<duration>(std::chrono::microseconds{e.duration_us}),
+             static_cast<errc>(e.code), std::string(e.text, e.text_size)});
     }
 
     std::vector<told> of(event_kind kind) const {

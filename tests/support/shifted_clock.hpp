@@ -26,7 +26,8 @@ public:
         return std::make_unique<shifted_alarm>(*this, real_.make_alarm());
     }
 
-    /// Forward, at once. A sleeper that is not due yet wakes too: alarms may, and go to sleep again.
+    /// Forward, at once. A sleeper that is not due yet wakes too: alarms may, and go to sleep
+    /// again.
     void shift(duration by) {
         ahead_ = ahead_.load() + by;
         asio::post(executor_, [awake = awake_] {

@@ -60,8 +60,9 @@ private:
         case deed::try_lock:
         case deed::try_lock_for:
             // A look that was quickly told "late" is sent once more.
-            return o.patience >= duration::max() / 2 ? duration::max()
-                                                     : o.patience + answer + how.command_timeout / 2;
+            return o.patience >= duration::max() / 2
+                       ? duration::max()
+                       : o.patience + answer + how.command_timeout / 2;
         default:
             return how.unavailable_patience + answer;
         }
@@ -97,9 +98,9 @@ private:
 
     void fail(const operation& o, const std::string& what) {
         world_.violated("every operation ends", o.who.name,
-                        std::string{spelled(o.what)} + " of client" +
-                            std::to_string(o.who.client) + "." + std::to_string(o.who.actor) +
-                            ", begun " + std::to_string((world_.clock.now() - o.started_at).count()) +
+                        std::string{spelled(o.what)} + " of client" + std::to_string(o.who.client) +
+                            "." + std::to_string(o.who.actor) + ", begun " +
+                            std::to_string((world_.clock.now() - o.started_at).count()) +
                             " ms ago, " + what);
     }
 

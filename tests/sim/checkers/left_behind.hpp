@@ -44,10 +44,10 @@ private:
     void fail(int name, std::string story);
 
     world& world_;
-    std::vector<ghost> ghosts_;                         ///< by name
-    std::map<std::string, record> records_;             ///< by owner
-    std::map<std::pair<int, int>, std::string> newest_; ///< asked for, by client and name
-    std::set<std::string> closed_;                      ///< identities
+    std::vector<ghost> ghosts_;                          ///< by name
+    std::map<std::string, record> records_;              ///< by owner
+    std::map<std::pair<int, int>, std::string> newest_;  ///< asked for, by client and name
+    std::set<std::string> closed_;                       ///< identities
     std::vector<std::shared_ptr<sync::engine>> engines_; ///< of programs that were closed
 };
 

@@ -42,9 +42,8 @@ private:
                 last_believed_[{o.who.client, name}] == world_.clock.now())
                 continue;
             const network& net = world_.seats[static_cast<std::size_t>(o.who.client)].net;
-            const time_point since =
-                std::max({free_since, o.started_at, net.troubled_until(),
-                          last_believed_[{o.who.client, name}]});
+            const time_point since = std::max({free_since, o.started_at, net.troubled_until(),
+                                               last_believed_[{o.who.client, name}]});
             if (net.cut_off() || world_.clock.now() - since <= taken_within(net))
                 continue;
             world_.violated("liveness", name,

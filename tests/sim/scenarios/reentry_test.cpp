@@ -22,7 +22,8 @@ struct Reentry : story {
         auto& [ec, inner] = answer;
         held got;
         if (call.ended(ec) == outcome::done)
-            got = std::make_unique<grip>(w, about(alice), std::move(inner), outer.what().longest, taken_by::re_entry);
+            got = std::make_unique<grip>(w, about(alice), std::move(inner), outer.what().longest,
+                                         taken_by::re_entry);
         co_return std::pair{ec, std::move(got)};
     }
 
@@ -91,8 +92,8 @@ TEST_F(Reentry, ALeaseOfAnotherLockIsNone) {
     recursive_mutex other{*alice.program, world::name_of(1)};
     auto scene = [&]() -> asio::awaitable<void> {
         held outer = co_await enter();
-        auto answer = co_await other.async_lock(outer->what().held,
-                                                asio::as_tuple(asio::use_awaitable));
+        auto answer =
+            co_await other.async_lock(outer->what().held, asio::as_tuple(asio::use_awaitable));
         EXPECT_EQ(std::get<0>(answer), errc::not_owner);
     };
     play(scene);

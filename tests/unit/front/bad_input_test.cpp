@@ -67,8 +67,8 @@ TEST_F(BadInput, NamesOfAnyBytesAreFine) {
 }
 
 TEST_F(BadInput, BracesThatAClusterCouldNotPlace) {
-    for (const char* const name : {"na}me", "}", "na{me", "{", "{}", "{}name", "a{}b", "}{", "a}b{",
-                                   "{}{x}"}) {
+    for (const char* const name :
+         {"na}me", "}", "na{me", "{", "{}", "{}name", "a{}b", "}{", "a}b{", "{}{x}"}) {
         const std::string words = refusal_of(on_redis, name);
         EXPECT_THAT(words, HasSubstr("cluster")) << name;
         EXPECT_THAT(words, HasSubstr("a{b}c")) << name;
@@ -76,8 +76,8 @@ TEST_F(BadInput, BracesThatAClusterCouldNotPlace) {
 }
 
 TEST_F(BadInput, BracesThatAClusterCanPlace) {
-    for (const char* const name : {"{a}", "a{b}c", "{a}b", "a{b}", "{a}{b}", "{a}{}", "{{a}}",
-                                   "{a}}"})
+    for (const char* const name :
+         {"{a}", "a{b}c", "{a}b", "a{b}", "{a}{b}", "{a}{}", "{{a}}", "{a}}"})
         EXPECT_FALSE(thrown_by([&] { mutex{on_redis, name}; }).code) << name;
 }
 
@@ -150,8 +150,7 @@ TEST_F(BadInput, ADeadlineBeforeAllTime) {
     server.occupy("stock", 1h);
     std::stop_source stop;
     auto past = elsewhere([&] {
-        return stock.try_lock_until(std::chrono::system_clock::time_point::min(),
-                                    stop.get_token());
+        return stock.try_lock_until(std::chrono::system_clock::time_point::min(), stop.get_token());
     });
     EXPECT_TRUE(eventually([&] { return support::is_ready(past); })) << "it waits for ever";
     stop.request_stop();

@@ -111,9 +111,8 @@ TEST_F(Stopping, AJthreadsTokenEndsItsWait) {
     server.occupy("stock", 1h);
     std::promise<error_code> ended;
     {
-        const std::jthread waiter{[&](std::stop_token t) {
-            ended.set_value(thrown_by([&] { stock.lock(t); }).code);
-        }};
+        const std::jthread waiter{
+            [&](std::stop_token t) { ended.set_value(thrown_by([&] { stock.lock(t); }).code); }};
         EXPECT_TRUE(eventually([this] { return server.listener_count() == 1; }));
     }
     EXPECT_EQ(soon(ended.get_future()), asio::error::operation_aborted);
@@ -124,7 +123,10 @@ TEST_F(Stopping, TheNextOneIsServed) {
     std::promise<void> begun;
     expect_stopped([this](std::stop_token t) { stock.lock(t); },
                    [this] { return server.listener_count() == 1; });
-    auto next = elsewhere([this] { stock.lock(); stock.unlock(); });
+    auto next = elsewhere([this] {
+        stock.lock();
+        stock.unlock();
+    });
     server.vacate("stock");
     soon(std::move(next));
 }
@@ -138,9 +140,8 @@ TEST_F(Stopping, ACoroutineIsCancelledThroughItsSlot) {
     };
     std::promise<std::exception_ptr> ended;
     asio::co_spawn(loop.io(), story(),
-                   asio::bind_cancellation_slot(signal.slot(), [&](std::exception_ptr e) {
-                       ended.set_value(e);
-                   }));
+                   asio::bind_cancellation_slot(signal.slot(),
+                                                [&](std::exception_ptr e) { ended.set_value(e); }));
     EXPECT_TRUE(eventually([this] { return server.listener_count() == 1; }));
     asio::post(loop.io(), [&] { signal.emit(asio::cancellation_type::terminal); });
     const std::exception_ptr thrown = soon(ended.get_future());

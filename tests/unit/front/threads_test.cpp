@@ -88,9 +88,7 @@ TEST_F(ThreadsDeathTest, UnlockingWhatIsNotHeldIsReported) {
 
 TEST_F(Threads, OneThatEndsWhileHoldingAbandonsTheHold) {
     mutex brief{alice, "brief", lease_time{200ms}};
-    soon(elsewhere([&] {
-        std::thread{[&] { brief.lock(); }}.join();
-    }));
+    soon(elsewhere([&] { std::thread{[&] { brief.lock(); }}.join(); }));
     EXPECT_TRUE(eventually([&] { return ear->count(event_kind::abandoned) == 1; }));
     EXPECT_EQ(ear->last(event_kind::abandoned)->name, "brief");
     EXPECT_TRUE(eventually([&] { return is_free("brief"); })) << "it is still renewed";
@@ -115,8 +113,8 @@ TEST_F(Threads, ANewThreadNeverInheritsAHold) {
 
 TEST_F(Threads, OneThatEndsAfterItsClientDoesNoHarm) {
     std::latch locked{1}, closed{1};
-    auto temporary = std::make_unique<client>(
-        options{.store = server.connect(), .close_patience = 0ms});
+    auto temporary =
+        std::make_unique<client>(options{.store = server.connect(), .close_patience = 0ms});
     auto holder = elsewhere([&] {
         mutex brief{*temporary, "brief"};
         brief.lock();

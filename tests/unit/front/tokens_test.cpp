@@ -150,9 +150,8 @@ TEST_F(Tokens, AsyncTryLockFor) {
 TEST_F(Tokens, AsyncTryLockUntil) {
     const auto deadline = std::chrono::steady_clock::now() + 1h;
     expect_maybe([&](auto&& token) { return stock.async_try_lock_until(deadline, token); });
-    expect_maybe([&](auto&& token) {
-        return stock.async_try_lock_until(deadline, lease_time{20s}, token);
-    });
+    expect_maybe(
+        [&](auto&& token) { return stock.async_try_lock_until(deadline, lease_time{20s}, token); });
 }
 
 TEST_F(Tokens, BusyIsAnAnswerAndNoError) {

@@ -165,8 +165,8 @@ TEST_F(Close, ReleasesEverythingWhereThatIsAskedFor) {
 }
 
 TEST_F(Close, DoesNotWaitForAStoreThatIsAway) {
-    actor& bob = enter({.release_patience = 3s, .close_patience = 5s, .release_on_close = true},
-                       1s);
+    actor& bob =
+        enter({.release_patience = 3s, .close_patience = 5s, .release_on_close = true}, 1s);
     mutex his{bob, "shelf"};
     const lease mine = taken(his);
     bob.always = fate{.request_lost = true};

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "sync/gate.hpp"
-
 #include "unit/sync/stage.hpp"
 
 #include <gtest/gtest.h>
@@ -22,9 +21,9 @@ protected:
 
     std::shared_ptr<wire_hold> a_hold(std::uint64_t number = 1) {
         const grant got{clock.now(), 30s, 0, time_point::min()};
-        return std::make_shared<wire_hold>(
-            owner_.program->engine(), hold{"stock", owner_id{{}, number}, lock_kind::plain}, 30s,
-            true, got);
+        return std::make_shared<wire_hold>(owner_.program->engine(),
+                                           hold{"stock", owner_id{{}, number}, lock_kind::plain},
+                                           30s, true, got);
     }
     void line_up_three() {
         stock.line_up(first);

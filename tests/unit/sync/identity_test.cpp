@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "unit/sync/stage.hpp"
 
-#include <gmock/gmock.h>
-
 #include <limits>
+
+#include <gmock/gmock.h>
 
 namespace holdfast::sync {
 namespace {

@@ -3,11 +3,11 @@
 // that moves only when nothing else can happen.
 #pragma once
 
-#include "unit/sync/objecting_store.hpp"
 #include "support/recorder.hpp"
 #include "support/said.hpp"
 #include "support/sim_clock.hpp"
 #include "sync/engine.hpp"
+#include "unit/sync/objecting_store.hpp"
 
 #include <holdfast/client.hpp>
 #include <holdfast/memory/server.hpp>
@@ -60,11 +60,11 @@ public:
     operator client&() { return program.value(); }
 
     const std::shared_ptr<support::recorder> ear = std::make_shared<support::recorder>();
-    fate always{};                              ///< of what is not planned
-    std::deque<std::pair<verb, fate>> planned;  ///< of the next request of that kind
+    fate always{};                             ///< of what is not planned
+    std::deque<std::pair<verb, fate>> planned; ///< of the next request of that kind
     interference meddling{};
     std::vector<sent> log{};
-    std::uint64_t dice = 0;                     ///< what chance answers: 0 is no jitter
+    std::uint64_t dice = 0; ///< what chance answers: 0 is no jitter
     std::optional<client> program;
     std::weak_ptr<engine> inside;
 

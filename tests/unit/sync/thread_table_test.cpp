@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "sync/thread_table.hpp"
-
 #include "unit/sync/stage.hpp"
 
 #include <thread>
@@ -16,9 +15,8 @@ protected:
 
     std::shared_ptr<wire_hold> a_hold(const std::string& name) {
         const grant got{clock.now(), 30s, 0, time_point::min()};
-        return std::make_shared<wire_hold>(owner_.program->engine(),
-                                           hold{name, owner_id{}, lock_kind::plain}, 30s, true,
-                                           got);
+        return std::make_shared<wire_hold>(
+            owner_.program->engine(), hold{name, owner_id{}, lock_kind::plain}, 30s, true, got);
     }
     void TearDown() override {
         while (table->leave("stock").count > 0)

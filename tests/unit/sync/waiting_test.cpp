@@ -161,8 +161,7 @@ TEST_F(Waiting, ForEverMeansForEver) {
     server.occupy("stock", 24h * 365);
     stock.async_try_lock_for(duration::max(), tried.handler());
     said<std::optional<lease>> by_deadline;
-    stock.async_try_lock_until(std::chrono::system_clock::time_point::max(),
-                               by_deadline.handler());
+    stock.async_try_lock_until(std::chrono::system_clock::time_point::max(), by_deadline.handler());
     run_for(12h);
     EXPECT_FALSE(tried.done());
     EXPECT_FALSE(by_deadline.done());
