@@ -2,11 +2,11 @@
 // A bare hiredis connection: all that the yardsticks and the server's accounts need.
 #pragma once
 
+#include <hiredis/hiredis.h>
+
 #include <memory>
 #include <string_view>
 #include <vector>
-
-#include <hiredis/hiredis.h>
 
 namespace holdfast::bench {
 

@@ -11,15 +11,15 @@
 #include <holdfast/client.hpp>
 #include <holdfast/mutex.hpp>
 
+#include <CLI/App.hpp>
+#include <CLI/Config.hpp>
+#include <CLI/Formatter.hpp>
+
 #include <cstdio>
 #include <cstdlib>
 #include <iostream>
 #include <mutex>
 #include <optional>
-
-#include <CLI/App.hpp>
-#include <CLI/Config.hpp>
-#include <CLI/Formatter.hpp>
 
 namespace cli {
 namespace {

@@ -5,11 +5,11 @@
 #include "cli/say.hpp"
 #include "cli/verbs.hpp"
 
-#include <optional>
-
 #include <CLI/App.hpp>
 #include <CLI/Config.hpp>
 #include <CLI/Formatter.hpp>
+
+#include <optional>
 
 namespace cli {
 namespace {

@@ -3,10 +3,10 @@
 
 #include "redis/failure.hpp"
 
+#include <hiredis/read.h>
+
 #include <new>
 #include <utility>
-
-#include <hiredis/read.h>
 
 namespace holdfast::redis {
 

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "support/redis_connection.hpp"
 
+#include <hiredis/hiredis.h>
+
 #include <stdexcept>
 
-#include <hiredis/hiredis.h>
 #include <poll.h>
 
 namespace holdfast::support {
