@@ -66,8 +66,8 @@ asio::awaitable<std::optional<failure>> link::attempt(connection& line) {
         line.cut(why);
         // No request was sent, whatever the server said.
         const bool unsure = why.code() == errc::outcome_unknown;
-        co_return failure{unsure ? make_error_code(errc::unreachable) : why.code(),
-                          tried + why.text()};
+        const error_code code = unsure ? make_error_code(errc::unreachable) : why.code();
+        co_return std::make_optional<failure>(code, tried + why.text());
     }
 }
 

@@ -28,8 +28,7 @@ asio::awaitable<reply> mouth::ask(const script& what, request::names_list keys,
         request::waiter{std::move(handler)}.swap(mine.resume);
         enqueue(mine);
     };
-    auto answered = asio::async_initiate<const asio::deferred_t, void()>(begin, asio::deferred);
-    co_await std::move(answered);
+    co_await asio::async_initiate<const asio::deferred_t, void()>(begin, asio::deferred);
     co_return mine.take_answer(); // this mouth may be gone by now
 }
 
@@ -166,7 +165,7 @@ void mouth::close() {
     lookout_.close();
     const auto closed =
         std::make_shared<const failure>(errc::closed, context_->address + ": the client is closed");
-    for (auto all : {pipeline_.drop_written(), pipeline_.drop_queued()})
+    for (const auto& all : {pipeline_.drop_written(), pipeline_.drop_queued()})
         for (request* const one : all) {
             one->failed = closed;
             asio::post(context_->home.executor, std::move(one->resume));

@@ -2,6 +2,8 @@
 #include "conformance/store_under_test.hpp"
 
 #include <atomic>
+#include <mutex>
+#include <optional>
 
 namespace holdfast::conformance {
 namespace {
@@ -9,15 +11,21 @@ namespace {
 class memory_under_test final : public store_under_test {
 public:
     void reach(options& how) override {
-        how.store = server_.connect([this](const memory::request&) {
-            memory::fate what;
-            what.refused = silent_;
-            return what;
-        });
+        how.store = server_.connect([this](const memory::request& r) { return meet(r); });
+    }
+    void reach_badly(options& how) override {
+        how.store =
+            server_.connect([this](const memory::request& r) { return meet(r); }, bad_way_timeout);
+    }
+    void lose_answer_about(const std::string& name) override {
+        const std::scoped_lock guard{mutex_};
+        unheard_ = name;
     }
     void pass(duration by) override { server_.step_clock(by); }
     void restart_empty() override { server_.restart_empty(); }
     void stop_answering() override { silent_ = true; }
+    void freeze() override { frozen_ = true; }
+    void thaw() override { frozen_ = false; }
     void evict(const std::string& name) override { server_.evict(name); }
     void stranger_takes(const std::string& name, duration lease) override {
         server_.occupy(name, lease);
@@ -25,11 +33,30 @@ public:
     void stranger_releases(const std::string& name) override { server_.vacate(name); }
     std::size_t held() override { return server_.held_count(); }
     std::size_t listeners() override { return server_.listener_count(); }
+    std::size_t requests() override { return requests_; }
     bool put_something_else(const std::string&) override { return false; }
 
 private:
+    memory::fate meet(const memory::request& r) {
+        ++requests_;
+        const std::scoped_lock guard{mutex_};
+        const bool unheard = unheard_ == r.name;
+        if (unheard)
+            unheard_.reset();
+        memory::fate what;
+        what.refused = silent_;
+        what.request_lost = frozen_;
+        if (unheard)
+            what.cut_off = duration{1}; // executed before that
+        what.answer_lost = unheard;
+        return what;
+    }
+
     memory::server server_;
-    std::atomic<bool> silent_ = false;
+    std::atomic<bool> silent_ = false, frozen_ = false;
+    std::atomic<std::size_t> requests_ = 0;
+    std::mutex mutex_;
+    std::optional<std::string> unheard_;
 };
 
 } // namespace

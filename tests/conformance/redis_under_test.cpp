@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "conformance/store_under_test.hpp"
+#include "support/cut_wire.hpp"
 #include "support/redis_server.hpp"
+
+#include <optional>
 
 namespace holdfast::conformance {
 namespace {
@@ -13,16 +16,18 @@ public:
     explicit redis_under_test(const support::server_binary& which)
         : server_{which, {.own_clock = true}} {}
 
-    void reach(options& how) override {
-        // Nothing lingers, so that what is left behind shows at once.
-        redis::options server;
-        server.unix_socket = server_.socket_path();
-        server.subscription_linger = duration{1};
-        how.store = redis::make_store(server);
+    void reach(options& how) override { how.store = store_at(server_.socket_path(), {}); }
+    void reach_badly(options& how) override {
+        if (!wire_)
+            wire_.emplace(server_.socket_path());
+        how.store = store_at(wire_->socket_path(), bad_way_timeout);
     }
+    void lose_answer_about(const std::string& name) override { wire_->lose_answer_to(name); }
     void pass(duration by) override { server_.step_clock(by); }
     void restart_empty() override { server_.restart_empty(); }
     void stop_answering() override { server_.stop(); }
+    void freeze() override { server_.pause(); }
+    void thaw() override { server_.resume(); }
     void evict(const std::string& name) override { server_.command({"DEL", name}); }
     void stranger_takes(const std::string& name, duration lease) override {
         server_.command({"DEL", name});
@@ -39,13 +44,41 @@ public:
     std::size_t listeners() override {
         return server_.command({"PUBSUB", "CHANNELS"}).items.size();
     }
+    std::size_t requests() override {
+        const std::string all = server_.command({"INFO", "commandstats"}).text;
+        return calls_of("eval", all) + calls_of("evalsha", all);
+    }
     bool put_something_else(const std::string& name) override {
         server_.command({"SET", name, "x"});
         return true;
     }
 
 private:
+    static store_factory store_at(const std::string& socket,
+                                  std::optional<duration> command_timeout) {
+        // Nothing lingers, so that what is left behind shows at once.
+        redis::options server;
+        server.unix_socket = socket;
+        server.command_timeout = command_timeout.value_or(server.command_timeout);
+        server.subscription_linger = duration{1};
+        return redis::make_store(server);
+    }
+
+    /// Of a line such as `cmdstat_evalsha:calls=12,…,failed_calls=1`. Those that failed only told
+    /// the client that the server does not know a script yet.
+    static std::size_t calls_of(const std::string& command, const std::string& all) {
+        const std::size_t line = all.find("cmdstat_" + command + ":calls=");
+        return line == all.npos
+                   ? 0
+                   : number_behind("calls=", all, line) - number_behind("failed_calls=", all, line);
+    }
+    static std::size_t number_behind(const std::string& key, const std::string& all,
+                                     std::size_t from) {
+        return std::stoul(all.substr(all.find(key, from) + key.size()));
+    }
+
     support::redis_server server_;
+    std::optional<support::cut_wire> wire_;
 };
 
 } // namespace

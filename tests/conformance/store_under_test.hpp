@@ -7,10 +7,15 @@
 
 #include <functional>
 #include <memory>
+#include <ostream>
 #include <string>
 #include <vector>
 
 namespace holdfast::conformance {
+
+/// A request is given up so soon on a way that loses answers: what may still come of it is over
+/// then, and whoever cleans up behind it is done.
+inline constexpr duration bad_way_timeout{500};
 
 class store_under_test {
 public:
@@ -19,10 +24,16 @@ public:
     /// Makes a client of this store what it is; the rest of the options are the test's.
     virtual void reach(options&) = 0;
 
+    /// The same, on a way where the answer to the next request about `name` can be lost.
+    virtual void reach_badly(options&) = 0;
+    virtual void lose_answer_about(const std::string& name) = 0;
+
     // The server's own clock: leases end by it.
     virtual void pass(duration) = 0;
     virtual void restart_empty() = 0;
     virtual void stop_answering() = 0; ///< for good
+    virtual void freeze() = 0;         ///< answers nothing until it thaws, and forgets nothing
+    virtual void thaw() = 0;
     virtual void evict(const std::string& name) = 0;
 
     // A holder of another kind, as a JVM would be.
@@ -31,6 +42,7 @@ public:
 
     virtual std::size_t held() = 0;      ///< locks that the store knows
     virtual std::size_t listeners() = 0; ///< names or places that it would wake
+    virtual std::size_t requests() = 0;  ///< about locks, so far; from all clients
 
     /// Puts something that is no lock under the name. False: there is no such thing here.
     virtual bool put_something_else(const std::string& name) = 0;
@@ -41,6 +53,10 @@ struct store_kind {
     /// Throws support::server_unavailable.
     std::function<std::unique_ptr<store_under_test>()> make;
 };
+
+inline void PrintTo(const store_kind& kind, std::ostream* to) {
+    *to << kind.label;
+}
 
 std::unique_ptr<store_under_test> make_memory();
 std::vector<store_kind> redis_servers();

@@ -45,6 +45,14 @@ protected:
         return client{std::move(how)};
     }
 
+    /// The requests about locks that `work` makes, whoever sends them.
+    template <typename Work>
+    std::size_t requests_during(Work work) {
+        const std::size_t before = store().requests();
+        work();
+        return store().requests() - before;
+    }
+
 private:
     std::unique_ptr<store_under_test> store_;
 };
