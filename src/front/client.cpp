@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "front/async.hpp"
 #include "front/blocking.hpp"
+#include "front/context_end.hpp"
 #include "runtime/fork.hpp"
 #include "runtime/random.hpp"
 #include "url.hpp"
@@ -67,11 +68,13 @@ client::client(asio::any_io_executor executor, options how) {
     const asio::any_io_executor serial = one_at_a_time(std::move(executor), how);
     const auto time = std::make_shared<runtime::real_clock>(serial);
     engine_ = make_engine(serial, *time, time, std::move(how));
+    front::let_go_with_context(engine_);
 }
 
 client::client(asio::any_io_executor executor, clock& time, options how)
     : engine_{make_engine(one_at_a_time(std::move(executor), how), time, nullptr, how)} {
     detail::built_with_boost<BOOST_VERSION>::check();
+    front::let_go_with_context(engine_);
 }
 
 client::client(client&&) noexcept = default;

@@ -182,9 +182,15 @@ void engine::ring_if_quiet() {
         quiet_->ring();
 }
 
-void engine::stop() {
+void engine::let_go() {
     stopped_ = true;
     renewal_.stop();
+    gates_.let_go();
+    threads_->let_go();
+}
+
+void engine::stop() {
+    let_go();
     store_->close();
     for (alarm* const sleep : naps_)
         sleep->ring();

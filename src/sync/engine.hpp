@@ -93,6 +93,10 @@ public:
         engine& engine_;
     };
 
+    /// Of every hold, without a word: nothing will run here again. A hold keeps its engine, so one
+    /// that nobody releases would keep both for ever.
+    void let_go();
+
     using closed_handler = asio::any_completion_handler<void()>;
     void close(closed_handler); ///< as client::async_close; the handler is run on the executor
     residue left() const;

@@ -49,6 +49,12 @@ void gates::forget_if_free(const gate& left) {
         by_name_.erase(by_name_.find(left.name()));
 }
 
+void gates::let_go() {
+    for (auto& [name, each] : by_name_)
+        each.let_go();
+    std::erase_if(by_name_, [](const auto& entry) { return entry.second.free(); });
+}
+
 turn::turn(gates& all, const std::string& name, alarm& wake)
     : all_{all}
     , gate_{all.of(name)}

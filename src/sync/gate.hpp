@@ -28,6 +28,7 @@ public:
     void leave(const alarm& wake); ///< whatever its place; who is first now is rung
     void take(std::shared_ptr<wire_hold> held) { holder_ = std::move(held); }
     void hold_over(const wire_hold&); ///< it ended: who is first is rung
+    void let_go() { holder_.reset(); }
 
 private:
     void ring_first();
@@ -44,6 +45,7 @@ public:
     gate* find(const std::string& name);
     void hold_over(const wire_hold&);
     void forget_if_free(const gate&);
+    void let_go(); ///< of what they hold; who still stands in a queue leaves by itself
     std::size_t count() const { return by_name_.size(); }
 
 private:

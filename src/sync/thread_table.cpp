@@ -91,4 +91,10 @@ void thread_table::abandon(std::uint64_t thread) {
         on_abandoned_(std::move(held));
 }
 
+void thread_table::let_go() {
+    std::unordered_map<key, entry, hash> gone; // what ends with a hold may ask this table
+    const std::scoped_lock guard{mutex_};
+    gone.swap(entries_);
+}
+
 } // namespace holdfast::sync

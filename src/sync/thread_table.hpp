@@ -35,6 +35,7 @@ public:
     void enter_again(std::string_view name); ///< count + 1
     entry leave(std::string_view name);      ///< count - 1; as it was before
     void abandon(std::uint64_t thread);      ///< that thread ends
+    void let_go();                           ///< of all entries of all threads
 
 private:
     struct key {

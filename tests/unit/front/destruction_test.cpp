@@ -8,6 +8,9 @@
 #include <boost/asio/detached.hpp>
 #include <boost/asio/use_awaitable.hpp>
 
+#include <latch>
+#include <thread>
+
 namespace holdfast {
 namespace {
 
@@ -19,6 +22,28 @@ protected:
     options how() { return {.store = server->connect(sent.as_faults()), .close_patience = 0ms}; }
     std::unique_ptr<client> make_client() { return std::make_unique<client>(how()); }
     static lease taken(mutex& m) { return soon(m.async_lock(asio::use_future)); }
+};
+
+/// Locked something, and lives on without unlocking it for as long as this.
+class thread_that_holds {
+public:
+    explicit thread_that_holds(client& home)
+        : thread_{[this, &home] {
+            mutex{home, "stock"}.lock();
+            locked_.count_down();
+            over_.wait();
+        }} {
+        locked_.wait();
+    }
+    ~thread_that_holds() {
+        over_.count_down();
+        thread_.join();
+    }
+    thread_that_holds(const thread_that_holds&) = delete;
+
+private:
+    std::latch locked_{1}, over_{1};
+    std::thread thread_;
 };
 
 TEST_F(Destruction, OfALeaseReleasesIt) {
@@ -222,6 +247,33 @@ TEST_F(Destruction, OfAClientWithLeasesStopsTheirRenewal) {
     const lease held = taken(stock);
     brief.reset();
     EXPECT_TRUE(eventually([&] { return server->held_count() == 0; }));
+}
+
+TEST_F(Destruction, OfAClientWhileAThreadHolds) {
+    auto ear = std::make_shared<support::recorder>();
+    const std::weak_ptr<support::recorder> watched = ear;
+    options with_ear = how();
+    with_ear.observer = std::move(ear);
+    auto home = std::make_unique<client>(std::move(with_ear));
+    const thread_that_holds holder{*home};
+    home.reset();
+    EXPECT_TRUE(eventually([&] { return watched.expired(); }));
+}
+
+// Found at the exit of this very program: its main thread held something of a context long gone.
+TEST_F(Destruction, OfAContextWhileAThreadHolds) {
+    auto ear = std::make_shared<support::recorder>();
+    const std::weak_ptr<support::recorder> watched = ear;
+    options with_ear = how();
+    with_ear.observer = std::move(ear);
+    auto loop = std::make_unique<support::loop_thread>();
+    auto home = std::make_unique<client>(loop->io().get_executor(), std::move(with_ear));
+    const thread_that_holds holder{*home};
+    loop->io().stop();
+    loop->finish();
+    home.reset(); // nobody runs what this posts
+    loop.reset();
+    EXPECT_TRUE(watched.expired());
 }
 
 TEST_F(Destruction, OfAnObserverWithItsClient) {

@@ -158,6 +158,7 @@ TEST_F(WouldDeadlock, ALeaseIsReleasedThereAllTheSame) {
 
 TEST_F(WouldDeadlock, ReentryThatSendsNothingIsFineThere) {
     asio::io_context io;
+    const auto work = asio::make_work_guard(io); // else it stops where there is nothing to do yet
     auto home = std::make_unique<client>(io.get_executor(), options{.store = server.connect()});
     recursive_mutex stock{*home, "stock"};
     auto runner = elsewhere([&] { io.run_for(support::far_too_long); });
