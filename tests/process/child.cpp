@@ -14,7 +14,7 @@
 #include <fcntl.h>
 #include <poll.h>
 #include <spawn.h>
-#include <sys/pidfd.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -64,7 +64,7 @@ std::string all_from(int file) {
 
 /// Its exit status once it has ended; kills it if that takes far too long.
 int reaped(pid_t pid) {
-    const int file = ::pidfd_open(pid, 0);
+    const auto file = static_cast<int>(::syscall(SYS_pidfd_open, pid, 0U)); // has close-on-exec
     if (file < 0)
         fail("pidfd_open");
     const bool ended = comes(file);
