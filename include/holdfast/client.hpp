@@ -32,7 +32,9 @@ struct HOLDFAST_EXPORT built_with_boost {
 ///     holdfast::client client{"redis://127.0.0.1:6379"};
 ///
 /// Connects when it is first asked for something. Locks and leases may outlive it; they answer
-/// `errc::closed` then. After fork() the child's copy answers `errc::forked`.
+/// `errc::closed` then. After fork() the child's copies of them answer `errc::forked`, and their
+/// destructors touch nothing; a client that the child makes works. What forks on the client's own
+/// thread (a handler, an observer, a stop callback) must not return there in the child.
 /// Thread safety: every member may be called from any thread, but for the destructor.
 class HOLDFAST_EXPORT client {
 public:

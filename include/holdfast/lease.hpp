@@ -38,7 +38,8 @@ public:
     explicit operator bool() const noexcept { return owns_lock(); }
 
     /// Stop is requested when the lease can no longer be trusted: the store refused it, its term
-    /// ended, it was forced, or the client closes. Callbacks run on the client's executor.
+    /// ended, it was forced, or the client closes. Callbacks run on the client's executor. In a
+    /// child of fork() it is requested already; a token from before the fork never hears there.
     [[nodiscard]] std::stop_token lost() const;
 
     /// Stop is requested when renewals fail and the end comes near. A renewal that succeeds ends

@@ -4,6 +4,7 @@
 #pragma once
 
 #include "front/guard.hpp"
+#include "runtime/thread.hpp"
 
 #include <boost/asio/associated_cancellation_slot.hpp>
 #include <boost/asio/associated_executor.hpp>
@@ -30,18 +31,20 @@ void complete(Handler handler, const asio::any_io_executor& otherwise, Args... a
     });
 }
 
-/// The same where there is no executor of ours to begin on: in a forked child, or for an object
-/// that holds nothing.
+/// The same where there is no executor of ours: in a forked child, or for an object that holds
+/// nothing. It begins on a thread of its own, for not even Asio's system_executor has one in a
+/// child whose parent used it.
 template <typename Handler, typename... Args>
 void complete_elsewhere(Handler handler, Args... args) {
-    auto begin = [handler = std::move(handler),
+    auto busy = asio::make_work_guard(asio::get_associated_executor(handler));
+    auto begin = [busy = std::move(busy), handler = std::move(handler),
                   args = std::make_tuple(std::move(args)...)]() mutable {
         auto arrive = [&handler](Args... values) {
             complete(std::move(handler), asio::system_executor{}, std::move(values)...);
         };
         std::apply(arrive, std::move(args));
     };
-    asio::post(asio::system_executor{}, std::move(begin));
+    runtime::start_thread(std::move(begin)).detach();
 }
 
 /// Store failures become their code. Anything else is a bug in us and keeps flying.

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "front/blocking.hpp"
 #include "front/wish.hpp"
-#include "runtime/fork.hpp"
 
 #include <holdfast/basic_mutex.hpp>
 
@@ -55,10 +54,7 @@ basic_mutex::basic_mutex(client& home, lock_name name, std::optional<duration> l
                          sync::recursion again)
     : lock_{make_object(home.engine(), name, lease_time, again)} {}
 
-basic_mutex::~basic_mutex() {
-    if (lock_ && lock_->home->forked())
-        runtime::leak(std::move(lock_));
-}
+basic_mutex::~basic_mutex() = default;
 
 bool basic_mutex::take(detail::wish how) {
     const std::shared_ptr<sync::engine>& home = lock_->home;

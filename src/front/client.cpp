@@ -35,11 +35,19 @@ asio::any_io_executor one_at_a_time(asio::any_io_executor executor, const option
     return asio::make_strand(std::move(executor));
 }
 
+/// In a child of fork() an engine is never destroyed, whoever was the last to know it: even closing
+/// a copy of a socket would reach into the parent, which shares the epoll set that it is in.
+void destroy_where_made(sync::engine* made) {
+    if (!made->forked())
+        delete made;
+}
+
 std::shared_ptr<sync::engine> make_engine(asio::any_io_executor executor, clock& time,
                                           std::shared_ptr<void> keeps, options how) {
-    return std::make_shared<sync::engine>(
+    auto made = std::make_unique<sync::engine>(
         sync::surroundings{std::move(executor), time, std::move(keeps), forked_since_now()},
         complete(std::move(how)));
+    return {made.release(), destroy_where_made};
 }
 
 } // namespace
@@ -87,11 +95,9 @@ client& client::operator=(client&& other) noexcept {
 }
 
 client::~client() {
-    if (!engine_)
+    if (!engine_ || engine_->forked())
         return;
-    if (engine_->forked())
-        runtime::leak(std::move(engine_));
-    else if (owns_thread_)
+    if (owns_thread_)
         close();
     else
         start_close(engine_, [](error_code) {});

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "front/async.hpp"
 #include "front/blocking.hpp"
-#include "runtime/fork.hpp"
 #include "validation.hpp"
 
 #include <holdfast/lease.hpp>
@@ -27,6 +26,12 @@ sync::release_handler deliver(Handler handler, const std::shared_ptr<sync::engin
         }};
 }
 
+std::stop_token stopped() {
+    std::stop_source source;
+    source.request_stop();
+    return source.get_token();
+}
+
 /// What keeps an asynchronous verb from beginning: there is nothing, or nobody, to begin with.
 error_code objection(const shared_hold& held) {
     if (!held)
@@ -46,11 +51,7 @@ lease& lease::operator=(lease&& other) noexcept {
 }
 
 lease::~lease() {
-    if (!hold_)
-        return;
-    if (hold_->home->forked())
-        runtime::leak(std::move(hold_));
-    else
+    if (hold_ && !hold_->home->forked())
         release_unwatched(std::move(hold_));
 }
 
@@ -59,11 +60,15 @@ bool lease::owns_lock() const noexcept {
 }
 
 std::stop_token lease::lost() const {
-    return hold_ ? hold_->lost() : std::stop_token{};
+    if (!hold_)
+        return {};
+    return hold_->home->forked() ? stopped() : hold_->lost();
 }
 
 std::stop_token lease::in_danger() const {
-    return hold_ ? hold_->in_danger() : std::stop_token{};
+    if (!hold_)
+        return {};
+    return hold_->home->forked() ? stopped() : hold_->in_danger();
 }
 
 duration lease::remaining() const noexcept {
@@ -110,11 +115,8 @@ void lease::unlock() noexcept {
 void lease::unlock(error_code& ec) noexcept {
     const shared_hold held = std::move(hold_);
     ec = objection(held);
-    if (ec) {
-        if (held)
-            runtime::leak(shared_hold{held});
+    if (ec)
         return;
-    }
     if (runtime::runs_here(held->home->executor())) {
         ec = make_error_code(errc::would_deadlock); // it is released all the same, unwatched
         return release_unwatched(held);
@@ -125,11 +127,8 @@ void lease::unlock(error_code& ec) noexcept {
 }
 
 void lease::start_unlock(shared_hold held, asio::any_completion_handler<void(error_code)> handler) {
-    if (const error_code ec = objection(held)) {
-        if (held)
-            runtime::leak(std::move(held));
+    if (const error_code ec = objection(held))
         return front::complete_elsewhere(std::move(handler), ec);
-    }
     const std::shared_ptr<sync::engine> home = held->home;
     auto begin = [held = std::move(held), done = deliver(std::move(handler), home)]() mutable {
         sync::release(std::move(held), std::move(done));

@@ -1,15 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "runtime/boot_timer.hpp"
 
-#include "runtime/fork.hpp"
-
 #include <boost/system/system_error.hpp>
 
 #include <cerrno>
 #include <cstdint>
 #include <utility>
 
-#include <fcntl.h>
 #include <sys/timerfd.h>
 #include <unistd.h>
 
@@ -37,18 +34,7 @@ itimerspec setting_for(time_point when) {
 
 boot_timer::boot_timer(const asio::any_io_executor& executor, std::function<void()> on_ring)
     : file_{executor, new_timer_file()}
-    , on_ring_{std::move(on_ring)}
-    , made_in_{fork_generation()} {}
-
-boot_timer::~boot_timer() {
-    if (fork_generation() == made_in_)
-        return;
-    // Asio takes the file out of its epoll set, and a forked child shares that set with its parent.
-    // So there the number must mean another file first.
-    const int decoy = ::timerfd_create(CLOCK_BOOTTIME, TFD_CLOEXEC);
-    ::dup3(decoy, file_.native_handle(), O_CLOEXEC);
-    ::close(decoy);
-}
+    , on_ring_{std::move(on_ring)} {}
 
 void boot_timer::ring_by(time_point when) {
     if (when < set_for_)

@@ -17,7 +17,6 @@ class boot_timer {
 public:
     boot_timer(const asio::any_io_executor&, std::function<void()> on_ring);
     boot_timer(const boot_timer&) = delete;
-    ~boot_timer(); ///< in a forked child it touches nothing that the parent shares
 
     /// Rings once, by that moment at the latest. It may ring for a moment that was asked for
     /// earlier and matters no more: that costs less than setting the timer for each who comes and
@@ -40,7 +39,6 @@ private:
     bool listening_ = false;
     std::uint64_t listened_ = 0; // tells the wait that counts from one that was cancelled too late
     const std::shared_ptr<void> alive_ = std::make_shared<char>();
-    const std::uint64_t made_in_; // which generation of processes
 };
 
 } // namespace holdfast::runtime

@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "runtime/loop.hpp"
 
+#include "runtime/thread.hpp"
+
 #include <boost/asio/executor_work_guard.hpp>
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/strand.hpp>
 #include <boost/asio/thread_pool.hpp>
-
-#include <pthread.h>
-#include <signal.h>
 
 namespace holdfast::runtime {
 
@@ -18,21 +17,6 @@ struct loop::inside {
 };
 
 namespace {
-
-/// Signals are for the program's own threads: a thread started meanwhile inherits none of them.
-class signals_blocked {
-public:
-    signals_blocked() {
-        sigset_t all;
-        sigfillset(&all);
-        pthread_sigmask(SIG_SETMASK, &all, &before_);
-    }
-    ~signals_blocked() { pthread_sigmask(SIG_SETMASK, &before_, nullptr); }
-    signals_blocked(const signals_blocked&) = delete;
-
-private:
-    sigset_t before_;
-};
 
 template <typename Executor>
 bool is_here(const asio::any_io_executor& executor) {
@@ -47,13 +31,8 @@ bool is_here(const asio::any_io_executor& executor) {
 } // namespace
 
 loop::loop()
-    : inside_{std::make_shared<inside>()} {
-    const signals_blocked while_starting;
-    thread_ = std::thread{[mine = inside_] {
-        pthread_setname_np(pthread_self(), "holdfast");
-        mine->io.run();
-    }};
-}
+    : inside_{std::make_shared<inside>()}
+    , thread_{start_thread([mine = inside_] { mine->io.run(); })} {}
 
 loop::~loop() {
     inside_->work.reset();

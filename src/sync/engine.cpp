@@ -28,8 +28,6 @@ std::array<std::uint8_t, 16> new_identity(const std::function<std::uint64_t()>& 
 /// A thread ended while it held; this is that thread.
 void abandon_later(std::shared_ptr<wire_hold> held) {
     const std::shared_ptr<engine> home = held->home;
-    if (home->forked())
-        return;
     auto abandon = [home, held = std::move(held)] { home->abandon(held); };
     asio::post(home->executor(), std::move(abandon));
 }
@@ -40,7 +38,7 @@ engine::engine(surroundings around, options how)
     : around_{std::move(around)}
     , how_{std::move(how)}
     , identity_{new_identity(how_.random)}
-    , threads_{std::make_shared<thread_table>(abandon_later)}
+    , threads_{std::make_shared<thread_table>(abandon_later, around_.forked)}
     , renewal_{*this}
     , quiet_{time().make_alarm()} {
     store_ = how_.store(store_context{.executor = executor(),

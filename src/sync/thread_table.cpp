@@ -42,8 +42,10 @@ std::uint64_t this_thread_number() {
     return this_thread_mark.number;
 }
 
-thread_table::thread_table(std::function<void(shared_hold)> on_abandoned)
-    : on_abandoned_{std::move(on_abandoned)} {}
+thread_table::thread_table(std::function<void(shared_hold)> on_abandoned,
+                           std::function<bool()> forked)
+    : on_abandoned_{std::move(on_abandoned)}
+    , forked_{std::move(forked)} {}
 
 thread_table::entry thread_table::find(std::string_view name) const {
     const std::scoped_lock guard{mutex_};
@@ -77,6 +79,8 @@ thread_table::entry thread_table::leave(std::string_view name) {
 }
 
 void thread_table::abandon(std::uint64_t thread) {
+    if (forked_ && forked_())
+        return; // the mutex may be locked by a thread that only the parent has
     std::vector<shared_hold> abandoned;
     {
         const std::scoped_lock guard{mutex_};

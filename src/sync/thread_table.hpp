@@ -23,7 +23,9 @@ class thread_table : public std::enable_shared_from_this<thread_table> {
 public:
     using shared_hold = std::shared_ptr<wire_hold>;
 
-    explicit thread_table(std::function<void(shared_hold)> on_abandoned);
+    /// `forked` tells whether this process is a child that only has a copy.
+    explicit thread_table(std::function<void(shared_hold)> on_abandoned,
+                          std::function<bool()> forked = {});
 
     struct entry {
         shared_hold hold;
@@ -50,6 +52,7 @@ private:
     };
 
     const std::function<void(shared_hold)> on_abandoned_;
+    const std::function<bool()> forked_;
     mutable std::mutex mutex_;
     std::unordered_map<key, entry, hash> entries_;
 };

@@ -12,8 +12,9 @@
 #include <holdfast/recursive_mutex.hpp>
 
 #include <chrono>
-#include <memory>
 #include <optional>
+#include <set>
+#include <string>
 
 #include <gtest/gtest.h>
 
@@ -21,6 +22,7 @@ namespace holdfast::process {
 
 using namespace std::chrono_literals;
 using support::eventually;
+using support::soon;
 using support::thrown_by;
 
 /// What all of them use, and what they leave alone.
@@ -30,24 +32,26 @@ inline options quick(const std::string& url) {
 
 class with_server : public testing::Test {
 protected:
-    void SetUp() override {
-        try {
-            server_.emplace(support::servers().front(),
-                            support::redis_server::options{.own_clock = true});
-        } catch (const support::server_unavailable& why) {
-            if (support::servers_are_required())
-                FAIL() << why.what();
-            GTEST_SKIP() << why.what();
-        }
+    explicit with_server(support::redis_server::options how = {})
+        : how_{std::move(how)} {
+        how_.own_clock = true;
     }
+    void SetUp() override;
 
     support::redis_server& server() { return *server_; }
     std::string url() const { return server_->url(); }
-    bool is_free(const std::string& name) {
-        return server_->command({"EXISTS", name}).integer == 0;
-    }
+
+    /// The server's date passes the end of every lease of the default length.
+    void outlive_leases() { server().step_clock(options{}.lease_time + 1s); }
+
+    bool is_free(const std::string& name);
+    bool is_renewed(const std::string& name); ///< waits until it is
+    bool is_waited_for(const std::string& name);
+    /// Who is connected, by the server's numbers; but for the one who asks.
+    std::set<std::string> connections();
 
 private:
+    support::redis_server::options how_;
     std::optional<support::redis_server> server_;
 };
 

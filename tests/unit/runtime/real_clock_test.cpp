@@ -12,8 +12,6 @@
 #include <vector>
 
 #include <gtest/gtest.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
 namespace holdfast::runtime {
 namespace {
@@ -194,21 +192,6 @@ TEST_F(RealClock, AnAlarmMayDieWhileTheTimerIsSetForIt) {
     bell.reset();
     io.run();
     EXPECT_EQ(woken, 0);
-}
-
-TEST_F(RealClock, AForkedChildDoesNotDisturbItsParent) {
-    const pid_t child = ::fork();
-    if (child == 0) {
-        clock.reset();
-        ::_exit(0);
-    }
-    int status = -1;
-    ASSERT_EQ(::waitpid(child, &status, 0), child);
-    EXPECT_EQ(status, 0);
-    int woken = 0;
-    spawn(wait_for_bell(clock->now() + 2ms, woken));
-    io.run();
-    EXPECT_EQ(woken, 1);
 }
 
 TEST(BootClock, NeverGoesBack) {
