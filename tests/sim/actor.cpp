@@ -115,7 +115,14 @@ asio::awaitable<void> actor::take_and_hold() {
         co_await nap(std::chrono::milliseconds{50});
     if (!held)
         co_return;
+    reactions in_callbacks;
+    if (dice_.percent(plan_.people.reacts))
+        react(in_callbacks, *held, generation);
     co_await use(built, *held, generation);
+    in_callbacks.lost.reset();
+    in_callbacks.in_danger.reset();
+    if (held->empty())
+        co_return;
     if (dice_.percent(plan_.people.drops)) {
         world_.log.note(about(name), "drops its lease");
         co_return;
@@ -132,27 +139,47 @@ asio::awaitable<void> actor::use(std::shared_ptr<door> built, grip& held, int ge
                                : dice_.between(duration{0}, of.holds);
     for (int stage = 0; stage < stages; ++stage) {
         co_await nap(whole / stages);
+        if (held.empty())
+            co_return;
         if (dice_.percent(of.extends))
             co_await now_or_beside(extend(held, generation));
-        if (dice_.percent(of.asks) && built->exists())
+        if (dice_.percent(of.asks) && built->exists() && !held.empty())
             co_await ask(*built, held.what().who, generation);
-        if (dice_.percent(of.re_enters) && built->nested)
+        if (dice_.percent(of.re_enters) && built->nested && !held.empty())
             co_await now_or_beside(re_enter(*built, held, generation));
     }
 }
 
 /// Most wait for what they begin; some go on at once.
 asio::awaitable<void> actor::now_or_beside(asio::awaitable<void> work) {
-    if (dice_.percent(70)) {
+    if (dice_.percent(70))
         co_await std::move(work);
-    } else {
-        ++aside_;
-        auto aside = [](actor& self, asio::awaitable<void> it) -> asio::awaitable<void> {
-            co_await std::move(it);
-            --self.aside_;
+    else
+        beside(std::move(work));
+}
+
+void actor::beside(asio::awaitable<void> work) {
+    ++aside_;
+    auto aside = [](actor& self, asio::awaitable<void> it) -> asio::awaitable<void> {
+        co_await std::move(it);
+        --self.aside_;
+    };
+    world_.play(aside(*this, std::move(work)));
+}
+
+void actor::react(reactions& to, grip& held, int generation) {
+    auto ask_anew = [this] { beside(take_and_hold()); };
+    auto let_go = [this, &held, generation] {
+        auto releasing = [](world& w, grip& it, int of) -> asio::awaitable<void> {
+            co_await release(w, it, of);
         };
-        world_.play(aside(*this, std::move(work)));
-    }
+        if (!held.empty())
+            beside(releasing(world_, held, generation));
+    };
+    const std::stop_token lost = held.what().held.lost();
+    const std::stop_token in_danger = held.what().held.in_danger();
+    to.lost.emplace(lost, ask_anew);
+    to.in_danger.emplace(in_danger, let_go); // which may happen here and now
 }
 
 asio::awaitable<void> actor::extend(grip& held, int generation) {

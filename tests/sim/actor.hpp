@@ -9,8 +9,10 @@
 #include <holdfast/mutex.hpp>
 #include <holdfast/recursive_mutex.hpp>
 
+#include <functional>
 #include <memory>
 #include <optional>
+#include <stop_token>
 #include <tuple>
 
 namespace holdfast::sim {
@@ -21,6 +23,7 @@ public:
 
     asio::awaitable<void> live();                    ///< until the end of the safety phase
     asio::awaitable<void> take_each(duration bound); ///< every lock once: it must be possible
+    int client() const { return home_.number; }
     bool done() const { return done_ && aside_ == 0; }
 
 private:
@@ -38,6 +41,12 @@ private:
     };
 
     asio::awaitable<void> take_and_hold();
+    /// Inside the callbacks of its lease.
+    struct reactions {
+        using callback = std::optional<std::stop_callback<std::function<void()>>>;
+        callback in_danger{}, lost{};
+    };
+    void react(reactions&, grip&, int generation);
     asio::awaitable<void> use(std::shared_ptr<door>, grip&, int generation);
     // Begin at once, whenever they are waited for: they may outlast the lease that they are given.
     asio::awaitable<void> extend(grip&, int generation);
@@ -51,6 +60,7 @@ private:
     asio::awaitable<void> force();
     asio::awaitable<void> nap(duration);
     asio::awaitable<void> now_or_beside(asio::awaitable<void>);
+    void beside(asio::awaitable<void>);
 
     std::shared_ptr<door> build(int name);
     wanted draw_wanted();

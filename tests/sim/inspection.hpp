@@ -9,6 +9,7 @@
 #include "sim/checkers/left_behind.hpp"
 #include "sim/checkers/liveness.hpp"
 #include "sim/checkers/loss.hpp"
+#include "sim/checkers/reports.hpp"
 
 namespace holdfast::sim {
 
@@ -21,7 +22,8 @@ public:
         , left_behind_{w}
         , liveness_{w}
         , belief_{w}
-        , loss_{w} {}
+        , loss_{w}
+        , reports_{w} {}
 
     void after_step() { exclusion_.look(); }
 
@@ -43,10 +45,16 @@ public:
     void released(const claim& c) { afterlife_.released(c); }
     void completed(const operation& o, outcome how) { endings_.completed(o, how); }
     void dropped(const operation& o) { endings_.dropped(o); }
+    void heard(int client, int generation, const event& e) {
+        reports_.heard(client, generation, e);
+    }
     void closed(const seat& place) { left_behind_.closed(place); }
 
     /// Everybody has released everything, and time has passed since.
-    void at_peace() { left_behind_.at_peace(); }
+    void at_peace() {
+        left_behind_.at_peace();
+        reports_.at_peace();
+    }
     /// And all programs have ended.
     void at_the_end() { left_behind_.at_the_end(); }
 
@@ -58,6 +66,7 @@ private:
     liveness liveness_;
     belief belief_;
     loss loss_;
+    reports reports_;
 };
 
 } // namespace holdfast::sim

@@ -25,9 +25,17 @@ const char* spelled(deed d) {
 }
 
 const char* spelled(outcome o) {
-    constexpr std::array words{
-        "done",       "nothing",   "cancelled", "unreachable",    "outcome_unknown",
-        "lease_lost", "not_owner", "closed",    "clock_unstable", "an error it should not have"};
+    constexpr std::array words{"done",
+                               "nothing",
+                               "cancelled",
+                               "unreachable",
+                               "outcome_unknown",
+                               "lease_lost",
+                               "not_owner",
+                               "closed",
+                               "clock_unstable",
+                               "overloaded",
+                               "an error it should not have"};
     return words.at(static_cast<std::size_t>(o));
 }
 
@@ -43,6 +51,7 @@ outcome meaning_of(const error_code& ec) {
         std::pair{errc::not_owner, outcome::not_owner},
         std::pair{errc::closed, outcome::closed},
         std::pair{errc::clock_unstable, outcome::clock_unstable},
+        std::pair{errc::overloaded, outcome::overloaded},
     };
     for (const auto& [code, meaning] : meanings)
         if (ec == code)

@@ -70,6 +70,7 @@ enum class outcome {
     not_owner,
     closed,
     clock_unstable,
+    overloaded,
     other,
 };
 

@@ -40,6 +40,7 @@ memory::fate network::decide(const memory::request& r) {
     if (troubles(f))
         troubled_until_ = std::max(troubled_until_, time_.now() + f.request_delay + f.answer_delay +
                                                         command_timeout_);
+    was_deaf_ = was_deaf_ || f.wake_up_lost;
     told_(r, f);
     return f;
 }

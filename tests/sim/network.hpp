@@ -54,6 +54,8 @@ public:
     /// Until when what went wrong may still be felt: requests on their way, answers awaited.
     time_point troubled_until() const { return troubled_until_; }
     bool cut_off() const { return cut_ != outage::none; }
+    /// Nothing has gone wrong so far, no wake-up was lost.
+    bool flawless() const { return !was_deaf_ && troubled_until_ == time_point{}; }
     bool troubles(const memory::fate&) const;
     duration latency() const { return weather_.latency; }
 
@@ -70,6 +72,7 @@ private:
     outage cut_ = outage::none;
     std::deque<std::pair<memory::verb, memory::fate>> planned_;
     time_point troubled_until_{};
+    bool was_deaf_ = false;
 };
 
 } // namespace holdfast::sim

@@ -58,6 +58,7 @@ public:
     ~grip(); ///< drops the lease, if it still has it
 
     claim& what() { return *claim_; }
+    bool empty() const { return !claim_; }
     lease take_out(); ///< to release it: from now on it is not believed
 
 private:

@@ -24,6 +24,8 @@ rules draw_rules(dice& d) {
     r.release_on_close = d.percent(20);
     if (d.percent(10))
         r.max_hold = r.lease_time * d.between(1, 3);
+    if (d.percent(10))
+        r.waiters_max = 1;
     r.lease_longest = 2 * r.lease_time;
     return r;
 }
@@ -57,6 +59,7 @@ habits draw_habits(dice& d, const rules& r) {
     h.asks = d.one_of({0, 10});
     h.re_enters = d.one_of({0, 25});
     h.forces = d.percent(15) ? 5 : 0;
+    h.reacts = d.one_of({0, 30});
     h.throws_away = d.one_of({0, 10});
     h.pause = d.one_of<duration>({milliseconds{5}, milliseconds{200}, seconds{2}});
     h.holds = d.one_of<duration>({milliseconds{2}, milliseconds{300}, r.lease_time});

@@ -23,6 +23,7 @@ struct habits {
     int asks = 0;        ///< likewise: is it locked, for how long
     int re_enters = 0;   ///< likewise
     int forces = 0;      ///< somebody's hold, instead of taking it
+    int reacts = 0;      ///< releases when in danger, asks anew when lost, inside the callback
     int throws_away = 0; ///< destroys the lock object while it waits
     duration pause{};    ///< between two deeds, at most
     duration holds{};    ///< at most

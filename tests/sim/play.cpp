@@ -53,10 +53,22 @@ private:
         check_all_done();
         if (world_.verdict())
             return;
-        for (actor& a : cast_)
-            world_.play(a.take_each(bound()));
+        for (const seat& home : world_.seats)
+            world_.play(take_turns(home.number));
         world_.run_for(bound());
         check_all_done();
+    }
+
+    /// Side by side, if their client lets them.
+    asio::awaitable<void> take_turns(int client) {
+        for (actor& a : cast_) {
+            if (a.client() != client)
+                continue;
+            if (plan_.how.waiters_max < cast_.size())
+                co_await a.take_each(bound());
+            else
+                world_.play(a.take_each(bound()));
+        }
     }
 
     void peace() {

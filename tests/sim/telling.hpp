@@ -7,6 +7,9 @@
 #include <holdfast/memory/server.hpp>
 #include <holdfast/observer.hpp>
 
+#include <functional>
+#include <utility>
+
 namespace holdfast::sim {
 
 struct sighting;
@@ -14,14 +17,16 @@ struct sighting;
 /// What a client reports to its observer.
 class telling final : public observer {
 public:
-    telling(trace& log, int client)
+    telling(trace& log, int client, std::function<void(const event&)> heard)
         : log_{log}
-        , client_{client} {}
+        , client_{client}
+        , heard_{std::move(heard)} {}
     void notify(const event&) noexcept override;
 
 private:
     trace& log_;
     const int client_;
+    std::function<void(const event&)> heard_;
 };
 
 void tell_of_request(trace&, int client, const memory::request&, const memory::fate&,

@@ -38,12 +38,12 @@ seat& world::add_seat(weather w) {
                        network{clock, chance.split(), how.command_timeout, told});
     seat& place = seats.back();
     place.net.set(w);
-    place.ear = std::make_shared<telling>(log, number);
     start_program(place);
     return place;
 }
 
 void world::start_program(seat& place) {
+    place.of_program = place.generation;
     options o;
     o.store = server.connect(place.net.as_faults(), how.command_timeout);
     o.lease_time = how.lease_time;
@@ -53,9 +53,12 @@ void world::start_program(seat& place) {
     o.close_patience = how.close_patience;
     o.release_on_close = how.release_on_close;
     o.poll_bound = how.poll_bound;
-    o.observer = place.ear;
+    o.waiters_max = how.waiters_max;
+    o.observer = std::make_shared<telling>(
+        log, place.number, [this, client = place.number, of = place.generation](const event& e) {
+            checks_->heard(client, of, e);
+        });
     o.random = [&place] { return place.random.roll(); };
-    place.of_program = place.generation;
     place.program = std::make_unique<client>(io.get_executor(), clock, std::move(o));
     identities_.emplace_back(place.program->id(), place.number);
     log.note({.client = place.number}, "starts");
@@ -155,6 +158,7 @@ bool world::exclusion_promised(int name) const {
 void world::step_clock(duration by) {
     log.note({}, "its clock is stepped by {} ms", by);
     stepped_ = true;
+    faithful_ = false;
     if (by > duration{})
         all_in_doubt();
     else
@@ -167,26 +171,31 @@ void world::set_rate(double rate) {
     if (rate_ > rate_promised)
         all_in_doubt();
     rate_ = rate;
+    faithful_ = faithful_ && rate <= rate_promised && rate >= 2 - rate_promised;
     was_slow_ = was_slow_ || rate < 2 - rate_promised;
     server.set_clock_rate(rate);
 }
 
 void world::restart_empty() {
     log.note({}, "is restarted, and empty");
+    faithful_ = false;
     all_in_doubt();
     server.restart_empty();
 }
 
 void world::evict(int name) {
     log.note({.name = name}, "forgets that lock");
+    faithful_ = false;
     if (server.evict(name_of(name)))
         in_doubt(name);
 }
 
 void world::occupy(int name, duration lease) {
     log.note({.name = name}, "a foreigner takes it for {} ms", lease);
-    if (server.inspect(name_of(name)))
+    if (server.inspect(name_of(name))) {
+        faithful_ = false;
         in_doubt(name);
+    }
     server.occupy(name_of(name), lease);
 }
 

@@ -37,6 +37,7 @@ struct rules {
     duration close_patience{1000};
     std::optional<duration> max_hold{};
     bool release_on_close = false;
+    std::size_t waiters_max = 1'000'000;
 };
 
 /// A place for a client program, and its way to the server. A program may end and be followed by
@@ -49,7 +50,6 @@ struct seat {
     const int number;
     dice random;
     network net;
-    std::shared_ptr<observer> ear;
     std::unique_ptr<client> program;
     int generation = 0; ///< one more from the moment that a program is closed
     int of_program = 0; ///< the generation that the program here belongs to
@@ -111,6 +111,7 @@ public:
     const sighting& seen(int name) const { return sightings_[static_cast<std::size_t>(name)]; }
     double rate() const { return rate_; }
     bool exclusion_promised(int name) const;
+    bool server_is_faithful() const { return faithful_; } ///< has forgotten nothing, nor its time
     bool clock_was_stepped() const { return stepped_; }
     bool clock_was_slow() const { return was_slow_; } ///< by more than is promised to be harmless
     duration stepped_back() const { return stepped_back_; }
@@ -139,6 +140,7 @@ private:
     std::vector<delayed> delayed_;
     std::size_t steps_ = 0;
     double rate_ = 1;
+    bool faithful_ = true;
     bool stepped_ = false;
     bool was_slow_ = false;
     duration stepped_back_{};

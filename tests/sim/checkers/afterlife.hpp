@@ -5,8 +5,8 @@
 
 #include "sim/world.hpp"
 
-#include <algorithm>
 #include <map>
+#include <optional>
 #include <string>
 #include <utility>
 
@@ -17,11 +17,11 @@ public:
     explicit afterlife(world& w)
         : world_{w} {}
 
-    /// Of the last lease on it, by its owner: from now on nothing but releases may be sent, and
-    /// extensions that were asked for before.
-    void released(const claim& c) { of(c).unwanted = true; }
+    /// The last lease on it, by its owner. The request for it leaves in this very moment; what was
+    /// on its way out before it may still go first.
+    void released(const claim& c) { of(c).unwanted_since = world_.clock.now(); }
 
-    void shared(const claim& c) { of(c).unwanted = false; }
+    void shared(const claim& c) { of(c).unwanted_since.reset(); }
 
     void granted(const claim& c) {
         life& l = of(c);
@@ -39,7 +39,7 @@ private:
     struct life {
         std::string name{};
         bool was_granted = false; ///< and its owner knows
-        bool unwanted = false;
+        std::optional<time_point> unwanted_since{};
         bool over = false; ///< a release was sent
     };
 
@@ -55,20 +55,11 @@ private:
             fail(h, "one number is used for two locks");
         l.name = h.name.text;
         const bool renews = r.what == memory::verb::renew && r.lease_time > duration{};
-        if (renews && (l.over || (l.unwanted && !is_being_extended(h))))
+        if (renews && (l.over || l.unwanted_since.value_or(time_point::max()) < world_.clock.now()))
             fail(h, "renewed after its release");
-        if (r.what == memory::verb::look && (l.over || l.unwanted || l.was_granted))
+        if (r.what == memory::verb::look && (l.over || l.was_granted))
             fail(h, "asked for again after it was granted or released");
         l.over = l.over || r.what == memory::verb::release;
-    }
-
-    bool is_being_extended(const hold& h) const {
-        const auto& calls = world_.books.under_way();
-        return std::any_of(calls.begin(), calls.end(), [&](const auto& entry) {
-            const operation& o = entry.second;
-            return o.what == deed::extend && o.who.client == world_.client_of(to_string(h.owner)) &&
-                   o.who.name == world::number_of(h.name.text);
-        });
     }
 
     void fail(const hold& h, const std::string& what) {

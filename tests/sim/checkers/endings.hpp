@@ -85,11 +85,21 @@ private:
             return troubled && (!acquires(o.what) || took >= patience_with_outage(o));
         case outcome::clock_unstable:
             return world_.clock_was_stepped() || world_.rate() != 1;
+        case outcome::overloaded:
+            return acquires(o.what) && waiting_beside(o) >= world_.how.waiters_max;
         case outcome::lease_lost:
             return !acquires(o.what) || troubled;
         default:
             return false;
         }
+    }
+
+    std::size_t waiting_beside(const operation& o) const {
+        const auto& calls = world_.books.under_way();
+        return static_cast<std::size_t>(
+            std::count_if(calls.begin(), calls.end(), [&](const auto& entry) {
+                return acquires(entry.second.what) && entry.second.who.client == o.who.client;
+            }));
     }
 
     duration patience_with_outage(const operation& o) const {

@@ -28,6 +28,8 @@ private:
     void check_told(const claim& c) {
         if (!c.told_lost)
             fail(c, "its term is over, and lost() has not fired");
+        if (!c.held.in_danger().stop_requested())
+            fail(c, "it is lost, and not in danger");
         if (c.held.remaining() > duration{})
             fail(c, "it holds nothing, but still has time left");
     }
