@@ -87,6 +87,33 @@ std::vector<char*> pointers_to(std::vector<std::string>& words) {
     return pointers;
 }
 
+pid_t spawned(char* const* arguments, int in, int out) {
+    posix_spawn_file_actions_t actions;
+    ::posix_spawn_file_actions_init(&actions);
+    ::posix_spawn_file_actions_adddup2(&actions, in, STDIN_FILENO);
+    ::posix_spawn_file_actions_adddup2(&actions, out, STDOUT_FILENO);
+    pid_t pid = -1;
+    errno = ::posix_spawn(&pid, arguments[0], &actions, nullptr, arguments, environ);
+    ::posix_spawn_file_actions_destroy(&actions);
+    return pid;
+}
+
+[[noreturn]] void become(char* const* arguments, int in, int out) {
+    ::dup2(in, STDIN_FILENO);
+    ::dup2(out, STDOUT_FILENO);
+    ::execv(arguments[0], arguments);
+    ::_exit(127);
+}
+
+pid_t started(child::start how, const std::vector<char*>& arguments, int in, int out) {
+    if (how == child::start::posix_spawn)
+        return spawned(arguments.data(), in, out);
+    const pid_t pid = how == child::start::fork ? ::fork() : ::vfork();
+    if (pid == 0)
+        become(arguments.data(), in, out);
+    return pid;
+}
+
 } // namespace
 
 named_story::named_story(const char* name, story what) {
@@ -103,31 +130,21 @@ bool plays_a_story(int argc, char** argv, int& exit_status) {
 child::child(const std::string& story_name, const setting& how) {
     std::vector<std::string> words{"/proc/self/exe", story_option, story_name};
     words.insert(words.end(), how.arguments.begin(), how.arguments.end());
-    std::vector<std::string> variables = how.environment;
-    for (char** each = environ; *each != nullptr; ++each)
-        variables.emplace_back(*each);
-    const std::vector<char*> arguments = pointers_to(words), environment = pointers_to(variables);
-
+    const std::vector<char*> arguments = pointers_to(words);
     const std::array<int, 2> to_child = new_pipe(), from_child = new_pipe();
-    posix_spawn_file_actions_t actions;
-    ::posix_spawn_file_actions_init(&actions);
-    ::posix_spawn_file_actions_adddup2(&actions, to_child[0], STDIN_FILENO);
-    ::posix_spawn_file_actions_adddup2(&actions, from_child[1], STDOUT_FILENO);
-    errno =
-        ::posix_spawn(&pid_, arguments[0], &actions, nullptr, arguments.data(), environment.data());
-    ::posix_spawn_file_actions_destroy(&actions);
-    ::close(to_child[0]);
-    ::close(from_child[1]);
     in_ = to_child[1];
     out_ = from_child[0];
-    if (errno != 0)
-        fail("posix_spawn");
+    pid_ = started(how.how, arguments, to_child[0], from_child[1]);
+    ::close(to_child[0]);
+    ::close(from_child[1]);
+    if (pid_ < 0)
+        fail("a child process does not start");
 }
 
 child::~child() {
     ::close(in_);
     ::close(out_);
-    if (pid_ == 0)
+    if (pid_ <= 0)
         return;
     ::kill(pid_, SIGKILL);
     ::waitpid(pid_, nullptr, 0);

@@ -28,9 +28,10 @@ bool plays_a_story(int argc, char** argv, int& exit_status);
 /// A process that plays a story. Killed and reaped with the object.
 class child {
 public:
+    enum class start { posix_spawn, fork, vfork };
     struct setting {
         std::vector<std::string> arguments{};
-        std::vector<std::string> environment{}; ///< "NAME=value", beside this process's own
+        start how = start::posix_spawn;
     };
     explicit child(const std::string& story_name)
         : child{story_name, setting{}} {}
