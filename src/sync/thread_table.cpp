@@ -7,13 +7,19 @@
 namespace holdfast::sync {
 namespace {
 
-/// One per thread that ever held something. Its end is the thread's end.
+// Both outlive every object of the thread, for what is destroyed with it may still use a lock.
+constinit thread_local std::uint64_t own_number = 0;
+constinit thread_local bool has_ended = false;
+
+/// One per thread that ever held something. Its end is the thread's end: what is taken even later
+/// nobody abandons.
 class thread_mark {
 public:
     ~thread_mark() {
+        has_ended = true;
         for (const std::weak_ptr<thread_table>& known : tables_)
             if (const std::shared_ptr<thread_table> table = known.lock())
-                table->abandon(number);
+                table->abandon(this_thread_number());
     }
 
     void holds_in(std::weak_ptr<thread_table> table) {
@@ -24,13 +30,7 @@ public:
         tables_.push_back(std::move(table));
     }
 
-    const std::uint64_t number = next_number();
-
 private:
-    static std::uint64_t next_number() {
-        static std::atomic<std::uint64_t> last = 0;
-        return ++last;
-    }
     std::vector<std::weak_ptr<thread_table>> tables_;
 };
 
@@ -39,7 +39,10 @@ thread_local thread_mark this_thread_mark;
 } // namespace
 
 std::uint64_t this_thread_number() {
-    return this_thread_mark.number;
+    static std::atomic<std::uint64_t> last = 0;
+    if (own_number == 0)
+        own_number = ++last;
+    return own_number;
 }
 
 thread_table::thread_table(std::function<void(shared_hold)> on_abandoned,
@@ -59,7 +62,8 @@ void thread_table::add(shared_hold held) {
         const key mine{this_thread_number(), held->what.name.text};
         entries_.emplace(mine, entry{std::move(held), 1});
     }
-    this_thread_mark.holds_in(weak_from_this());
+    if (!has_ended)
+        this_thread_mark.holds_in(weak_from_this());
 }
 
 void thread_table::enter_again(std::string_view name) {
