@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: Apache-2.0
+// A name is refused, or its key and its channel are on one node of a cluster and no other name has
+// that channel.
+#include "store/redis/names.hpp"
+
+#include "input.hpp"
+
+#include <string>
+
+namespace holdfast::redis {
+namespace {
+
+constexpr std::size_t bytes_max = 1024;
+
+/// Redis' own words (cluster-spec, "Hash tags"), written again without looking at ours.
+std::string_view slot_of(std::string_view key) {
+    for (std::size_t open = 0; open < key.size(); ++open) {
+        if (key[open] != '{')
+            continue;
+        for (std::size_t close = open + 1; close < key.size(); ++close)
+            if (key[close] == '}')
+                return close == open + 1 ? key : key.substr(open + 1, close - open - 1);
+        return key;
+    }
+    return key;
+}
+
+void check(const lock_name& name) {
+    const std::optional<std::string> objection = objection_to_name(name, bytes_max);
+    const std::string channel = lock_channel(name).text;
+    fuzz::require(channel.ends_with(name.text) || channel.ends_with(name.text + "}"),
+                  "the channel does not carry the name");
+    if (objection)
+        return fuzz::require(!objection->empty(), "refused without a reason");
+    fuzz::require(!name.text.empty() && name.text.size() <= bytes_max, "a length that is refused");
+    fuzz::require(slot_of(name.text) == slot_of(channel), "key and channel on two nodes");
+}
+
+} // namespace
+} // namespace holdfast::redis
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+    using namespace holdfast;
+    fuzz::input all{data, size};
+    const std::string_view first = all.piece(all.choice(256));
+    const lock_name one{std::string{first}}, other{std::string{all.rest()}};
+    redis::check(one);
+    redis::check(other);
+    const auto fine = [](const lock_name& name) {
+        return !redis::objection_to_name(name, redis::bytes_max);
+    };
+    if (fine(one) && fine(other) && one.text != other.text)
+        fuzz::require(redis::lock_channel(one).text != redis::lock_channel(other).text,
+                      "two names, one channel");
+    return 0;
+}

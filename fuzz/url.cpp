@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: Apache-2.0
+// Any text as a URL: options, or a refusal in words that never show the password.
+#include "url.hpp"
+
+#include "input.hpp"
+#include "validation.hpp"
+
+#include <holdfast/error.hpp>
+
+#include <string>
+
+namespace {
+
+constexpr std::string_view secret = "s3cr3t-";
+
+/// Says nothing of what a server is asked for: nothing is sent here.
+void check(std::string url) {
+    using namespace holdfast;
+    options how;
+    how.url = std::move(url);
+    try {
+        check(resolve_url(std::move(how)));
+    } catch (const boost::system::system_error& e) {
+        fuzz::require(e.code() == errc::invalid_argument, "refused with another code");
+        const std::string words = e.what();
+        fuzz::require(words.find(secret) == words.npos, "a password is shown");
+    }
+}
+
+} // namespace
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+    holdfast::fuzz::input all{data, size};
+    switch (all.choice(3)) {
+    case 0:
+        check(std::string{all.rest()});
+        break;
+    case 1: // a password in its place, whatever stands around it
+        check("redis://u:" + std::string{secret} + std::string{all.rest()} + "@h/0");
+        break;
+    default:
+        check("redis://u:" + std::string{secret} + "@" + std::string{all.rest()});
+    }
+    return 0;
+}
