@@ -181,6 +181,8 @@ void engine::ring_if_quiet() {
 }
 
 void engine::let_go() {
+    if (forked())
+        return; // the context is a copy, and a copied mutex may be locked for ever
     stopped_ = true;
     renewal_.stop();
     gates_.let_go();

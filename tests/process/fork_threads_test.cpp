@@ -3,8 +3,11 @@
 // nobody who unlocks it.
 #include "process/belongings.hpp"
 
+#include <boost/asio/io_context.hpp>
+
 #include <atomic>
 #include <cstdlib>
+#include <memory>
 #include <thread>
 
 #include <unistd.h>
@@ -82,6 +85,17 @@ TEST_F(ForkedThreads, ThatAskWhoHoldsDoNotBlockTheChild) {
         my.held = lease{};
     });
     my.shelf.unlock();
+}
+
+TEST_F(ForkedThreads, ThatAskWhoHoldsDoNotBlockTheEndOfAContext) {
+    auto io = std::make_unique<boost::asio::io_context>(1);
+    client home{io->get_executor(), quick(url())};
+    mutex stock{home, "stock"};
+    {
+        const busy asking{[&] { (void)stock.is_held_by_this_thread(); }};
+        expect_well([&](findings&) { io.reset(); });
+    }
+    io.reset();
 }
 
 TEST_F(ForkedThreads, ThatHoldInTheParentMayEndInTheChild) {
