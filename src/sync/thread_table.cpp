@@ -50,17 +50,34 @@ thread_table::thread_table(std::function<void(shared_hold)> on_abandoned,
     : on_abandoned_{std::move(on_abandoned)}
     , forked_{std::move(forked)} {}
 
-thread_table::entry thread_table::find(std::string_view name) const {
+thread_table::map::iterator thread_table::mine(std::string_view name) {
+    const std::uint64_t thread = this_thread_number();
+    if (has_ended)
+        take_back(thread);
+    return entries_.find(key{thread, name});
+}
+
+void thread_table::take_back(std::uint64_t thread) {
+    std::erase_if(orphans_, [&](const orphan& each) {
+        if (each.thread != thread)
+            return false;
+        if (const shared_hold held = each.hold.lock())
+            entries_.emplace(key{thread, held->what.name.text}, entry{held, each.count});
+        return true;
+    });
+}
+
+thread_table::entry thread_table::find(std::string_view name) {
     const std::scoped_lock guard{mutex_};
-    const auto found = entries_.find(key{this_thread_number(), name});
+    const auto found = mine(name);
     return found == entries_.end() ? entry{} : found->second;
 }
 
 void thread_table::add(shared_hold held) {
     {
         const std::scoped_lock guard{mutex_};
-        const key mine{this_thread_number(), held->what.name.text};
-        entries_.emplace(mine, entry{std::move(held), 1});
+        const key own{this_thread_number(), held->what.name.text};
+        entries_.emplace(own, entry{std::move(held), 1});
     }
     if (!has_ended)
         this_thread_mark.holds_in(weak_from_this());
@@ -68,12 +85,13 @@ void thread_table::add(shared_hold held) {
 
 void thread_table::enter_again(std::string_view name) {
     const std::scoped_lock guard{mutex_};
-    ++entries_.at(key{this_thread_number(), name}).count;
+    if (const auto found = mine(name); found != entries_.end()) // else the client closed meanwhile
+        ++found->second.count;
 }
 
 thread_table::entry thread_table::leave(std::string_view name) {
     const std::scoped_lock guard{mutex_};
-    const auto found = entries_.find(key{this_thread_number(), name});
+    const auto found = mine(name);
     if (found == entries_.end())
         return {};
     entry before = found->second;
@@ -88,9 +106,11 @@ void thread_table::abandon(std::uint64_t thread) {
     std::vector<shared_hold> abandoned;
     {
         const std::scoped_lock guard{mutex_};
+        std::erase_if(orphans_, [](const orphan& each) { return each.hold.expired(); });
         std::erase_if(entries_, [&](auto& item) {
             if (item.first.thread != thread)
                 return false;
+            orphans_.push_back({thread, item.second.hold, item.second.count});
             abandoned.push_back(std::move(item.second.hold));
             return true;
         });
@@ -100,7 +120,7 @@ void thread_table::abandon(std::uint64_t thread) {
 }
 
 void thread_table::let_go() {
-    std::unordered_map<key, entry, hash> gone; // what ends with a hold may ask this table
+    map gone; // what ends with a hold may ask this table
     const std::scoped_lock guard{mutex_};
     gone.swap(entries_);
 }

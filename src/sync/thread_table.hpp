@@ -18,7 +18,8 @@ namespace holdfast::sync {
 std::uint64_t this_thread_number();
 
 /// Thread safety: every member, any thread. When a thread ends, its entries are taken out and
-/// handed to `on_abandoned`, on that thread.
+/// handed to `on_abandoned`, on that thread. If it asks for one once more, it has them again: the
+/// thread that calls exit() destroys what is static after all that was thread_local.
 class thread_table : public std::enable_shared_from_this<thread_table> {
 public:
     using shared_hold = std::shared_ptr<wire_hold>;
@@ -32,7 +33,7 @@ public:
         std::size_t count = 0; ///< 0: this thread has none of that name
     };
 
-    entry find(std::string_view name) const; ///< this thread's
+    entry find(std::string_view name);       ///< this thread's
     void add(shared_hold);                   ///< this thread's first of its name
     void enter_again(std::string_view name); ///< count + 1
     entry leave(std::string_view name);      ///< count - 1; as it was before
@@ -50,11 +51,21 @@ private:
             return std::hash<std::string_view>{}(k.name) ^ (k.thread * 0x9e3779b97f4a7c15U);
         }
     };
+    using map = std::unordered_map<key, entry, hash>;
+    struct orphan {
+        std::uint64_t thread;
+        std::weak_ptr<wire_hold> hold;
+        std::size_t count;
+    };
+
+    map::iterator mine(std::string_view name);
+    void take_back(std::uint64_t thread);
 
     const std::function<void(shared_hold)> on_abandoned_;
     const std::function<bool()> forked_;
-    mutable std::mutex mutex_;
-    std::unordered_map<key, entry, hash> entries_;
+    std::mutex mutex_;
+    map entries_;
+    std::vector<orphan> orphans_; // abandoned, while somebody else keeps them
 };
 
 } // namespace holdfast::sync

@@ -2,6 +2,7 @@
 #include "sync/thread_table.hpp"
 #include "unit/sync/stage.hpp"
 
+#include <functional>
 #include <thread>
 
 namespace holdfast::sync {
@@ -84,6 +85,68 @@ TEST_F(ThreadTable, WhatAThreadHoldsWhenItEndsIsAbandoned) {
     ASSERT_EQ(abandoned.size(), 1u) << "once, however often it was entered";
     EXPECT_EQ(abandoned.front(), held);
     elsewhere([this] { EXPECT_EQ(table->find("stock").count, 0u); });
+}
+
+TEST_F(ThreadTable, WhatIsAbandonedIsNotKept) {
+    std::weak_ptr<wire_hold> watched;
+    elsewhere([&] {
+        const auto held = a_hold("stock");
+        watched = held;
+        table->add(held);
+    });
+    EXPECT_FALSE(watched.expired());
+    abandoned.clear();
+    EXPECT_TRUE(watched.expired());
+}
+
+/// Acts when its thread ends.
+struct last_words {
+    std::function<void()> act;
+    ~last_words() {
+        if (act)
+            act();
+    }
+};
+thread_local last_words this_threads;
+
+TEST_F(ThreadTable, AThreadThatAsksAfterItsEndHasBackWhatItHeld) {
+    const auto held = a_hold("stock"), kept = a_hold("shelf"), gone = a_hold("desk");
+    std::size_t asked = 0;
+    elsewhere([&] {
+        this_threads.act = [&] { // made first, destroyed last
+            asked = abandoned.size();
+            EXPECT_EQ(table->find("stock").hold, held);
+            table->enter_again("stock");
+            EXPECT_EQ(table->leave("stock").count, 3u);
+            EXPECT_EQ(table->leave("shelf").hold, kept);
+            EXPECT_EQ(table->leave("shelf").count, 0u);
+            table->add(gone);
+            EXPECT_EQ(table->leave("desk").hold, gone);
+        };
+        table->add(held);
+        table->enter_again("stock");
+        table->add(kept);
+    });
+    EXPECT_EQ(asked, 2u);
+    EXPECT_EQ(table->find("stock").count, 0u) << "it is another thread's";
+    table->let_go();
+}
+
+TEST_F(ThreadTable, AThreadThatAsksAfterItsEndDoesNotFindWhatIsOver) {
+    elsewhere([&] {
+        this_threads.act = [&] {
+            abandoned.clear();
+            EXPECT_EQ(table->find("stock").count, 0u);
+        };
+        table->add(a_hold("stock"));
+    });
+}
+
+TEST_F(ThreadTable, WhoEntersAgainWhatWasLetGoHasNothing) {
+    table->add(a_hold("stock"));
+    table->let_go();
+    table->enter_again("stock");
+    EXPECT_EQ(table->leave("stock").count, 0u);
 }
 
 TEST_F(ThreadTable, MayEndBeforeItsThreads) {
