@@ -126,9 +126,9 @@ asio::awaitable<bool> engine::force_unlock(lock_name name) {
 void engine::abandon(const std::shared_ptr<wire_hold>& held) {
     if (held->now_in() != wire_hold::phase::held)
         return;
-    held->set_lease(held->lease(), false);
-    renewal_.reschedule(held);
+    renewal_.abandon(held);
     tell_of(*held, event_kind::abandoned, event_cause::none, now() - held->granted_at);
+    ring_if_quiet();
 }
 
 asio::awaitable<void> engine::nap(time_point until) {

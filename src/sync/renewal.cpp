@@ -25,6 +25,13 @@ void renewal::reschedule(const shared_hold& held) {
     schedule(held);
 }
 
+void renewal::abandon(const shared_hold& held) {
+    held->set_lease(held->lease(), false);
+    if (held->entry && !std::exchange(held->abandoned, true))
+        ++abandoned_;
+    reschedule(held);
+}
+
 /// Earlier by up to a tenth, so that holds granted together do not stay in step for ever.
 void renewal::set_next_contact(wire_hold& held, time_point last) {
     const duration period = renewal_period(held.lease());
@@ -35,6 +42,8 @@ void renewal::forget(wire_hold& held) {
     if (!held.entry)
         return;
     held.watched.reset();
+    if (held.abandoned)
+        --abandoned_;
     const auto entry = *held.entry;
     held.entry.reset();
     agenda_.erase(entry);
@@ -198,6 +207,7 @@ void renewal::stop() {
         held->entry.reset();
     }
     agenda_.clear();
+    abandoned_ = 0;
     if (running_)
         alarm_->ring();
 }

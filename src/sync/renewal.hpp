@@ -25,8 +25,10 @@ public:
     void forget(wire_hold&);                            ///< before its release is sent
     void contact_soon(wire_hold&);                      ///< it is to be renewed from now on
     void reschedule(const std::shared_ptr<wire_hold>&); ///< it was extended
+    void abandon(const std::shared_ptr<wire_hold>&);    ///< nobody is left to release it
 
-    bool idle() const { return agenda_.empty(); }
+    /// Whether there is nothing that somebody may yet release.
+    bool idle() const { return agenda_.size() == abandoned_; }
     std::size_t watched() const { return agenda_.size(); }
     std::vector<std::shared_ptr<wire_hold>> all() const;
     void stop();
@@ -48,6 +50,7 @@ private:
 
     engine& engine_;
     agenda agenda_;
+    std::size_t abandoned_ = 0; // of those in the agenda
     std::unique_ptr<alarm> alarm_;
     time_point sleeping_until_ = time_point::max();
     bool running_ = false;

@@ -88,6 +88,7 @@ public:
     std::optional<agenda::iterator> entry;
     time_point contact_at{};
     bool in_flight = false; ///< a renewal is under way
+    bool abandoned = false; ///< nobody is left to release it
     bool warned = false;    ///< of the danger that lasts now
 
 private:

@@ -64,6 +64,16 @@ TEST_F(ThreadEnd, WhileHoldingFreesTheLockWhenTheServersClockPassesTheLease) {
     EXPECT_TRUE(is_free("stock"));
 }
 
+TEST_F(ThreadEnd, WhileHoldingIsNotWaitedForByClose) {
+    options patient = heard();
+    patient.close_patience = 1h;
+    client home{std::move(patient)};
+    mutex stock{home, "stock"};
+    in_a_thread([&] { stock.lock(); });
+    soon(home.async_close(asio::use_future)); // nobody can release it any more
+    EXPECT_FALSE(is_free("stock"));
+}
+
 TEST_F(ThreadEnd, LeavesTheHoldsOfOthersAlone) {
     client home{heard()};
     mutex stock{home, "stock"}, shelf{home, "shelf"};
