@@ -17,12 +17,16 @@ verb_fuzz() {
     shift
   done
   need build fuzz
-  stage "Building (fuzz)" build fuzz --target fuzzers
+  stage "Building (fuzz)" build_fuzzers
   fuzz_all "$seconds" "$keep"
 }
 
+build_fuzzers() {
+  CC=$(clang_tool clang) CXX=$(clang_tool clang++) build fuzz --target fuzzers
+}
+
 fuzz_all() {
-  local seconds=$1 keep=$2 program name
+  local seconds=$1 keep=${2:-} program name
   for program in build/fuzz/fuzz/fuzz_*; do
     [[ -x $program && -f $program ]] || continue
     name=${program##*/fuzz_}

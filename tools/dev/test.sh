@@ -1,5 +1,5 @@
 # ./dev test: everything that can be checked here, layer by layer, and what each layer took. CI adds
-# the sanitizers and the linters. A layer that fails does not keep the next ones from running.
+# the sanitizers, the linters and the fuzzers. A layer that fails does not keep the next ones from running.
 # shellcheck shell=bash
 
 layers="tidy unit sim conformance redis cli process examples package"
@@ -16,11 +16,12 @@ verb_test() {
 
   in_ci && lint_quickly
   test_preset "$preset" all "$layers"
-  # Not part of every run until each has been seen clean from end to end (CONTRIBUTING.md).
-  if in_ci && [[ ${HOLDFAST_SANITIZE:-} == 1 ]]; then
+  if in_ci; then
     test_preset asan core_tests "$sanitized_layers"
     test_preset tsan core_tests "$sanitized_layers"
     attempt "clang-tidy" python3 tools/dev/clang_tidy.py build/ci
+    attempt "Building (fuzz)" build_fuzzers
+    ! last_stage_ok || fuzz_all 30
   fi
 
   stage_summary
@@ -29,7 +30,7 @@ verb_test() {
 
 # What takes seconds comes first.
 lint_quickly() {
-  need check
+  need check fuzz
   attempt "clang-format" check_format
   attempt "Lua syntax" luac5.1 -p src/store/redis/scripts/*.lua
 }
