@@ -34,7 +34,7 @@ public:
     attempt(const attempt&) = delete;
     ~attempt() {
         if (spot_ && (granted_ || spot_->uncertain()))
-            undo(call_, std::move(spot_), want_);
+            undo(*call_, std::move(spot_), want_);
     }
 
     place& spot() { return *spot_; }

@@ -14,8 +14,9 @@ acquisition::acquisition(std::shared_ptr<engine> e, request r)
     , wanted{std::move(r)}
     , started_at{home->now()} {}
 
-void acquisition::begin() {
-    wake_ = home->time().make_alarm();
+acquisition::bed::bed(acquisition& call)
+    : call_{call} {
+    call.wake_ = call.home->time().make_alarm();
 }
 
 bool acquisition::finish() {
@@ -73,6 +74,7 @@ asio::awaitable<bool> wait_for_turn(acquisition& call, const turn& here) {
 asio::awaitable<void> run(std::shared_ptr<acquisition> call) {
     const std::shared_ptr<engine> home = call->home;
     const engine::task busy{*home}; // closing waits until what it may have taken is undone
+    const acquisition::bed sleeps_here{*call};
     try {
         // Left only after the hold is in the gate, or nothing will come.
         turn here{home->queues(), call->wanted.name.text, call->wake()};

@@ -10,6 +10,7 @@
 
 #include <memory>
 #include <string>
+#include <utility>
 
 namespace holdfast::sync {
 
@@ -47,7 +48,7 @@ public:
     const time_point started_at;
 
     // The executor only.
-    void begin();
+    void begin() { beginning_ = true; }
     void begun() { beginning_ = false; }
     bool finished() const { return finished_; }
     void succeed(std::shared_ptr<wire_hold>);
@@ -55,7 +56,19 @@ public:
     void fail(failure, event_cause = event_cause::failed);
     void cancel();
 
+    /// Where a call sleeps while it runs. That ends on the executor, as an alarm must; the call ends
+    /// with the last who knows it, on any thread.
+    class bed {
+    public:
+        explicit bed(acquisition&);
+        bed(const bed&) = delete;
+        ~bed() { call_.wake_.reset(); }
+
+    private:
+        acquisition& call_;
+    };
     alarm& wake() { return *wake_; }
+    std::unique_ptr<alarm> take_wake() { return std::move(wake_); } ///< for what outlasts the run
 
 protected:
     /// Still inside the call that asked for it: a handler must not be run there.
@@ -67,7 +80,7 @@ protected:
 private:
     bool finish();
 
-    std::unique_ptr<alarm> wake_;
+    std::unique_ptr<alarm> wake_; // while it runs
     bool finished_ = false;
     bool beginning_ = false;
 };

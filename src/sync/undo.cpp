@@ -41,15 +41,19 @@ asio::awaitable<void> release_until(engine& home, hold what, time_point gone_at)
     }
 }
 
-/// What is undone. The place rings the call's alarm, so it goes first.
+/// What is undone. The place may ring the alarm, so it goes first.
 struct abandoned {
-    abandoned(std::shared_ptr<acquisition> c, std::unique_ptr<place> s, hold h)
-        : call{std::move(c)}
+    abandoned(acquisition& call, std::unique_ptr<place> s, hold h)
+        : home{call.home}
+        , wake{call.take_wake()}
         , spot{std::move(s)}
-        , what{std::move(h)} {}
-    std::shared_ptr<acquisition> call;
+        , what{std::move(h)}
+        , lease{call.wanted.lease} {}
+    std::shared_ptr<engine> home;
+    std::unique_ptr<alarm> wake;
     std::unique_ptr<place> spot;
     hold what;
+    duration lease;
 };
 
 /// The second release: a request that was never answered may be carried out until `settled_at`.
@@ -62,15 +66,14 @@ asio::awaitable<void> release_when_settled(engine& home, hold what, time_point s
 }
 
 asio::awaitable<void> clean_up(abandoned it) {
-    engine& home = *it.call->home;
+    engine& home = *it.home;
     const engine::task busy{home};
     const bool uncertain = it.spot->uncertain();
     const time_point settled_at = std::max(it.spot->settled_at(), home.now());
-    const duration lease = it.call->wanted.lease;
     if (!co_await leave(*it.spot))
-        co_await release_until(home, it.what, gone_after(settled_at, lease));
+        co_await release_until(home, it.what, gone_after(settled_at, it.lease));
     if (uncertain)
-        co_await release_when_settled(home, it.what, settled_at, lease);
+        co_await release_when_settled(home, it.what, settled_at, it.lease);
 }
 
 asio::awaitable<void> clean_up_settled(std::shared_ptr<wire_hold> ended) {
@@ -90,11 +93,10 @@ asio::awaitable<void> clean_up_after(std::shared_ptr<wire_hold> ended) {
 
 } // namespace
 
-void undo(std::shared_ptr<acquisition> call, std::unique_ptr<place> spot, hold what) {
-    const std::shared_ptr<engine> home = call->home;
-    if (planted(mutant::no_release_on_cancel) && call->finished())
+void undo(acquisition& call, std::unique_ptr<place> spot, hold what) {
+    if (planted(mutant::no_release_on_cancel) && call.finished())
         return;
-    home->spawn(clean_up(abandoned{std::move(call), std::move(spot), std::move(what)}));
+    call.home->spawn(clean_up(abandoned{call, std::move(spot), std::move(what)}));
 }
 
 void release_when_settled(std::shared_ptr<wire_hold> ended, time_point asked_at) {

@@ -10,8 +10,8 @@ namespace holdfast::sync {
 /// Sees to it, in the background, that an attempt that nobody wants any more holds nothing. A look
 /// that was not answered may still be carried out after the release that overtook it, but not after
 /// `place::settled_at()`: so the release is sent once more then, and only then is the owner's
-/// number forgotten.
-void undo(std::shared_ptr<acquisition>, std::unique_ptr<place>, hold);
+/// number forgotten. Takes the call's alarm, which the place may ring.
+void undo(acquisition&, std::unique_ptr<place>, hold);
 
 /// The same for a hold that the store was told to release, or said is gone, in answer to a request
 /// sent at `asked_at`: only an earlier request that may still be carried out is left to care for.

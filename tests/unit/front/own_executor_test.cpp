@@ -117,5 +117,24 @@ TEST_F(OwnExecutor, ItsHandlersAreNeverRunInsideTheCallThatStartsThem) {
     home.close();
 }
 
+TEST_F(OwnExecutor, NorIsAHandlerOfACallThatIsRefusedAtOnce) {
+    support::loop_thread loop;
+    options how = on_server();
+    how.executor_is_serial = true; // else the call begins in a strand, later
+    client home{loop.io().get_executor(), std::move(how)};
+    mutex stock{home, "stock"};
+    home.close();
+    std::promise<bool> told;
+    asio::post(loop.io(), [&] {
+        auto inside = std::make_shared<bool>(true);
+        stock.async_lock([&told, inside](error_code ec, lease) {
+            EXPECT_EQ(ec, errc::closed);
+            told.set_value(*inside);
+        });
+        *inside = false;
+    });
+    EXPECT_FALSE(soon(told.get_future()));
+}
+
 } // namespace
 } // namespace holdfast
