@@ -76,7 +76,7 @@ client::client(asio::any_io_executor executor, options how) {
     const asio::any_io_executor serial = one_at_a_time(std::move(executor), how);
     const auto time = std::make_shared<runtime::real_clock>(serial);
     engine_ = make_engine(serial, *time, time, std::move(how));
-    front::let_go_with_context(engine_);
+    front::let_go_with_context(engine_, time);
 }
 
 client::client(asio::any_io_executor executor, clock& time, options how)

@@ -18,28 +18,40 @@ public:
     explicit context_end(asio::execution_context& context)
         : service{context} {}
 
-    void add(std::weak_ptr<sync::engine> home) {
+    struct client {
+        std::weak_ptr<sync::engine> home;
+        std::weak_ptr<runtime::real_clock> time;
+    };
+
+    void add(client made) {
         const std::scoped_lock guard{mutex_};
-        std::erase_if(known_, [](const auto& known) { return known.expired(); });
-        known_.push_back(std::move(home));
+        std::erase_if(known_, [](const client& known) { return known.home.expired(); });
+        known_.push_back(std::move(made));
     }
 
 private:
     void shutdown() override {
-        for (const std::weak_ptr<sync::engine>& known : known_)
-            if (const std::shared_ptr<sync::engine> home = known.lock())
-                home->let_go();
+        for (const client& known : known_)
+            if (const std::shared_ptr<sync::engine> home = known.home.lock())
+                let_go(*home, known.time.lock());
+    }
+
+    static void let_go(sync::engine& home, const std::shared_ptr<runtime::real_clock>& time) {
+        if (time && !home.forked())
+            time->let_go();
+        home.executor_ended();
     }
 
     std::mutex mutex_;
-    std::vector<std::weak_ptr<sync::engine>> known_;
+    std::vector<client> known_;
 };
 
 } // namespace
 
-void let_go_with_context(const std::shared_ptr<sync::engine>& home) {
+void let_go_with_context(const std::shared_ptr<sync::engine>& home,
+                         const std::shared_ptr<runtime::real_clock>& own) {
     asio::execution_context& context = asio::query(home->executor(), asio::execution::context);
-    asio::use_service<context_end>(context).add(home);
+    asio::use_service<context_end>(context).add({home, own});
 }
 
 } // namespace holdfast::front

@@ -34,6 +34,8 @@ public:
     }
 
     void wake_until(time_point last);
+    void let_go();
+    bool gone() const { return gone_; }
     asio::any_io_executor executor() { return timer_.executor(); }
 
 private:
@@ -47,6 +49,7 @@ private:
 
     map by_time_;
     boot_timer timer_;
+    bool gone_ = false;
 };
 
 class real_clock::real_alarm final : public alarm {
@@ -76,7 +79,11 @@ public:
             wake();
     }
 
-    void wake() { asio::post(all_.executor(), take_sleeper()); }
+    void wake() {
+        if (all_.gone())
+            return forget_sleeper(); // nobody runs what is posted now
+        asio::post(all_.executor(), take_sleeper());
+    }
     void forget_sleeper() { (void)take_sleeper(); }
 
 private:
@@ -97,7 +104,11 @@ private:
 };
 
 real_clock::sleepers::~sleepers() {
-    // A coroutine and the alarm in its frame would keep each other alive.
+    let_go();
+}
+
+void real_clock::sleepers::let_go() {
+    gone_ = true;
     while (!by_time_.empty())
         by_time_.begin()->second->forget_sleeper();
 }
@@ -119,6 +130,10 @@ std::unique_ptr<alarm> real_clock::make_alarm() {
 
 void real_clock::stop() {
     sleepers_->wake_until(time_point::max());
+}
+
+void real_clock::let_go() {
+    sleepers_->let_go();
 }
 
 } // namespace holdfast::runtime

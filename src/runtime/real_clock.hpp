@@ -30,6 +30,10 @@ public:
     /// Wakes every sleeper once.
     void stop();
 
+    /// Destroys every sleeper: a coroutine and the alarm in its frame keep each other. Everything
+    /// that sleeps may die in this call, so the caller keeps the clock alive.
+    void let_go();
+
 private:
     class sleepers;
     class real_alarm;

@@ -180,9 +180,14 @@ void engine::ring_if_quiet() {
         quiet_->ring();
 }
 
-void engine::let_go() {
+void engine::executor_ended() {
     if (forked())
         return; // the context is a copy, and a copied mutex may be locked for ever
+    let_go();
+    std::vector<closed_handler>{}.swap(closers_);
+}
+
+void engine::let_go() {
     stopped_ = true;
     renewal_.stop();
     gates_.let_go();

@@ -93,9 +93,9 @@ public:
         engine& engine_;
     };
 
-    /// Of every hold, without a word: nothing will run here again. A hold keeps its engine, so one
-    /// that nobody releases would keep both for ever.
-    void let_go();
+    /// Of every hold and of who waits for the close, without a word: nothing will run here again.
+    /// They keep their engine, which keeps them.
+    void executor_ended();
 
     using closed_handler = asio::any_completion_handler<void()>;
     void close(closed_handler); ///< as client::async_close; the handler is run on the executor
@@ -106,6 +106,7 @@ private:
     void fail_waiters();
     void ring_if_quiet();
     bool quiet() const { return tasks_ == 0 && renewal_.idle(); }
+    void let_go();
     void stop();
 
     const surroundings around_; // first: it outlives the rest
