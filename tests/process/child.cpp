@@ -165,14 +165,19 @@ std::string child::next_line() {
     }
 }
 
+bool child::has_said() {
+    pollfd what{out_, POLLIN, 0};
+    return !heard_.empty() || ::poll(&what, 1, 0) > 0;
+}
+
 void child::say(const std::string& line) {
     const std::string whole = line + "\n";
     if (::write(in_, whole.data(), whole.size()) != static_cast<ssize_t>(whole.size()))
         fail("write");
 }
 
-void child::kill() {
-    ::kill(pid_, SIGKILL);
+void child::signal(int number) {
+    ::kill(pid_, number);
 }
 
 int child::wait() {

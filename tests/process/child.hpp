@@ -41,9 +41,10 @@ public:
 
     /// What it prints next. Throws `std::runtime_error` if nothing comes.
     std::string next_line();
+    bool has_said(); ///< whether there is something that next_line() would bring at once
     void say(const std::string& line); ///< on its standard input
-    void kill();                       ///< SIGKILL
-    int wait();                        ///< its exit status, or 128 + the signal that ended it
+    void signal(int number);
+    int wait(); ///< its exit status, or 128 + the signal that ended it
 
 private:
     pid_t pid_ = 0;

@@ -1,0 +1,176 @@
+// SPDX-License-Identifier: Apache-2.0
+// Processes that end or stand still without a word. Whoever waits gets the lock when the lease of
+// the dead is over, and not before.
+#include "process/with_server.hpp"
+
+#include <boost/asio/use_future.hpp>
+
+#include <csignal>
+#include <iostream>
+#include <mutex>
+#include <stop_token>
+
+namespace holdfast::process {
+namespace {
+
+void say(const char* words) {
+    std::cout << words << std::endl;
+}
+
+options of_story(const std::vector<std::string>& arguments) {
+    options how = quick(arguments.at(0));
+    if (arguments.size() > 1)
+        how.lease_time = std::chrono::milliseconds{std::stoi(arguments.at(1))};
+    return how;
+}
+
+/// Says so when it loses it.
+const named_story holds{"holds", [](const auto& arguments) {
+                            client home{of_story(arguments)};
+                            mutex stock{home, "stock"};
+                            const lease held = soon(stock.async_lock(asio::use_future));
+                            const std::stop_callback on_loss{held.lost(), [] { say("lost"); }};
+                            say("held");
+                            std::string line;
+                            std::getline(std::cin, line);
+                            return 0;
+                        }};
+
+const named_story holds_in_a_thread{"holds in a thread", [](const auto& arguments) {
+                                        client home{of_story(arguments)};
+                                        mutex stock{home, "stock"};
+                                        stock.lock();
+                                        say("held");
+                                        std::string line;
+                                        std::getline(std::cin, line);
+                                        stock.unlock();
+                                        return 0;
+                                    }};
+
+const named_story waits{"waits", [](const auto& arguments) {
+                            client home{of_story(arguments)};
+                            mutex stock{home, "stock"};
+                            stock.lock();
+                            say("got it");
+                            std::string line;
+                            std::getline(std::cin, line);
+                            stock.unlock();
+                            return 0;
+                        }};
+
+const named_story locks_over_and_over{"locks over and over", [](const auto& arguments) {
+                                          client home{of_story(arguments)};
+                                          mutex stock{home, "stock"};
+                                          for (bool first = true;; first = false) {
+                                              const std::scoped_lock held{stock};
+                                              if (first)
+                                                  say("going");
+                                          }
+                                          return 0;
+                                      }};
+
+class Killed : public with_server {
+protected:
+    child start(const char* story, duration lease = options{}.lease_time) {
+        return child{story, {.arguments = {url(), std::to_string(lease.count())}}};
+    }
+    static void kill(child& victim) {
+        victim.signal(SIGKILL);
+        EXPECT_EQ(victim.wait(), 128 + SIGKILL);
+    }
+    static void end(child& other) {
+        other.say("enough");
+        EXPECT_EQ(other.wait(), 0);
+    }
+    bool is_waited_for_soon() {
+        return eventually([&] { return is_waited_for("stock"); });
+    }
+};
+
+TEST_F(Killed, AHoldersLockIsFreeWhenItsLeaseIsOver) {
+    for (const char* const story : {"holds", "holds in a thread"}) {
+        child holder = start(story);
+        ASSERT_EQ(holder.next_line(), "held");
+        kill(holder);
+        client home{quick(url())};
+        mutex stock{home, "stock"};
+        EXPECT_FALSE(stock.try_lock());
+        server().step_clock(options{}.lease_time - 5s);
+        EXPECT_FALSE(stock.try_lock());
+        server().step_clock(6s);
+        EXPECT_TRUE(stock.try_lock());
+        stock.unlock();
+    }
+}
+
+TEST_F(Killed, AHoldersLockGoesToAWaiterInAnotherProcess) {
+    child holder = start("holds");
+    ASSERT_EQ(holder.next_line(), "held");
+    child waiter = start("waits");
+    ASSERT_TRUE(is_waited_for_soon());
+    kill(holder);
+    outlive_leases();
+    EXPECT_EQ(waiter.next_line(), "got it");
+    end(waiter);
+    EXPECT_TRUE(is_free("stock"));
+}
+
+TEST_F(Killed, AHoldersLockGoesToOneWaiterAfterTheOther) {
+    child holder = start("holds");
+    ASSERT_EQ(holder.next_line(), "held");
+    child first = start("waits"), second = start("waits");
+    ASSERT_TRUE(is_waited_for_soon());
+    kill(holder);
+    outlive_leases();
+    EXPECT_TRUE(eventually([&] { return first.has_said() || second.has_said(); }));
+    child& winner = first.has_said() ? first : second;
+    child& other = first.has_said() ? second : first;
+    EXPECT_FALSE(other.has_said());
+    kill(winner);
+    outlive_leases();
+    EXPECT_EQ(other.next_line(), "got it");
+    end(other);
+}
+
+TEST_F(Killed, AWaiterIsNotWaitedFor) {
+    client home{quick(url())};
+    mutex stock{home, "stock"};
+    stock.lock();
+    child waiter = start("waits");
+    ASSERT_TRUE(is_waited_for_soon());
+    kill(waiter);
+    EXPECT_TRUE(eventually([&] { return !is_waited_for("stock") && connections().size() == 1; }));
+    stock.unlock();
+    EXPECT_TRUE(stock.try_lock());
+    stock.unlock();
+}
+
+TEST_F(Killed, AnywhereItLeavesNothingThatOutlivesItsLease) {
+    client home{quick(url())};
+    mutex stock{home, "stock"};
+    for (int i = 0; i < 15; ++i) {
+        child busy = start("locks over and over");
+        ASSERT_EQ(busy.next_line(), "going");
+        kill(busy);
+        outlive_leases();
+        EXPECT_TRUE(stock.try_lock()) << "round " << i;
+        stock.unlock();
+    }
+}
+
+TEST_F(Killed, OrStoppedAHolderThatGoesOnKnowsThatItLost) {
+    child holder = start("holds", 600ms);
+    ASSERT_EQ(holder.next_line(), "held");
+    holder.signal(SIGSTOP);
+    client home{quick(url())};
+    mutex stock{home, "stock"};
+    ASSERT_TRUE(stock.try_lock_for(support::far_too_long));
+    holder.signal(SIGCONT);
+    EXPECT_EQ(holder.next_line(), "lost");
+    end(holder);
+    EXPECT_TRUE(stock.is_locked()) << "it released what is another's";
+    stock.unlock();
+}
+
+} // namespace
+} // namespace holdfast::process
