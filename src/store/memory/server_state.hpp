@@ -4,6 +4,7 @@
 #pragma once
 
 #include "store/memory/server_clock.hpp"
+#include "store/remote/attempts.hpp"
 
 #include <holdfast/memory/server.hpp>
 
@@ -17,7 +18,7 @@ namespace holdfast::memory {
 
 class ear;
 
-enum class verdict { busy, granted, late };
+using remote::verdict;
 
 struct verdict_on_look {
     verdict said{};

@@ -3,24 +3,14 @@
 #pragma once
 
 #include "redis/node.hpp"
+#include "store/remote/attempts.hpp"
 
 #include <holdfast/store.hpp>
 
-#include <chrono>
-#include <optional>
-
 namespace holdfast::redis {
 
-enum class verdict { busy = 0, granted = 1, late = 2 };
-
-/// What the server said to one request for a lock.
-struct attempt {
-    verdict said{};
-    std::optional<duration> left;           ///< of the present hold; nothing: it has no end
-    std::chrono::microseconds server_now{}; ///< zero: the server may not tell
-    time_point sent_at{};
-    time_point received_at{};
-};
+using remote::attempt;
+using remote::verdict;
 
 /// Granted to who holds it already, late if the server comes to it after `deadline`. Arguments
 /// live until it has completed.

@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "store/remote/attempts.hpp"
+
+#include <holdfast/error.hpp>
+
+#include <boost/system/system_error.hpp>
+
+#include <algorithm>
+#include <utility>
+
+namespace holdfast::remote {
+namespace {
+
+/// Waiters that slept the same time would all ask at the same moment: up to a fifth less.
+duration jittered(duration bound, std::uint64_t random) {
+    const auto fifth = static_cast<std::uint64_t>(bound.count()) / 5;
+    return bound - duration{static_cast<duration::rep>(random % (fifth + 1))};
+}
+
+/// Errors after which the request has not been and will not be carried out.
+bool was_not_carried_out(const error_code& failure) {
+    return failure == errc::unreachable || failure == errc::refused ||
+           failure == errc::overloaded || failure == errc::closed;
+}
+
+} // namespace
+
+attempts::attempts(const store_context& context, const ask& want, runtime::remote_clock& of_server,
+                   duration command_timeout)
+    : context_{context}
+    , want_{want}
+    , server_clock_{of_server}
+    , command_timeout_{command_timeout} {}
+
+asio::awaitable<answer> attempts::look(sender send, duration poll_bound, duration after_the_end) {
+    const bool first = !std::exchange(looked_, true);
+    for (bool late_before = false;; late_before = true) {
+        const time_point asked_at = context_.time.now();
+        const limit until = next_limit(first);
+        if (until.is_callers && until.at <= asked_at)
+            co_return answer{}; // even a server that tells no time must not grant this one
+
+        const attempt got = co_await request(send, until.at);
+        if (got.said == verdict::granted) {
+            granted_ = true;
+            co_return answer{.granted = true, .term = want_.lease_time};
+        }
+        if (got.said == verdict::busy)
+            co_return busy(got.left, poll_bound, after_the_end);
+        // Slow: the request spent its time on the way. Quick: what we knew of the server's clock
+        // was wrong, and this answer has told us anew; so once more, and not for ever.
+        const bool slow = context_.time.now() - asked_at >= command_timeout_ / 2;
+        if (until.is_callers && (slow || late_before))
+            co_return answer{.term = std::max(until.at - context_.time.now(), duration::zero())};
+        if (slow)
+            throw boost::system::system_error{make_error_code(errc::unreachable)};
+        if (late_before)
+            throw boost::system::system_error{make_error_code(errc::clock_unstable)};
+    }
+}
+
+attempts::limit attempts::next_limit(bool first) const {
+    const time_point whole = context_.time.now() + command_timeout_;
+    if (first || whole <= want_.give_up_at)
+        return {whole, false};
+    return {want_.give_up_at, true};
+}
+
+asio::awaitable<attempt> attempts::request(const sender& send, time_point deadline) {
+    const time_point settled_before = settled_at_;
+    const time_point unanswered_before = unanswered_until_;
+    settled_at_ = std::max(settled_at_, deadline);
+    unanswered_until_ = std::max(unanswered_until_, deadline);
+    attempt got;
+    try {
+        got = co_await send(deadline);
+    } catch (const boost::system::system_error& failure) {
+        if (was_not_carried_out(failure.code())) {
+            settled_at_ = settled_before;
+            unanswered_until_ = unanswered_before;
+        }
+        throw;
+    }
+    learn_clock(got);
+    // Says nothing of an earlier request that is still on its way and in time; and "late" is said
+    // before the lock is looked at.
+    const bool tells_all = got.said != verdict::late && got.sent_at > unanswered_before;
+    unanswered_until_ = tells_all ? none : unanswered_before;
+    co_return got;
+}
+
+void attempts::learn_clock(const attempt& got) {
+    if (got.server_now == std::chrono::microseconds::zero())
+        return;
+    if (got.said == verdict::late)
+        server_clock_.forget();
+    server_clock_.learn(got.sent_at, got.received_at, got.server_now);
+}
+
+answer attempts::busy(std::optional<duration> left, duration poll_bound, duration after_the_end) {
+    if (!std::exchange(found_busy_, true))
+        return {}; // nobody listens yet: look again at once
+    duration term = jittered(poll_bound, context_.random());
+    if (left) // a dead holder releases nothing: never sleep past its end
+        term = std::min(term, *left + after_the_end);
+    return {.term = term};
+}
+
+} // namespace holdfast::remote

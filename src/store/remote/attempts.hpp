@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: Apache-2.0
+// How one owner asks for one lock, at a server that keeps no queue and may answer late or never:
+// again and again, each time to be granted by a deadline, and it is remembered which requests may
+// still be carried out.
+#pragma once
+
+#include "runtime/remote_clock.hpp"
+
+#include <holdfast/store.hpp>
+
+#include <chrono>
+#include <functional>
+#include <optional>
+
+namespace holdfast::remote {
+
+enum class verdict { busy = 0, granted = 1, late = 2 };
+
+/// What the server said to one request for a lock, and when.
+struct attempt {
+    verdict said{};
+    std::optional<duration> left;           ///< of the present hold; nothing: it has no end
+    std::chrono::microseconds server_now{}; ///< zero: the server may not tell
+    time_point sent_at{};
+    time_point received_at{};
+};
+
+/// Thread safety: everything on the client's executor.
+class attempts {
+public:
+    /// A request and its answer take `command_timeout` at most. All must outlive it.
+    attempts(const store_context&, const ask&, runtime::remote_clock& of_server,
+             duration command_timeout);
+
+    /// Sends one request. If the server comes to it after `deadline`, it says "late".
+    using sender = std::function<asio::awaitable<attempt>(time_point deadline)>;
+
+    /// As `place::look`. Busy, it is to be looked again within `poll_bound`, and when the holder's
+    /// lease ends, `after_the_end` of it: who asks too early has to ask once more.
+    asio::awaitable<answer> look(sender, duration poll_bound, duration after_the_end);
+
+    /// Whether a look found it busy: then the next one listens first.
+    bool found_busy() const noexcept { return found_busy_; }
+
+    // As of a place.
+    bool uncertain() const noexcept { return unanswered_until_ != none; }
+    time_point settled_at() const noexcept { return settled_at_; }
+
+    /// Whether there may be something to release.
+    bool may_hold() const noexcept { return granted_ || uncertain(); }
+    void released() noexcept { granted_ = false; }
+
+private:
+    static constexpr time_point none = time_point::min();
+
+    /// Until when one request may be granted, and whether that is the caller's own limit.
+    struct limit {
+        time_point at;
+        bool is_callers;
+    };
+    limit next_limit(bool first) const;
+    asio::awaitable<attempt> request(const sender&, time_point deadline);
+    void learn_clock(const attempt&);
+    answer busy(std::optional<duration> left, duration poll_bound, duration after_the_end);
+
+    const store_context& context_;
+    const ask& want_;
+    runtime::remote_clock& server_clock_;
+    const duration command_timeout_;
+
+    bool looked_ = false;
+    bool found_busy_ = false;
+    bool granted_ = false;
+
+    time_point settled_at_ = none;       // latest deadline of a request that was sent
+    time_point unanswered_until_ = none; // the same of those without an answer
+};
+
+} // namespace holdfast::remote
