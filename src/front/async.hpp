@@ -21,27 +21,41 @@
 
 namespace holdfast::front {
 
-/// Invokes the handler on its executor, or on `otherwise` if it has none. Called on `otherwise`.
-template <typename Handler, typename... Args>
-void complete(Handler handler, const asio::any_io_executor& otherwise, Args... args) {
-    const auto executor = asio::get_associated_executor(handler, otherwise);
-    asio::dispatch(executor, [handler = std::move(handler),
-                              args = std::make_tuple(std::move(args)...)]() mutable {
-        std::apply(std::move(handler), std::move(args));
-    });
-}
+/// A handler that is waited for, on its executor or on `otherwise` if it has none. That executor is
+/// kept busy (Asio's rule) for as long as this lives, which is longer than `complete` runs: a
+/// context without work may be destroyed while the call that made it so has not returned.
+template <typename Handler>
+class awaited {
+public:
+    awaited(Handler handler, const asio::any_io_executor& otherwise)
+        : busy_{asio::get_associated_executor(handler, otherwise)}
+        , handler_{std::move(handler)} {}
+
+    const Handler& handler() const { return handler_; }
+
+    /// Once. Called on `otherwise`.
+    template <typename... Args>
+    void complete(Args... args) {
+        auto invoke = [handler = std::move(handler_),
+                       args = std::make_tuple(std::move(args)...)]() mutable {
+            std::apply(std::move(handler), std::move(args));
+        };
+        asio::dispatch(busy_.get_executor(), std::move(invoke));
+    }
+
+private:
+    asio::executor_work_guard<asio::associated_executor_t<Handler, asio::any_io_executor>> busy_;
+    Handler handler_;
+};
 
 /// The same where there is no executor of ours: in a forked child, or for an object that holds
 /// nothing. It begins on a thread of its own, for not even Asio's system_executor has one in a
 /// child whose parent used it.
 template <typename Handler, typename... Args>
 void complete_elsewhere(Handler handler, Args... args) {
-    auto busy = asio::make_work_guard(asio::get_associated_executor(handler));
-    auto begin = [busy = std::move(busy), handler = std::move(handler),
+    auto begin = [waiting = awaited{std::move(handler), asio::system_executor{}},
                   args = std::make_tuple(std::move(args)...)]() mutable {
-        auto arrive = [&handler](Args... values) {
-            complete(std::move(handler), asio::system_executor{}, std::move(values)...);
-        };
+        auto arrive = [&waiting](Args... values) { waiting.complete(std::move(values)...); };
         std::apply(arrive, std::move(args));
     };
     runtime::start_thread(std::move(begin)).detach();
@@ -63,11 +77,11 @@ template <typename T, typename Handler>
 void start(const std::shared_ptr<sync::engine>& home, asio::awaitable<T> work, Handler handler) {
     if (home->forked())
         return complete_elsewhere(std::move(handler), make_error_code(errc::forked), T{});
-    asio::co_spawn(
-        home->executor(), std::move(work),
-        [home, handler = std::move(handler)](const std::exception_ptr& thrown, T value) mutable {
-            complete(std::move(handler), home->executor(), to_error_code(thrown), std::move(value));
-        });
+    auto done = [home, waiting = awaited{std::move(handler), home->executor()}](
+                    const std::exception_ptr& thrown, T value) mutable {
+        waiting.complete(to_error_code(thrown), std::move(value));
+    };
+    asio::co_spawn(home->executor(), std::move(work), std::move(done));
 }
 
 /// An acquisition whose outcome `Deliver` turns into the handler's arguments.
@@ -77,13 +91,12 @@ public:
     async_call(std::shared_ptr<sync::engine> of, sync::request what, Handler handler,
                Deliver deliver)
         : acquisition{std::move(of), std::move(what)}
-        , busy_{asio::get_associated_executor(handler, home->executor())}
-        , handler_{std::move(handler)}
+        , waiting_{std::move(handler), home->executor()}
         , deliver_{std::move(deliver)} {}
 
     /// The user's cancellation ends the call at once; what is under way cleans up behind it.
     static void begin(const std::shared_ptr<async_call>& call) {
-        auto slot = asio::get_associated_cancellation_slot(call->handler_);
+        auto slot = asio::get_associated_cancellation_slot(call->waiting_.handler());
         if (slot.is_connected())
             slot.assign([weak = std::weak_ptr<async_call>{call}](asio::cancellation_type) {
                 if (const std::shared_ptr<async_call> strong = weak.lock())
@@ -98,20 +111,16 @@ public:
 protected:
     void complete(std::shared_ptr<sync::wire_hold> held, const sync::failure& why) override {
         if (!beginning())
-            return deliver_(std::move(handler_), home->executor(), std::move(held), why.code);
+            return deliver_(waiting_, std::move(held), why.code);
         auto later = [self = std::static_pointer_cast<async_call>(shared_from_this()),
                       held = std::move(held), ec = why.code]() mutable {
-            self->deliver_(std::move(self->handler_), self->home->executor(), std::move(held), ec);
+            self->deliver_(self->waiting_, std::move(held), ec);
         };
         asio::post(home->executor(), std::move(later));
     }
 
 private:
-    using handlers_executor = asio::associated_executor_t<Handler, asio::any_io_executor>;
-
-    // Asio's rule: who waits for a handler is not out of work.
-    asio::executor_work_guard<handlers_executor> busy_;
-    Handler handler_;
+    awaited<Handler> waiting_;
     Deliver deliver_;
 };
 

@@ -28,18 +28,15 @@ void start_call(const shared_object& lock, const detail::wish& how, Handler hand
     if (home->forked())
         return front::complete_elsewhere(std::move(handler), make_error_code(errc::forked),
                                          wrap(nullptr));
-    auto deliver = [wrap](Handler h, const asio::any_io_executor& otherwise, shared_hold held,
-                          const error_code& ec) {
-        front::complete(std::move(h), otherwise, ec, wrap(std::move(held)));
-    };
+    auto deliver = [wrap](front::awaited<Handler>& waiting, shared_hold held,
+                          const error_code& ec) { waiting.complete(ec, wrap(std::move(held))); };
     try {
         using call = front::async_call<Handler, decltype(deliver)>;
         sync::request what = front::request_for(*lock, how);
         call::begin(std::make_shared<call>(home, std::move(what), std::move(handler), deliver));
     } catch (const boost::system::system_error& e) { // a lease time that cannot be
-        auto refuse = [h = std::move(handler), home, ec = e.code(), deliver]() mutable {
-            deliver(std::move(h), home->executor(), nullptr, ec);
-        };
+        auto refuse = [waiting = front::awaited{std::move(handler), home->executor()},
+                       ec = e.code(), deliver]() mutable { deliver(waiting, nullptr, ec); };
         asio::post(home->executor(), std::move(refuse));
     }
 }
@@ -81,14 +78,15 @@ void basic_mutex::start_share(shared_object lock, shared_hold outer,
     if (lock->home->forked())
         return front::complete_elsewhere(std::move(handler), make_error_code(errc::forked),
                                          lease{});
-    auto share = [lock, outer = std::move(outer), h = std::move(handler)]() mutable {
+    auto share = [lock, outer = std::move(outer),
+                  waiting = front::awaited{std::move(handler), lock->home->executor()}]() mutable {
         error_code ec;
         if (!outer || outer->home != lock->home || outer->what.name != lock->name)
             ec = make_error_code(errc::not_owner);
         else if (!outer->share())
             ec = make_error_code(errc::lease_lost);
         lease inner = ec ? lease{} : lease{std::move(outer)};
-        front::complete(std::move(h), lock->home->executor(), ec, std::move(inner));
+        waiting.complete(ec, std::move(inner));
     };
     asio::post(lock->home->executor(), std::move(share));
 }

@@ -117,9 +117,10 @@ void client::start_close(std::shared_ptr<sync::engine> engine,
                          asio::any_completion_handler<void(error_code)> handler) {
     if (engine->forked())
         return front::complete_elsewhere(std::move(handler), make_error_code(errc::forked));
-    auto begin = [engine, handler = std::move(handler)]() mutable {
-        auto done = [engine, handler = std::move(handler)]() mutable {
-            front::complete(std::move(handler), engine->executor(), error_code{});
+    auto begin = [engine,
+                  waiting = front::awaited{std::move(handler), engine->executor()}]() mutable {
+        auto done = [engine, waiting = std::move(waiting)]() mutable {
+            waiting.complete(error_code{});
         };
         engine->close(std::move(done));
     };

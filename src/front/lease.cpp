@@ -21,9 +21,8 @@ void release_unwatched(shared_hold held) {
 template <typename Handler>
 sync::release_handler deliver(Handler handler, const std::shared_ptr<sync::engine>& home) {
     return sync::release_handler{
-        [handler = std::move(handler), home](const sync::failure& why) mutable {
-            front::complete(std::move(handler), home->executor(), why.code);
-        }};
+        [waiting = front::awaited{std::move(handler), home->executor()},
+         home](const sync::failure& why) mutable { waiting.complete(why.code); }};
 }
 
 std::stop_token stopped() {

@@ -279,6 +279,20 @@ TEST_F(Tokens, AnExecutorThatWaitsForAHandlerIsKeptBusy) {
     EXPECT_TRUE(heard) << "io.run() returned while an operation was under way";
 }
 
+TEST_F(Tokens, SoIsAnExecutorThatWaitsForAnAnswerOrForTheEnd) {
+    asio::io_context io;
+    int heard = 0;
+    const auto hears = [&] {
+        return asio::bind_executor(io, [&](error_code, auto...) { ++heard; });
+    };
+    lease held = soon(stock.async_lock(asio::use_future));
+    stock.async_is_locked(hears());
+    held.async_unlock(hears());
+    alice.async_close(hears());
+    io.run();
+    EXPECT_EQ(heard, 3) << "io.run() returned while an operation was under way";
+}
+
 TEST_F(Tokens, AMoveOnlyHandlerIsFine) {
     std::promise<void> heard;
     stock.async_lock([mine = std::make_unique<int>(1), &heard](error_code, lease) {
