@@ -56,8 +56,8 @@ public:
     void fail(failure, event_cause = event_cause::failed);
     void cancel();
 
-    /// Where a call sleeps while it runs. That ends on the executor, as an alarm must; the call ends
-    /// with the last who knows it, on any thread.
+    /// Where a call sleeps while it runs. That ends on the executor, as an alarm must; the call
+    /// ends with the last who knows it, on any thread.
     class bed {
     public:
         explicit bed(acquisition&);

@@ -5,7 +5,10 @@
 #include "sim/world.hpp"
 
 #include <algorithm>
+#include <cstddef>
+#include <map>
 #include <string>
+#include <utility>
 
 namespace holdfast::sim {
 
@@ -35,6 +38,8 @@ public:
         if (!has_reason(o, how, took))
             fail(o, std::string{"ended with `"} + spelled(how) + "` after " +
                         std::to_string(took.count()) + " ms, for no reason");
+        if (acquires(o.what) && how != outcome::overloaded)
+            wait_over(o.who.client);
     }
 
 private:
@@ -96,10 +101,21 @@ private:
 
     std::size_t waiting_beside(const operation& o) const {
         const auto& calls = world_.books.under_way();
-        return static_cast<std::size_t>(
-            std::count_if(calls.begin(), calls.end(), [&](const auto& entry) {
-                return acquires(entry.second.what) && entry.second.who.client == o.who.client;
-            }));
+        const auto waits = std::count_if(calls.begin(), calls.end(), [&](const auto& entry) {
+            return acquires(entry.second.what) && entry.second.who.client == o.who.client;
+        });
+        return static_cast<std::size_t>(waits) + over_just_now(o.who.client);
+    }
+
+    // A refusal is told a moment after it was decided: who waited then may have ended since.
+    void wait_over(int client) {
+        if (std::exchange(over_at_, world_.clock.now()) != world_.clock.now())
+            over_.clear();
+        ++over_[client];
+    }
+    std::size_t over_just_now(int client) const {
+        const auto found = over_.find(client);
+        return over_at_ == world_.clock.now() && found != over_.end() ? found->second : 0;
     }
 
     duration patience_with_outage(const operation& o) const {
@@ -115,6 +131,8 @@ private:
     }
 
     world& world_;
+    time_point over_at_{};
+    std::map<int, std::size_t> over_; // waits that ended at that moment, by client
 };
 
 } // namespace holdfast::sim
