@@ -1,5 +1,5 @@
 # ./dev test: everything that can be checked here, layer by layer, and what each layer took. CI adds
-# the sanitizers, the linters and the fuzzers. A layer that fails does not keep the next ones from running.
+# the sanitizers, the linters and the fuzzers. A layer that fails keeps no other from running.
 # shellcheck shell=bash
 
 layers="tidy unit sim mutants conformance redis cli process examples package"
