@@ -4,8 +4,6 @@
 #include <holdfast/error.hpp>
 #include <holdfast/options.hpp>
 
-#include <boost/version.hpp>
-
 #include <memory>
 #include <string>
 #include <string_view>
@@ -15,15 +13,6 @@ namespace holdfast {
 namespace sync {
 class engine;
 } // namespace sync
-
-namespace detail {
-/// Asio's types are part of the interface, so a program must use the Boost that the library was
-/// built with. If it does not, the linker says so: undefined `built_with_boost<...>::check()`.
-template <int Version>
-struct HOLDFAST_EXPORT built_with_boost {
-    static void check() noexcept;
-};
-} // namespace detail
 
 /// What the locks of a process share: the way to the store, an identity there, the renewal of
 /// holds, the queues of local waiters. One per store and process is enough for any number of locks
@@ -45,9 +34,7 @@ public:
     explicit client(const char* url)
         : client{std::string_view{url}} {}
     explicit client(options how)
-        : client{own_thread{}, std::move(how)} {
-        detail::built_with_boost<BOOST_VERSION>::check();
-    }
+        : client{own_thread{}, std::move(how)} {}
 
     /// On the user's executor (which may have many threads). Blocking calls made on a thread that
     /// runs it fail `would_deadlock` where that can be told; do not make them there.

@@ -72,7 +72,6 @@ client::client(own_thread, options how)
 }
 
 client::client(asio::any_io_executor executor, options how) {
-    detail::built_with_boost<BOOST_VERSION>::check();
     const asio::any_io_executor serial = one_at_a_time(std::move(executor), how);
     const auto time = std::make_shared<runtime::real_clock>(serial);
     engine_ = make_engine(serial, *time, time, std::move(how));
@@ -81,7 +80,6 @@ client::client(asio::any_io_executor executor, options how) {
 
 client::client(asio::any_io_executor executor, clock& time, options how)
     : engine_{make_engine(one_at_a_time(std::move(executor), how), time, nullptr, how)} {
-    detail::built_with_boost<BOOST_VERSION>::check();
     front::let_go_with_context(engine_);
 }
 
