@@ -59,7 +59,7 @@ std::chrono::duration<double> parse_time(std::string_view option, std::string_vi
 
 std::string server_url(const std::optional<std::string>& option) {
     const char* const environment = std::getenv("HOLDFAST_URL");
-    const std::string url = option ? *option : environment != nullptr ? environment : "";
+    std::string url = option ? *option : environment != nullptr ? environment : "";
     if (option && url.empty())
         throw usage_error{"--url is empty; give redis://HOST:PORT or unix:///PATH"};
     if (url.empty())

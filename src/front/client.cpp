@@ -29,10 +29,10 @@ options complete(options how) {
     return how;
 }
 
-asio::any_io_executor one_at_a_time(asio::any_io_executor executor, const options& how) {
+asio::any_io_executor one_at_a_time(const asio::any_io_executor& executor, const options& how) {
     if (how.executor_is_serial)
         return executor;
-    return asio::make_strand(std::move(executor));
+    return asio::make_strand(executor);
 }
 
 /// In a child of fork() an engine is never destroyed, whoever was the last to know it: even closing
@@ -72,14 +72,14 @@ client::client(own_thread, options how)
 }
 
 client::client(asio::any_io_executor executor, options how) {
-    const asio::any_io_executor serial = one_at_a_time(std::move(executor), how);
+    const asio::any_io_executor serial = one_at_a_time(executor, how);
     const auto time = std::make_shared<runtime::real_clock>(serial);
     engine_ = make_engine(serial, *time, time, std::move(how));
     front::let_go_with_context(engine_, time);
 }
 
 client::client(asio::any_io_executor executor, clock& time, options how)
-    : engine_{make_engine(one_at_a_time(std::move(executor), how), time, nullptr, how)} {
+    : engine_{make_engine(one_at_a_time(executor, how), time, nullptr, how)} {
     front::let_go_with_context(engine_);
 }
 

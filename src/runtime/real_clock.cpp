@@ -73,7 +73,7 @@ public:
         rung_ = false; // whoever rang until now is heard by who wakes now
     }
 
-    void ring() noexcept override { // NOLINT(bugprone-exception-escape): without memory it ends
+    void ring() noexcept override {
         rung_ = true;
         if (sleeper_)
             wake();

@@ -96,8 +96,7 @@ void engine::acquisition_over(acquisition& call) {
     --calls_count_;
 }
 
-void engine::hold_lost(const std::shared_ptr<wire_hold>& lost, event_cause why) {
-    const std::shared_ptr<wire_hold> held = lost; // it may stand in what forget() erases
+void engine::hold_lost(std::shared_ptr<wire_hold> held, event_cause why) {
     renewal_.forget(*held);
     if (held->lose()) {
         tell_of(*held, event_kind::lost, why, now() - held->granted_at);

@@ -63,8 +63,8 @@ public:
     void start(const std::shared_ptr<acquisition>&);
     void acquisition_over(acquisition&);
 
-    void hold_lost(const std::shared_ptr<wire_hold>&, event_cause);
-    void hold_over(const wire_hold&); ///< its gate is free for the next
+    void hold_lost(std::shared_ptr<wire_hold>, event_cause); // its own: forget() drops one
+    void hold_over(const wire_hold&);                        ///< its gate is free for the next
     asio::awaitable<bool> force_unlock(lock_name);
     void abandon(const std::shared_ptr<wire_hold>&); ///< its thread ended
 

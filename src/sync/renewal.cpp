@@ -67,11 +67,12 @@ time_point renewal::next_action(const wire_hold& held) const {
 void renewal::schedule(const shared_hold& held) {
     if (stopped_)
         return;
-    const shared_hold keep = held; // the argument may live in the entry that is erased
-    if (keep->entry)
-        agenda_.erase(*keep->entry);
-    keep->entry = agenda_.emplace(next_action(*keep), keep);
-    wake_for((*keep->entry)->first);
+    // The argument may live in the entry that is erased, so the new one is made before.
+    const auto entry = agenda_.emplace(next_action(*held), held);
+    const std::optional<agenda::iterator> before = std::exchange(entry->second->entry, entry);
+    if (before)
+        agenda_.erase(*before);
+    wake_for(entry->first);
 }
 
 /// A loop that sleeps longer than that is rung; one that has ended is started again. A busy client
