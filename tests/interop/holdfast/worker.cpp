@@ -1,0 +1,133 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "interop/holdfast/worker.hpp"
+
+#include <boost/asio/steady_timer.hpp>
+
+namespace holdfast::interop {
+namespace {
+
+duration length(const json::value& all, const char* which) {
+    return duration{all.at(which).to_number<std::int64_t>()};
+}
+
+turn turn_of(const json::value& all) {
+    return {length(all, "patience"), length(all, "lease"),
+            length(all, "hold"),     length(all, "pause"),
+            all.at("depth").to_number<std::int64_t>(), length(all, "cancel")};
+}
+
+void enter(recursive_mutex& lock, duration lease, std::stop_token cancel = {}) {
+    if (lease > duration::zero())
+        lock.lock(lease_time{lease}, std::move(cancel));
+    else
+        lock.lock(std::move(cancel));
+}
+
+/// False: it was not ours any more.
+bool released(recursive_mutex& lock) {
+    error_code failure;
+    lock.unlock(failure);
+    if (failure && failure != errc::lease_lost)
+        throw boost::system::system_error{failure};
+    return !failure;
+}
+
+} // namespace
+
+work work_of(const json::object& described) {
+    work what{described.at("threads").to_number<std::size_t>(),
+              json::value_to<std::vector<std::string>>(described.at("names")),
+              {},
+              json::value_to<std::string>(described.at("history")),
+              described.at("seed").to_number<std::uint64_t>()};
+    for (const json::value& each : described.at("turns").as_array())
+        what.turns.push_back(turn_of(each));
+    return what;
+}
+
+worker::worker(home& at, const work& what, std::size_t number)
+    : home_{at}
+    , what_{what}
+    , history_{what.history + "." + std::to_string(number)}
+    , random_{what.seed + number} {}
+
+std::int64_t worker::turns() {
+    thread_.join();
+    if (ended_by_)
+        std::rethrow_exception(ended_by_);
+    return turns_;
+}
+
+void worker::run(const std::stop_token& over) try {
+    for (; !over.stop_requested(); ++turns_) {
+        const turn& how = what_.turns[random_() % what_.turns.size()];
+        take(how, what_.names[random_() % what_.names.size()]);
+        std::this_thread::sleep_for(up_to(how.pause));
+    }
+} catch (const std::exception& failure) {
+    history_.write(std::string{"failed "} + failure.what());
+    ended_by_ = std::current_exception();
+}
+
+void worker::take(const turn& how, const std::string& name) {
+    recursive_mutex& lock = home_.lock(name);
+    history_.write("asks " + name + " " + std::to_string(how.lease.count()));
+    if (!acquired(lock, how))
+        return history_.write("gives-up " + name);
+    history_.write("holds " + name);
+    for (int entry = 1; entry < how.depth; ++entry)
+        enter(lock, how.lease);
+    std::this_thread::sleep_for(up_to(how.hold));
+    for (int entry = 1; entry < how.depth; ++entry)
+        lock.unlock();
+    history_.write("leaves " + name);
+    history_.write((released(lock) ? "left " : "lost ") + name);
+}
+
+bool worker::acquired(recursive_mutex& lock, const turn& how) {
+    if (how.cancel >= duration::zero())
+        return acquired_unless_cancelled(lock, how);
+    if (how.patience < duration::zero())
+        return enter(lock, how.lease), true;
+    if (how.lease > duration::zero())
+        return lock.try_lock_for(how.patience, lease_time{how.lease});
+    return lock.try_lock_for(how.patience);
+}
+
+bool worker::acquired_unless_cancelled(recursive_mutex& lock, const turn& how) {
+    std::stop_source cancel;
+    asio::steady_timer later{home_.loop(), how.cancel};
+    later.async_wait([cancel](const error_code& gone) mutable {
+        if (!gone)
+            cancel.request_stop();
+    });
+    try {
+        enter(lock, how.lease, cancel.get_token());
+        return true;
+    } catch (const boost::system::system_error& failure) {
+        if (failure.code() != asio::error::operation_aborted)
+            throw;
+        return false;
+    }
+}
+
+duration worker::up_to(duration most) {
+    const auto choices = static_cast<std::uint64_t>(most.count()) + 1;
+    return duration{static_cast<duration::rep>(random_() % choices)};
+}
+
+crew::crew(home& at, const work& what) {
+    for (std::size_t i = 0; i < what.threads; ++i)
+        workers_.push_back(std::make_unique<worker>(at, what, i));
+}
+
+std::int64_t crew::stop() {
+    for (const auto& each : workers_)
+        each->stop();
+    std::int64_t turns = 0;
+    for (const auto& each : workers_)
+        turns += each->turns();
+    return turns;
+}
+
+} // namespace holdfast::interop

@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "interop/holdfast/history_writer.hpp"
+#include "interop/holdfast/home.hpp"
+
+#include <exception>
+#include <memory>
+#include <random>
+#include <stop_token>
+#include <thread>
+
+namespace holdfast::interop {
+
+/// One way to take a lock, and what to do with it. `patience`: −1 for ever, 0 one attempt. `lease`: 0
+/// for renewed. `hold` and `pause`: at most so long, drawn at random. `depth`: how often the lock
+/// is entered. `cancel`: the wait is called off after so long; −1 never.
+struct turn {
+    duration patience, lease, hold, pause;
+    std::int64_t depth;
+    duration cancel;
+};
+
+/// What a crew of workers does until it is stopped: turns drawn at random, on random names.
+struct work {
+    std::size_t threads;
+    std::vector<std::string> names;
+    std::vector<turn> turns;
+    std::string history; ///< where each worker writes, before ".0", ".1", …
+    std::uint64_t seed;
+};
+
+work work_of(const json::object& described);
+
+/// Takes a turn, on a name, both drawn at random, again and again, and writes down what it knows.
+class worker {
+public:
+    worker(home&, const work&, std::size_t number);
+
+    void stop() { thread_.request_stop(); }
+
+    /// How many turns it took, when it has ended. Throws what ended it before its time.
+    std::int64_t turns();
+
+private:
+    void run(const std::stop_token& over);
+    void take(const turn&, const std::string& name);
+    bool acquired(recursive_mutex&, const turn&);
+    bool acquired_unless_cancelled(recursive_mutex&, const turn&);
+    duration up_to(duration most);
+
+    home& home_;
+    const work what_;
+    history_writer history_;
+    std::mt19937_64 random_;
+    std::int64_t turns_ = 0;
+    std::exception_ptr ended_by_;
+    std::jthread thread_{[this](const std::stop_token& over) { run(over); }};
+};
+
+/// Workers that go on until they are stopped, each with its history in a file of its own.
+class crew {
+public:
+    crew(home&, const work&);
+
+    std::int64_t stop(); ///< how many turns they took
+
+private:
+    std::vector<std::unique_ptr<worker>> workers_;
+};
+
+} // namespace holdfast::interop

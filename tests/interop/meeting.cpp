@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "interop/meeting.hpp"
+
+#include "interop/server_state.hpp"
+
+#include <cctype>
+
+namespace holdfast::interop {
+
+void PrintTo(const setting& what, std::ostream* out) {
+    *out << "Redisson " << what.redisson << " on " << what.server.label << ", "
+         << (what.who == roles::jvm_first ? "the JVM first" : "ours first");
+}
+
+std::vector<setting> one_way() {
+    std::vector<setting> all;
+    for (const std::string& version : redisson_versions())
+        for (const support::server_binary& server : support::servers())
+            all.push_back({version, server});
+    if (all.empty())
+        all.push_back({}); // which skips its tests with the reason
+    return all;
+}
+
+std::vector<setting> both_ways() {
+    std::vector<setting> all;
+    for (setting each : one_way())
+        for (const roles who : {roles::jvm_first, roles::ours_first}) {
+            each.who = who;
+            all.push_back(each);
+        }
+    return all;
+}
+
+std::string name_of(const ::testing::TestParamInfo<setting>& info) {
+    const setting& what = info.param;
+    std::string name = "redisson_" + what.redisson + "_on_" + what.server.label +
+                       (what.who == roles::jvm_first ? "_jvm_first" : "_ours_first");
+    for (char& letter : name)
+        if (std::isalnum(static_cast<unsigned char>(letter)) == 0)
+            letter = '_';
+    return name;
+}
+
+void meeting::SetUp() {
+    if (GetParam().redisson.empty())
+        GTEST_SKIP() << "these tests need a JVM with Redisson: ./dev interop";
+    try {
+        server_ = std::make_unique<support::redis_server>(
+            GetParam().server, support::redis_server::options{.tcp = true});
+    } catch (const support::server_unavailable& why) {
+        if (support::servers_are_required())
+            FAIL() << why.what();
+        GTEST_SKIP() << why.what();
+    }
+}
+
+std::unique_ptr<remote_client> meeting::client_of(peer& where, bool is_jvm) {
+    return std::make_unique<remote_client>(where, is_jvm, server().url(), how_);
+}
+
+std::unique_ptr<peer> meeting::new_process(bool of_jvm) {
+    return of_jvm ? start_jvm(GetParam().redisson) : start_ours();
+}
+
+remote_client& meeting::jvm() {
+    if (!jvm_)
+        jvm_ = another(true);
+    return *jvm_;
+}
+
+remote_client& meeting::ours() {
+    if (!ours_)
+        ours_ = another(false);
+    return *ours_;
+}
+
+std::unique_ptr<remote_client> meeting::another(bool is_jvm) {
+    if (is_jvm)
+        return client_of(shared_jvm(GetParam().redisson), true);
+    if (!our_process_)
+        our_process_ = start_ours();
+    return client_of(*our_process_, false);
+}
+
+std::size_t meeting::waiters(const std::string& name) {
+    const redis::reply answer =
+        server().command({"PUBSUB", "NUMSUB", channel_of(name)});
+    return static_cast<std::size_t>(answer.items.at(1).integer);
+}
+
+} // namespace holdfast::interop

@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: Apache-2.0
+// Two clients at one server: a JVM's and ours. Each test is told once and plays both ways.
+//
+//     class Waking : public meeting {};
+//     HOLDFAST_BOTH_WAYS(Waking);
+//     TEST_P(Waking, …) { first().thread("a").lock("L").lock(); … second() … }
+#pragma once
+
+#include "interop/remote.hpp"
+#include "support/redis_server.hpp"
+
+#include <memory>
+#include <ostream>
+#include <string>
+#include <vector>
+
+#include <gmock/gmock.h>
+
+namespace holdfast::interop {
+
+using namespace std::chrono_literals;
+using support::eventually;
+using support::soon;
+
+enum class roles { jvm_first, ours_first };
+
+struct setting {
+    std::string redisson; ///< empty: there is no JVM to meet
+    support::server_binary server;
+    roles who = roles::jvm_first;
+};
+void PrintTo(const setting&, std::ostream*);
+
+std::vector<setting> both_ways(); ///< each version on each server, in either role
+std::vector<setting> one_way();   ///< for what is the same in both
+std::string name_of(const ::testing::TestParamInfo<setting>&);
+
+class meeting : public ::testing::TestWithParam<setting> {
+protected:
+    void SetUp() override;
+
+    support::redis_server& server() { return *server_; }
+
+    /// How the clients shall be, for those who want it otherwise; before they are first used.
+    void have_clients(client_settings how) { how_ = std::move(how); }
+
+    remote_client& jvm();
+    remote_client& ours();
+    remote_client& first() { return jvm_is_first() ? jvm() : ours(); }
+    remote_client& second() { return jvm_is_first() ? ours() : jvm(); }
+
+    /// Further clients: of the same processes, and of new ones, which may be killed.
+    std::unique_ptr<remote_client> another(bool is_jvm);
+    std::unique_ptr<peer> new_process(bool of_jvm);
+    std::unique_ptr<remote_client> client_of(peer&, bool is_jvm);
+
+    bool jvm_is_first() const { return GetParam().who == roles::jvm_first; }
+
+    std::size_t waiters(const std::string& name); ///< who listens for that lock's releases
+
+private:
+    client_settings how_;
+    std::unique_ptr<support::redis_server> server_;
+    std::unique_ptr<peer> our_process_;
+    std::unique_ptr<remote_client> jvm_, ours_;
+};
+
+} // namespace holdfast::interop
+
+#define HOLDFAST_BOTH_WAYS(suite)                                                                  \
+    INSTANTIATE_TEST_SUITE_P(Redisson, suite,                                                      \
+                             ::testing::ValuesIn(::holdfast::interop::both_ways()),                \
+                             ::holdfast::interop::name_of)
+#define HOLDFAST_ONE_WAY(suite)                                                                    \
+    INSTANTIATE_TEST_SUITE_P(Redisson, suite,                                                      \
+                             ::testing::ValuesIn(::holdfast::interop::one_way()),                  \
+                             ::holdfast::interop::name_of)

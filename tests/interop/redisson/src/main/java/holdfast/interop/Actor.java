@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0
+package holdfast.interop;
+
+import java.util.concurrent.BlockingQueue;
+import java.util.concurrent.LinkedBlockingQueue;
+
+/** A thread with a name that lives as long as the process: Redisson's locks belong to threads. */
+final class Actor {
+    private final BlockingQueue<Runnable> tasks = new LinkedBlockingQueue<>();
+    private final Thread thread;
+
+    Actor(String name) {
+        thread = new Thread(this::play, name);
+        thread.setDaemon(true);
+        thread.start();
+    }
+
+    void run(Runnable task) {
+        tasks.add(task);
+    }
+
+    /** The number behind the client's id in what Redisson writes as the owner. */
+    @SuppressWarnings("deprecation") // threadId() came with JDK 19
+    long id() {
+        return thread.getId();
+    }
+
+    boolean interrupt() {
+        thread.interrupt();
+        return true;
+    }
+
+    private void play() {
+        while (true) {
+            try {
+                Runnable task = tasks.take();
+                task.run();
+            } catch (InterruptedException none) {
+                // It was meant for a call that had just ended.
+            }
+        }
+    }
+}

@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: Apache-2.0
+package holdfast.interop;
+
+import com.google.gson.JsonElement;
+import com.google.gson.annotations.SerializedName;
+import java.util.List;
+import java.util.Map;
+
+/** One line of standard input. What a verb does not need is absent. */
+record Command(
+        long id,
+        @SerializedName("do") String verb,
+        String client,
+        String actor,
+        String object,
+        String name,
+        String method,
+        List<JsonElement> args,
+        int count,
+        long target,
+        String address,
+        Map<String, JsonElement> settings,
+        @SerializedName("server_settings") Map<String, JsonElement> serverSettings,
+        String crew,
+        Work work) {
+
+    /** What a crew of threads does until it is stopped: turns drawn at random, on random names. */
+    record Work(int threads, List<String> names, List<Turn> turns, String history, long seed) {}
+
+    /**
+     * Lengths of time are milliseconds. {@code patience}: −1 for ever, 0 one attempt. {@code lease}: 0
+     * for renewed. {@code hold} and {@code pause}: at most so long, drawn at random. {@code depth}:
+     * how often the lock is entered. {@code cancel}: the wait is called off after so long; −1 never.
+     */
+    record Turn(long patience, long lease, long hold, long pause, int depth, long cancel) {}
+}

@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: Apache-2.0
+package holdfast.interop;
+
+import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.nio.channels.FileChannel;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Path;
+import java.nio.file.StandardOpenOption;
+
+/**
+ * What one worker knew, and when: a line each, with the nanoseconds of CLOCK_MONOTONIC, which all
+ * processes of a machine share. Written at once and unbuffered, so that it survives a kill.
+ */
+final class History {
+    private final FileChannel file;
+
+    History(String path) throws IOException {
+        file = FileChannel.open(Path.of(path), StandardOpenOption.CREATE_NEW,
+                StandardOpenOption.WRITE);
+    }
+
+    void asks(String name, long lease) {
+        write("asks " + name + " " + lease);
+    }
+
+    void holds(String name) {
+        write("holds " + name);
+    }
+
+    void givesUp(String name) {
+        write("gives-up " + name);
+    }
+
+    void leaves(String name) {
+        write("leaves " + name);
+    }
+
+    /** {@code ours}: whether it was still ours when it was released. */
+    void left(String name, boolean ours) {
+        write((ours ? "left " : "lost ") + name);
+    }
+
+    void failed(String why) {
+        write("failed " + why.replace('\n', ' '));
+    }
+
+    private void write(String what) {
+        String line = System.nanoTime() + " " + what + "\n";
+        try {
+            file.write(ByteBuffer.wrap(line.getBytes(StandardCharsets.UTF_8)));
+        } catch (IOException unwritable) {
+            throw new IllegalStateException(unwritable);
+        }
+    }
+}

@@ -1,0 +1,141 @@
+// SPDX-License-Identifier: Apache-2.0
+package holdfast.interop;
+
+import com.google.gson.Gson;
+import com.google.gson.JsonNull;
+import com.google.gson.JsonObject;
+import java.io.BufferedReader;
+import java.io.IOException;
+import java.io.InputStreamReader;
+import java.io.PrintStream;
+import java.nio.charset.StandardCharsets;
+import java.util.Map;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.Future;
+
+/**
+ * Does with Redisson what its standard input says: one JSON object a line, each answered by one with
+ * the same id when it is done. tests/interop/README.md has the commands; the C++ peer speaks the
+ * same language.
+ */
+public final class Peer {
+    private final Gson gson = new Gson();
+    private final PrintStream answers;
+    private final Clients clients = new Clients();
+    private final Map<String, Actor> actors = new ConcurrentHashMap<>();
+    private final Map<Long, Future<?>> pending = new ConcurrentHashMap<>();
+    private final Map<String, Crew> crews = new ConcurrentHashMap<>();
+
+    private Peer(PrintStream answers) {
+        this.answers = answers;
+    }
+
+    public static void main(String[] none) throws IOException {
+        PrintStream answers = new PrintStream(System.out, true, StandardCharsets.UTF_8);
+        System.setOut(System.err); // whatever a library prints is no answer
+        Peer peer = new Peer(answers);
+        var commands = new BufferedReader(new InputStreamReader(System.in, StandardCharsets.UTF_8));
+        for (String line = commands.readLine(); line != null; line = commands.readLine()) {
+            peer.obey(peer.gson.fromJson(line, Command.class));
+        }
+        Runtime.getRuntime().halt(0); // whoever commanded is gone
+    }
+
+    private void obey(Command command) {
+        switch (command.verb()) {
+            case "connect" -> answer(command, () -> clients.connect(command));
+            case "close" -> aside(command, () -> clients.close(command.client()));
+            case "call" -> actor(command).run(() -> call(command));
+            case "time" -> actor(command).run(() -> answer(command, () -> roundTrips(command)));
+            case "thread" -> answer(command, () -> actor(command).id());
+            case "interrupt" -> answer(command, () -> actor(command).interrupt());
+            case "cancel" -> answer(command, () -> cancel(command.target()));
+            case "work" -> answer(command, () -> crews.put(command.crew(), start(command)));
+            case "stop" -> aside(command, () -> crews.remove(command.crew()).stop());
+            default -> fail(command, new IllegalArgumentException(command.verb()));
+        }
+    }
+
+    private Actor actor(Command command) {
+        return actors.computeIfAbsent(command.actor(), Actor::new);
+    }
+
+    /** Answers when the call has returned or, if it returned a future, when that is completed. */
+    private void call(Command command) {
+        try {
+            Object result = Calls.call(object(command), command.method(), command.args());
+            if (result instanceof Future<?> future) {
+                pending.put(command.id(), future);
+                Calls.whenComplete(future, (value, failure) -> {
+                    pending.remove(command.id());
+                    settle(command, value, failure);
+                });
+            } else {
+                settle(command, result, null);
+            }
+        } catch (Throwable failure) {
+            fail(command, failure);
+        }
+    }
+
+    private Object object(Command command) throws Throwable {
+        return Calls.object(clients.get(command.client()), command.object(), command.name());
+    }
+
+    /** How long each of so many calls took, in microseconds, with nothing of ours in between. */
+    private long[] roundTrips(Command command) throws Throwable {
+        Object on = object(command);
+        long[] took = new long[command.count()];
+        for (int i = 0; i < took.length; i++) {
+            long began = System.nanoTime();
+            Calls.call(on, command.method(), command.args());
+            took[i] = (System.nanoTime() - began) / 1000;
+        }
+        return took;
+    }
+
+    private boolean cancel(long target) {
+        Future<?> future = pending.get(target);
+        return future != null && future.cancel(true);
+    }
+
+    private Crew start(Command command) throws IOException {
+        return new Crew(clients.get(command.client()), command.work());
+    }
+
+    private interface Deed {
+        Object perform() throws Throwable;
+    }
+
+    private void answer(Command command, Deed deed) {
+        try {
+            settle(command, deed.perform(), null);
+        } catch (Throwable failure) {
+            fail(command, failure);
+        }
+    }
+
+    /** For what takes a while and belongs to no actor: the next command does not wait for it. */
+    private void aside(Command command, Deed deed) {
+        new Thread(() -> answer(command, deed), command.verb()).start();
+    }
+
+    private void fail(Command command, Throwable failure) {
+        settle(command, null, failure);
+    }
+
+    private void settle(Command command, Object result, Throwable failure) {
+        JsonObject answer = new JsonObject();
+        answer.addProperty("id", command.id());
+        if (failure != null) {
+            answer.addProperty("error", Calls.words(failure));
+        } else if (result instanceof Crew || result == null) {
+            answer.add("result", JsonNull.INSTANCE);
+        } else {
+            answer.add("result", gson.toJsonTree(result));
+        }
+        synchronized (answers) {
+            answers.println(answer);
+        }
+    }
+}

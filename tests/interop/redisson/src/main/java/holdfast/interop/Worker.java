@@ -1,0 +1,122 @@
+// SPDX-License-Identifier: Apache-2.0
+package holdfast.interop;
+
+import static java.util.concurrent.TimeUnit.MILLISECONDS;
+
+import java.util.Random;
+import java.util.concurrent.TimeoutException;
+import org.redisson.api.RFuture;
+import org.redisson.api.RLock;
+import org.redisson.api.RedissonClient;
+
+/** Takes a turn, on a name, both drawn at random, again and again, and writes down what it knows. */
+final class Worker implements Runnable {
+    private final RedissonClient client;
+    private final Command.Work work;
+    private final History history;
+    private final Random random;
+    private volatile boolean stopped;
+    private volatile Exception endedBy;
+    private volatile long turns;
+
+    Worker(RedissonClient client, Command.Work work, History history, long seed) {
+        this.client = client;
+        this.work = work;
+        this.history = history;
+        this.random = new Random(seed);
+    }
+
+    void stop() {
+        stopped = true;
+    }
+
+    long turns() throws Exception {
+        if (endedBy != null) {
+            throw endedBy;
+        }
+        return turns;
+    }
+
+    @Override
+    public void run() {
+        try {
+            while (!stopped) {
+                var turn = work.turns().get(random.nextInt(work.turns().size()));
+                take(turn, work.names().get(random.nextInt(work.names().size())));
+                turns++;
+                Thread.sleep(upTo(turn.pause()));
+            }
+        } catch (Exception failure) {
+            history.failed(Calls.words(failure));
+            endedBy = failure;
+        }
+    }
+
+    private void take(Command.Turn turn, String name) throws Exception {
+        // A lock object remembers the lease it was last given and uses it for calls without one
+        // (redisson-protocol.md §3.2), so each turn has an object of its own.
+        RLock lock = client.getLock(name);
+        history.asks(name, turn.lease());
+        if (!acquired(lock, turn)) {
+            history.givesUp(name);
+            return;
+        }
+        history.holds(name);
+        for (int entry = 1; entry < turn.depth(); entry++) {
+            enter(lock, turn.lease());
+        }
+        Thread.sleep(upTo(turn.hold()));
+        for (int entry = 1; entry < turn.depth(); entry++) {
+            lock.unlock();
+        }
+        history.leaves(name);
+        history.left(name, released(lock));
+    }
+
+    private static boolean acquired(RLock lock, Command.Turn turn) throws Exception {
+        if (turn.cancel() >= 0) {
+            return acquiredUnlessCancelled(lock, turn);
+        }
+        if (turn.patience() < 0) {
+            enter(lock, turn.lease());
+            return true;
+        }
+        if (turn.lease() > 0) {
+            return lock.tryLock(turn.patience(), turn.lease(), MILLISECONDS);
+        }
+        return turn.patience() == 0 ? lock.tryLock() : lock.tryLock(turn.patience(), MILLISECONDS);
+    }
+
+    private static void enter(RLock lock, long lease) {
+        if (lease > 0) {
+            lock.lock(lease, MILLISECONDS);
+        } else {
+            lock.lock();
+        }
+    }
+
+    private static boolean acquiredUnlessCancelled(RLock lock, Command.Turn turn) throws Exception {
+        RFuture<Void> granted =
+                turn.lease() > 0 ? lock.lockAsync(turn.lease(), MILLISECONDS) : lock.lockAsync();
+        try {
+            granted.get(turn.cancel(), MILLISECONDS);
+            return true;
+        } catch (TimeoutException late) {
+            return !granted.cancel(true); // too late to cancel: it was granted meanwhile
+        }
+    }
+
+    /** False: it was not ours any more. */
+    private static boolean released(RLock lock) {
+        try {
+            lock.unlock();
+            return true;
+        } catch (IllegalMonitorStateException notOurs) {
+            return false;
+        }
+    }
+
+    private long upTo(long most) {
+        return most == 0 ? 0 : random.nextLong(most + 1);
+    }
+}

@@ -1,0 +1,118 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "interop/remote.hpp"
+
+#include <atomic>
+
+namespace holdfast::interop {
+namespace {
+
+/// Clients of all tests share a JVM.
+std::string next_label() {
+    static std::atomic<int> last = 0;
+    return "client" + std::to_string(++last);
+}
+
+json::object settings_for_jvm(const client_settings& how) {
+    json::object all = how.redisson;
+    if (how.lease_time)
+        all["lockWatchdogTimeout"] = how.lease_time->count();
+    return all;
+}
+
+json::object settings_for_us(const client_settings& how) {
+    json::object all;
+    if (how.lease_time)
+        all["lease_time"] = how.lease_time->count();
+    if (how.poll_bound)
+        all["poll_bound"] = how.poll_bound->count();
+    return all;
+}
+
+} // namespace
+
+remote_client::remote_client(peer& where, bool is_jvm, const std::string& url,
+                             const client_settings& how)
+    : peer_{where}
+    , is_jvm_{is_jvm}
+    , label_{next_label()} {
+    id_ = json::value_to<std::string>(
+        peer_.ask({{"do", "connect"},
+                   {"client", label_},
+                   {"address", url},
+                   {"settings", is_jvm ? settings_for_jvm(how) : settings_for_us(how)},
+                   {"server_settings", how.redisson_server}}));
+}
+
+remote_client::~remote_client() {
+    try {
+        peer_.ask({{"do", "close"}, {"client", label_}});
+    } catch (const std::runtime_error&) {
+        // Its process was killed, or the test has failed before.
+    }
+}
+
+remote_thread remote_client::thread(const std::string& name) {
+    return remote_thread{*this, label_ + "." + name};
+}
+
+remote_lock remote_thread::lock(const std::string& name) const {
+    return remote_lock{client_->process(),
+                       {{"do", "call"},
+                        {"client", client_->label()},
+                        {"actor", name_},
+                        {"object", "getLock"},
+                        {"name", name}}};
+}
+
+std::string remote_thread::owner() const {
+    const json::value number = client_->process().ask({{"do", "thread"}, {"actor", name_}});
+    return client_->id() + ":" + (number.is_int64() ? std::to_string(number.as_int64()) : "");
+}
+
+remote_lock remote_lock::async() const {
+    remote_lock same = *this;
+    same.suffix_ = "Async";
+    return same;
+}
+
+json::object remote_lock::command(const std::string& method,
+                                  const std::vector<duration>& lengths) const {
+    json::object all = call_;
+    all["method"] = method + suffix_;
+    json::array arguments;
+    for (const duration each : lengths)
+        arguments.emplace_back(each.count());
+    if (!lengths.empty())
+        arguments.emplace_back("MILLISECONDS");
+    all["args"] = std::move(arguments);
+    return all;
+}
+
+bool remote_lock::unlock() try {
+    (void)ask("unlock");
+    return true;
+} catch (const peer_failure& failure) {
+    const std::string_view words = failure.what();
+    if (words.starts_with("IllegalMonitorStateException") || words.starts_with("not_held"))
+        return false;
+    throw;
+}
+
+void remote_lock::interrupt() {
+    json::object all = call_;
+    all["do"] = "interrupt";
+    peer_->ask(std::move(all));
+}
+
+bool remote_lock::cancel(const ongoing& call) {
+    return peer_->ask({{"do", "cancel"}, {"target", call.id}}).as_bool();
+}
+
+std::vector<std::int64_t> remote_lock::round_trips(int count) {
+    json::object all = command("isLocked", {});
+    all["do"] = "time";
+    all["count"] = count;
+    return json::value_to<std::vector<std::int64_t>>(peer_->ask(std::move(all)));
+}
+
+} // namespace holdfast::interop

@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: Apache-2.0
+// Clients, threads and locks in another process, of either side. What the commands of README.md are
+// to a test.
+#pragma once
+
+#include "interop/peer.hpp"
+
+#include <holdfast/time.hpp>
+
+#include <optional>
+#include <string>
+
+namespace holdfast::interop {
+
+/// What both sides understand; nothing: each side's own default.
+struct client_settings {
+    std::optional<duration> lease_time{}; ///< of renewed holds: lockWatchdogTimeout
+    std::optional<duration> poll_bound{}; ///< ours alone: a JVM never asks but at the lease's end
+    json::object redisson{};              ///< setters of its Config
+    json::object redisson_server{};       ///< setters of its SingleServerConfig
+};
+
+class remote_thread;
+
+/// One client in a peer. Closed with the object, unless its process is gone.
+class remote_client {
+public:
+    remote_client(peer&, bool is_jvm, const std::string& url, const client_settings& = {});
+    remote_client(const remote_client&) = delete;
+    ~remote_client();
+
+    remote_thread thread(const std::string& name);
+
+    bool is_jvm() const { return is_jvm_; }
+    const std::string& id() const { return id_; } ///< the first half of its owners
+    const std::string& label() const { return label_; }
+    peer& process() { return peer_; }
+
+private:
+    peer& peer_;
+    bool is_jvm_;
+    std::string label_; ///< by which the process knows it
+    std::string id_;
+};
+
+/// An RLock as one thread sees it. What a call may throw is a `peer_failure`.
+class remote_lock {
+public:
+    remote_lock(peer& where, json::object call)
+        : peer_{&where}
+        , call_{std::move(call)} {}
+
+    /// The same lock and thread through the asynchronous calls.
+    remote_lock async() const;
+
+    void lock() { (void)ask("lock"); }
+    void lock(duration lease) { (void)ask("lock", {lease}); }
+    bool try_lock() { return ask("tryLock").as_bool(); }
+    bool try_lock_for(duration patience) { return ask("tryLock", {patience}).as_bool(); }
+    bool try_lock_for(duration patience, duration lease) {
+        return ask("tryLock", {patience, lease}).as_bool();
+    }
+    /// False: it was not, or no longer, this thread's.
+    bool unlock();
+    bool force_unlock() { return ask("forceUnlock").as_bool(); }
+
+    bool is_locked() { return ask("isLocked").as_bool(); }
+    bool is_held() { return ask("isHeldByCurrentThread").as_bool(); }
+    std::int64_t hold_count() { return ask("getHoldCount").as_int64(); }
+    /// −2 ms if it is free, −1 ms if its lease has no end.
+    duration remaining() { return duration{ask("remainTimeToLive").as_int64()}; }
+
+    /// The same, without waiting for the answer.
+    ongoing begin_lock() { return begin("lock"); }
+    ongoing begin_lock(duration lease) { return begin("lock", {lease}); }
+    ongoing begin_lock_interruptibly() { return begin("lockInterruptibly"); }
+    ongoing begin_try_lock_for(duration patience) { return begin("tryLock", {patience}); }
+    ongoing begin_unlock() { return begin("unlock"); }
+
+    void interrupt(); ///< the thread, in whatever call it is
+    bool cancel(const ongoing&);
+
+    /// How long each of so many `isLocked()` took, in microseconds, as the thread itself saw it.
+    std::vector<std::int64_t> round_trips(int count);
+
+private:
+    json::object command(const std::string& method, const std::vector<duration>& lengths) const;
+    ongoing begin(const std::string& method, const std::vector<duration>& lengths = {}) {
+        return peer_->begin(command(method, lengths));
+    }
+    json::value ask(const std::string& method, const std::vector<duration>& lengths = {}) {
+        return support::soon(begin(method, lengths).answer);
+    }
+
+    peer* peer_;
+    json::object call_;
+    std::string suffix_;
+};
+
+/// One thread of a client. It does one thing after the other.
+class remote_thread {
+public:
+    remote_thread(remote_client& of, std::string name)
+        : client_{&of}
+        , name_{std::move(name)} {}
+
+    remote_lock lock(const std::string& name) const;
+
+    /// What it writes as owner begins so: all of it, where that can be known.
+    std::string owner() const;
+
+private:
+    remote_client* client_;
+    std::string name_;
+};
+
+} // namespace holdfast::interop

@@ -1,0 +1,67 @@
+# ./dev interop and ./dev soak: our locks against those of real Redisson clients, in JVMs of their own.
+# What this needs beyond the other verbs (a JDK, Maven, Redisson's jars) is fetched here and by
+# nobody else. A version of Redisson is tested if tests/interop/redisson/checksums/ names it.
+# shellcheck shell=bash
+
+peers_source=tests/interop/redisson
+peers_folder=build/interop/redisson
+
+verb_interop() {
+  prepare_interop
+  results=$PWD/build/interop/results
+  rm -rf "$results"
+  # Not half the day if something hangs: each test has limits of its own, and CTest one for all.
+  attempt "Testing interop (ci)" run_layer ci interop
+  stage_summary
+  python3 tools/dev/compatibility.py "$results" > build/interop/compatibility.md
+  in_ci || cp build/interop/compatibility.md docs/compatibility.md
+  python3 tools/dev/tally.py "$results" "$(failed_stages)"
+}
+
+# ./dev soak [--minutes N]: the mixed stress for as long as wanted.
+verb_soak() {
+  local minutes=10
+  case ${1:-} in
+    --minutes) minutes=${2:?"./dev soak --minutes N"} ;;
+    "") ;;
+    *) die "soak knows only --minutes N" ;;
+  esac
+  prepare_interop
+  HOLDFAST_STRESS_SECONDS=$((minutes * 60)) \
+    build/ci/tests/interop/interop_test --gtest_filter='*MixedStress*'
+}
+
+prepare_interop() {
+  need build server interop
+  fetch_servers
+  export_servers
+  HOLDFAST_REDISSON=
+  local sums version
+  for sums in "$peers_source"/checksums/*.sha256; do
+    version=$(basename "$sums" .sha256)
+    if ! peer_is_built "$version"; then
+      stage "Building the peer on Redisson $version" build_peer "$version"
+    fi
+    HOLDFAST_REDISSON+="$version=$PWD/$peers_folder/$version;"
+  done
+  export HOLDFAST_REDISSON
+  stage "Building (ci)" build ci --target interop
+}
+
+peer_is_built() {
+  local built=$peers_folder/$1/built
+  [[ -e $built && -z $(find "$peers_source"/{pom.xml,src,"checksums/$1.sha256"} -newer "$built") ]]
+}
+
+# Maven checks what it fetches against the registry's own checksums (-C). What a JVM will run is
+# checked against ours too, every file of it, before anything runs it.
+build_peer() {
+  local out=$PWD/$peers_folder/$1
+  rm -rf "$out"
+  mvn -B -q -C -Dstyle.color=never -f "$peers_source/pom.xml" -Dredisson.version="$1" -Dout="$out" \
+    compiler:compile dependency:copy-dependencies
+  (cd "$out/lib" && LC_ALL=C sha256sum -- *.jar) |
+    diff "$peers_source/checksums/$1.sha256" - ||
+    die "the jars of Redisson $1 (>) are not those of $peers_source/checksums/$1.sha256 (<)"
+  touch "$out/built"
+}
