@@ -2,6 +2,7 @@
 #include "interop/meeting.hpp"
 
 #include "interop/server_state.hpp"
+#include "interop/with_redisson.hpp"
 
 #include <cctype>
 
@@ -44,7 +45,10 @@ std::string name_of(const ::testing::TestParamInfo<setting>& info) {
 
 void meeting::SetUp() {
     if (GetParam().redisson.empty())
-        GTEST_SKIP() << "these tests need a JVM with Redisson: ./dev interop";
+        return miss_redisson();
+    RecordProperty("primitive", primitive_);
+    RecordProperty("redisson", GetParam().redisson);
+    RecordProperty("server", GetParam().server.label);
     try {
         server_ = std::make_unique<support::redis_server>(
             GetParam().server, support::redis_server::options{.tcp = true});
@@ -83,9 +87,20 @@ std::unique_ptr<remote_client> meeting::another(bool is_jvm) {
     return client_of(*our_process_, false);
 }
 
+bool meeting::keeps(const remote_client& holder, const std::string& name, duration length) {
+    const auto end = time_of(server()) + length;
+    bool lost = false;
+    const bool ended = eventually([&] {
+        const auto state = state_of(server());
+        const auto lock = state.find(name);
+        lost = lock == state.end() || !lock->second.fields.begin()->first.starts_with(holder.id());
+        return lost || time_of(server()) > end;
+    });
+    return ended && !lost;
+}
+
 std::size_t meeting::waiters(const std::string& name) {
-    const redis::reply answer =
-        server().command({"PUBSUB", "NUMSUB", channel_of(name)});
+    const redis::reply answer = server().command({"PUBSUB", "NUMSUB", channel_of(name)});
     return static_cast<std::size_t>(answer.items.at(1).integer);
 }
 

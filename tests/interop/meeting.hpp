@@ -12,6 +12,7 @@
 #include <memory>
 #include <ostream>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include <gmock/gmock.h>
@@ -37,6 +38,10 @@ std::string name_of(const ::testing::TestParamInfo<setting>&);
 
 class meeting : public ::testing::TestWithParam<setting> {
 protected:
+    /// Under which name docs/compatibility.md counts the tests.
+    explicit meeting(std::string primitive = "RLock")
+        : primitive_{std::move(primitive)} {}
+
     void SetUp() override;
 
     support::redis_server& server() { return *server_; }
@@ -58,7 +63,11 @@ protected:
 
     std::size_t waiters(const std::string& name); ///< who listens for that lock's releases
 
+    /// Whether the client's hold stays on the server for so long, by the server's clock.
+    bool keeps(const remote_client& holder, const std::string& name, duration length);
+
 private:
+    const std::string primitive_;
     client_settings how_;
     std::unique_ptr<support::redis_server> server_;
     std::unique_ptr<peer> our_process_;
@@ -72,6 +81,5 @@ private:
                              ::testing::ValuesIn(::holdfast::interop::both_ways()),                \
                              ::holdfast::interop::name_of)
 #define HOLDFAST_ONE_WAY(suite)                                                                    \
-    INSTANTIATE_TEST_SUITE_P(Redisson, suite,                                                      \
-                             ::testing::ValuesIn(::holdfast::interop::one_way()),                  \
+    INSTANTIATE_TEST_SUITE_P(Redisson, suite, ::testing::ValuesIn(::holdfast::interop::one_way()), \
                              ::holdfast::interop::name_of)

@@ -84,10 +84,10 @@ std::unique_ptr<peer> start_jvm(const std::string& redisson) {
     const std::string folder = builds().at(redisson);
     const std::string jars = folder + "/classes:" + folder + "/lib/*";
     // Small and quick to start, since there are several of them on a machine that has other work.
-    return std::make_unique<peer>(
-        std::vector<std::string>{"java", "-XX:+UseSerialGC", "-Xmx256m", "-XX:-UsePerfData", "-cp",
-                                 jars, "holdfast.interop.Peer"},
-        "redisson-" + redisson);
+    return std::make_unique<peer>(std::vector<std::string>{"java", "-XX:+UseSerialGC", "-Xmx256m",
+                                                           "-XX:-UsePerfData", "-cp", jars,
+                                                           "holdfast.interop.Peer"},
+                                  "redisson-" + redisson);
 }
 
 std::unique_ptr<peer> start_ours() {

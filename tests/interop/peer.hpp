@@ -44,7 +44,9 @@ public:
     ongoing begin(json::object command);
 
     /// The answer, waited for. Throws `peer_failure`, also if the process ends meanwhile.
-    json::value ask(json::object command) { return support::soon(begin(std::move(command)).answer); }
+    json::value ask(json::object command) {
+        return support::soon(begin(std::move(command)).answer);
+    }
 
     /// SIGKILL, and returns when the process is gone.
     void kill();

@@ -25,6 +25,8 @@ json::object settings_for_us(const client_settings& how) {
         all["lease_time"] = how.lease_time->count();
     if (how.poll_bound)
         all["poll_bound"] = how.poll_bound->count();
+    if (how.unavailable_patience)
+        all["unavailable_patience"] = how.unavailable_patience->count();
     return all;
 }
 
@@ -98,14 +100,21 @@ bool remote_lock::unlock() try {
     throw;
 }
 
-void remote_lock::interrupt() {
+json::value remote_lock::tell(const std::string& verb) {
     json::object all = call_;
-    all["do"] = "interrupt";
-    peer_->ask(std::move(all));
+    all["do"] = verb;
+    return peer_->ask(std::move(all));
+}
+
+std::vector<std::string> remote_lock::heard() {
+    return json::value_to<std::vector<std::string>>(tell("heard"));
 }
 
 bool remote_lock::cancel(const ongoing& call) {
-    return peer_->ask({{"do", "cancel"}, {"target", call.id}}).as_bool();
+    json::object all = call_;
+    all["do"] = "cancel";
+    all["target"] = call.id;
+    return peer_->ask(std::move(all)).as_bool();
 }
 
 std::vector<std::int64_t> remote_lock::round_trips(int count) {

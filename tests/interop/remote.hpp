@@ -16,8 +16,9 @@ namespace holdfast::interop {
 struct client_settings {
     std::optional<duration> lease_time{}; ///< of renewed holds: lockWatchdogTimeout
     std::optional<duration> poll_bound{}; ///< ours alone: a JVM never asks but at the lease's end
-    json::object redisson{};              ///< setters of its Config
-    json::object redisson_server{};       ///< setters of its SingleServerConfig
+    std::optional<duration> unavailable_patience{}; ///< ours alone
+    json::object redisson{};                        ///< setters of its Config
+    json::object redisson_server{};                 ///< setters of its SingleServerConfig
 };
 
 class remote_thread;
@@ -77,13 +78,21 @@ public:
     ongoing begin_try_lock_for(duration patience) { return begin("tryLock", {patience}); }
     ongoing begin_unlock() { return begin("unlock"); }
 
-    void interrupt(); ///< the thread, in whatever call it is
+    /// Whether the thread can be interrupted as Redisson means it.
+    bool is_asleep() { return tell("asleep").as_bool(); }
+    void interrupt() { tell("interrupt"); }
     bool cancel(const ongoing&);
+
+    /// A JVM's listeners to the end and the deletion of the lock's key: "expired L", "deleted L".
+    void listen() { tell("listen"); }
+    std::vector<std::string> heard();
+    void unlisten() { tell("unlisten"); }
 
     /// How long each of so many `isLocked()` took, in microseconds, as the thread itself saw it.
     std::vector<std::int64_t> round_trips(int count);
 
 private:
+    json::value tell(const std::string& verb);
     json::object command(const std::string& method, const std::vector<duration>& lengths) const;
     ongoing begin(const std::string& method, const std::vector<duration>& lengths = {}) {
         return peer_->begin(command(method, lengths));

@@ -40,6 +40,12 @@ std::map<std::string, key_state> state_of(support::redis_server& server) {
     return all;
 }
 
+std::chrono::microseconds time_of(support::redis_server& server) {
+    const redis::reply now = server.command({"TIME"});
+    return std::chrono::seconds{std::stoll(now.items.at(0).text)} +
+           std::chrono::microseconds{std::stoll(now.items.at(1).text)};
+}
+
 std::string channel_of(const std::string& name) {
     return belonging_to("redisson_lock__channel", name);
 }

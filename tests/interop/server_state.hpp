@@ -4,6 +4,7 @@
 
 #include "support/redis_server.hpp"
 
+#include <chrono>
 #include <map>
 #include <optional>
 #include <string>
@@ -19,6 +20,9 @@ struct key_state {
 /// All keys but unlock latches, which a JVM writes for itself; each of those must have an end, or
 /// this throws `std::runtime_error`.
 std::map<std::string, key_state> state_of(support::redis_server&);
+
+/// The server's own clock, since 1970.
+std::chrono::microseconds time_of(support::redis_server&);
 
 /// Where the releases of a plain lock are told.
 std::string channel_of(const std::string& name);

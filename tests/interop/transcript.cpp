@@ -56,20 +56,18 @@ transcript::transcript(const std::string& socket_path)
 }
 
 // A server tells in order, so what came before a mark of ours is heard before the mark.
-std::vector<entry> transcript::take() {
+const std::vector<entry>& transcript::all() {
     const std::string mark = "mark " + std::to_string(++last_mark_);
     (void)mark_.command({"ECHO", mark});
-    std::vector<entry> all;
     for (;;) {
         const std::optional<redis::reply> line =
             connection_.next_message(duration{support::far_too_long});
         if (!line)
             throw std::runtime_error{"the server's monitor is silent"};
-        all.push_back(entry_of(line->text));
-        if (all.back().is("ECHO") && all.back().mentions(mark)) {
-            all.pop_back();
-            return all;
-        }
+        entry next = entry_of(line->text);
+        if (next.is("ECHO") && next.mentions(mark))
+            return heard_;
+        heard_.push_back(std::move(next));
     }
 }
 

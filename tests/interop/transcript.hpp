@@ -28,10 +28,11 @@ public:
     /// Begins now: returns when the server has confirmed it.
     explicit transcript(const std::string& socket_path);
 
-    /// All that was asked until now and not taken yet.
-    std::vector<entry> take();
+    /// All that was asked until now.
+    const std::vector<entry>& all();
 
 private:
+    std::vector<entry> heard_;
     support::redis_connection connection_, mark_;
     int last_mark_ = 0;
 };

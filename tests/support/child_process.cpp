@@ -86,8 +86,7 @@ std::optional<std::string> child_process::next_line() {
 void child_process::say(const std::string& line) {
     const std::string whole = line + "\n";
     for (std::size_t sent = 0; sent < whole.size();) {
-        const ssize_t count =
-            ::send(in_, whole.data() + sent, whole.size() - sent, MSG_NOSIGNAL);
+        const ssize_t count = ::send(in_, whole.data() + sent, whole.size() - sent, MSG_NOSIGNAL);
         if (count < 0 && errno != EINTR)
             return;
         sent += count > 0 ? static_cast<std::size_t>(count) : 0;

@@ -91,12 +91,12 @@ auto keep_lease(const call& of, answer_to_call done) {
 }
 
 auto keep_lease_if_any(const call& of, answer_to_call done) {
-    return on_loop(of, [&held = leases_of(of), done](error_code failure,
-                                                     std::optional<lease> taken) {
-        if (taken)
-            held.push_back(std::move(*taken));
-        done(failure, taken.has_value());
-    });
+    return on_loop(of,
+                   [&held = leases_of(of), done](error_code failure, std::optional<lease> taken) {
+                       if (taken)
+                           held.push_back(std::move(*taken));
+                       done(failure, taken.has_value());
+                   });
 }
 
 void take_later(const call& of, answer_to_call done) {
@@ -126,8 +126,7 @@ void release_later(const call& of, answer_to_call done) {
         return done(make_error_code(errc::not_owner), {});
     lease last = std::move(held.back());
     held.pop_back();
-    std::move(last).async_unlock(
-        on_loop(of, [done](error_code failure) { done(failure, {}); }));
+    std::move(last).async_unlock(on_loop(of, [done](error_code failure) { done(failure, {}); }));
 }
 
 void tell_whether(const call& of, answer_to_call done, bool forcing) {

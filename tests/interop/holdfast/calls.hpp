@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What Redisson's methods mean to us, by their names: the commands do not know which side they go to.
+// What Redisson's methods mean to us, by their names: the commands do not know which side they go
+// to.
 #pragma once
 
 #include "interop/holdfast/home.hpp"

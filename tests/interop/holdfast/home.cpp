@@ -27,10 +27,13 @@ options options_of(const json::object& command) {
     how.url = json::value_to<std::string>(command.at("address"));
     how.close_patience = duration::zero();
     const json::object& settings = command.at("settings").as_object();
-    if (const json::value* lease = settings.if_contains("lease_time"))
-        how.lease_time = duration{lease->as_int64()};
-    if (const json::value* bound = settings.if_contains("poll_bound"))
-        how.poll_bound = duration{bound->as_int64()};
+    const auto set = [&](const char* key, duration& field) {
+        if (const json::value* given = settings.if_contains(key))
+            field = duration{given->as_int64()};
+    };
+    set("lease_time", how.lease_time);
+    set("poll_bound", how.poll_bound);
+    set("unavailable_patience", how.unavailable_patience);
     return how;
 }
 

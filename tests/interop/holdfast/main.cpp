@@ -40,6 +40,10 @@ public:
             return aside_.run([this, command, verb](const std::stop_token&) {
                 answer(command, [&] { return verb == "close" ? close(command) : stop(command); });
             });
+        if (verb == "cancel") // by the actor that made the call, so that the call has been made
+            return actor_of(command).run([this, command](const std::stop_token&) {
+                answer(command, [&] { return cancel(command); });
+            });
         answer(command, [&]() -> json::value {
             if (verb == "connect")
                 return connect(command);
@@ -47,8 +51,8 @@ public:
                 return nullptr; // what we write as an owner's number is no thread's
             if (verb == "interrupt")
                 return actor_of(command).interrupt(), true;
-            if (verb == "cancel")
-                return cancel(command);
+            if (verb == "asleep")
+                return true; // no matter what it does, it can be interrupted
             if (verb == "work")
                 return start_work(command);
             throw std::invalid_argument{verb};
@@ -79,14 +83,10 @@ private:
     actor& actor_of(const json::object& command) { return actors_[text(command, "actor")]; }
 
     call call_in(const json::object& command, std::stop_token interrupted) {
-        call made{home_of(command),
-                  text(command, "actor"),
-                  text(command, "object"),
-                  text(command, "name"),
-                  text(command, "method"),
-                  {},
-                  std::move(interrupted),
-                  {}};
+        call made{home_of(command),        text(command, "actor"),
+                  text(command, "object"), text(command, "name"),
+                  text(command, "method"), {},
+                  std::move(interrupted),  {}};
         if (const json::value* given = command.if_contains("args"))
             for (const json::value& each : given->as_array())
                 if (each.is_int64())
@@ -106,13 +106,13 @@ private:
     /// On the loop, where it can be cancelled too.
     void begin(const json::object& command, call made) {
         const std::int64_t id = command.at("id").as_int64();
-        asio::post(made.at.loop(), [this, command, id, made]() mutable {
-            auto signal = std::make_shared<asio::cancellation_signal>();
-            made.cancelled = signal->slot();
-            {
-                const std::scoped_lock guard{mutex_};
-                cancellable_[id] = {signal, &made.at.loop()};
-            }
+        auto signal = std::make_shared<asio::cancellation_signal>();
+        made.cancelled = signal->slot();
+        {
+            const std::scoped_lock guard{mutex_};
+            cancellable_[id] = {signal, &made.at.loop()};
+        }
+        asio::post(made.at.loop(), [this, command, id, made] {
             answer_later(made, [this, command, id](error_code failure, json::value result) {
                 {
                     const std::scoped_lock guard{mutex_};
@@ -153,12 +153,20 @@ private:
     }
 
     json::value start_work(const json::object& command) {
-        crews_[text(command, "crew")] =
+        auto made =
             std::make_unique<crew>(home_of(command), work_of(command.at("work").as_object()));
+        const std::scoped_lock guard{mutex_};
+        crews_[text(command, "crew")] = std::move(made);
         return nullptr;
     }
     json::value stop(const json::object& command) {
-        return crews_.at(text(command, "crew"))->stop();
+        std::unique_ptr<crew> last;
+        {
+            const std::scoped_lock guard{mutex_};
+            last = std::move(crews_.at(text(command, "crew")));
+            crews_.erase(text(command, "crew"));
+        }
+        return last->stop();
     }
 
     template <typename Deed>
@@ -181,7 +189,7 @@ private:
     };
 
     std::mutex output_;
-    std::mutex mutex_; // guards the homes and what is cancellable
+    std::mutex mutex_; // guards the homes, the crews and what is cancellable
     std::map<std::string, std::unique_ptr<home>> homes_;
     std::map<std::int64_t, cancellable> cancellable_;
     std::map<std::string, std::unique_ptr<crew>> crews_;

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 package holdfast.interop;
 
+import java.util.Arrays;
 import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.LinkedBlockingQueue;
+import java.util.concurrent.Semaphore;
 
 /** A thread with a name that lives as long as the process: Redisson's locks belong to threads. */
 final class Actor {
@@ -23,6 +25,15 @@ final class Actor {
     @SuppressWarnings("deprecation") // threadId() came with JDK 19
     long id() {
         return thread.getId();
+    }
+
+    /**
+     * Whether it sleeps until a lock is released: all versions do that on a semaphore. Redisson
+     * promises that an interrupt does no harm there, but not while it waits for an answer.
+     */
+    boolean isAsleep() {
+        return Arrays.stream(thread.getStackTrace())
+                .anyMatch(frame -> frame.getClassName().equals(Semaphore.class.getName()));
     }
 
     boolean interrupt() {

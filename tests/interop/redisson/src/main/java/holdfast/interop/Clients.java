@@ -13,6 +13,7 @@ import org.redisson.config.Config;
 /** The Redisson clients of this process, by the name that commands give them. */
 final class Clients {
     private final Map<String, RedissonClient> all = new ConcurrentHashMap<>();
+    private final Map<List<String>, Object> objects = new ConcurrentHashMap<>();
 
     /** The UUID that is the first half of every owner this client writes. */
     String connect(Command command) throws Throwable {
@@ -29,7 +30,20 @@ final class Clients {
         return all.get(name);
     }
 
+    /** The same object each time, as in a program that keeps its lock: it remembers leases. */
+    Object object(Command command) throws Throwable {
+        var key = List.of(command.client(), command.object(), command.name());
+        Object known = objects.get(key);
+        if (known == null) {
+            known = Calls.object(get(command.client()), command.object(), command.name());
+            Object first = objects.putIfAbsent(key, known);
+            known = first == null ? known : first;
+        }
+        return known;
+    }
+
     Object close(String name) {
+        objects.keySet().removeIf(key -> key.get(0).equals(name));
         all.remove(name).shutdown(0, 5, TimeUnit.SECONDS);
         return null;
     }

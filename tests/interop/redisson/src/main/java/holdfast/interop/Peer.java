@@ -12,6 +12,7 @@ import java.nio.charset.StandardCharsets;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.Future;
+import org.redisson.api.RObject;
 
 /**
  * Does with Redisson what its standard input says: one JSON object a line, each answered by one with
@@ -24,6 +25,7 @@ public final class Peer {
     private final Clients clients = new Clients();
     private final Map<String, Actor> actors = new ConcurrentHashMap<>();
     private final Map<Long, Future<?>> pending = new ConcurrentHashMap<>();
+    private final Listeners listeners = new Listeners();
     private final Map<String, Crew> crews = new ConcurrentHashMap<>();
 
     private Peer(PrintStream answers) {
@@ -48,8 +50,12 @@ public final class Peer {
             case "call" -> actor(command).run(() -> call(command));
             case "time" -> actor(command).run(() -> answer(command, () -> roundTrips(command)));
             case "thread" -> answer(command, () -> actor(command).id());
+            case "asleep" -> answer(command, () -> actor(command).isAsleep());
             case "interrupt" -> answer(command, () -> actor(command).interrupt());
-            case "cancel" -> answer(command, () -> cancel(command.target()));
+            case "cancel" -> actor(command).run(() -> answer(command, () -> cancel(command)));
+            case "listen" -> answer(command, () -> listeners.listen(listenable(command)));
+            case "heard" -> answer(command, () -> listeners.heard(listenable(command)));
+            case "unlisten" -> answer(command, () -> listeners.unlisten(listenable(command)));
             case "work" -> answer(command, () -> crews.put(command.crew(), start(command)));
             case "stop" -> aside(command, () -> crews.remove(command.crew()).stop());
             default -> fail(command, new IllegalArgumentException(command.verb()));
@@ -63,7 +69,7 @@ public final class Peer {
     /** Answers when the call has returned or, if it returned a future, when that is completed. */
     private void call(Command command) {
         try {
-            Object result = Calls.call(object(command), command.method(), command.args());
+            Object result = Calls.call(clients.object(command), command.method(), command.args());
             if (result instanceof Future<?> future) {
                 pending.put(command.id(), future);
                 Calls.whenComplete(future, (value, failure) -> {
@@ -78,13 +84,9 @@ public final class Peer {
         }
     }
 
-    private Object object(Command command) throws Throwable {
-        return Calls.object(clients.get(command.client()), command.object(), command.name());
-    }
-
     /** How long each of so many calls took, in microseconds, with nothing of ours in between. */
     private long[] roundTrips(Command command) throws Throwable {
-        Object on = object(command);
+        Object on = clients.object(command);
         long[] took = new long[command.count()];
         for (int i = 0; i < took.length; i++) {
             long began = System.nanoTime();
@@ -94,9 +96,14 @@ public final class Peer {
         return took;
     }
 
-    private boolean cancel(long target) {
-        Future<?> future = pending.get(target);
+    /** By the actor that made the call, so that the call has been made. */
+    private boolean cancel(Command command) {
+        Future<?> future = pending.get(command.target());
         return future != null && future.cancel(true);
+    }
+
+    private RObject listenable(Command command) throws Throwable {
+        return (RObject) clients.object(command);
     }
 
     private Crew start(Command command) throws IOException {
