@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "interop/holdfast/worker.hpp"
 
+#include "sync/lease_term.hpp"
+
 #include <boost/asio/steady_timer.hpp>
 
 namespace holdfast::interop {
@@ -11,9 +13,12 @@ duration length(const json::value& all, const char* which) {
 }
 
 turn turn_of(const json::value& all) {
-    return {length(all, "patience"), length(all, "lease"),
-            length(all, "hold"),     length(all, "pause"),
-            all.at("depth").to_number<std::int64_t>(), length(all, "cancel")};
+    return {length(all, "patience"),
+            length(all, "lease"),
+            length(all, "hold"),
+            length(all, "pause"),
+            all.at("depth").to_number<std::int64_t>(),
+            length(all, "cancel")};
 }
 
 void enter(recursive_mutex& lock, duration lease, std::stop_token cancel = {}) {
@@ -21,6 +26,12 @@ void enter(recursive_mutex& lock, duration lease, std::stop_token cancel = {}) {
         lock.lock(lease_time{lease}, std::move(cancel));
     else
         lock.lock(std::move(cancel));
+}
+
+/// A lease that is not renewed is given up a little before the server forgets it, and the library
+/// counts from the beginning of a millisecond. Zero, as `lease`: renewed.
+duration sure_for(duration lease) {
+    return lease > duration::zero() ? lease - sync::margin(lease) - duration{1} : lease;
 }
 
 /// False: it was not ours any more.
@@ -71,7 +82,7 @@ void worker::run(const std::stop_token& over) try {
 
 void worker::take(const turn& how, const std::string& name) {
     recursive_mutex& lock = home_.lock(name);
-    history_.write("asks " + name + " " + std::to_string(how.lease.count()));
+    history_.write("asks " + name + " " + std::to_string(sure_for(how.lease).count()));
     if (!acquired(lock, how))
         return history_.write("gives-up " + name);
     history_.write("holds " + name);

@@ -12,8 +12,8 @@
 
 namespace holdfast::interop {
 
-/// One way to take a lock, and what to do with it. `patience`: −1 for ever, 0 one attempt. `lease`: 0
-/// for renewed. `hold` and `pause`: at most so long, drawn at random. `depth`: how often the lock
+/// One way to take a lock, and what to do with it. `patience`: −1 for ever, 0 one attempt. `lease`:
+/// 0 for renewed. `hold` and `pause`: at most so long, drawn at random. `depth`: how often the lock
 /// is entered. `cancel`: the wait is called off after so long; −1 never.
 struct turn {
     duration patience, lease, hold, pause;

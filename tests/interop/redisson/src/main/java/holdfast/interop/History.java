@@ -20,6 +20,7 @@ final class History {
                 StandardOpenOption.WRITE);
     }
 
+    /** {@code lease}: for so long from here it is sure of the lock if it is granted; 0: renewed. */
     void asks(String name, long lease) {
         write("asks " + name + " " + lease);
     }

@@ -56,7 +56,7 @@ final class Worker implements Runnable {
         // A lock object remembers the lease it was last given and uses it for calls without one
         // (redisson-protocol.md §3.2), so each turn has an object of its own.
         RLock lock = client.getLock(name);
-        history.asks(name, turn.lease());
+        history.asks(name, sureFor(turn.lease()));
         if (!acquired(lock, turn)) {
             history.givesUp(name);
             return;
@@ -71,6 +71,11 @@ final class Worker implements Runnable {
         }
         history.leaves(name);
         history.left(name, released(lock));
+    }
+
+    /** A server counts a lease from the beginning of the millisecond in which it grants it. */
+    private static long sureFor(long lease) {
+        return lease > 0 ? lease - 1 : 0;
     }
 
     private static boolean acquired(RLock lock, Command.Turn turn) throws Exception {

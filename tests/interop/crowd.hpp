@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: Apache-2.0
+// Processes of both sides, full of workers, at one server; any of them may be killed at any time.
+#pragma once
+
+#include "interop/history.hpp"
+#include "interop/remote.hpp"
+
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace holdfast::interop {
+
+/// One way to take a lock, and what to do with it. `patience`: −1 ms for ever, 0 one attempt.
+/// `lease`: 0 for renewed. `hold` and `pause`: at most so long, drawn at random. `depth`: how often
+/// the lock is entered. `cancel`: the wait is called off after so long; −1 ms never.
+struct turn {
+    duration patience{-1}, lease{0}, hold{0}, pause{0};
+    int depth = 1;
+    duration cancel{-1};
+};
+
+/// What each worker of a crew does: turns drawn at random, on names drawn at random.
+struct task {
+    std::vector<std::string> names;
+    std::vector<turn> turns;
+};
+
+/// Workers of one client, who go on until they are stopped.
+class remote_crew {
+public:
+    /// Their histories are `<histories>.0`, `.1`, …
+    remote_crew(remote_client& of, int threads, const task&, std::filesystem::path histories);
+    remote_crew(const remote_crew&) = delete;
+
+    std::size_t new_grants(); ///< since it was last asked
+
+    history stop(); ///< returns when all of them have ended: what they wrote
+
+    /// What they wrote until their process was killed, just after that moment.
+    history killed(moment at) const { return written(at); }
+
+private:
+    history written(std::optional<moment> killed_at) const;
+
+    remote_client& of_;
+    std::vector<std::filesystem::path> files_;
+    std::vector<history_tail> tails_;
+};
+
+/// Which Redisson it has, if any, and how many workers.
+struct party_kind {
+    std::string redisson; ///< empty: it is one of ours
+    int threads;
+};
+
+/// A process of its own with one crew.
+class party {
+public:
+    party(party_kind, std::string label, task, std::string url, client_settings,
+          std::filesystem::path folder);
+
+    const std::string& label() const { return label_; }
+    std::size_t new_grants() { return crew_->new_grants(); }
+
+    /// SIGKILL, and a new process in its place.
+    void kill_and_replace();
+
+    /// Ends the process when all workers have ended. What they wrote, those of killed ones too.
+    history stop();
+
+private:
+    void start();
+
+    party_kind kind_;
+    std::string label_;
+    task task_;
+    std::string url_;
+    client_settings settings_;
+    std::filesystem::path folder_;
+    int generation_ = 0;
+    std::unique_ptr<peer> process_;
+    std::unique_ptr<remote_client> client_;
+    std::unique_ptr<remote_crew> crew_;
+    history told_by_killed_;
+};
+
+/// A folder for histories, gone with the object unless the test has failed: then somebody will
+/// want to read them.
+class history_folder {
+public:
+    history_folder();
+    ~history_folder();
+    const std::filesystem::path path;
+};
+
+/// Of sorted or unsorted values, the one that so many of a hundred do not exceed.
+std::chrono::microseconds percentile(std::vector<std::chrono::microseconds>, int percent);
+
+} // namespace holdfast::interop

@@ -1,0 +1,131 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "interop/history.hpp"
+
+#include <algorithm>
+#include <fstream>
+#include <iterator>
+#include <sstream>
+#include <stdexcept>
+
+namespace holdfast::interop {
+namespace {
+
+template <typename T>
+void append(std::vector<T>& to, std::vector<T> more) {
+    std::ranges::move(more, std::back_inserter(to));
+}
+
+/// One worker's history, line by line.
+class reading {
+public:
+    explicit reading(std::string worker)
+        : worker_{std::move(worker)} {}
+
+    void line(const std::string& text) {
+        std::istringstream words{text};
+        std::int64_t ns = 0;
+        std::string what, name;
+        if (!(words >> ns >> what >> name))
+            throw std::runtime_error{worker_ + ": not a line of a history: " + text};
+        const moment at{ns};
+        if (what == "asks")
+            ask(at, words);
+        else if (what == "holds")
+            hold(at, name);
+        else if (what == "gives-up")
+            ++made_.gave_up;
+        else if (what == "leaves")
+            end(at);
+        else if (what == "lost")
+            lose(name);
+        else if (what == "failed")
+            made_.troubles.push_back(worker_ + " failed: " + text);
+        else if (what != "left")
+            throw std::runtime_error{worker_ + ": what is " + what + "?"};
+    }
+
+    history finished(std::optional<moment> killed_at) {
+        if (open_ && killed_at)
+            end(*killed_at);
+        else if (open_)
+            made_.troubles.push_back(worker_ + " ended while it held " + open_->name);
+        return std::move(made_);
+    }
+
+private:
+    void ask(moment at, std::istringstream& words) {
+        std::int64_t ms = 0;
+        words >> ms;
+        asked_at_ = at;
+        sure_for_ = std::chrono::milliseconds{ms};
+    }
+    void hold(moment at, const std::string& name) {
+        open_ = claim{worker_, name, at, at};
+        made_.waits.push_back(
+            std::chrono::duration_cast<std::chrono::microseconds>(at - asked_at_));
+    }
+    /// A lease that is not renewed may have begun as early as it was asked for.
+    void end(moment at) {
+        open_->until = sure_for_ > moment::zero() ? std::min(at, asked_at_ + sure_for_) : at;
+        if (open_->until > open_->from)
+            made_.claims.push_back(*open_);
+        open_.reset();
+    }
+    void lose(const std::string& name) {
+        ++made_.lost;
+        if (sure_for_ == moment::zero())
+            made_.troubles.push_back(worker_ + " lost " + name + ", which was renewed");
+    }
+
+    std::string worker_;
+    history made_;
+    moment asked_at_{}, sure_for_{};
+    std::optional<claim> open_;
+};
+
+} // namespace
+
+void history::add(history other) {
+    append(claims, std::move(other.claims));
+    append(waits, std::move(other.waits));
+    append(troubles, std::move(other.troubles));
+    gave_up += other.gave_up;
+    lost += other.lost;
+}
+
+history read_history(const std::filesystem::path& file, std::optional<moment> killed_at) {
+    std::ifstream lines{file};
+    reading of{file.filename().string()};
+    for (std::string line; std::getline(lines, line);)
+        of.line(line);
+    return of.finished(killed_at);
+}
+
+std::vector<std::string> overlaps(std::vector<claim> claims) {
+    std::ranges::sort(claims, {}, &claim::from);
+    std::map<std::string, const claim*> last; // by name: of those so far, the one that ends last
+    std::vector<std::string> found;
+    for (const claim& next : claims) {
+        const claim*& before = last[next.name];
+        if (before != nullptr && next.from < before->until && next.worker != before->worker)
+            found.push_back(next.worker + " held " + next.name + " from " +
+                            std::to_string(next.from.count()) + ", and " + before->worker +
+                            " until " + std::to_string(before->until.count()));
+        if (before == nullptr || next.until > before->until)
+            before = &next;
+    }
+    return found;
+}
+
+std::size_t history_tail::new_grants() {
+    std::ifstream lines{file_};
+    lines.seekg(read_);
+    std::size_t grants = 0;
+    for (std::string line; std::getline(lines, line) && !lines.eof();) {
+        read_ += static_cast<std::streamoff>(line.size()) + 1;
+        grants += line.find(" holds ") != line.npos ? 1 : 0;
+    }
+    return grants;
+}
+
+} // namespace holdfast::interop

@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: Apache-2.0
+// What workers wrote down, and whether it can be true of a lock. A line of a history is
+// `<ns of CLOCK_MONOTONIC> <what> <name> […]`:
+//
+//     asks NAME MS      before it asks; if granted, sure of it for so long from here, 0: renewed
+//     holds NAME        it has been told that it holds the lock
+//     gives-up NAME     it has been told, or has decided, that it does not
+//     leaves NAME       before it releases
+//     left NAME         released; `lost NAME`: it was not its any more
+//     failed WHY        it ends
+#pragma once
+
+#include <chrono>
+#include <filesystem>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace holdfast::interop {
+
+using moment = std::chrono::nanoseconds; ///< of CLOCK_MONOTONIC
+
+/// A worker was sure, from the one moment to the other, that it was alone.
+struct claim {
+    std::string worker, name;
+    moment from, until;
+};
+
+struct history {
+    std::vector<claim> claims;
+    std::vector<std::chrono::microseconds> waits; ///< of those who were granted the lock
+    std::size_t gave_up = 0;
+    std::size_t lost = 0; ///< leases that ended before the release, as they were meant to
+    std::vector<std::string> troubles; ///< what should not have happened to anybody
+
+    void add(history other);
+};
+
+/// Of one worker; `killed_at`: just before its process was killed. A claim that was not given up by
+/// then ends with the process. Throws `std::runtime_error` at a line that is none.
+history read_history(const std::filesystem::path& file, std::optional<moment> killed_at = {});
+
+/// Each place where two workers were sure of the same name at the same time, in words.
+std::vector<std::string> overlaps(std::vector<claim>);
+
+/// Reads on where it stopped: for what is still being written.
+class history_tail {
+public:
+    explicit history_tail(std::filesystem::path file)
+        : file_{std::move(file)} {}
+
+    std::size_t new_grants();
+
+private:
+    std::filesystem::path file_;
+    std::streamoff read_ = 0;
+};
+
+} // namespace holdfast::interop

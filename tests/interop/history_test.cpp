@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: Apache-2.0
+// A checker that finds nothing proves nothing: here it is shown what it must find.
+#include "interop/history.hpp"
+
+#include <fstream>
+
+#include <gmock/gmock.h>
+
+namespace holdfast::interop {
+namespace {
+
+using namespace std::chrono_literals;
+using testing::HasSubstr;
+using testing::UnorderedElementsAre;
+
+class Histories : public testing::Test {
+protected:
+    void TearDown() override { std::filesystem::remove_all(folder_); }
+
+    history worker(const std::string& name, const std::string& lines,
+                   std::optional<moment> killed_at = {}) {
+        std::ofstream{folder_ / name} << lines;
+        return read_history(folder_ / name, killed_at);
+    }
+    std::vector<std::string> overlaps_of(history one, history other) {
+        one.add(std::move(other));
+        return overlaps(std::move(one.claims));
+    }
+    static std::filesystem::path new_folder() {
+        std::string pattern = (std::filesystem::temp_directory_path() / "holdfast-XXXXXX").string();
+        return ::mkdtemp(pattern.data());
+    }
+
+    const std::filesystem::path folder_ = new_folder();
+};
+
+TEST_F(Histories, OneAfterTheOtherIsNoOverlap) {
+    EXPECT_THAT(overlaps_of(worker("a", "1 asks L 0\n2 holds L\n5 leaves L\n6 left L\n"),
+                            worker("b", "3 asks L 0\n5 holds L\n9 leaves L\n10 left L\n")),
+                testing::IsEmpty());
+}
+
+TEST_F(Histories, TwoAtATimeAreFound) {
+    EXPECT_THAT(overlaps_of(worker("a", "1 asks L 0\n2 holds L\n6 leaves L\n6 left L\n"),
+                            worker("b", "3 asks L 0\n5 holds L\n9 leaves L\n10 left L\n")),
+                UnorderedElementsAre(HasSubstr("b held L from 5, and a until 6")));
+}
+
+TEST_F(Histories, ALongClaimIsNotForgottenBehindAShortOne) {
+    history both = worker("a", "1 asks L 0\n2 holds L\n90 leaves L\n90 left L\n");
+    both.add(worker("b", "3 asks M 0\n5 holds M\n6 leaves M\n6 left M\n"));
+    EXPECT_THAT(overlaps_of(std::move(both), worker("c", "8 asks L 0\n80 holds L\n85 leaves L\n")),
+                UnorderedElementsAre(HasSubstr("a until 90")));
+}
+
+TEST_F(Histories, OtherNamesAreOtherLocks) {
+    EXPECT_THAT(overlaps_of(worker("a", "1 asks L 0\n2 holds L\n6 leaves L\n6 left L\n"),
+                            worker("b", "3 asks M 0\n5 holds M\n9 leaves M\n9 left M\n")),
+                testing::IsEmpty());
+}
+
+TEST_F(Histories, ALeaseThatIsNotRenewedEndsTheClaim) {
+    const std::string late = "3 asks L 0\n3000000 holds L\n9000000 leaves L\n9000000 left L\n";
+    EXPECT_THAT(
+        overlaps_of(worker("a", "1 asks L 2\n2 holds L\n9000000 leaves L\n9000001 lost L\n"),
+                    worker("b", late)),
+        testing::IsEmpty());
+    EXPECT_THAT(
+        overlaps_of(worker("c", "1 asks L 4\n2 holds L\n9000000 leaves L\n9000001 lost L\n"),
+                    worker("d", late)),
+        testing::SizeIs(1));
+}
+
+TEST_F(Histories, AKilledHolderHeldUntilItWasKilled) {
+    const history after = worker("b", "3 asks L 0\n8 holds L\n9 leaves L\n9 left L\n");
+    EXPECT_THAT(overlaps_of(worker("a", "1 asks L 0\n2 holds L\n", 7ns), after),
+                testing::IsEmpty());
+    EXPECT_THAT(overlaps_of(worker("c", "1 asks L 0\n2 holds L\n", 9ns), after),
+                testing::SizeIs(1));
+}
+
+TEST_F(Histories, WhatShouldNotHappenIsTold) {
+    EXPECT_THAT(worker("a", "1 asks L 0\n2 holds L\n3 leaves L\n4 lost L\n").troubles,
+                UnorderedElementsAre(HasSubstr("a lost L")));
+    EXPECT_THAT(worker("b", "1 asks L 0\n2 holds L\n").troubles,
+                UnorderedElementsAre(HasSubstr("ended while it held")));
+    EXPECT_THAT(worker("c", "1 asks L 0\n2 failed out of paper\n").troubles,
+                UnorderedElementsAre(HasSubstr("out of paper")));
+    EXPECT_THROW(worker("d", "1 dances L\n"), std::runtime_error);
+    EXPECT_THROW(worker("e", "nonsense\n"), std::runtime_error);
+}
+
+TEST_F(Histories, ATailCountsEachGrantOnceAndNoHalfLines) {
+    std::ofstream file{folder_ / "a"};
+    history_tail tail{folder_ / "a"};
+    file << "1 asks L 0\n2 holds L\n3 lea" << std::flush;
+    EXPECT_EQ(tail.new_grants(), 1u);
+    file << "ves L\n4 asks L 0\n5 holds L" << std::flush;
+    EXPECT_EQ(tail.new_grants(), 0u);
+    file << "\n" << std::flush;
+    EXPECT_EQ(tail.new_grants(), 1u);
+    EXPECT_EQ(tail.new_grants(), 0u);
+}
+
+} // namespace
+} // namespace holdfast::interop
