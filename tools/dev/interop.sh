@@ -1,5 +1,5 @@
-# ./dev interop and ./dev soak: our locks against those of real Redisson clients, in JVMs of their own.
-# What this needs beyond the other verbs (a JDK, Maven, Redisson's jars) is fetched here and by
+# ./dev interop and ./dev soak: our locks against those of real Redisson clients, in JVMs of their
+# own. What this needs beyond the other verbs (a JDK, Maven, Redisson's jars) is fetched here and by
 # nobody else. A version of Redisson is tested if tests/interop/redisson/checksums/ names it.
 # shellcheck shell=bash
 
@@ -8,24 +8,32 @@ peers_folder=build/interop/redisson
 
 verb_interop() {
   prepare_interop
-  results=$PWD/build/interop/results
-  rm -rf "$results"
-  # Not half the day if something hangs: each test has limits of its own, and CTest one for all.
-  attempt "Testing interop (ci)" run_layer ci interop
+  results=$PWD/build/results
+  # In CI the closing line counts what ./dev test ran too.
+  if in_ci; then rm -rf "$results/ci/interop"; else rm -rf "$results"; fi
+  # What a crowd does is told each second, so all is shown.
+  attempt "Testing interop (ci)" run_layer ci interop --verbose
+  ! last_stage_ok || tell_compatibility
   stage_summary
-  python3 tools/dev/compatibility.py "$results" > build/interop/compatibility.md
-  in_ci || cp build/interop/compatibility.md docs/compatibility.md
   python3 tools/dev/tally.py "$results" "$(failed_stages)"
 }
 
-# ./dev soak [--minutes N]: the mixed stress for as long as wanted.
+# In CI it is shown; elsewhere it is the page of the documents.
+tell_compatibility() {
+  local page=docs/compatibility.md
+  in_ci && page=build/interop/compatibility.md
+  python3 tools/dev/compatibility.py "$results/ci/interop" > "$page"
+  say "$page:"
+  cat "$page"
+}
+
+# ./dev soak [--minutes N]: the mixed stress on each server, for so long.
 verb_soak() {
   local minutes=10
-  case ${1:-} in
-    --minutes) minutes=${2:?"./dev soak --minutes N"} ;;
-    "") ;;
-    *) die "soak knows only --minutes N" ;;
-  esac
+  if (($# > 0)); then
+    [[ $1 == --minutes && ${2:-} =~ ^[1-9][0-9]*$ ]] || die "usage: ./dev soak [--minutes N]"
+    minutes=$2
+  fi
   prepare_interop
   HOLDFAST_STRESS_SECONDS=$((minutes * 60)) \
     build/ci/tests/interop/interop_test --gtest_filter='*MixedStress*'

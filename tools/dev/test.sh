@@ -49,10 +49,12 @@ test_preset() {
   done
 }
 
+# run_layer <preset> <layer> [<ctest option>...]
 # Every case of a GoogleTest program is counted, so these leave a report each.
 run_layer() {
-  local folder=$results/$1/$2
+  local preset=$1 layer=$2 folder=$results/$1/$2
+  shift 2
   mkdir -p "$folder"
-  GTEST_OUTPUT=xml:$folder/ \
-    ctest --preset "$1" -L "^$2\$" --no-label-summary --output-junit "$folder/ctest.junit"
+  GTEST_OUTPUT=xml:$folder/ ctest --preset "$preset" -L "^$layer\$" --no-label-summary "$@" \
+    --output-junit "$folder/ctest.junit"
 }

@@ -1,0 +1,111 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""compatibility.py <results folder>: docs/compatibility.md, from what the interop tests reported.
+
+Each test says in its properties whom it met and, where it measured something, what it saw.
+"""
+import sys
+import xml.etree.ElementTree as xml
+from collections import Counter, defaultdict
+from pathlib import Path
+from typing import Iterator
+
+HEAD = """\
+# Compatibility
+
+Made by `./dev interop` of {date}, and by nobody's hand: what the tests in
+[tests/interop](../tests/interop/README.md) found, each on a server of its own, with Redisson in a
+JVM. The times are of one machine, and of value next to each other only.
+"""
+
+STRESS = """
+## Under stress
+
+Two JVMs with four threads each and two of our processes with eight, on three names, all ways of
+taking a lock mixed, processes killed at times. Failed would be: two at once sure of a lock, a
+renewed lock lost, or anything left on the server.
+"""
+
+WAKE_UPS = """
+## Wake-ups
+
+The time from a release's message to the waiter's first question after it, as the server saw them,
+next to a round trip as the waiter's thread saw it; medians, in microseconds.
+"""
+
+POLITENESS = """
+## Politeness
+
+How long four threads of a JVM wait for a lock that eight others never leave alone, in microseconds.
+"""
+
+
+class Case:
+    def __init__(self, element: xml.Element) -> None:
+        self.said = {each.get("name"): each.get("value") for each in element.iter("property")}
+        self.skipped = element.get("result") == "skipped" or element.get("status") == "notrun"
+        self.verdict = "failed" if element.find("failure") is not None else "passed"
+        self.said["verdict"] = self.verdict
+
+
+def table(head: list[str], rows: list[list[str]]) -> Iterator[str]:
+    for row in [head, ["---"] * len(head), *rows]:
+        yield "| " + " | ".join(row) + " |"
+
+
+def words(count: Counter) -> str:
+    return ", ".join(f"{count[verdict]} {verdict}" for verdict in ("passed", "failed")
+                     if count[verdict]) or "not tested"
+
+
+def counts(cases: list[Case]) -> Iterator[str]:
+    by_primitive = defaultdict(lambda: defaultdict(Counter))
+    for case in cases:
+        if "redisson" in case.said:
+            by_primitive[case.said["primitive"]][case.said["redisson"]].update(
+                [(case.said["server"], case.verdict)])
+    for primitive, versions in by_primitive.items():
+        yield f"\n## {primitive}\n"
+        servers = sorted({server for count in versions.values() for server, _ in count})
+        by_number = sorted(versions, key=lambda version: [int(n) for n in version.split(".")])
+        rows = []
+        for version in by_number:
+            each = [Counter({verdict: times for (where, verdict), times in versions[version].items()
+                             if where == server}) for server in servers]
+            rows.append([version, *map(words, each)])
+        yield from table(["Redisson", *servers], rows)
+
+
+def measured(cases: list[Case], what: str, head: str, columns: dict[str, str]) -> Iterator[str]:
+    found = [case.said for case in cases if case.said.get("measures") == what]
+    if found:
+        yield head
+        yield from table(list(columns.values()),
+                         [[said.get(key, "") for key in columns] for said in found])
+
+
+def document(report: xml.Element) -> Iterator[str]:
+    cases = [case for case in map(Case, report.iter("testcase")) if not case.skipped]
+    yield HEAD.format(date=report.get("timestamp", "").split("T")[0])[:-1]
+    yield from counts(cases)
+    yield from measured(cases, "stress", STRESS, {
+        "server": "Server", "redissons": "Redisson", "seconds": "Seconds", "grants": "Grants",
+        "given_up": "Waits given up", "ran_out": "Leases that ran out", "kills": "Kills",
+        "verdict": "Verdict"})
+    yield from measured(cases, "wake-ups", WAKE_UPS, {
+        "redisson": "Redisson", "server": "Server", "waiter": "Waiter",
+        "wake_up_us": "Wake-up", "round_trip_us": "Round trip"})
+    yield from measured(cases, "politeness", POLITENESS, {
+        "server": "Server", "ours_p50_us": "Beside ours: half", "ours_p90_us": "90 %",
+        "ours_p99_us": "99 %", "ours_p100_us": "longest", "jvm_p50_us": "Beside a JVM's: half",
+        "jvm_p90_us": "90 %", "jvm_p99_us": "99 %", "jvm_p100_us": "longest"})
+
+
+def main() -> int:
+    report = next(Path(sys.argv[1]).glob("**/interop_test.xml"))
+    print("\n".join(document(xml.parse(report).getroot())))
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
