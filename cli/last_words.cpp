@@ -8,11 +8,14 @@
 namespace cli {
 namespace {
 
-/// Without the code's own sentence and `[category:number]` behind what was said about this case.
+/// Without `[category:number]`, and without the code's general sentences behind words about this
+/// case. Those about a server's refusal stay: its own words do not tell what to do.
 std::string for_people(std::string text, const holdfast::error_code& code) {
     if (const std::size_t bracket = text.rfind(" ["); text.ends_with(']') && bracket != text.npos)
         text.erase(bracket);
-    if (const std::string general = ": " + code.message(); text.ends_with(general))
+    using holdfast::store_errc;
+    const bool of_server = code.category() == make_error_code(store_errc::other).category();
+    if (const std::string general = ": " + code.message(); !of_server && text.ends_with(general))
         text.erase(text.size() - general.size());
     return printable(text, 1000);
 }

@@ -104,6 +104,7 @@ TEST_P(RunStatus, AServerThatRefusesIsUnavailableAndItsWordsAreTold) {
     EXPECT_EQ(refused.status, 69);
     EXPECT_EQ(refused.out, "");
     EXPECT_THAT(refused.err, HasSubstr("WRONGTYPE"));
+    EXPECT_THAT(refused.err, HasSubstr("Choose another name"));
     EXPECT_EQ(server().command({"GET", name}).text, "somebody's data");
 }
 

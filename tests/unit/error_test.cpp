@@ -26,6 +26,13 @@ TEST(Error, EveryValueHasASentenceOfItsOwn) {
     }
 }
 
+TEST(Error, AServersRefusalSaysWhatIsKnownAndWhatToDo) {
+    const std::string sentences = make_error_code(store_errc::no_replicas).message();
+    EXPECT_EQ(sentences, "The server has too few replicas and takes no writes. "
+                         "Nothing was done there. "
+                         "Bring its replicas back, or lower min-replicas-to-write.");
+}
+
 TEST(Error, WhatIsNoValueSaysSo) {
     EXPECT_EQ(make_error_code(errc{errcs + 1}).message(), "This is no error of holdfast.");
     EXPECT_EQ(make_error_code(store_errc{0}).message(), "This is no error of a store.");

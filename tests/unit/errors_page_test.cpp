@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: Apache-2.0
+// docs/errors.md is written by this test: HOLDFAST_REWRITE=1 tests/unit_test, and look at the diff.
+#include "explanation.hpp"
+#include "redis/classify.hpp"
+#include "support/source_tree.hpp"
+
+#include <cstdlib>
+#include <fstream>
+#include <iterator>
+#include <sstream>
+#include <string>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+namespace holdfast {
+namespace {
+
+constexpr int errcs = static_cast<int>(errc::forked);
+constexpr int store_errcs = static_cast<int>(store_errc::other);
+
+/// Lines of the page that are longer than lines of code may be are made of several here.
+constexpr const char* head =
+    "# Errors\n"
+    "\n"
+    "Written from `src/explanation.cpp` by `tests/unit/errors_page_test.cpp`; messages have the "
+    "same words.\n"
+    "\n"
+    "Busy and timed out are answers, not errors. A failure is a `boost::system::system_error` or "
+    "an\n"
+    "`error_code`, and comes to one of a dozen `errc` (`ec == errc::unreachable`). Where a server "
+    "answered,\n"
+    "the code itself is a `store_errc`, and the server's own words stand first in the text of the\n"
+    "exception and of the observer's event.\n"
+    "\n"
+    "## In terms of the lock\n"
+    "\n"
+    "| `errc` | What it means | What you know now | What to do |\n"
+    "|---|---|---|---|\n";
+
+constexpr const char* between =
+    "\n"
+    "What becomes of a call while a store refuses:\n"
+    "\n"
+    "| The refusal is | `lock()`, `try_lock_for()` | `unlock()` | Renewal |\n"
+    "|---|---|---|---|\n"
+    "| `unreachable`, `outcome_unknown` | asks again, with growing pauses, for "
+    "`unavailable_patience`, then throws | repeated until the lease has ended; the caller is told "
+    "after `release_patience` | repeated until the term ends; `in_danger()` fires before |\n"
+    "| `refused` | throws at once | reported at once; the lock ends with its lease | repeated "
+    "likewise, since somebody may grant the right |\n"
+    "\n"
+    "Nothing of this is a lost lease: that is only what a server says of the hold itself, or its "
+    "term's end.\n"
+    "\n"
+    "## What a server answers\n"
+    "\n"
+    "| `store_errc` | The server says | Comes to | What it means | What to do |\n"
+    "|---|---|---|---|---|\n";
+
+std::string row(const std::vector<std::string>& cells) {
+    std::string line{"|"};
+    for (const std::string& cell : cells)
+        line += " " + cell + " |";
+    return line + "\n";
+}
+
+std::string code(std::string_view name) {
+    return "`" + std::string{name} + "`";
+}
+
+std::string page() {
+    std::string text{head};
+    for (int value = 1; value <= errcs; ++value) {
+        const explanation of = explain(static_cast<errc>(value));
+        text += row({code(of.name), of.meaning, of.known, of.advice});
+    }
+    text += between;
+    for (int value = 1; value <= store_errcs; ++value) {
+        const store_explanation of = explain(static_cast<store_errc>(value));
+        text +=
+            row({code(of.name), of.words, code(explain(of.equal_to).name), of.meaning, of.advice});
+    }
+    return text;
+}
+
+TEST(ErrorsPage, SaysWhatTheCodeSays) {
+    const std::filesystem::path path = support::source_file("docs/errors.md");
+    if (std::getenv("HOLDFAST_REWRITE") != nullptr)
+        std::ofstream{path} << page();
+    std::ifstream file{path};
+    const std::string written{std::istreambuf_iterator<char>{file}, {}};
+    EXPECT_EQ(written, page()) << "rewrite it: HOLDFAST_REWRITE=1 tests/unit_test";
+}
+
+// `LOADING`, or `MOVED, ASK, TRYAGAIN`; what is in brackets is no quotation.
+TEST(ErrorsPage, NamesWordsThatAreUnderstoodSo) {
+    for (int value = 1; value <= store_errcs; ++value) {
+        const auto what = static_cast<store_errc>(value);
+        std::istringstream all{explain(what).words};
+        for (std::string words; std::getline(all >> std::ws, words, ',');) {
+            EXPECT_TRUE(words.starts_with('(') || redis::classify(words) == what) << words;
+        }
+    }
+}
+
+} // namespace
+} // namespace holdfast
