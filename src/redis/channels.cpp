@@ -3,6 +3,7 @@
 
 #include "redis/classify.hpp"
 #include "redis/composer.hpp"
+#include "redis/rights.hpp"
 
 #include <utility>
 
@@ -184,7 +185,9 @@ std::optional<failure> channels::refuse(const reply& error, time_point try_again
     std::optional<failure> why;
     // A refused UNSUBSCRIBE costs nothing, and what was asked since decides.
     if (asked.subscribe && where.unanswered == 0) {
-        why.emplace(classify(error.text), "cannot listen to " + where.name + ": " + error.text);
+        why.emplace(classify(error.text),
+                    "cannot listen to " + where.name + ": " +
+                        with_missing_right(error.text, missing_right(error.text, where.name)));
         where.told = false;
         where.refused = where.missed = true;
         schedule(where, try_again_at);

@@ -2,6 +2,7 @@
 #include "redis/request.hpp"
 
 #include "redis/classify.hpp"
+#include "redis/rights.hpp"
 
 namespace holdfast::redis {
 namespace {
@@ -36,7 +37,8 @@ reply request::take_answer() {
     if (failed)
         throw failure{*failed};
     if (answer.type == reply::kind::error)
-        throw failure{classify(answer.text), std::move(answer.text)};
+        throw failure{classify(answer.text),
+                      with_missing_right(answer.text, missing_right(answer.text, what, keys))};
     return std::move(answer);
 }
 
