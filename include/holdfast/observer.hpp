@@ -19,6 +19,7 @@ enum class event_kind : std::int32_t {
     misuse,         ///< `unlock()` of a lock that the caller does not hold
     disconnected,   ///< a connection to the store was lost; name: its address
     reconnected,    ///< and is back; `duration_us`: how long it was away
+    impaired, ///< the store denies what locks can do without; `text`: its price, what to grant
 };
 
 /// Why a hold was lost, a wait ended, a connection went: what `event::cause` carries beside

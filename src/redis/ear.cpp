@@ -72,7 +72,7 @@ void ear::hear(reply& said, time_point received_at) {
         return;
     lookout_.watch_for(try_again_at);
     if (!std::exchange(refusal_told_, true))
-        tell_trouble(*context_, *refused);
+        tell_impaired(*context_, *refused);
 }
 
 void ear::connected() {

@@ -9,12 +9,10 @@ errc meaning_of(const error_code& code) {
     return code == errc::refused ? errc::refused : errc::unreachable;
 }
 
-} // namespace
-
-void tell_trouble(const node_context& context, const failure& why) {
+void tell(const node_context& context, event_kind kind, const failure& why) {
     if (!context.home.tell)
         return;
-    context.home.tell({.kind = event_kind::disconnected,
+    context.home.tell({.kind = kind,
                        .cause = event_cause::failed,
                        .name = context.address.data(),
                        .name_size = context.address.size(),
@@ -23,11 +21,17 @@ void tell_trouble(const node_context& context, const failure& why) {
                        .text_size = why.text().size()});
 }
 
+} // namespace
+
+void tell_impaired(const node_context& context, const failure& why) {
+    tell(context, event_kind::impaired, why);
+}
+
 void presence::gone(const failure& why) {
     if (gone_since_)
         return;
     gone_since_ = context_.home.time.now();
-    tell_trouble(context_, why);
+    tell(context_, event_kind::disconnected, why);
 }
 
 void presence::back() {

@@ -23,7 +23,7 @@ private:
     std::optional<time_point> gone_since_;
 };
 
-/// Tells the observer that the way to the server is not what it should be.
-void tell_trouble(const node_context&, const failure& why);
+/// Tells the observer that the server is there and denies something that locks can do without.
+void tell_impaired(const node_context&, const failure& why);
 
 } // namespace holdfast::redis

@@ -160,12 +160,15 @@ TEST_F(Ear, ARefusalIsToldOnceAndTriedAgain) {
     pass(20s);
     EXPECT_GE(server_.count_asked("SUBSCRIBE"), 5u);
     EXPECT_LE(server_.count_asked("SUBSCRIBE"), 12u);
-    ASSERT_EQ(told_.count(event_kind::disconnected), 1u);
-    EXPECT_THAT(told_.last(event_kind::disconnected)->text,
-                HasSubstr("cannot listen to ch: NOPERM no permissions"));
+    ASSERT_EQ(told_.count(event_kind::impaired), 1u);
+    EXPECT_EQ(told_.last(event_kind::impaired)->code, errc::refused);
+    EXPECT_THAT(told_.last(event_kind::impaired)->text,
+                HasSubstr("cannot listen to ch: NOPERM no permissions (to be granted: &ch)"));
+    EXPECT_EQ(told_.count(event_kind::disconnected), 0u); // it is there, and nothing will be back
     server_.drop_connections();
     pass(2s);
-    EXPECT_EQ(told_.count(event_kind::disconnected), 3u); // lost, and refused by the next one too
+    EXPECT_EQ(told_.count(event_kind::disconnected), 1u);
+    EXPECT_EQ(told_.count(event_kind::impaired), 2u); // refused by the next one too
     server_.says["SUBSCRIBE"] = "";
     pass(2s);
     EXPECT_EQ(one.rings, 1);

@@ -33,7 +33,7 @@ asio::awaitable<attempt> lock_mutex(node& server, const ask& want, server_deadli
     co_return outcome;
 }
 
-asio::awaitable<bool> release_mutex(node& server, hold held) {
+asio::awaitable<released> release_mutex(node& server, hold held) {
     const std::string owner = to_string(held.owner);
     const channel_name channel = lock_channel(held.name);
     const std::string_view keys[] = {held.name.text};
@@ -41,7 +41,8 @@ asio::awaitable<bool> release_mutex(node& server, hold held) {
     const reply answer = co_await server.call(scripts::release_mutex, keys, arguments);
 
     // How many were told does not matter: waiters that could not be told ask by themselves.
-    co_return integers<2>(answer)[0] == 1;
+    const auto [was_ours, receivers] = integers<2>(answer);
+    co_return released{was_ours == 1, receivers < 0};
 }
 
 } // namespace holdfast::redis

@@ -16,7 +16,13 @@ using remote::verdict;
 /// live until it has completed.
 asio::awaitable<attempt> lock_mutex(node&, const ask&, server_deadline);
 
-/// Whether the hold was still its owner's. As often as one likes.
-asio::awaitable<bool> release_mutex(node&, hold);
+/// What came of a release.
+struct released {
+    bool was_ours = false;
+    bool denied_message = false; ///< the server may not tell who waits
+};
+
+/// As often as one likes.
+asio::awaitable<released> release_mutex(node&, hold);
 
 } // namespace holdfast::redis

@@ -15,7 +15,7 @@ std::optional<std::string> mutex_store::objection_to(const lock_name& name) cons
 }
 
 std::unique_ptr<place> mutex_store::line_up(ask want, alarm& wake) {
-    return std::make_unique<mutex_place>(server_, context_, std::move(want), wake);
+    return std::make_unique<mutex_place>(server_, context_, denials_, std::move(want), wake);
 }
 
 asio::awaitable<std::vector<answer>> mutex_store::renew(std::vector<hold> holds,
@@ -24,7 +24,9 @@ asio::awaitable<std::vector<answer>> mutex_store::renew(std::vector<hold> holds,
 }
 
 asio::awaitable<bool> mutex_store::release(hold held) {
-    return release_mutex(server_, std::move(held));
+    const released outcome = co_await release_mutex(server_, held);
+    denials_.note(held.name, outcome);
+    co_return outcome.was_ours;
 }
 
 } // namespace holdfast::redis

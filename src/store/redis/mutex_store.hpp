@@ -2,6 +2,7 @@
 #pragma once
 
 #include "redis/node.hpp"
+#include "store/redis/denials.hpp"
 
 #include <holdfast/store.hpp>
 
@@ -14,7 +15,8 @@ public:
     /// Both must outlive it, and everything it makes.
     mutex_store(node& server, const store_context& context)
         : server_{server}
-        , context_{context} {}
+        , context_{context}
+        , denials_{context} {}
 
     bool offers(lock_kind kind) const noexcept override { return kind == lock_kind::plain; }
     limits bounds() const noexcept override { return {}; }
@@ -30,6 +32,7 @@ public:
 private:
     node& server_;
     const store_context& context_;
+    denials denials_;
 };
 
 } // namespace holdfast::redis

@@ -23,9 +23,11 @@ constexpr duration expiry_rounding{2};
 
 } // namespace
 
-mutex_place::mutex_place(node& server, const store_context& context, ask want, alarm& wake)
+mutex_place::mutex_place(node& server, const store_context& context, denials& denied, ask want,
+                         alarm& wake)
     : server_{server}
     , context_{context}
+    , denials_{denied}
     , want_{std::move(want)}
     , wake_{wake}
     , attempts_{context, want_, server.server_clock(), server.command_timeout()} {}
@@ -35,10 +37,14 @@ asio::awaitable<answer> mutex_place::look() {
         co_await listen();
     const duration bound =
         listening_ ? context_.poll_bound : std::min(context_.poll_bound, unheard_poll_bound);
-    remote::attempts::sender send = [this](time_point deadline) {
-        return lock_mutex(server_, want_, server_deadline{deadline});
-    };
+    remote::attempts::sender send = [this](time_point deadline) { return request(deadline); };
     co_return co_await attempts_.look(std::move(send), bound, expiry_rounding);
+}
+
+asio::awaitable<attempt> mutex_place::request(time_point deadline) {
+    const attempt got = co_await lock_mutex(server_, want_, server_deadline{deadline});
+    denials_.note(want_.name, got);
+    co_return got;
 }
 
 // Confirmed first, asked afterwards: a release in between is seen by the one or the other.
@@ -56,7 +62,7 @@ asio::awaitable<void> mutex_place::leave() {
     ear_.reset();
     if (!attempts_.may_hold())
         co_return;
-    co_await release_mutex(server_, want_);
+    denials_.note(want_.name, co_await release_mutex(server_, want_));
     attempts_.released();
 }
 

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "redis/node.hpp"
+#include "store/redis/denials.hpp"
 #include "store/remote/attempts.hpp"
 
 #include <holdfast/store.hpp>
@@ -15,7 +16,7 @@ namespace holdfast::redis {
 class mutex_place final : public place {
 public:
     /// All but `want` must outlive it.
-    mutex_place(node& server, const store_context& context, ask want, alarm& wake);
+    mutex_place(node& server, const store_context& context, denials& denied, ask want, alarm& wake);
 
     /// The first look is one script, for most locks are free. The second one listens first.
     asio::awaitable<answer> look() override;
@@ -25,10 +26,12 @@ public:
     time_point settled_at() const noexcept override { return attempts_.settled_at(); }
 
 private:
+    asio::awaitable<attempt> request(time_point deadline);
     asio::awaitable<void> listen();
 
     node& server_;
     const store_context& context_;
+    denials& denials_;
     ask want_;
     alarm& wake_;
     remote::attempts attempts_;

@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "store/redis/denials.hpp"
+
+#include "store/redis/names.hpp"
+
+#include <holdfast/error.hpp>
+
+#include <string>
+#include <utility>
+
+namespace holdfast::redis {
+
+void denials::note(const lock_name& name, const attempt& got) {
+    if (got.server_now != std::chrono::microseconds::zero() || std::exchange(time_told_, true))
+        return;
+    tell(name, "TIME is denied: what the server carries out late can take a lock for nobody, until "
+               "its lease ends (to be granted: +time)");
+}
+
+void denials::note(const lock_name& name, const released& outcome) {
+    if (!outcome.denied_message || std::exchange(publish_told_, true))
+        return;
+    tell(name, "PUBLISH is denied: a release wakes nobody, and waiters find a free lock only when "
+               "they ask by themselves (to be granted: +publish &" +
+                   lock_channel(name).text + ")");
+}
+
+void denials::tell(const lock_name& name, std::string_view text) const {
+    if (!context_.tell)
+        return;
+    context_.tell({.kind = event_kind::impaired,
+                   .cause = event_cause::failed,
+                   .name = name.text.data(),
+                   .name_size = name.text.size(),
+                   .code = static_cast<std::int32_t>(errc::refused),
+                   .text = text.data(),
+                   .text_size = text.size()});
+}
+
+} // namespace holdfast::redis

@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "store/redis/mutex_requests.hpp"
+
+#include <holdfast/store.hpp>
+
+#include <string_view>
+
+namespace holdfast::redis {
+
+/// What a server denies and plain locks can do without, at a price: the observer is told once of
+/// each, with the right that is missing.
+class denials {
+public:
+    /// Must outlive it.
+    explicit denials(const store_context& context)
+        : context_{context} {}
+
+    void note(const lock_name&, const attempt&);
+    void note(const lock_name&, const released&);
+
+private:
+    void tell(const lock_name&, std::string_view text) const;
+
+    const store_context& context_;
+    bool time_told_ = false;
+    bool publish_told_ = false;
+};
+
+} // namespace holdfast::redis
