@@ -2,6 +2,7 @@
 #include "url.hpp"
 
 #include "refusal.hpp"
+#include "runtime/wipe.hpp"
 #include "url/parameters.hpp"
 #include "url/parts.hpp"
 #include "url/server.hpp"
@@ -18,6 +19,7 @@ using url::parts;
 
 options with_server(const parts& all, options how) {
     redis::options server = url::read_server(all);
+    server.credentials = how.credentials;
     url::apply_parameters(all, how, &server);
     how.store = redis::make_store(std::move(server));
     return how;
@@ -37,6 +39,7 @@ options with_memory(const parts& all, options how) {
 
 options resolve_url(options how) {
     const parts all = url::split(how.url);
+    runtime::wipe(how.url); // a client keeps its options, and this one may hold a password
     if (url::names_server(all))
         return with_server(all, std::move(how));
     if (all.scheme == "memory")

@@ -11,7 +11,7 @@
 namespace holdfast {
 
 /// The options with what their URL says: its parameters win over the fields, and `store` reaches
-/// what it names. Nothing is sent. Throws `errc::invalid_argument`, with words that name the part
+/// what it names. The URL itself is gone then. Nothing is sent. Throws `errc::invalid_argument`, with words that name the part
 /// that is wrong and what is allowed there, and never show a password.
 options resolve_url(options how);
 

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <holdfast/client.hpp>
+#include <holdfast/credentials.hpp>
 #include <holdfast/error.hpp>
 #include <holdfast/lease.hpp>
 #include <holdfast/memory/server.hpp>
@@ -11,6 +12,7 @@
 #include <holdfast/options.hpp>
 #include <holdfast/recursive_mutex.hpp>
 #include <holdfast/redis/options.hpp>
+#include <holdfast/secret.hpp>
 #include <holdfast/store.hpp>
 #include <holdfast/time.hpp>
 #include <holdfast/version.hpp>

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <holdfast/credentials.hpp>
 #include <holdfast/observer.hpp>
 #include <holdfast/store.hpp>
 
@@ -21,7 +22,11 @@ struct options {
     /// of time and texts below (`?lease_time=10s&prefix=shop:`), and then wins over the field.
     std::string url = "redis://127.0.0.1:6379";
 
-    /// A store given as an object; then `url` is not looked at.
+    /// Who the client is, where `url` does not say it: a user or a password in the URL wins over
+    /// this. Keeps passwords out of URLs, and lets them change (credentials.hpp).
+    credential_provider credentials{};
+
+    /// A store given as an object; then neither `url` nor `credentials` is looked at.
     store_factory store{};
 
     /// Put before every name, in keys and channels alike. Redisson calls this a NameMapper.

@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <utility>
 
 namespace holdfast::redis {
 namespace {
@@ -56,10 +57,11 @@ std::string client_name(std::string_view label) {
     return name;
 }
 
-handshake::handshake(const options& how, std::string_view label, purpose what_for)
+handshake::handshake(const options& how, credentials who, std::string_view label, purpose what_for)
     : how_{how}
+    , who_{std::move(who)}
     , name_{client_name(label)} {
-    if (!how.password.empty() || !how.user.empty())
+    if (!who_.password.empty() || !who_.user.empty())
         steps_.push_back(step::authenticate);
     // Channels are the same in all databases, and a user who may not SELECT can use the first.
     if (how.database != 0 && what_for == purpose::commands)
@@ -74,10 +76,10 @@ void handshake::compose(std::string& out) const {
     for (const step one : steps_) {
         switch (one) {
         case step::authenticate:
-            if (how_.user.empty()) // servers before 6.0 know no users
-                to.request({"AUTH", how_.password});
+            if (who_.user.empty()) // servers before 6.0 know no users
+                to.request({"AUTH", who_.password.reveal()});
             else
-                to.request({"AUTH", how_.user, how_.password});
+                to.request({"AUTH", who_.user, who_.password.reveal()});
             break;
         case step::select_database:
             to.request({"SELECT", std::to_string(how_.database)});

@@ -3,6 +3,7 @@
 
 #include "redis/reply.hpp"
 
+#include <holdfast/credentials.hpp>
 #include <holdfast/redis/options.hpp>
 
 #include <chrono>
@@ -26,7 +27,7 @@ std::string client_name(std::string_view label);
 /// may forbid it, an old server or a proxy may not know it.
 class handshake {
 public:
-    handshake(const options&, std::string_view label, purpose);
+    handshake(const options&, credentials, std::string_view label, purpose);
 
     void compose(std::string& out) const;
 
@@ -46,6 +47,7 @@ private:
     void judge_answer(step, const reply&);
 
     const options& how_;
+    const credentials who_;
     std::string name_;
     std::vector<step> steps_;
     std::size_t answered_ = 0;

@@ -2,6 +2,7 @@
 #include "redis/link.hpp"
 
 #include "redis/background.hpp"
+#include "redis/credentials.hpp"
 #include "redis/time_limit.hpp"
 
 #include <boost/asio/post.hpp>
@@ -72,7 +73,7 @@ asio::awaitable<std::optional<failure>> link::attempt(connection& line) {
 }
 
 asio::awaitable<void> link::shake_hands(connection& line) {
-    handshake greeting{context_.how, home_.label, purpose_};
+    handshake greeting{context_.how, credentials_now(context_.how), home_.label, purpose_};
     greeting.compose(line.outbox());
     const time_point sent_at = home_.time.now();
     if (!line.send())

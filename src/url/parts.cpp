@@ -2,6 +2,7 @@
 #include "url/parts.hpp"
 
 #include "refusal.hpp"
+#include "runtime/wipe.hpp"
 
 #include <boost/asio/ip/address_v6.hpp>
 
@@ -64,7 +65,9 @@ void read_user(std::string_view user_and_password, parts& into) {
     std::string_view rest = user_and_password;
     if (const auto user = take_until(rest, ':')) {
         into.user = decoded(*user, "user");
-        into.password = decoded(rest, "password");
+        std::string plain = decoded(rest, "password");
+        into.password = plain;
+        runtime::wipe(plain);
     } else {
         into.user = decoded(rest, "user");
     }

@@ -4,6 +4,8 @@
 // the program uses it too.
 #pragma once
 
+#include <holdfast/secret.hpp>
+
 #include <optional>
 #include <string>
 #include <string_view>
@@ -21,7 +23,7 @@ struct parts {
     std::string scheme; ///< in lower case
     bool has_authority = false;
     std::string user;
-    std::string password;
+    secret password;
     std::string host; ///< of an IPv6 address without its brackets
     std::optional<std::string> port;
     std::string path;

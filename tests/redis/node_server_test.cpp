@@ -172,6 +172,25 @@ TEST_P(NodeOnServer, SaysThatThePasswordIsWrongOrMissing) {
     EXPECT_THAT(wrong.text, ::testing::Not(HasSubstr("wrong-one")));
 }
 
+TEST_P(NodeOnServer, ARotatedPasswordIsAskedForAtTheNextConnection) {
+    std::string current = "first";
+    how_.credentials = [&] { return credentials{"me", current}; };
+    server().command({"ACL", "SETUSER", "me", "on", ">first", "~*", "&*", "+@all"});
+    ASSERT_EQ(call(echo, {}, {std::string_view{"x"}}).answer.text, "x");
+
+    server().command({"ACL", "SETUSER", "me", ">second", "<first"});
+    EXPECT_EQ(call(echo, {}, {std::string_view{"x"}}).answer.text, "x"); // who is in stays in
+    server().command({"CLIENT", "KILL", "USER", "me"});
+    const auto refused = [this] {
+        return call(echo, {}, {std::string_view{"x"}}).code ==
+               make_error_code(store_errc::not_authenticated);
+    };
+    EXPECT_TRUE(support::eventually(refused));
+    current = "second";
+    EXPECT_TRUE(support::eventually(
+        [this] { return call(echo, {}, {std::string_view{"x"}}).answer.text == "x"; }));
+}
+
 TEST_P(NodeOnServer, SelectsItsDatabase) {
     how_.database = 3;
     call(count, {"n"}, {std::int64_t{1}});

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <holdfast/credentials.hpp>
 #include <holdfast/export.hpp>
 #include <holdfast/store.hpp>
 
@@ -17,8 +18,11 @@ struct options {
     std::string host = "127.0.0.1"; ///< name or address; ignored where `unix_socket` is given
     std::uint16_t port = 6379;
     std::string unix_socket;
+
     std::string user; ///< empty: the server's default user
-    std::string password;
+    secret password;
+    credential_provider credentials{}; ///< asked for what `user` and `password` leave empty
+
     std::uint32_t database = 0; ///< locks live in it; Redis' channels are shared by all databases
 
     duration connect_timeout = std::chrono::seconds{2}; ///< look-up, connection and set-up together

@@ -37,7 +37,7 @@ class Handshake : public ::testing::Test {
 protected:
     /// What it asks for, in order.
     std::vector<std::string> steps(purpose what_for = purpose::commands) {
-        handshake greeting{how_, "label", what_for};
+        handshake greeting{how_, who_, "label", what_for};
         std::vector<std::string> asked;
         while (!greeting.awaited().empty()) {
             asked.emplace_back(greeting.awaited());
@@ -50,7 +50,7 @@ protected:
 
     /// The failure if `answer` comes when `step` is awaited.
     std::optional<failure> failure_of(std::string_view step, const reply& answer) {
-        handshake greeting{how_, "label", purpose::commands};
+        handshake greeting{how_, who_, "label", purpose::commands};
         while (greeting.awaited() != step)
             greeting.judge(greeting.awaited() == "ROLE" ? array({"master"}) : status("OK"));
         try {
@@ -63,17 +63,18 @@ protected:
 
     std::string composed() {
         std::string out;
-        handshake{how_, "label", purpose::commands}.compose(out);
+        handshake{how_, who_, "label", purpose::commands}.compose(out);
         return out;
     }
 
     options how_;
+    credentials who_;
 };
 
 TEST_F(Handshake, AsksOnlyForWhatIsNeeded) {
     EXPECT_THAT(steps(), ::testing::ElementsAre("CLIENT SETNAME", "ROLE", "TIME"));
     EXPECT_THAT(steps(purpose::listening), ::testing::ElementsAre("CLIENT SETNAME"));
-    how_.password = "p";
+    who_.password = "p";
     how_.database = 3;
     EXPECT_THAT(steps(),
                 ::testing::ElementsAre("AUTH", "SELECT", "CLIENT SETNAME", "ROLE", "TIME"));
@@ -81,17 +82,17 @@ TEST_F(Handshake, AsksOnlyForWhatIsNeeded) {
 }
 
 TEST_F(Handshake, GivesTheUserOnlyWhereThereIsOne) {
-    how_.password = "pw";
+    who_.password = "pw";
     EXPECT_THAT(composed(), HasSubstr("*2\r\n$4\r\nAUTH\r\n$2\r\npw\r\n"));
-    how_.user = "me";
+    who_.user = "me";
     EXPECT_THAT(composed(), HasSubstr("*3\r\n$4\r\nAUTH\r\n$2\r\nme\r\n$2\r\npw\r\n"));
-    how_.password.clear(); // a user whom no password is asked
+    who_.password = {}; // a user whom no password is asked
     EXPECT_THAT(composed(), HasSubstr("*3\r\n$4\r\nAUTH\r\n$2\r\nme\r\n$0\r\n\r\n"));
 }
 
 TEST_F(Handshake, ARefusedPasswordIsTheEndAndIsNotRepeatedInWords) {
-    how_.user = "me";
-    how_.password = "hunter2";
+    who_.user = "me";
+    who_.password = "hunter2";
     const auto why = failure_of("AUTH", error("WRONGPASS invalid username-password pair"));
     ASSERT_TRUE(why);
     EXPECT_EQ(why->code(), errc::refused);
@@ -138,7 +139,7 @@ TEST_F(Handshake, AnAnswerOfAnotherShapeIsTheEnd) {
 
 TEST_F(Handshake, LearnsTheServersTime) {
     const auto time_told = [this](std::vector<std::string> answer) {
-        handshake greeting{how_, "", purpose::commands};
+        handshake greeting{how_, who_, "", purpose::commands};
         greeting.judge(status("OK"));
         greeting.judge(array({"master"}));
         greeting.judge(array(std::move(answer)));

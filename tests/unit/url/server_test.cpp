@@ -22,14 +22,14 @@ TEST(UrlServer, IsWhatTheUrlSaysAndTheDefaultsOtherwise) {
     EXPECT_EQ(server.port, defaults.port);
     EXPECT_EQ(server.database, 0u);
     EXPECT_EQ(server.user, "");
-    EXPECT_EQ(server.password, "");
+    EXPECT_EQ(server.password.reveal(), "");
     EXPECT_EQ(server.unix_socket, "");
 }
 
 TEST(UrlServer, EveryPartIsDecoded) {
     const redis::options server = server_at("ReDiS://us%65r:p%40s%2Fs%3A@h%6Fst:1234/%31");
     EXPECT_EQ(server.user, "user");
-    EXPECT_EQ(server.password, "p@s/s:");
+    EXPECT_EQ(server.password.reveal(), "p@s/s:");
     EXPECT_EQ(server.host, "host");
     EXPECT_EQ(server.port, 1234);
     EXPECT_EQ(server.database, 1u);
@@ -38,7 +38,7 @@ TEST(UrlServer, EveryPartIsDecoded) {
 TEST(UrlServer, APasswordMayHaveColonsAndNoUser) {
     const redis::options server = server_at("redis://:pass:word@host/4294967295");
     EXPECT_EQ(server.user, "");
-    EXPECT_EQ(server.password, "pass:word");
+    EXPECT_EQ(server.password.reveal(), "pass:word");
     EXPECT_EQ(server.database, 4294967295u);
     EXPECT_EQ(server_at("redis://user@host").user, "user");
 }
@@ -54,7 +54,7 @@ TEST(UrlServer, AUnixSocketHasAPath) {
     for (const char* url : {"unix:///run/a%20b.sock", "redis+unix:///run/a%20b.sock",
                             "unix:/run/a%20b.sock", "unix://user:word@/run/a%20b.sock"})
         EXPECT_EQ(server_at(url).unix_socket, "/run/a b.sock") << url;
-    EXPECT_EQ(server_at("unix://user:word@/run/a.sock").password, "word");
+    EXPECT_EQ(server_at("unix://user:word@/run/a.sock").password.reveal(), "word");
 }
 
 TEST(UrlServer, ItsParametersAreSet) {

@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <holdfast/export.hpp>
+
+#include <concepts>
+#include <cstddef>
+#include <memory>
+#include <string_view>
+#include <utility>
+
+namespace holdfast {
+
+/// A password. It cannot be printed and becomes no string by itself, so it gets into no log by
+/// accident; whoever needs its text says so, with `reveal()`. Its memory is wiped before it is
+/// freed. The text it was made from is its owner's to wipe.
+///
+///     how.password = "correct horse battery staple";
+///
+/// Thread safety: that of a `std::string`.
+class HOLDFAST_EXPORT secret {
+public:
+    secret() noexcept = default;
+
+    /// Copies the text, which may contain any bytes.
+    template <std::convertible_to<std::string_view> Text>
+    secret(const Text& text) // NOLINT(google-explicit-constructor): assigned like a string
+        : secret{copied{}, text} {}
+
+    secret(const secret& other)
+        : secret{copied{}, other.reveal()} {}
+    secret(secret&& other) noexcept
+        : bytes_{std::move(other.bytes_)}
+        , size_{std::exchange(other.size_, 0)} {}
+    secret& operator=(secret other) noexcept {
+        bytes_.swap(other.bytes_);
+        std::swap(size_, other.size_);
+        return *this;
+    }
+    ~secret();
+
+    bool empty() const noexcept { return size_ == 0; }
+
+    /// Valid as long as the secret is neither changed nor destroyed.
+    std::string_view reveal() const noexcept { return {bytes_.get(), size_}; }
+
+    template <typename Stream>
+    friend Stream& operator<<(Stream&, const secret&) = delete;
+
+private:
+    struct copied {};
+    secret(copied, std::string_view text);
+
+    std::unique_ptr<char[]> bytes_;
+    std::size_t size_ = 0;
+};
+
+} // namespace holdfast
