@@ -44,11 +44,8 @@ options resolve_url(options how) {
         return with_server(all, std::move(how));
     if (all.scheme == "memory")
         return with_memory(all, std::move(how));
-    if (all.scheme == "rediss")
-        refuse("url: rediss:// is Redis over TLS, which this version cannot do yet; redis:// and "
-               "unix:// are allowed");
     refuse("url: there is no scheme " + in_quotes(all.scheme) +
-           "; redis://, unix:// (or redis+unix://) and memory: are allowed");
+           "; redis://, rediss://, unix:// (or redis+unix://) and memory: are allowed");
 }
 
 } // namespace holdfast

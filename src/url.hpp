@@ -2,8 +2,8 @@
 // What a URL says about a client: which store, how to reach it, how patient to be.
 //
 //     redis://[user[:password]@]host[:port][/database][?lease_time=10s&prefix=shop:]
-//     unix:///path/to/socket[?database=N]      also redis+unix://
-//     memory:NAME
+//     rediss://...                             the same over TLS, and its parameters
+//     (redis/tls.hpp) unix:///path/to/socket[?database=N]      also redis+unix:// memory:NAME
 #pragma once
 
 #include <holdfast/options.hpp>
@@ -11,8 +11,9 @@
 namespace holdfast {
 
 /// The options with what their URL says: its parameters win over the fields, and `store` reaches
-/// what it names. The URL itself is gone then. Nothing is sent. Throws `errc::invalid_argument`, with words that name the part
-/// that is wrong and what is allowed there, and never show a password.
+/// what it names. The URL itself is gone then. Nothing is sent. Throws `errc::invalid_argument`,
+/// with words that name the part that is wrong and what is allowed there, and never show a
+/// password.
 options resolve_url(options how);
 
 } // namespace holdfast

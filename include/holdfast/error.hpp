@@ -20,8 +20,9 @@ enum class errc {
     /// The request was sent and its answer never came. It may have been carried out; what it may
     /// have taken is released in the background, at the latest by the end of its lease.
     outcome_unknown,
-    /// The store answered and will not do it: rights, a foreign key under the name, no memory.
-    /// Nothing was done. The server's own words are in the exception and the observer's event.
+    /// The store answered and will not do it: rights, a foreign key under the name, no memory. Or
+    /// what answers there is not trusted to be the store. Nothing was done. The server's own words
+    /// are in the exception and the observer's event.
     refused,
     /// The lease ended before it was released: somebody else may have held the lock meanwhile.
     lease_lost,
@@ -56,8 +57,10 @@ enum class store_errc {
     disk_trouble,      ///< MISCONF: cannot save its data and takes no writes; unreachable
     out_of_memory,     ///< OOM; refused
     no_permission,     ///< NOPERM, or its form inside a script; refused
-    not_authenticated, ///< NOAUTH, WRONGPASS: user or password; refused
+    not_authenticated, ///< NOAUTH, WRONGPASS, or over TLS: our certificate; refused
+    untrusted,         ///< TLS: the server's certificate is not accepted; refused
     wrong_type,        ///< WRONGTYPE: the key holds something that is no lock; refused
+    tls_failed,        ///< TLS could not be agreed on; unreachable
     script_killed,     ///< an operator ended the script; outcome_unknown
     protocol,          ///< not an answer of this protocol; outcome_unknown
     other,             ///< any other error of the server; refused

@@ -15,12 +15,19 @@
 #include <sys/un.h>
 
 namespace holdfast::redis {
+namespace {
 
-connection::connection(const asio::any_io_executor& executor, clock& time, const options& how)
+constexpr const char* closed_by_server = "closed by the server";
+
+} // namespace
+
+connection::connection(const asio::any_io_executor& executor, clock& time, const options& how,
+                       tls_context* tls)
     : time_{time}
     , how_{how}
     , look_up_alarm_{time.make_alarm()}
     , socket_{executor}
+    , tls_{tls}
     , reader_{how.reply_bytes_max} {}
 
 asio::awaitable<void> connection::dial(time_point give_up_at) {
@@ -34,9 +41,21 @@ asio::awaitable<void> connection::dial(time_point give_up_at) {
         failed = co_await connect_to(peers[tried], now + (give_up_at - now) / untried);
         throw_if_cut();
         if (!failed)
-            co_return;
+            co_return co_await begin_tls();
     }
     throw failure{errc::unreachable, failed.message()};
+}
+
+asio::awaitable<void> connection::begin_tls() {
+    if (!tls_)
+        co_return;
+    occupied_with("waiting for its part of the TLS handshake; is it a port for TLS?");
+    session_ = tls_->begin();
+    while (!session_->established()) {
+        if (!send())
+            co_await send_rest();
+        co_await receive();
+    }
 }
 
 asio::awaitable<std::vector<stream_endpoint>> connection::find_server() {
@@ -72,9 +91,24 @@ asio::awaitable<error_code> connection::connect_to(stream_endpoint peer, time_po
     co_return late ? asio::error::timed_out : failed;
 }
 
-bool connection::send() {
-    std::swap(outbox_, sending_);
+/// From the outbox to what is sent.
+bool connection::pack() {
+    bool well = true;
+    if (session_) {
+        sending_.clear();
+        well = session_->seal(outbox_, sending_);
+    } else {
+        std::swap(outbox_, sending_);
+    }
     outbox_.clear();
+    return well;
+}
+
+bool connection::send() {
+    if (!pack()) {
+        cut({store_errc::tls_failed, "TLS: what is to be sent could not be sealed"});
+        return true;
+    }
     error_code failed;
     sent_ = socket_.write_some(asio::buffer(sending_), failed);
     if (failed && failed != asio::error::would_block)
@@ -100,16 +134,29 @@ void connection::went_deaf(error_code why) {
 }
 
 asio::awaitable<void> connection::receive() {
+    if (session_ && session_->ended())
+        cut({errc::unreachable, closed_by_server});
     throw_if_cut();
     error_code failed;
     const std::size_t size = co_await socket_.async_read_some(
         asio::buffer(inbox_), asio::redirect_error(asio::use_awaitable, failed));
-    if (failed == asio::error::eof)
-        cut({errc::unreachable, deaf_ ? deaf_.message() : "closed by the server"});
-    else if (failed)
-        cut({errc::unreachable, failed.message()});
+    if (failed)
+        cut({errc::unreachable, end_in_words(failed)});
     throw_if_cut();
-    reader_.feed({inbox_.data(), size});
+    const std::string_view received{inbox_.data(), size};
+    if (!std::exchange(heard_, true) && !session_ && tls_session::is_tls(received))
+        throw failure{store_errc::tls_failed, "what answers there speaks TLS; that is rediss://"};
+    reader_.feed(session_ ? session_->open(received) : received);
+}
+
+std::string connection::end_in_words(error_code why) const {
+    std::string words = why != asio::error::eof ? why.message()
+                        : deaf_                 ? deaf_.message()
+                        : session_              ? "cut off (no close_notify)"
+                                                : closed_by_server;
+    if (!heard_ && !session_ && how_.unix_socket.empty())
+        words += ", before it said a word; does it want TLS (rediss://)?";
+    return words;
 }
 
 asio::awaitable<reply> connection::answer() {
@@ -125,8 +172,21 @@ void connection::cut(failure why) {
         return;
     cut_ = std::move(why);
     last_words_.reset();
+    if (session_)
+        take_leave();
     hang_up();
     look_up_alarm_->ring();
+}
+
+/// Tells the server what goes at once, and waits for nothing.
+void connection::take_leave() {
+    if (sent_ != sending_.size())
+        return; // it would come in the middle of something else
+    sending_.clear();
+    session_->say_goodbye(sending_);
+    error_code ignored;
+    socket_.write_some(asio::buffer(sending_), ignored);
+    sent_ = sending_.size();
 }
 
 void connection::hang_up() {

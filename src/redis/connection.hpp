@@ -5,6 +5,7 @@
 #include "redis/failure.hpp"
 #include "redis/socket.hpp"
 #include "redis/time_limit.hpp"
+#include "redis/tls_context.hpp"
 
 #include <array>
 #include <memory>
@@ -21,10 +22,12 @@ namespace holdfast::redis {
 /// Whoever runs one of its loops keeps it alive meanwhile.
 class connection {
 public:
-    connection(const asio::any_io_executor&, clock&, const options&);
+    /// `tls`: null for a plain one.
+    connection(const asio::any_io_executor&, clock&, const options&, tls_context* tls = nullptr);
     connection(const connection&) = delete;
 
-    /// Shares the time out among the server's addresses. Throws `failure` (unreachable).
+    /// Shares the time out among the server's addresses. Throws `failure`: unreachable, or what
+    /// tls_session throws.
     asio::awaitable<void> dial(time_point give_up_at);
 
     /// What is composed here goes out with the next send().
@@ -54,6 +57,10 @@ public:
 private:
     asio::awaitable<std::vector<stream_endpoint>> find_server();
     asio::awaitable<error_code> connect_to(stream_endpoint, time_point give_up_at);
+    asio::awaitable<void> begin_tls();
+    bool pack();
+    void take_leave();
+    std::string end_in_words(error_code) const;
     void went_deaf(error_code);
     void hang_up();
     void throw_if_cut() const;
@@ -62,6 +69,9 @@ private:
     const options& how_; // of whoever keeps this connection
     const std::unique_ptr<alarm> look_up_alarm_;
     stream_socket socket_;
+    tls_context* const tls_;
+    std::unique_ptr<tls_session> session_; // null: plain
+    bool heard_ = false;                   // a single byte
     std::optional<failure> cut_;
     error_code deaf_;                      // why the server hears us no more
     std::optional<time_limit> last_words_; // for what it has still to say then

@@ -38,7 +38,8 @@ asio::awaitable<void> link::keep_connected(std::shared_ptr<void>) {
             co_await rest_->wait_until(not_before_);
             continue;
         }
-        const auto line = std::make_shared<connection>(home_.executor, home_.time, context_.how);
+        const auto line = std::make_shared<connection>(home_.executor, home_.time, context_.how,
+                                                       context_.tls.get());
         line_ = line;
         if (const std::optional<failure> why = co_await attempt(*line)) {
             attempt_failed(*why);

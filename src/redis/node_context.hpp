@@ -2,10 +2,12 @@
 #pragma once
 
 #include "redis/address.hpp"
+#include "redis/tls_context.hpp"
 #include "runtime/remote_clock.hpp"
 
 #include <holdfast/redis/options.hpp>
 
+#include <memory>
 #include <string>
 #include <utility>
 
@@ -20,6 +22,8 @@ struct node_context {
     const options how;
     const store_context home;
     const std::string address = address_of(how);
+    const std::unique_ptr<tls_context> tls =
+        how.tls ? std::make_unique<tls_context>(*how.tls, how.host) : nullptr; // null: plain
     runtime::remote_clock server_clock;
 };
 

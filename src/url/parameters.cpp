@@ -8,6 +8,7 @@
 #include <charconv>
 #include <functional>
 #include <numeric>
+#include <optional>
 #include <vector>
 
 namespace holdfast::url {
@@ -18,6 +19,14 @@ struct setting {
     std::string_view name;
     std::function<void(const std::string& value)> set;
 };
+
+/// Whoever asks for protection must not go without it unawares.
+redis::tls_options& needed(std::optional<redis::tls_options>& tls, std::string_view name) {
+    if (!tls)
+        refuse("url: " + std::string{name} +
+               " is for rediss://; without the second s nothing is protected");
+    return *tls;
+}
 
 class settings {
 public:
@@ -39,6 +48,7 @@ public:
         add("database", [this, server](const std::string& text) {
             server->database = read_database(all_, text);
         });
+        add_tls(server->tls);
     }
     settings(const settings&) = delete;
 
@@ -55,6 +65,22 @@ private:
     }
     void add_length(std::string_view name, duration& field) {
         add(name, [this, name, &field](const std::string& text) { field = length_of(name, text); });
+    }
+    void add_tls(std::optional<redis::tls_options>& tls) {
+        const auto add_text = [&](std::string_view name, std::string redis::tls_options::*field) {
+            add(name, [=, &tls](const std::string& text) { needed(tls, name).*field = text; });
+        };
+        add_text("tls_ca_file", &redis::tls_options::ca_file);
+        add_text("tls_certificate_file", &redis::tls_options::certificate_file);
+        add_text("tls_key_file", &redis::tls_options::key_file);
+        add_text("tls_server_name", &redis::tls_options::server_name);
+        constexpr std::string_view unsafe = "tls_insecure_skip_verification";
+        add(unsafe, [=, this, &tls](const std::string& text) {
+            if (text != "yes")
+                refuse("url: " + std::string{unsafe} + " " + shown(all_, text) +
+                       " is neither yes nor left out");
+            needed(tls, unsafe).insecure_skip_verification = true;
+        });
     }
     duration length_of(std::string_view name, const std::string& text) const {
         const length read = read_length(text);

@@ -146,7 +146,8 @@ parts split(std::string_view url) {
     const auto before_colon = take_until(rest, ':');
     all.scheme = scheme_of(before_colon.value_or(""));
     if (all.scheme.empty())
-        refuse("url: it does not begin with a scheme; redis://, unix:// and memory: are allowed");
+        refuse("url: it does not begin with a scheme; redis://, rediss://, unix:// and memory: are "
+               "allowed");
     std::string_view authority;
     if (rest.starts_with("//")) {
         authority = rest.substr(2, rest.find_first_of("/?#", 2) - 2);

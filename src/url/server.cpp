@@ -22,6 +22,10 @@ std::uint16_t port_of(const parts& all) {
     return port;
 }
 
+bool is_of_network(const parts& all) {
+    return all.scheme == "redis" || all.scheme == "rediss";
+}
+
 bool names_database_twice(const parts& all) {
     for (const parameter& given : all.parameters)
         if (given.name == "database")
@@ -38,6 +42,8 @@ redis::options over_network(const parts& all) {
         refuse("url: it names no host, as redis://127.0.0.1:6379 does; the path of a unix socket "
                "is written unix:///path");
     redis::options server;
+    if (all.scheme == "rediss")
+        server.tls.emplace();
     server.host = all.host;
     if (all.port)
         server.port = port_of(all);
@@ -63,11 +69,11 @@ redis::options over_unix_socket(const parts& all) {
 } // namespace
 
 bool names_server(const parts& all) {
-    return all.scheme == "redis" || all.scheme == "unix" || all.scheme == "redis+unix";
+    return is_of_network(all) || all.scheme == "unix" || all.scheme == "redis+unix";
 }
 
 redis::options read_server(const parts& all) {
-    redis::options server = all.scheme == "redis" ? over_network(all) : over_unix_socket(all);
+    redis::options server = is_of_network(all) ? over_network(all) : over_unix_socket(all);
     server.user = all.user;
     server.password = all.password;
     return server;

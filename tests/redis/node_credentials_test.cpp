@@ -22,7 +22,8 @@ protected:
 
     std::string authenticate(const fake_server::words& request) {
         seen_.push_back(request);
-        return request.back() == valid_ ? "+OK\r\n" : "-WRONGPASS invalid username-password pair\r\n";
+        return request.back() == valid_ ? "+OK\r\n"
+                                        : "-WRONGPASS invalid username-password pair\r\n";
     }
 
     /// Another connection; the ear's too, if somebody listens.
@@ -49,9 +50,9 @@ TEST_F(NodeCredentials, TheProviderIsAskedForEachConnection) {
     valid_ = "pass3";
     all_.front()->ear.reset();
     reconnect();
-    EXPECT_THAT(seen_, ElementsAre(ElementsAre("AUTH", "me", "pass1"),
-                                   ElementsAre("AUTH", "me", "pass2"),
-                                   ElementsAre("AUTH", "me", "pass3")));
+    EXPECT_THAT(seen_,
+                ElementsAre(ElementsAre("AUTH", "me", "pass1"), ElementsAre("AUTH", "me", "pass2"),
+                            ElementsAre("AUTH", "me", "pass3")));
     EXPECT_FALSE(ask()->code);
 }
 
@@ -77,8 +78,7 @@ TEST_F(NodeCredentials, WithNothingToSayNothingIsSaid) {
 TEST_F(NodeCredentials, AProviderThatFailsIsUnreachableAndAskedAgain) {
     bool broken = true;
     how_.credentials = [&] {
-        return broken ? throw std::runtime_error{"the vault is sealed"}
-                      : credentials{"me", valid_};
+        return broken ? throw std::runtime_error{"the vault is sealed"} : credentials{"me", valid_};
     };
     const auto failed = ask();
     EXPECT_EQ(failed->code, make_error_code(errc::unreachable));

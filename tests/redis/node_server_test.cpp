@@ -1,21 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // The node on real servers.
-#include "redis/single_node.hpp"
-#include "runtime/real_clock.hpp"
-#include "support/eventually.hpp"
-#include "support/on_each_server.hpp"
-#include "support/recorder.hpp"
-
-#include <holdfast/error.hpp>
-
-#include <boost/asio/co_spawn.hpp>
-#include <boost/asio/io_context.hpp>
-#include <boost/system/system_error.hpp>
+#include "node_on_server.hpp"
 
 #include <algorithm>
 #include <optional>
-
-#include <gmock/gmock.h>
 
 namespace holdfast {
 namespace {
@@ -27,86 +15,10 @@ using redis::script;
 using ::testing::AllOf;
 using ::testing::HasSubstr;
 
-constexpr script echo{"echo", "098e0f0d1448c0a81dafe820f66d460eb09263da", "return ARGV[1]"};
 constexpr script count{"count", "0000000000000000000000000000000000000000", // none has this digest
                        "return redis.call('incrby', KEYS[1], ARGV[1])"};
 
-class NodeOnServer : public support::on_each_server {
-protected:
-    void SetUp() override {
-        on_each_server::SetUp();
-        if (IsSkipped() || HasFatalFailure())
-            return;
-        how_.unix_socket = server().socket_path();
-        how_.backoff_max = 200ms;
-    }
-    void TearDown() override {
-        if (node_)
-            node_->close();
-        node_.reset();
-        io_.restart();
-        io_.run_for(support::far_too_long);
-        EXPECT_TRUE(io_.stopped()) << "something is still to be done";
-    }
-
-    redis::node& node() {
-        if (!node_)
-            node_ = redis::make_node(how_, {io_.get_executor(),
-                                            clock_,
-                                            [this] { return ++random_; },
-                                            {},
-                                            "a label",
-                                            5s,
-                                            [this](const event& what) { told_.notify(what); }});
-        return *node_;
-    }
-
-    struct outcome {
-        reply answer;
-        error_code code;
-        std::string text;
-    };
-    outcome call(const script& what, std::vector<std::string_view> keys,
-                 std::vector<argument> arguments) {
-        outcome got;
-        auto run = [&]() -> asio::awaitable<void> {
-            got.answer = co_await node().call(what, keys, arguments);
-        };
-        bool done = false;
-        asio::co_spawn(io_, run(), [&](const std::exception_ptr& failed) {
-            done = true;
-            try {
-                if (failed)
-                    std::rethrow_exception(failed);
-            } catch (const boost::system::system_error& why) {
-                got.code = why.code();
-                got.text = why.what();
-            }
-        });
-        EXPECT_TRUE(run_until([&] { return done; }));
-        return got;
-    }
-
-    /// Runs what there is until `holds`.
-    template <typename Predicate>
-    bool run_until(Predicate holds) {
-        const auto end = std::chrono::steady_clock::now() + support::far_too_long;
-        while (!holds() && std::chrono::steady_clock::now() < end) {
-            io_.restart();
-            io_.run_one_for(50ms);
-        }
-        return holds();
-    }
-
-    std::string clients() { return server().command({"CLIENT", "LIST"}).text; }
-
-    asio::io_context io_;
-    runtime::real_clock clock_{io_.get_executor()};
-    redis::options how_;
-    support::recorder told_;
-    std::unique_ptr<redis::node> node_;
-    std::uint64_t random_ = 0;
-};
+class NodeOnServer : public node_on_server {};
 HOLDFAST_ON_EACH_SERVER(NodeOnServer);
 
 TEST_P(NodeOnServer, RunsScripts) {
@@ -164,8 +76,7 @@ TEST_P(NodeOnServer, SaysThatThePasswordIsWrongOrMissing) {
     const outcome missing = call(echo, {}, {std::string_view{"x"}});
     EXPECT_EQ(missing.code, make_error_code(store_errc::not_authenticated));
     EXPECT_THAT(missing.text, HasSubstr("NOAUTH"));
-    node_->close();
-    node_.reset();
+    forget_node();
     how_.password = "wrong-one";
     const outcome wrong = call(echo, {}, {std::string_view{"x"}});
     EXPECT_EQ(wrong.code, make_error_code(store_errc::not_authenticated));
@@ -196,8 +107,7 @@ TEST_P(NodeOnServer, SelectsItsDatabase) {
     call(count, {"n"}, {std::int64_t{1}});
     EXPECT_EQ(server().command({"EXISTS", "n"}).integer, 0);
     EXPECT_THAT(clients(), HasSubstr("db=3"));
-    node_->close();
-    node_.reset();
+    forget_node();
     how_.database = 9999;
     EXPECT_EQ(call(count, {"n"}, {std::int64_t{1}}).code, errc::refused);
 }

@@ -85,6 +85,8 @@ redis_server::redis_server(server_binary which, options how)
     , socket_{(folder_.path / "socket").string()} {
     if (how_.tcp)
         port_ = free_port();
+    while (how_.tls && (tls_port_ == 0 || tls_port_ == port_))
+        tls_port_ = free_port();
     if (how_.own_clock)
         clock_ = std::make_unique<moved_clock>(folder_.path);
     start();
@@ -100,6 +102,8 @@ std::vector<std::string> redis_server::command_line() const {
         "--bind",     "127.0.0.1",    "--save", "",       "--appendonly",
         "no",         "--daemonize",  "no",     "--dir",  folder_.path.string(),
         "--loglevel", "warning"};
+    if (how_.tls)
+        words.insert(words.end(), {"--tls-port", std::to_string(tls_port_)});
     words.insert(words.end(), how_.arguments.begin(), how_.arguments.end());
     return words;
 }
@@ -170,6 +174,11 @@ void redis_server::stop() {
 void redis_server::restart_empty() {
     stop();
     start();
+}
+
+void redis_server::restart_empty(std::vector<std::string> arguments) {
+    how_.arguments = std::move(arguments);
+    restart_empty();
 }
 
 void redis_server::pause() {

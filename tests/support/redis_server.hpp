@@ -43,6 +43,7 @@ class redis_server {
 public:
     struct options {
         bool tcp = false;                     ///< also on 127.0.0.1, on a port that is free
+        bool tls = false;                     ///< a second one, for TLS; `arguments` say how
         bool own_clock = false;               ///< `step_clock` works; needs a C compiler
         std::vector<std::string> arguments{}; ///< as on its command line
     };
@@ -57,7 +58,8 @@ public:
     void start();
     void stop();          ///< at once, as kill -9 does: nothing is ever saved
     void restart_empty(); ///< on the same addresses; its clock stays stepped
-    void pause();         ///< SIGSTOP: connections stay, nothing is answered
+    void restart_empty(std::vector<std::string> arguments); ///< with these instead of those it had
+    void pause(); ///< SIGSTOP: connections stay, nothing is answered
     void resume();
 
     /// Moves the date of the server, and so the end of every lease, forward or back.
@@ -68,6 +70,7 @@ public:
 
     pid_t pid() const { return pid_; }
     std::uint16_t port() const { return port_; } ///< 0 without TCP
+    std::uint16_t tls_port() const { return tls_port_; }
     const std::string& socket_path() const { return socket_; }
     std::string url() const; ///< TCP where it was asked for
 
@@ -88,6 +91,7 @@ private:
     folder folder_;
     std::string socket_;
     std::uint16_t port_ = 0;
+    std::uint16_t tls_port_ = 0;
     pid_t pid_ = 0;
     std::unique_ptr<moved_clock> clock_;
     std::optional<redis_connection> connection_;

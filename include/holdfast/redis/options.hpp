@@ -3,9 +3,11 @@
 
 #include <holdfast/credentials.hpp>
 #include <holdfast/export.hpp>
+#include <holdfast/redis/tls.hpp>
 #include <holdfast/store.hpp>
 
 #include <cstdint>
+#include <optional>
 #include <string>
 
 namespace holdfast::redis {
@@ -13,14 +15,16 @@ namespace holdfast::redis {
 /// How to reach one Redis or Valkey server. URL forms (docs: README):
 ///
 ///     redis://[user[:password]@]host[:port][/database]
+///     rediss://...                         the same over TLS; parameters: redis/tls.hpp
 ///     unix:///path/to/socket[?database=N]  (also redis+unix://)
 struct options {
     std::string host = "127.0.0.1"; ///< name or address; ignored where `unix_socket` is given
     std::uint16_t port = 6379;
-    std::string unix_socket;
+    std::string unix_socket{};
+    std::optional<tls_options> tls{}; ///< nothing: plain, for all on the way to read and to change
 
-    std::string user; ///< empty: the server's default user
-    secret password;
+    std::string user{}; ///< empty: the server's default user
+    secret password{};
     credential_provider credentials{}; ///< asked for what `user` and `password` leave empty
 
     std::uint32_t database = 0; ///< locks live in it; Redis' channels are shared by all databases

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "store/redis/redis_store.hpp"
 
+#include "redis/failure.hpp"
 #include "redis/single_node.hpp"
+#include "redis/tls_context.hpp"
 
 #include <holdfast/error.hpp>
 #include <holdfast/redis/options.hpp>
@@ -36,6 +38,24 @@ void check_address(const options& how) {
             "unix_socket is longer than the 107 bytes that the system allows");
 }
 
+/// What a certificate or a hello can carry at all.
+constexpr std::size_t server_name_bytes_max = 253;
+
+void check_tls(const options& how) {
+    const tls_options& tls = *how.tls;
+    require(how.unix_socket.empty(), "tls is for TCP, and unix_socket is given");
+    require(tls.certificate_file.empty() == tls.key_file.empty(),
+            "tls.certificate_file and tls.key_file belong together, and one is missing");
+    const std::string& name = tls.server_name.empty() ? how.host : tls.server_name;
+    require(name.size() <= server_name_bytes_max, "the server's name is longer than any can be");
+    require(name.find('\0') == std::string::npos, "tls.server_name contains a NUL byte");
+    try {
+        check_files(tls);
+    } catch (const failure& why) {
+        require(false, why.text());
+    }
+}
+
 void check_time(duration value, std::string_view field) {
     require(value > duration::zero(), std::string{field} + " is not positive");
     require(value <= longest, std::string{field} + " is longer than a day");
@@ -43,6 +63,8 @@ void check_time(duration value, std::string_view field) {
 
 void check(const options& how) {
     check_address(how);
+    if (how.tls)
+        check_tls(how);
     check_time(how.connect_timeout, "connect_timeout");
     check_time(how.command_timeout, "command_timeout");
     check_time(how.backoff_min, "backoff_min");

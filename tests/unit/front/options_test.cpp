@@ -122,7 +122,6 @@ TEST_F(Options, AMalformedUrlIsRefusedPartByPart) {
         {"", "empty"},
         {"127.0.0.1:6379", "scheme"},
         {"http://127.0.0.1", "scheme"},
-        {"rediss://127.0.0.1", "TLS"},
         {"redis://", "host"},
         {"redis://127.0.0.1:0", "port"},
         {"redis://127.0.0.1:65536", "port"},

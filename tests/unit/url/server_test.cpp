@@ -68,6 +68,28 @@ TEST(UrlServer, ItsParametersAreSet) {
     EXPECT_EQ(server.command_timeout, 40ms);
 }
 
+TEST(UrlServer, OverTLSItHasMoreParameters) {
+    EXPECT_FALSE(server_at("redis://host").tls);
+    const parts all = split("RedisS://me:word@host/2?tls_ca_file=/a%20b&tls_certificate_file=/c"
+                            "&tls_key_file=/k&tls_server_name=db.internal");
+    options how;
+    redis::options server = read_server(all);
+    apply_parameters(all, how, &server);
+    EXPECT_EQ(server.host, "host");
+    EXPECT_EQ(server.port, redis::options{}.port);
+    EXPECT_EQ(server.database, 2u);
+    ASSERT_TRUE(server.tls);
+    EXPECT_EQ(server.tls->ca_file, "/a b");
+    EXPECT_EQ(server.tls->certificate_file, "/c");
+    EXPECT_EQ(server.tls->key_file, "/k");
+    EXPECT_EQ(server.tls->server_name, "db.internal");
+    EXPECT_FALSE(server.tls->insecure_skip_verification);
+
+    const parts unsafe = split("rediss://host?tls_insecure_skip_verification=yes");
+    apply_parameters(unsafe, how, &server);
+    EXPECT_TRUE(server.tls->insecure_skip_verification);
+}
+
 TEST(UrlServer, ParametersAreDecodedAfterTheyAreTakenApart) {
     const parts all = split("memory:a?prefix=a%26b%3D&label=x=y%20z+");
     ASSERT_EQ(all.parameters.size(), 2u);

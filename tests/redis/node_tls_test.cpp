@@ -1,0 +1,212 @@
+// SPDX-License-Identifier: Apache-2.0
+// TLS on real servers. What can be wrong with it is wrong twice: with the first connection, and
+// with one that is made again after all was well.
+#include "node_on_server.hpp"
+#include "support/certificates.hpp"
+#include "tls_door.hpp"
+
+namespace holdfast {
+namespace {
+
+using namespace std::chrono_literals;
+using support::authority;
+using ::testing::AllOf;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using days = authority::days;
+
+struct with_authority {
+    std::vector<std::string> arguments(const std::string& clients = "no") const {
+        return {"--tls-cert-file",    own_.certificate_file, "--tls-key-file",     own_.key_file,
+                "--tls-ca-cert-file", authority_.file(),     "--tls-auth-clients", clients};
+    }
+
+    authority authority_;
+    support::identity own_ = authority_.issue("server");
+};
+
+class NodeOverTls : protected with_authority, public node_on_server {
+protected:
+    NodeOverTls()
+        : node_on_server{{.tcp = true, .tls = true, .arguments = arguments()}} {}
+
+    void SetUp() override {
+        node_on_server::SetUp();
+        if (IsSkipped() || HasFatalFailure())
+            return;
+        how_.unix_socket.clear();
+        how_.host = "localhost";
+        how_.port = server().tls_port();
+        how_.tls = redis::tls_options{.ca_file = authority_.file()};
+    }
+
+    /// Whether it comes to that. The last words are in `said_`.
+    template <typename Code>
+    bool fails_with(Code code, const ::testing::Matcher<std::string>& words = ::testing::_) {
+        return support::eventually([&] {
+            const outcome got = call_echo();
+            said_ = got.text;
+            return got.code == code && words.Matches(said_);
+        });
+    }
+    bool recovers() {
+        return support::eventually([this] { return answers(); });
+    }
+
+    /// Looks at a fault twice: that of the first connection, and of one that is made again.
+    template <typename Fault, typename Cure, typename Check>
+    void twice(Fault fault, Cure cure, Check check) {
+        for (int connection = 1; connection <= 2; ++connection) {
+            fault();
+            check();
+            cure();
+            EXPECT_TRUE(recovers()) << said_;
+        }
+    }
+    void restart_with(const authority& from, const authority::wanted& wanted) {
+        own_ = from.issue("server", wanted);
+        server().restart_empty(arguments());
+    }
+    void restart_well() { restart_with(authority_, {}); }
+    void restart_with_ports_swapped() {
+        std::vector<std::string> swapped = arguments();
+        swapped.insert(swapped.end(), {"--port", std::to_string(server().tls_port()), "--tls-port",
+                                       std::to_string(server().port())});
+        server().restart_empty(swapped);
+    }
+
+    std::string said_;
+};
+HOLDFAST_ON_EACH_SERVER(NodeOverTls);
+
+TEST_P(NodeOverTls, AServerForAnotherHostIsNotTrusted) {
+    const auto fault = [this] { restart_with(authority_, {.names = "DNS:db.internal"}); };
+    twice(
+        fault, [this] { restart_well(); },
+        [this] {
+            EXPECT_TRUE(fails_with(make_error_code(store_errc::untrusted)));
+            EXPECT_THAT(said_, AllOf(HasSubstr("no connection to localhost:"),
+                                     HasSubstr("is for db.internal, not for localhost")));
+        });
+}
+
+TEST_P(NodeOverTls, AnUnknownAuthorityIsNotTrusted) {
+    const authority stranger{"A stranger"};
+    const auto fault = [&] { restart_with(stranger, {}); };
+    twice(
+        fault, [this] { restart_well(); },
+        [this] {
+            EXPECT_TRUE(fails_with(make_error_code(store_errc::untrusted)));
+            EXPECT_THAT(said_, HasSubstr("signed by /CN=A stranger, which is not trusted here"));
+        });
+}
+
+TEST_P(NodeOverTls, AnExpiredCertificateIsNotTrusted) {
+    const auto fault = [&] { restart_with(authority_, {.begins = days{-9}, .ends = days{-1}}); };
+    twice(
+        fault, [this] { restart_well(); },
+        [this] {
+            EXPECT_TRUE(fails_with(make_error_code(store_errc::untrusted)));
+            EXPECT_THAT(said_, HasSubstr("its certificate has expired, on 20"));
+        });
+}
+
+TEST_P(NodeOverTls, AServerThatMissesOurCertificateSaysSo) {
+    const auto fault = [this] { server().restart_empty(arguments("yes")); };
+    twice(
+        fault, [this] { restart_well(); },
+        [this] {
+            EXPECT_TRUE(fails_with(make_error_code(store_errc::not_authenticated)));
+            EXPECT_THAT(said_, AllOf(HasSubstr("certificate required"),
+                                     HasSubstr("tls_certificate_file and tls_key_file")));
+        });
+}
+
+TEST_P(NodeOverTls, APlainPortIsUnreachableAndSaysWhatItMayBe) {
+    how_.connect_timeout = 200ms; // it may say nothing at all
+    const auto told = ::testing::AnyOf(HasSubstr("does not speak TLS"),
+                                       HasSubstr("TLS handshake; is it a port for TLS?"));
+    twice([this] { restart_with_ports_swapped(); }, [this] { restart_well(); },
+          [&] { EXPECT_TRUE(fails_with(errc::unreachable, told)) << said_; });
+}
+
+TEST_P(NodeOverTls, APortForTlsIsUnreachableWithoutItAndSaysWhatItMayBe) {
+    how_.tls.reset();
+    twice([this] { restart_well(); }, [this] { restart_with_ports_swapped(); },
+          [this] { EXPECT_TRUE(fails_with(errc::unreachable, HasSubstr("rediss://"))) << said_; });
+}
+
+TEST_P(NodeOverTls, OurCertificateIsReadAnewForEachConnection) {
+    const auto mine = authority_.issue("client");
+    how_.tls->certificate_file = mine.certificate_file;
+    how_.tls->key_file = mine.key_file;
+    server().restart_empty(arguments("yes"));
+    EXPECT_TRUE(answers());
+
+    const authority stranger{"A stranger"};
+    const auto others = stranger.issue("client");
+    std::filesystem::rename(others.certificate_file, mine.certificate_file);
+    EXPECT_TRUE(answers()); // the old connection is as good as it was
+    server().command({"CLIENT", "KILL", "TYPE", "normal", "SKIPME", "yes"});
+    EXPECT_TRUE(fails_with(errc::unreachable));
+    EXPECT_THAT(said_, HasSubstr("tls_key_file " + mine.key_file + ": key values mismatch"));
+    std::filesystem::rename(others.key_file, mine.key_file);
+    EXPECT_TRUE(fails_with(make_error_code(store_errc::not_authenticated)));
+    EXPECT_THAT(said_, HasSubstr("unknown ca"));
+    authority_.issue("client");
+    EXPECT_TRUE(recovers()) << said_;
+}
+
+TEST_P(NodeOverTls, LongAnswersAndRequestsArrive) {
+    const std::string much(3'000'000, 'm');
+    const outcome got = call(echo, {}, {std::string_view{much}});
+    EXPECT_TRUE(got.answer.text == much) << got.text;
+}
+
+TEST_P(NodeOverTls, TheServerIsToldItsNameEachTime) {
+    tls_door door{io_, own_, server().socket_path()};
+    how_.port = door.port();
+    EXPECT_TRUE(answers());
+    EXPECT_THAT(door.names_asked_for(), ElementsAre("localhost"));
+    door.cut();
+    EXPECT_TRUE(recovers());
+    EXPECT_THAT(door.names_asked_for(), ElementsAre("localhost", "localhost"));
+    forget_node();
+}
+
+TEST_P(NodeOverTls, AnEndWithoutGoodbyeIsACut) {
+    tls_door door{io_, own_, server().socket_path()};
+    how_.port = door.port();
+    EXPECT_TRUE(answers());
+    door.cut();
+    EXPECT_TRUE(run_until([this] { return told_.count(event_kind::disconnected) == 1; }));
+    EXPECT_THAT(told_.last(event_kind::disconnected)->text, HasSubstr("cut off (no close_notify)"));
+    EXPECT_TRUE(recovers());
+    door.say_goodbye();
+    EXPECT_TRUE(run_until([this] { return told_.count(event_kind::disconnected) == 2; }));
+    EXPECT_THAT(told_.last(event_kind::disconnected)->text, HasSubstr("closed by the server"));
+    forget_node();
+}
+
+TEST_P(NodeOverTls, WhoGoesSaysGoodbyeAndDoesNotWait) {
+    tls_door door{io_, own_, server().socket_path()};
+    how_.port = door.port();
+    EXPECT_TRUE(answers());
+    forget_node();
+    EXPECT_TRUE(run_until([&] { return door.goodbyes_heard() == 1; }));
+}
+
+TEST_P(NodeOverTls, APeerThatIsSilentCostsNoMoreThanTheTimeToConnect) {
+    tls_door door{io_, own_, server().socket_path()};
+    how_.port = door.port();
+    how_.connect_timeout = 100ms;
+    door.silent = true;
+    EXPECT_TRUE(fails_with(errc::unreachable));
+    EXPECT_THAT(said_, HasSubstr("not done within 100 ms (waiting for its part of the TLS"));
+    door.silent = false;
+    EXPECT_TRUE(recovers());
+    forget_node();
+}
+
+} // namespace
+} // namespace holdfast

@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: Apache-2.0
+// A way in over TLS to a server on a unix socket, in the test's own thread: it knows what a server
+// does not tell, and ends connections as the test likes.
+#pragma once
+
+#include "support/tls_peer.hpp"
+
+#include <boost/asio/io_context.hpp>
+#include <boost/asio/ip/tcp.hpp>
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace holdfast {
+
+class tls_door {
+public:
+    tls_door(boost::asio::io_context&, support::identity, std::string server_socket);
+    tls_door(const tls_door&) = delete;
+    ~tls_door();
+
+    std::uint16_t port() const { return acceptor_.local_endpoint().port(); }
+
+    void cut();         ///< ends all connections without a word
+    void say_goodbye(); ///< ends them as TLS wants it
+
+    bool silent = false; ///< whoever comes in from now on hears nothing
+
+    std::vector<std::string> names_asked_for() const; ///< by each connection there ever was; SNI
+    std::size_t goodbyes_heard() const;
+
+private:
+    struct visit;
+
+    void accept();
+
+    boost::asio::io_context& io_;
+    const support::identity identity_;
+    const std::string server_socket_;
+    boost::asio::ip::tcp::acceptor acceptor_;
+    std::vector<std::shared_ptr<visit>> visits_;
+};
+
+} // namespace holdfast
