@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "conformance/store_under_test.hpp"
+#include "support/certificates.hpp"
 #include "support/cut_wire.hpp"
 #include "support/redis_server.hpp"
 
@@ -11,10 +12,10 @@ namespace {
 /// A Redisson client's own spelling of itself: version 4, thread 1.
 constexpr const char* stranger = "8743c9c0-0795-4907-87fd-6c719a6b4586:1";
 
-class redis_under_test final : public store_under_test {
+class redis_under_test : public store_under_test {
 public:
     explicit redis_under_test(const support::server_binary& which)
-        : server_{which, {.own_clock = true}} {}
+        : redis_under_test{which, {.own_clock = true}} {}
 
     void reach(options& how) override { how.store = store_at(server_.socket_path(), {}); }
     void reach_badly(options& how) override {
@@ -53,14 +54,22 @@ public:
         return true;
     }
 
+protected:
+    redis_under_test(const support::server_binary& which, support::redis_server::options how)
+        : server_{which, std::move(how)} {}
+
+    const support::redis_server& server() const { return server_; }
+
+    /// Nothing lingers, so that what is left behind shows at once.
+    static constexpr duration hardly{1};
+
 private:
     static store_factory store_at(const std::string& socket,
                                   std::optional<duration> command_timeout) {
-        // Nothing lingers, so that what is left behind shows at once.
         redis::options server;
         server.unix_socket = socket;
         server.command_timeout = command_timeout.value_or(server.command_timeout);
-        server.subscription_linger = duration{1};
+        server.subscription_linger = hardly;
         return redis::make_store(server);
     }
 
@@ -81,12 +90,45 @@ private:
     std::optional<support::cut_wire> wire_;
 };
 
+struct with_certificate {
+    support::authority authority_;
+    support::identity own_ = authority_.issue("server");
+};
+
+/// Reached over TLS, but for the way on which answers are lost.
+class redis_over_tls final : with_certificate, public redis_under_test {
+public:
+    explicit redis_over_tls(const support::server_binary& which)
+        : redis_under_test{which,
+                           {.tls = true,
+                            .own_clock = true,
+                            .arguments = {"--tls-cert-file", own_.certificate_file,
+                                          "--tls-key-file", own_.key_file, "--tls-ca-cert-file",
+                                          authority_.file(), "--tls-auth-clients", "no"}}} {}
+
+    void reach(options& how) override {
+        redis::options secured;
+        secured.port = server().tls_port();
+        secured.tls = redis::tls_options{.ca_file = authority_.file()};
+        secured.subscription_linger = hardly;
+        how.store = redis::make_store(secured);
+    }
+};
+
+template <typename Store>
+store_kind kind_of(const std::string& label, const support::server_binary& which) {
+    return {label, [which] { return std::make_unique<Store>(which); }};
+}
+
 } // namespace
 
 std::vector<store_kind> redis_servers() {
+    const std::vector<support::server_binary> servers = support::servers();
     std::vector<store_kind> all;
-    for (const support::server_binary& each : support::servers())
-        all.push_back({each.label, [each] { return std::make_unique<redis_under_test>(each); }});
+    for (const support::server_binary& each : servers)
+        all.push_back(kind_of<redis_under_test>(each.label, each));
+    // The scripts are the same, so one of them will do.
+    all.push_back(kind_of<redis_over_tls>(servers.front().label + "-tls", servers.front()));
     return all;
 }
 
