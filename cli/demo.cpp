@@ -5,6 +5,7 @@
 #include "cli/exit_status.hpp"
 #include "cli/inheritance.hpp"
 #include "cli/last_words.hpp"
+#include "cli/reaching.hpp"
 #include "cli/say.hpp"
 #include "cli/verbs.hpp"
 
@@ -20,6 +21,7 @@
 #include <iostream>
 #include <mutex>
 #include <optional>
+#include <utility>
 
 namespace cli {
 namespace {
@@ -50,7 +52,9 @@ std::string seconds(holdfast::duration length) {
 /// A name that no other run uses; on the way it is seen whether the server gives locks.
 std::string try_server(const std::string& url) {
     using namespace std::chrono_literals;
-    holdfast::client home{holdfast::options{.url = url, .unavailable_patience = 3s}};
+    holdfast::options how = reaching(url);
+    how.unavailable_patience = 3s;
+    holdfast::client home{std::move(how)};
     std::string name = "holdfast-demo:" + home.id().substr(0, 8);
     holdfast::mutex lock{home, name};
     const std::scoped_lock held{lock};

@@ -4,6 +4,7 @@
 #include "cli/child_process.hpp"
 #include "cli/demo_board.hpp"
 #include "cli/descriptor.hpp"
+#include "cli/reaching.hpp"
 #include "cli/until_first.hpp"
 
 #include <holdfast/client.hpp>
@@ -74,7 +75,7 @@ struct scene {
                   << "renews.\n   We wait for the lock too, and kill that process with SIGKILL."
                   << std::endl;
 
-        holdfast::client home{loop.get_executor(), {.url = url}};
+        holdfast::client home{loop.get_executor(), reaching(url)};
         holdfast::mutex mine{home, lock};
         std::optional<holdfast::lease> held;
         co_await until_first(take(mine, held), kill_soon(holder, killed_at));

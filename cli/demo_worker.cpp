@@ -4,6 +4,7 @@
 // writes a byte to stdout for it.
 #include "cli/exit_status.hpp"
 #include "cli/last_words.hpp"
+#include "cli/reaching.hpp"
 #include "cli/say.hpp"
 #include "cli/verbs.hpp"
 
@@ -48,7 +49,7 @@ void add_without_lock(int count) {
 }
 
 void add_with_lock(int count, const std::string& url, const std::string& name) {
-    holdfast::client home{url};
+    holdfast::client home{reaching(url)};
     holdfast::mutex lock{home, name};
     for (; count > 0; --count) {
         const std::scoped_lock held{lock};
@@ -80,7 +81,7 @@ int demo_holder(const inheritance&, arguments given) {
         throw usage_error{"demo-holder is for 'holdfast demo' only"};
     const std::string url = server_url(std::nullopt);
     try {
-        holdfast::client home{url};
+        holdfast::client home{reaching(url)};
         holdfast::mutex lock{home, given[0], holdfast::lease_time{parse_time("lease", given[1])}};
         const std::scoped_lock held{lock};
         report_one();

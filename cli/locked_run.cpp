@@ -11,6 +11,7 @@
 #include "cli/exit_status.hpp"
 #include "cli/last_words.hpp"
 #include "cli/lease_guard.hpp"
+#include "cli/reaching.hpp"
 #include "cli/say.hpp"
 #include "cli/signal_inbox.hpp"
 #include "cli/until_first.hpp"
@@ -51,8 +52,7 @@ public:
 
 private:
     holdfast::client connect() {
-        holdfast::options how;
-        how.url = wanted_.url;
+        holdfast::options how = reaching(wanted_.url);
         how.label = "holdfast-run";
         how.close_patience = std::chrono::seconds{1}; // the release has had its own patience
         how.observer = words_;

@@ -108,6 +108,18 @@ TEST_P(RunStatus, AServerThatRefusesIsUnavailableAndItsWordsAreTold) {
     EXPECT_EQ(server().command({"GET", name}).text, "somebody's data");
 }
 
+TEST_P(RunStatus, APasswordComesFromTheEnvironment) {
+    server().command({"CONFIG", "SET", "requirepass", "right"});
+    const ended stranger = run(shell("echo ran", {"-n"}), url());
+    EXPECT_EQ(stranger.status, 69);
+    EXPECT_THAT(stranger.err, HasSubstr("NOAUTH"));
+
+    std::vector<std::string> words{"env", "HOLDFAST_PASSWORD=right", program_path()};
+    const auto given = shell("echo ran", {"-n"});
+    words.insert(words.end(), given.begin(), given.end());
+    EXPECT_EQ((program{program::exactly{words}, url()}.end().out), "ran\n");
+}
+
 TEST_P(RunStatus, AServerThatIsAwayWhenTheCommandHasEndedDoesNotSpoilItsStatus) {
     program holder{until_closed(), url() + "?release_patience=100ms"};
     ASSERT_EQ(holder.line(), "held");
