@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "conformance/store_under_test.hpp"
+#include "support/acl_file.hpp"
 #include "support/certificates.hpp"
 #include "support/cut_wire.hpp"
 #include "support/redis_server.hpp"
@@ -115,6 +116,32 @@ public:
     }
 };
 
+/// Reached as a user who has exactly the rights of docs/security/holdfast.acl, but for the way on
+/// which answers are lost.
+class redis_with_least_rights final : public redis_under_test {
+public:
+    explicit redis_with_least_rights(const support::server_binary& which)
+        : redis_under_test{which, {.own_clock = true, .arguments = user()}} {}
+
+    void reach(options& how) override {
+        redis::options restricted;
+        restricted.unix_socket = server().socket_path();
+        restricted.user = "app";
+        restricted.password = "its";
+        restricted.subscription_linger = hardly;
+        how.store = redis::make_store(restricted);
+    }
+
+private:
+    static std::vector<std::string> user() {
+        std::vector<std::string> words{"--user",    "app",           "on",   ">its",
+                                       "resetkeys", "resetchannels", "-@all"};
+        const std::vector<std::string> rules = support::rules_of_acl_file("");
+        words.insert(words.end(), rules.begin(), rules.end());
+        return words;
+    }
+};
+
 template <typename Store>
 store_kind kind_of(const std::string& label, const support::server_binary& which) {
     return {label, [which] { return std::make_unique<Store>(which); }};
@@ -127,8 +154,10 @@ std::vector<store_kind> redis_servers() {
     std::vector<store_kind> all;
     for (const support::server_binary& each : servers)
         all.push_back(kind_of<redis_under_test>(each.label, each));
-    // The scripts are the same, so one of them will do.
+    // The scripts are the same, so one server will do.
     all.push_back(kind_of<redis_over_tls>(servers.front().label + "-tls", servers.front()));
+    all.push_back(
+        kind_of<redis_with_least_rights>(servers.front().label + "-acl", servers.front()));
     return all;
 }
 

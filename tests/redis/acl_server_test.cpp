@@ -1,0 +1,136 @@
+// SPDX-License-Identifier: Apache-2.0
+// docs/security/holdfast.acl: it is enough, it is not too much, and each right that is taken away
+// is named by whoever misses it.
+#include "support/acl_file.hpp"
+#include "support/eventually.hpp"
+#include "support/on_each_server.hpp"
+#include "support/recorder.hpp"
+#include "support/thrown.hpp"
+
+#include <holdfast/holdfast.hpp>
+
+#include <algorithm>
+#include <memory>
+
+#include <gmock/gmock.h>
+
+namespace holdfast {
+namespace {
+
+using namespace std::chrono_literals;
+using support::thrown_by;
+using ::testing::AllOf;
+using ::testing::AnyOf;
+using ::testing::Contains;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+using rules = std::vector<std::string>;
+
+class LeastPrivilege : public support::on_each_server {
+protected:
+    void grant(const rules& all) {
+        const auto answer = server().command(support::acl_setuser("app", "its", all));
+        ASSERT_EQ(answer.text, "OK");
+        server().command({"SCRIPT", "FLUSH"});
+    }
+
+    client connect() {
+        redis::options where;
+        where.unix_socket = server().socket_path();
+        where.user = "app";
+        where.password = "its";
+        options how;
+        how.store = redis::make_store(where);
+        how.unavailable_patience = 100ms;
+        how.observer = told_;
+        return client{std::move(how)};
+    }
+
+    /// All that a lock is used for, and everything that anybody said of it.
+    std::string all_that_is_said(const std::string& name) {
+        told_->clear();
+        client first = connect(), second = connect();
+        mutex mine{first, name}, others{second, name};
+        std::string said;
+        const auto add = [&said](const support::thrown& why) { said += why.text + "\n"; };
+        add(thrown_by([&] { mine.lock(); }));
+        add(thrown_by([&] { (void)others.try_lock_for(20ms); }));
+        add(thrown_by([&] { (void)mine.is_locked(); }));
+        if (mine.is_held_by_this_thread()) {
+            error_code failed;
+            mine.unlock(failed);
+        }
+        server().command({"HSET", name, "a JVM's client:1", "1"});
+        add(thrown_by([&] { (void)mine.force_unlock(); }));
+        server().command({"DEL", name});
+        first.close();
+        second.close();
+        for (const support::told& each : told_->all())
+            said += each.text + "\n";
+        said.erase(std::unique(said.begin(), said.end(),
+                               [](char a, char b) { return a == '\n' && b == '\n'; }),
+                   said.end());
+        return said == "\n" ? "" : said;
+    }
+
+    const rules all_ = support::rules_of_acl_file("app:");
+    std::shared_ptr<support::recorder> told_ = std::make_shared<support::recorder>();
+};
+HOLDFAST_ON_EACH_SERVER(LeastPrivilege);
+
+TEST_P(LeastPrivilege, IsEnough) {
+    grant(all_);
+    EXPECT_THAT(all_that_is_said("app:stock"), IsEmpty());
+    EXPECT_THAT(all_that_is_said("app:{tag}stock"), IsEmpty());
+}
+
+TEST_P(LeastPrivilege, EachRightThatIsTakenAwayIsNamed) {
+    // Locks can do without these, and then nobody is told.
+    const rules silent{"+ping", "+role", "+client|setname", "+select", "+unsubscribe", "+info"};
+    // These are asked for by what only a wider test uses.
+    const rules unused{"+hlen", "+hkeys", "&redisson_lock__channel:app:*"};
+    for (const std::string& taken : all_) {
+        if (std::ranges::count(unused, taken) > 0)
+            continue;
+        rules rest = all_;
+        std::erase(rest, taken);
+        grant(rest);
+        const std::string said = all_that_is_said("app:stock");
+        if (std::ranges::count(silent, taken) > 0) {
+            EXPECT_THAT(said, IsEmpty()) << "without " << taken;
+            continue;
+        }
+        const std::string named = taken == "~app:*"        ? "~app:stock"
+                                  : taken.starts_with('&') ? "&redisson_lock__channel:{app:stock}"
+                                                           : taken;
+        EXPECT_THAT(said, AllOf(HasSubstr("granted: "), HasSubstr(named))) << "without " << taken;
+    }
+}
+
+TEST_P(LeastPrivilege, IsNotTooMuch) {
+    grant(all_);
+    support::redis_connection app{server().socket_path()};
+    ASSERT_EQ(app.command({"AUTH", "app", "its"}).text, "OK");
+    const std::vector<rules> denied{{"KEYS", "*"},
+                                    {"SCAN", "0"},
+                                    {"GET", "app:x"},
+                                    {"HSET", "other", "f", "1"},
+                                    {"EVAL", "return redis.call('del', KEYS[1])", "1", "other"},
+                                    {"EVAL", "return redis.call('flushall')", "0"},
+                                    {"PUBLISH", "elsewhere", "x"},
+                                    {"SUBSCRIBE", "elsewhere"},
+                                    {"PSUBSCRIBE", "*"},
+                                    {"FLUSHALL"},
+                                    {"CONFIG", "GET", "*"},
+                                    {"SCRIPT", "FLUSH"},
+                                    {"CLIENT", "LIST"}};
+    for (const rules& words : denied) {
+        const redis::reply answer = app.command(words);
+        EXPECT_EQ(answer.type, redis::reply::kind::error) << words.front();
+        EXPECT_THAT(answer.text, AnyOf(HasSubstr("NOPERM"), HasSubstr("ACL"), HasSubstr("can't")))
+            << words.front();
+    }
+}
+
+} // namespace
+} // namespace holdfast

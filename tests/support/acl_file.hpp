@@ -1,0 +1,18 @@
+// SPDX-License-Identifier: Apache-2.0
+// docs/security/holdfast.acl, as an operator gives it to a server.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace holdfast::support {
+
+/// Its rules, for names that begin with `prefix`.
+std::vector<std::string> rules_of_acl_file(std::string_view prefix);
+
+/// ACL SETUSER … for `user`, with that password and exactly these rules.
+std::vector<std::string> acl_setuser(std::string user, std::string password,
+                                     const std::vector<std::string>& rules);
+
+} // namespace holdfast::support
