@@ -181,6 +181,7 @@ struct store_context {
     std::string label;                      ///< for people: shown where servers list clients
     duration poll_bound{};                  ///< longest sleep of a waiter that hears nothing
     std::function<void(const event&)> tell; ///< reconnected and the like; any moment
+    duration lease_time = std::chrono::seconds{30}; ///< of holds that say nothing else
 };
 
 using store_factory = std::function<std::unique_ptr<store>(store_context)>;

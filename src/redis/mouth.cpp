@@ -17,6 +17,8 @@ namespace holdfast::redis {
 mouth::mouth(std::shared_ptr<node_context> context)
     : context_{std::move(context)}
     , patience_{context_->how.command_timeout}
+    , idle_bound_{std::clamp(context_->home.lease_time / 3, patience_,
+                             std::max(patience_, idle_max))}
     , link_{*context_, purpose::commands, *this}
     , lookout_{*context_, *this} {}
 
@@ -58,10 +60,21 @@ void mouth::withdraw(request& asked) {
     asio::post(context_->home.executor, std::move(asked.resume));
 }
 
+void mouth::connected() {
+    trouble_.reset();
+    ping_is_due_ = false;
+    last_heard_ = context_->home.time.now();
+    lookout_.watch_for(idle_until());
+}
+
 void mouth::speak(std::string& out) {
-    if (!pipeline_.anything_queued())
+    if (!pipeline_.anything_queued() && !ping_is_due_)
         return;
     const time_point now = context_->home.time.now();
+    if (std::exchange(ping_is_due_, false)) {
+        composer{out}.request({"PING"});
+        pipeline_.write_for_nobody(now);
+    }
     while (out.size() < batch_bytes_max) {
         const request* const next = pipeline_.next_to_write(now);
         if (!next)
@@ -74,8 +87,9 @@ void mouth::hear(reply& answer, time_point received_at) {
     const auto written = pipeline_.answered();
     if (!written)
         throw failure{store_errc::protocol, "an answer that nobody asked for"};
+    last_heard_ = received_at;
     if (!written->asker)
-        return; // too late, but no reason to think ill of the connection
+        return; // to a PING, or too late: no reason to think ill of the connection
     request& asker = *written->asker;
     const bool refused = answer.type == reply::kind::error;
     if (refused && !asker.with_text && asks_for_script(answer.text)) {
@@ -126,8 +140,10 @@ void mouth::connection_lost(const failure& why) {
 time_point mouth::next_limit() const {
     const request* const first = pipeline_.oldest();
     const auto owed_since = pipeline_.owed_since();
-    return std::min(first ? first->deadline : time_point::max(),
-                    owed_since ? *owed_since + 2 * patience_ : time_point::max());
+    const time_point of_connection = owed_since          ? *owed_since + 2 * patience_
+                                     : link_.connected() ? idle_until()
+                                                         : time_point::max();
+    return std::min(first ? first->deadline : time_point::max(), of_connection);
 }
 
 void mouth::limit_reached(time_point now) {
@@ -137,9 +153,13 @@ void mouth::limit_reached(time_point now) {
         (sent ? written : queued).push_back(late);
         pipeline_.forget(*late);
     }
-    if (const auto owed_since = pipeline_.owed_since();
-        owed_since && *owed_since + 2 * patience_ <= now)
+    const auto owed_since = pipeline_.owed_since();
+    if (owed_since && *owed_since + 2 * patience_ <= now) {
         link_.cut(unanswered());
+    } else if (!owed_since && link_.connected() && idle_until() <= now) {
+        ping_is_due_ = true;
+        link_.talk();
+    }
     end(queued, unsent());
     end(written, unanswered());
 }

@@ -37,10 +37,14 @@ private:
     /// More than that is not written at once, so that what is far behind can still be withdrawn.
     static constexpr std::size_t batch_bytes_max = 256 * 1024;
 
+    /// A peer that vanished is found in a third of the default lease, if nothing is said meanwhile,
+    /// but nobody is asked more often than an answer may take, nor less than this.
+    static constexpr duration idle_max = std::chrono::minutes{1};
+
     bool wants_to_talk() const override { return pipeline_.anything_queued(); }
     void speak(std::string& out) override;
     void hear(reply&, time_point received_at) override;
-    void connected() override { trouble_.reset(); }
+    void connected() override;
     void connection_failed(const failure&) override;
     void connection_lost(const failure&) override;
     time_point next_limit() const override;
@@ -52,13 +56,17 @@ private:
     void withdraw(request&);
     void resume(request&);
     void end(const std::vector<request*>&, const failure& why);
+    time_point idle_until() const { return last_heard_ + idle_bound_; }
     failure unsent() const;
     failure unanswered() const;
 
     const std::shared_ptr<node_context> context_;
     const duration patience_;
+    const duration idle_bound_;
     pipeline pipeline_;
     std::optional<failure> trouble_; // why there is no connection
+    time_point last_heard_{};
+    bool ping_is_due_ = false;
     bool closed_ = false;
     link link_;
     lookout lookout_;

@@ -31,6 +31,9 @@ public:
     /// The next one goes out now. Null: nothing is queued.
     request* next_to_write(time_point now);
 
+    /// Something else goes out now, whose answer will be nobody's.
+    void write_for_nobody(time_point now) { written_.push_back({nullptr, now}); }
+
     /// The answer of the oldest written request has come: whose is it? Nothing: nobody asked.
     /// Forget the asker then, or ask again.
     std::optional<written> answered();

@@ -47,7 +47,8 @@ engine::engine(surroundings around, options how)
                                       .client = identity_,
                                       .label = how_.label,
                                       .poll_bound = how_.poll_bound,
-                                      .tell = [this](const event& e) { tell(e); }});
+                                      .tell = [this](const event& e) { tell(e); },
+                                      .lease_time = how_.lease_time});
 }
 
 engine::~engine() = default;

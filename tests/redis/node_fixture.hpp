@@ -89,14 +89,16 @@ protected:
 
     store_context context() {
         auto tell = [this](const event& what) { told_.notify(what); };
-        return {io_.get_executor(), clock_, [this] { return random_(); }, {}, "test",
-                duration{},         tell};
+        return {
+            io_.get_executor(), clock_, [this] { return random_(); }, {}, "test", duration{}, tell,
+            lease_time_};
     }
 
     asio::io_context io_;
     sim::sim_clock clock_{io_};
     fake_server server_{io_};
     redis::options how_;
+    duration lease_time_ = std::chrono::seconds{30};
     support::recorder told_;
     std::unique_ptr<redis::node> node_;
     std::mt19937_64 random_{1};
