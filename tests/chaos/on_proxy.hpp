@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "chaos/stream_proxy.hpp"
+#include "support/eventually.hpp"
+#include "support/on_each_server.hpp"
+#include "support/recorder.hpp"
+#include "support/thrown.hpp"
+
+#include <holdfast/holdfast.hpp>
+
+#include <memory>
+#include <optional>
+#include <utility>
+
+#include <gmock/gmock.h>
+
+namespace holdfast::chaos {
+
+using namespace std::chrono_literals;
+using support::eventually;
+using support::soon;
+using support::thrown_by;
+
+/// A real server, and a way to it on which everything can happen. Names in brackets are the rows of
+/// the fault catalogue: N of the network, S of the server.
+class on_proxy : public support::on_each_server {
+protected:
+    explicit on_proxy(support::redis_server::options how = {})
+        : support::on_each_server{std::move(how)} {}
+
+    void SetUp() override {
+        on_each_server::SetUp();
+        if (!IsSkipped() && !HasFatalFailure())
+            proxy_.emplace(server().socket_path());
+    }
+
+    stream_proxy& proxy() { return *proxy_; }
+
+    /// Quick to see that something is wrong, and to try again.
+    static constexpr duration command_timeout{200};
+
+    options through(const std::string& socket) {
+        redis::options where;
+        where.unix_socket = socket;
+        where.command_timeout = where.connect_timeout = command_timeout;
+        where.backoff_min = 1ms;
+        where.backoff_max = 20ms;
+        options how;
+        how.store = redis::make_store(where);
+        how.observer = told_;
+        return how;
+    }
+    options through_proxy() { return through(proxy().socket_path()); }
+    options directly() { return through(server().socket_path()); }
+
+    /// Owners that the server knows of this lock.
+    std::int64_t owners(const std::string& name = "L") {
+        return server().command({"HLEN", name}).integer;
+    }
+    bool is_free(const std::string& name = "L") {
+        return server().command({"EXISTS", name}).integer == 0;
+    }
+
+    std::shared_ptr<support::recorder> told_ = std::make_shared<support::recorder>();
+
+private:
+    std::optional<stream_proxy> proxy_;
+};
+
+} // namespace holdfast::chaos

@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: Apache-2.0
+// Peers that vanish without a word, or never say one.
+#include "chaos/on_proxy.hpp"
+
+#include <future>
+
+namespace holdfast::chaos {
+namespace {
+
+class Silence : public on_proxy {};
+HOLDFAST_ON_EACH_SERVER(Silence);
+
+// [N7]
+TEST_P(Silence, OfAHalfOpenConnectionCostsACommandTimeoutAndNotTheLock) {
+    client home{through_proxy()};
+    mutex lock{home, "L"};
+    lock.lock();
+    lock.unlock();
+    proxy().lose_all();
+    lock.lock();
+    EXPECT_EQ(owners(), 1);
+    lock.unlock();
+    EXPECT_TRUE(eventually([&] { return is_free(); }));
+}
+
+// [N7]
+TEST_P(Silence, OfAConnectionThatNobodyUsesIsNoticedToo) {
+    options how = through_proxy();
+    how.lease_time = 600ms; // a third of it, which is how long an answer may take, to the question
+    client home{how};
+    mutex lock{home, "L"};
+    lock.lock();
+    lock.unlock();
+    ASSERT_EQ(told_->count(event_kind::disconnected), 0u);
+    proxy().lose_all();
+    EXPECT_TRUE(eventually([&] { return told_->count(event_kind::disconnected) > 0; }));
+    EXPECT_THAT(told_->last(event_kind::disconnected).value().text,
+                ::testing::HasSubstr("did not answer"));
+}
+
+// [N15]
+TEST_P(Silence, OfAnEarCostsAPollAndNotALease) {
+    options how = through_proxy();
+    how.poll_bound = 300ms;
+    client waits{how}, holds{directly()};
+    mutex waited{waits, "L"}, held{holds, "L"};
+    held.lock();
+    auto taken = std::async(std::launch::async, [&] {
+        waited.lock();
+        waited.unlock();
+        return std::chrono::steady_clock::now();
+    });
+    ASSERT_TRUE(eventually([&] {
+        return server().command({"PUBSUB", "CHANNELS"}).items.size() == 1;
+    }));
+    proxy().lose_ears();
+    const auto released = std::chrono::steady_clock::now();
+    held.unlock();
+    EXPECT_LT(soon(std::move(taken)) - released, options{}.lease_time / 2);
+}
+
+// [N20]
+TEST_P(Silence, OfWhoeverAcceptsConnectionsIsUnreachableInTime) {
+    proxy().be_silent(true);
+    options how = through_proxy();
+    how.unavailable_patience = 500ms;
+    client home{how};
+    mutex lock{home, "L"};
+    const support::thrown why = thrown_by([&] { lock.lock(); });
+    EXPECT_EQ(why.code, errc::unreachable) << why.text;
+    EXPECT_THAT(why.text, ::testing::HasSubstr("not done within 200 ms"));
+    proxy().be_silent(false);
+    lock.lock();
+    lock.unlock();
+}
+
+// [N17]
+TEST_P(Silence, OfTheNameServiceIsUnreachableAndNamesTheHost) {
+    redis::options where;
+    where.host = "no-such-host.invalid";
+    options how;
+    how.store = redis::make_store(where);
+    how.unavailable_patience = 100ms;
+    client home{how};
+    mutex lock{home, "L"};
+    const support::thrown why = thrown_by([&] { lock.lock(); });
+    EXPECT_EQ(why.code, errc::unreachable) << why.text;
+    EXPECT_THAT(why.text, ::testing::HasSubstr("no-such-host.invalid"));
+}
+
+} // namespace
+} // namespace holdfast::chaos
