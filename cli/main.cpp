@@ -23,6 +23,7 @@ struct verb {
 constexpr std::array verbs{
     verb{"run", "run a command while holding a lock", cli::run},
     verb{"demo", "see lost updates, the lock that prevents them, and a killed holder", cli::demo},
+    verb{"doctor", "see whether a server is fit for locks, and what to do about it", cli::doctor},
     verb{"demo-worker", "", cli::demo_worker},
     verb{"demo-holder", "", cli::demo_holder},
 };

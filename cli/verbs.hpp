@@ -10,6 +10,7 @@ class inheritance;
 // Each takes what comes after its name on the command line, and answers the exit status.
 int run(const inheritance&, arguments);
 int demo(const inheritance&, arguments);
+int doctor(const inheritance&, arguments);
 
 // Started by the demo.
 int demo_worker(const inheritance&, arguments);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <holdfast/diagnosis.hpp>
 #include <holdfast/error.hpp>
 #include <holdfast/options.hpp>
 
@@ -64,6 +65,23 @@ public:
             [engine = engine_](auto handler) { start_close(engine, std::move(handler)); }, token);
     }
 
+    /// Looks at the store with a locksmith's eyes: whether it is reached, which version answers,
+    /// what rights this user has (by taking and releasing a lock named `trial`, and listening for
+    /// it), what it does when memory or disk run out, who copies it, what its clock says. What is
+    /// wrong is a finding with its remedy; nothing of that throws. Throws `would_deadlock` and
+    /// `forked` as all blocking calls do. Takes a few round trips; a command timeout where nobody
+    /// answers.
+    diagnosis doctor(lock_name trial = {"holdfast-doctor"});
+
+    template <asio::completion_token_for<void(error_code, diagnosis)> Token>
+    auto async_doctor(lock_name trial, Token&& token) {
+        return asio::async_initiate<Token, void(error_code, diagnosis)>(
+            [engine = engine_, trial = std::move(trial)](auto handler) mutable {
+                start_doctor(engine, std::move(trial), std::move(handler));
+            },
+            token);
+    }
+
     /// The UUID that is the first half of every owner this client writes to the store.
     std::string id() const;
 
@@ -74,6 +92,8 @@ private:
     struct own_thread {};
     client(own_thread, options);
     static options with_url(std::string_view);
+    static void start_doctor(std::shared_ptr<sync::engine>, lock_name,
+                             asio::any_completion_handler<void(error_code, diagnosis)>);
     static void start_close(std::shared_ptr<sync::engine>,
                             asio::any_completion_handler<void(error_code)>);
 

@@ -4,6 +4,7 @@
 
 #include <holdfast/client.hpp>
 #include <holdfast/credentials.hpp>
+#include <holdfast/diagnosis.hpp>
 #include <holdfast/error.hpp>
 #include <holdfast/lease.hpp>
 #include <holdfast/memory/server.hpp>

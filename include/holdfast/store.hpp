@@ -11,6 +11,7 @@
 // client's executor, one step at a time.
 #pragma once
 
+#include <holdfast/diagnosis.hpp>
 #include <holdfast/observer.hpp>
 #include <holdfast/time.hpp>
 
@@ -170,6 +171,9 @@ public:
     virtual lock_store& locks() noexcept = 0;
     virtual inspector& operators_view() noexcept = 0;
     virtual void close() noexcept = 0;
+
+    /// As `client::doctor`: trouble is a finding and not thrown.
+    virtual asio::awaitable<std::vector<finding>> examine(ask trial) = 0;
 };
 
 /// What a store is given to work with. All references outlive the store.

@@ -52,6 +52,9 @@ public:
     clock& time() noexcept { return around_.time; }
     lock_store& locks() noexcept { return store_->locks(); }
     inspector& operators_view() noexcept { return store_->operators_view(); }
+    asio::awaitable<std::vector<finding>> examine(ask trial) {
+        return store_->examine(std::move(trial));
+    }
     gates& queues() noexcept { return gates_; }
     renewal& renewals() noexcept { return renewal_; }
 

@@ -53,6 +53,7 @@ public:
 
     lock_store& locks() noexcept override { return locks_; }
     inspector& operators_view() noexcept override { return inspector_; }
+    asio::awaitable<std::vector<finding>> examine(ask trial) override;
     void close() noexcept override { link_->close(); }
 
 private:

@@ -2,11 +2,13 @@
 #pragma once
 
 #include "redis/node.hpp"
+#include "store/redis/examination.hpp"
 #include "store/redis/inspector.hpp"
 #include "store/redis/mutex_store.hpp"
 
 #include <memory>
 #include <utility>
+#include <vector>
 
 namespace holdfast::redis {
 
@@ -21,6 +23,9 @@ public:
 
     lock_store& locks() noexcept override { return locks_; }
     inspector& operators_view() noexcept override { return inspector_; }
+    asio::awaitable<std::vector<finding>> examine(ask trial) override {
+        return examine_server(*server_, context_, std::move(trial));
+    }
     void close() noexcept override { server_->close(); }
 
 private:

@@ -100,6 +100,9 @@ public:
 
     lock_store& locks() noexcept override { return locks_; }
     inspector& operators_view() noexcept override { return real_->operators_view(); }
+    asio::awaitable<std::vector<finding>> examine(ask trial) override {
+        return real_->examine(std::move(trial));
+    }
     void close() noexcept override { real_->close(); }
 
 private:

@@ -1,0 +1,3 @@
+// SPDX-License-Identifier: Apache-2.0
+// Boost.JSON without its library: its sources, once.
+#include <boost/json/src.hpp>

@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <holdfast/export.hpp>
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace holdfast {
+
+/// How much one finding matters, in growing order.
+enum class severity : std::int32_t {
+    fine = 0, ///< looked at, and as it should be
+    note,     ///< worth knowing
+    warning,  ///< locks work; in some event they will not do what is expected
+    danger,   ///< locks do not work, or are lost in everyday events
+};
+
+HOLDFAST_EXPORT const char* to_string(severity) noexcept;
+
+/// One thing that was looked at.
+struct finding {
+    severity how_bad = severity::fine;
+    std::string topic{};  ///< one word, for programs: "reach", "rights", "eviction", …
+    std::string what{};   ///< what was found
+    std::string remedy{}; ///< what to do about it; empty if nothing is to be done
+};
+
+/// What `client::doctor()` found, in the order in which it looked.
+struct diagnosis {
+    std::vector<finding> findings{};
+
+    severity worst() const noexcept {
+        severity worst = severity::fine;
+        for (const finding& each : findings)
+            worst = each.how_bad > worst ? each.how_bad : worst;
+        return worst;
+    }
+};
+
+} // namespace holdfast

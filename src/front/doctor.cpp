@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "front/async.hpp"
+#include "front/blocking.hpp"
+
+#include <holdfast/client.hpp>
+
+namespace holdfast {
+namespace {
+
+asio::awaitable<diagnosis> examine(std::shared_ptr<sync::engine> home, lock_name trial) {
+    const options& how = home->how();
+    lock_name mapped{how.name_mapper ? how.name_mapper(trial.text) : how.prefix + trial.text};
+    ask want{std::move(mapped), home->next_owner(), lock_kind::plain};
+    want.lease_time = how.lease_time;
+    want.give_up_at = home->now(); // one look
+    diagnosis found;
+    found.findings = co_await home->examine(std::move(want));
+    co_return found;
+}
+
+} // namespace
+
+diagnosis client::doctor(lock_name trial) {
+    return front::wait_for(engine_, examine(engine_, std::move(trial)));
+}
+
+void client::start_doctor(std::shared_ptr<sync::engine> engine, lock_name trial,
+                          asio::any_completion_handler<void(error_code, diagnosis)> handler) {
+    front::start(engine, examine(engine, std::move(trial)), std::move(handler));
+}
+
+} // namespace holdfast

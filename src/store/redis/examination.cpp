@@ -1,0 +1,158 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "store/redis/examination.hpp"
+
+#include "redis/failure.hpp"
+#include "runtime/wall_clock.hpp"
+#include "store/redis/mutex_requests.hpp"
+#include "store/redis/names.hpp"
+#include "store/redis/renewal.hpp"
+#include "store/redis/scripts.hpp"
+#include "store/redis/server_facts.hpp"
+
+#include <string>
+#include <utility>
+
+namespace holdfast::redis {
+namespace {
+
+using std::chrono::microseconds;
+
+/// Locks do not mind how far apart the clocks are; people who read logs of both do, and Redisson's
+/// fair locks, which look at their own.
+constexpr microseconds clocks_agree = std::chrono::seconds{1};
+
+/// Of a lease: a renewal, which has two thirds of one, may then need several attempts.
+constexpr int slow_part_of_lease = 10;
+
+constexpr duration confirmation_patience = std::chrono::seconds{1};
+
+std::string story_of(const boost::system::system_error& why) {
+    const auto* const told = dynamic_cast<const failure*>(&why);
+    return told ? told->text() : why.what();
+}
+
+finding trouble(const char* topic, const boost::system::system_error& why) {
+    return {severity::danger, topic, story_of(why), why.code().message()};
+}
+
+class examination {
+public:
+    examination(node& server, const store_context& context, ask trial)
+        : server_{server}
+        , context_{context}
+        , trial_{std::move(trial)} {}
+
+    asio::awaitable<std::vector<finding>> run() {
+        if (const bool reached = co_await look_at_server(); !reached)
+            co_return std::move(found_);
+        if (const bool taken = co_await take_lock(); !taken)
+            co_return std::move(found_);
+        co_await listen();
+        co_await renew_and_release();
+        co_return std::move(found_);
+    }
+
+private:
+    void add(severity how_bad, const char* topic, std::string what, std::string remedy = {}) {
+        found_.push_back({how_bad, topic, std::move(what), std::move(remedy)});
+    }
+
+    asio::awaitable<bool> look_at_server() {
+        const std::string_view keys[] = {trial_.name.text};
+        try {
+            const reply said = co_await server_.call(scripts::examine_server, keys, {});
+            const duration took = said.received_at - said.sent_at;
+            const bool slow = took * slow_part_of_lease > trial_.lease_time;
+            add(slow ? severity::warning : severity::fine, "reach",
+                "it answers within " + std::to_string(took.count()) + " ms",
+                slow ? "A lease of " + std::to_string(trial_.lease_time.count()) +
+                           " ms is short for that way: give a longer lease_time."
+                     : "");
+            for (finding& each : server_facts{said.text}.judge())
+                found_.push_back(std::move(each));
+            co_return true;
+        } catch (const boost::system::system_error& why) {
+            if (why.code() != store_errc::no_permission ||
+                story_of(why).find("+info") == std::string::npos) {
+                found_.push_back(trouble("reach", why));
+                co_return false;
+            }
+            add(severity::note, "rights", "what it tells of itself cannot be looked at",
+                "Grant +info to who shall see it.");
+            co_return true;
+        }
+    }
+
+    asio::awaitable<bool> take_lock() {
+        try {
+            const server_deadline limit{context_.time.now() + server_.command_timeout()};
+            const attempt got = co_await lock_mutex(server_, trial_, limit);
+            judge_clock(got);
+            if (got.said == verdict::granted)
+                co_return true;
+            add(severity::note, "rights", "'" + trial_.name.text + "' is held by somebody else",
+                "Ask again, with another name.");
+        } catch (const boost::system::system_error& why) {
+            found_.push_back(trouble("rights", why));
+        }
+        co_return false;
+    }
+
+    void judge_clock(const attempt& got) {
+        if (got.server_now == microseconds::zero())
+            return add(severity::warning, "clock",
+                       "TIME is denied: what the server carries out late can take a lock for "
+                       "nobody, until its lease ends",
+                       "Grant +time.");
+        const microseconds apart = got.server_now - runtime::wall_clock_time();
+        const auto seconds = std::chrono::duration_cast<std::chrono::seconds>(apart).count();
+        if (apart > clocks_agree || apart < -clocks_agree)
+            return add(severity::note, "clock",
+                       "its clock is " + std::to_string(seconds) + " s from this machine's",
+                       "Locks do not mind. Let NTP slew both, and never step the server's.");
+        add(severity::fine, "clock", "its clock agrees with this machine's");
+    }
+
+    asio::awaitable<void> listen() {
+        const std::unique_ptr<alarm> wake = context_.time.make_alarm();
+        const channel_name channel = lock_channel(trial_.name);
+        const std::unique_ptr<hearing> ear = server_.hear(channel, *wake);
+        if (co_await ear->confirmed(context_.time.now() + confirmation_patience))
+            co_return add(severity::fine, "listening", "releases will be heard");
+        add(severity::warning, "listening",
+            "releases are not heard: waiters find a free lock only when they ask by themselves",
+            "Grant +subscribe &" + channel.text + "; the observer hears the server's words.");
+    }
+
+    asio::awaitable<void> renew_and_release() {
+        try {
+            std::vector<hold> held(1, trial_);
+            (void)co_await renew_leases(server_, context_.executor, std::move(held),
+                                        trial_.lease_time);
+            const released outcome = co_await release_mutex(server_, trial_);
+            if (outcome.denied_message)
+                add(severity::warning, "rights", "PUBLISH is denied: a release wakes nobody",
+                    "Grant +publish &" + lock_channel(trial_.name).text + ".");
+            else
+                add(severity::fine, "rights",
+                    "a lock was taken, renewed and released ('" + trial_.name.text + "')");
+        } catch (const boost::system::system_error& why) {
+            found_.push_back(trouble("rights", why));
+        }
+    }
+
+    node& server_;
+    const store_context& context_;
+    const ask trial_;
+    std::vector<finding> found_;
+};
+
+} // namespace
+
+asio::awaitable<std::vector<finding>> examine_server(node& server, const store_context& context,
+                                                     ask trial) {
+    examination all{server, context, std::move(trial)};
+    co_return co_await all.run();
+}
+
+} // namespace holdfast::redis
