@@ -94,10 +94,9 @@ void expect(SSL& session, const std::string& name) {
 
 } // namespace
 
-tls_context::tls_context(tls_options how, std::string host)
+tls_context::tls_context(tls_options how, const std::string& host)
     : how_{std::move(how)}
-    , server_name_{
-          without_final_dot(how_.server_name.empty() ? std::move(host) : how_.server_name)} {}
+    , server_name_{without_final_dot(how_.server_name.empty() ? host : how_.server_name)} {}
 
 std::unique_ptr<tls_session> tls_context::begin() {
     const owned_context context = make_context(how_);

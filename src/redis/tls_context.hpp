@@ -15,7 +15,7 @@ namespace holdfast::redis {
 /// What the TLS connections to one server have in common.
 class tls_context {
 public:
-    tls_context(tls_options, std::string host);
+    tls_context(tls_options, const std::string& host);
     tls_context(const tls_context&) = delete;
 
     /// With the certificates that are in the files by now. Throws `failure` (unreachable), naming

@@ -52,9 +52,11 @@ TEST_P(Waking, AReleaseBetweenLookAndSleepIsNotMissed) {
 TEST_P(Waking, TheEndOfADeadHoldersLeaseWakesAWaiter) {
     moving_client home{store(), {.poll_bound = hardly_ever}};
     mutex lock{home.get(), "lock"};
+    make_traffic(home.get(), 1);
+    const std::size_t asked = store().requests();
     store().stranger_takes("lock", 20s);
     std::future<lease> waiting = lock.async_lock(asio::use_future);
-    ASSERT_TRUE(somebody_listens());
+    ASSERT_TRUE(all_sleep_after(asked)); // or time would pass while an answer is on its way
     EXPECT_FALSE(support::is_ready(waiting));
     home.pass(20s + 10ms);
     EXPECT_TRUE(support::soon(std::move(waiting)).owns_lock());
