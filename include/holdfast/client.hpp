@@ -68,9 +68,9 @@ public:
     /// Looks at the store with a locksmith's eyes: whether it is reached, which version answers,
     /// what rights this user has (by taking and releasing a lock named `trial`, and listening for
     /// it), what it does when memory or disk run out, who copies it, what its clock says. What is
-    /// wrong is a finding with its remedy; nothing of that throws. Throws `would_deadlock` and
-    /// `forked` as all blocking calls do. Takes a few round trips; a command timeout where nobody
-    /// answers.
+    /// wrong is a finding with its remedy; nothing of that throws. Throws `invalid_argument` if
+    /// nothing could have that name, `would_deadlock` and `forked` as all blocking calls do. Takes
+    /// a few round trips; a command timeout where nobody answers.
     diagnosis doctor(lock_name trial = {"holdfast-doctor"});
 
     template <asio::completion_token_for<void(error_code, diagnosis)> Token>

@@ -12,19 +12,6 @@ namespace {
 using sync::lock_object;
 using sync::thread_table;
 
-std::string mapped(const options& how, const std::string& name) {
-    return how.name_mapper ? how.name_mapper(name) : how.prefix + name;
-}
-
-std::shared_ptr<lock_object> make_object(const std::shared_ptr<sync::engine>& home,
-                                         const lock_name& name, std::optional<duration> length,
-                                         sync::recursion again) {
-    const lock_store& store = std::as_const(*home).locks();
-    return std::make_shared<lock_object>(
-        home, checked_name(mapped(home->how(), name.text), store),
-        checked_lease(length.value_or(home->how().lease_time), store.bounds()), again);
-}
-
 /// This thread has the lock already and asks for it again.
 void enter_again(const lock_object& lock, const thread_table::entry& mine,
                  const detail::wish& how) {
@@ -52,7 +39,7 @@ void enter_again(const lock_object& lock, const thread_table::entry& mine,
 
 basic_mutex::basic_mutex(client& home, lock_name name, std::optional<duration> lease_time,
                          sync::recursion again)
-    : lock_{make_object(home.engine(), name, lease_time, again)} {}
+    : lock_{front::make_object(home.engine(), name, lease_time, again)} {}
 
 basic_mutex::~basic_mutex() = default;
 

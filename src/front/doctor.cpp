@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "front/async.hpp"
 #include "front/blocking.hpp"
+#include "front/wish.hpp"
 
 #include <holdfast/client.hpp>
 
@@ -8,10 +9,9 @@ namespace holdfast {
 namespace {
 
 asio::awaitable<diagnosis> examine(std::shared_ptr<sync::engine> home, lock_name trial) {
-    const options& how = home->how();
-    lock_name mapped{how.name_mapper ? how.name_mapper(trial.text) : how.prefix + trial.text};
-    ask want{std::move(mapped), home->next_owner(), lock_kind::plain};
-    want.lease_time = how.lease_time;
+    const auto lock = front::make_object(home, trial, std::nullopt, sync::recursion::refused);
+    ask want{lock->name, home->next_owner(), lock_kind::plain};
+    want.lease_time = lock->lease;
     want.give_up_at = home->now(); // one look
     diagnosis found;
     found.findings = co_await home->examine(std::move(want));

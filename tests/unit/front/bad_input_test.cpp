@@ -165,5 +165,14 @@ TEST_F(BadInput, ALeaseThatIsExtendedByWhatCannotBe) {
     EXPECT_TRUE(held.owns_lock());
 }
 
+TEST_F(BadInput, TheDoctorTriesNoLockThatCannotBe) {
+    const auto refused = thrown_by([&] { (void)alice.doctor({""}); });
+    EXPECT_EQ(refused.code, errc::invalid_argument);
+    EXPECT_THAT(refused.text, HasSubstr("name is empty"));
+    EXPECT_EQ(thrown_by([&] { soon(alice.async_doctor({""}, asio::use_future)); }).code,
+              errc::invalid_argument);
+    EXPECT_EQ(sent.all(), 0u);
+}
+
 } // namespace
 } // namespace holdfast
