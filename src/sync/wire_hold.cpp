@@ -5,11 +5,6 @@
 
 #include <utility>
 
-#if defined(__GNUC__) && !defined(__clang__)
-// g++ 12 at -Og takes the moved-from temporary of a stop_source for uninitialised.
-#pragma GCC diagnostic ignored "-Wmaybe-uninitialized"
-#endif
-
 namespace holdfast::sync {
 namespace {
 
