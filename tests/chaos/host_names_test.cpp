@@ -16,18 +16,7 @@ protected:
     static constexpr const char* host = "locks.test";
     static constexpr const char* nobody = "127.77.77.77"; // this machine's too, and not the server
 
-    client by_name() {
-        redis::options where;
-        where.host = host;
-        where.port = server().port();
-        where.command_timeout = where.connect_timeout = command_timeout;
-        where.backoff_min = 1ms;
-        where.backoff_max = 20ms;
-        options how;
-        how.store = redis::make_store(where);
-        how.observer = told_;
-        return client{how};
-    }
+    client by_name() { return client{towards({.host = host, .port = server().port()})}; }
 
     /// Waits for the server to be found; and then it has the lock.
     void expect_taken_after(const std::function<void()>& found) {

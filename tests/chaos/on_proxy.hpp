@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include "chaos/stream_proxy.hpp"
 #include "support/eventually.hpp"
 #include "support/on_each_server.hpp"
 #include "support/recorder.hpp"
+#include "support/stream_proxy.hpp"
 #include "support/thrown.hpp"
 
 #include <holdfast/holdfast.hpp>
@@ -20,7 +20,9 @@ namespace holdfast::chaos {
 using namespace std::chrono_literals;
 using support::eventually;
 using support::soon;
+using support::stream_proxy;
 using support::thrown_by;
+using support::way;
 
 /// A real server, and a way to it on which everything can happen. Names in brackets are the rows of
 /// the fault catalogue: N of the network, S of the server.
@@ -40,9 +42,7 @@ protected:
     /// Quick to see that something is wrong, and to try again.
     static constexpr duration command_timeout{200};
 
-    options through(const std::string& socket) {
-        redis::options where;
-        where.unix_socket = socket;
+    options towards(redis::options where) {
         where.command_timeout = where.connect_timeout = command_timeout;
         where.backoff_min = 1ms;
         where.backoff_max = 20ms;
@@ -51,6 +51,7 @@ protected:
         how.observer = told_;
         return how;
     }
+    options through(const std::string& socket) { return towards({.unix_socket = socket}); }
     options through_proxy() { return through(proxy().socket_path()); }
     options directly() { return through(server().socket_path()); }
 

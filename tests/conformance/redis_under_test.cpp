@@ -2,8 +2,8 @@
 #include "conformance/store_under_test.hpp"
 #include "support/acl_file.hpp"
 #include "support/certificates.hpp"
-#include "support/cut_wire.hpp"
 #include "support/redis_server.hpp"
+#include "support/stream_proxy.hpp"
 
 #include <optional>
 
@@ -88,7 +88,7 @@ private:
     }
 
     support::redis_server server_;
-    std::optional<support::cut_wire> wire_;
+    std::optional<support::stream_proxy> wire_;
 };
 
 struct with_certificate {

@@ -13,15 +13,19 @@ class IdleMouth : public on_fake_server {
 protected:
     IdleMouth() { server_.says["PING"] = "+PONG\r\n"; }
     std::size_t pings() const { return server_.count_asked("PING"); }
+
+    void expect_first_ping_after(duration quiet) {
+        ask();
+        pass(quiet - 1ms);
+        EXPECT_EQ(pings(), 0u);
+        pass(1ms);
+        EXPECT_EQ(pings(), 1u);
+    }
 };
 
 TEST_F(IdleMouth, AsksAThirdOfALeaseAfterItLastHeardWhetherTheServerIsThere) {
     lease_time_ = 60s;
-    ask();
-    pass(19'999ms);
-    EXPECT_EQ(pings(), 0u);
-    pass(1ms);
-    EXPECT_EQ(pings(), 1u);
+    expect_first_ping_after(20s);
     pass(20s);
     EXPECT_EQ(pings(), 2u);
     pass(1h);
@@ -40,20 +44,12 @@ TEST_F(IdleMouth, AsksNothingWhileItHears) {
 
 TEST_F(IdleMouth, AsksNoMoreOftenThanAnAnswerMayTake) {
     lease_time_ = 30ms;
-    ask();
-    pass(2'999ms);
-    EXPECT_EQ(pings(), 0u);
-    pass(1ms);
-    EXPECT_EQ(pings(), 1u);
+    expect_first_ping_after(3s);
 }
 
 TEST_F(IdleMouth, AsksEveryMinuteHoweverLongALeaseIs) {
     lease_time_ = 24h;
-    ask();
-    pass(59'999ms);
-    EXPECT_EQ(pings(), 0u);
-    pass(1ms);
-    EXPECT_EQ(pings(), 1u);
+    expect_first_ping_after(1min);
 }
 
 TEST_F(IdleMouth, FindsADeadServerWithinALease) {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A way to a server with all that can happen to bytes on one: cut anywhere, lost for good, late.
+// A way to a server with all that can happen to bytes on one, and that no server does on demand:
+// cut anywhere, lost for good, late.
 #pragma once
 
 #include "support/loop_thread.hpp"
@@ -8,7 +9,7 @@
 #include <memory>
 #include <string>
 
-namespace holdfast::chaos {
+namespace holdfast::support {
 
 enum class way { requests, answers };
 
@@ -29,6 +30,10 @@ public:
     void cut_after(way, std::size_t bytes);
     bool is_cut() const; ///< as told last
 
+    /// The next request that has `text` in it reaches the server; its answer does not come back,
+    /// and the connection breaks.
+    void lose_answer_to(std::string text);
+
     /// Connections that are there now stay, and carry nothing any more: their other ends vanished.
     void lose_all();
     void lose_ears(); ///< only those that have subscribed to something
@@ -46,8 +51,8 @@ private:
     template <typename Work>
     auto ask(Work) const;
 
-    mutable support::loop_thread loop_;
+    mutable loop_thread loop_;
     std::shared_ptr<state> state_;
 };
 
-} // namespace holdfast::chaos
+} // namespace holdfast::support

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "chaos/stream_proxy.hpp"
+#include "support/stream_proxy.hpp"
 
 #include <boost/asio/buffer.hpp>
 #include <boost/asio/co_spawn.hpp>
@@ -19,7 +19,7 @@
 #include <type_traits>
 #include <utility>
 
-namespace holdfast::chaos {
+namespace holdfast::support {
 namespace asio = boost::asio;
 namespace {
 
@@ -38,6 +38,7 @@ struct connection {
     std::string held;     ///< requests that are not let go
     bool is_ear = false;  ///< it has subscribed to something
     bool is_lost = false; ///< it carries nothing any more
+    bool is_deaf = false; ///< what the server says next is the answer to lose
 };
 using shared_connection = std::shared_ptr<connection>;
 
@@ -84,6 +85,7 @@ public:
         std::size_t bytes_left;
     };
     std::optional<cut> cut_to_come;
+    std::string answer_to_lose; ///< to a request with this in it; empty: none
     bool is_silent = false;
     bool holds_back = false;
 
@@ -92,6 +94,7 @@ private:
     static asio::awaitable<void> accept(std::shared_ptr<state> self);
     static asio::awaitable<void> carry(std::shared_ptr<state> self, shared_connection, way);
     void pass_on(const shared_connection&);
+    void listen(connection&, std::string_view request);
     std::size_t bytes_before_cut(way, std::size_t);
 
     asio::io_context& io_;
@@ -126,6 +129,14 @@ void stream_proxy::state::pass_on(const shared_connection& both) {
                        });
 }
 
+void stream_proxy::state::listen(connection& from, std::string_view request) {
+    from.is_ear = from.is_ear || request.find("SUBSCRIBE") != request.npos;
+    if (answer_to_lose.empty() || request.find(answer_to_lose) == request.npos)
+        return;
+    answer_to_lose.clear();
+    from.is_deaf = true;
+}
+
 std::size_t stream_proxy::state::bytes_before_cut(way where, std::size_t count) {
     if (!cut_to_come || cut_to_come->where != where)
         return count;
@@ -144,7 +155,10 @@ asio::awaitable<void> stream_proxy::state::carry(std::shared_ptr<state> self,
         const std::size_t count =
             co_await from.async_read_some(asio::buffer(bytes), asio::use_awaitable);
         const std::string_view said{bytes.data(), count};
-        both->is_ear = both->is_ear || (request && said.find("SUBSCRIBE") != said.npos);
+        if (request)
+            self->listen(*both, said);
+        else if (both->is_deaf)
+            co_return;
         if (both->is_lost)
             continue;
         if (request && self->holds_back) {
@@ -194,6 +208,9 @@ void stream_proxy::cut_after(way where, std::size_t bytes) {
 bool stream_proxy::is_cut() const {
     return ask([](state& s) { return !s.cut_to_come; });
 }
+void stream_proxy::lose_answer_to(std::string text) {
+    ask([&](state& s) { s.answer_to_lose = std::move(text); });
+}
 void stream_proxy::lose_all() {
     ask([](state& s) { s.lose(false); });
 }
@@ -213,4 +230,4 @@ std::size_t stream_proxy::bytes_held() const {
     return ask([](state& s) { return s.bytes_held(); });
 }
 
-} // namespace holdfast::chaos
+} // namespace holdfast::support
