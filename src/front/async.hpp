@@ -110,7 +110,7 @@ public:
 
 protected:
     void complete(std::shared_ptr<sync::wire_hold> held, const sync::failure& why) override {
-        if (!beginning())
+        if (!beginning() && !home->borrowed())
             return deliver_(waiting_, std::move(held), why.code);
         auto later = [self = std::static_pointer_cast<async_call>(shared_from_this()),
                       held = std::move(held), ec = why.code]() mutable {

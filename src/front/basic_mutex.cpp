@@ -54,9 +54,9 @@ bool basic_mutex::take(detail::wish how) {
     }
     front::throw_if(front::objection_to_blocking(*home));
     const auto call = std::make_shared<front::blocking_call>(home, front::request_for(*lock_, how));
-    asio::post(home->executor(), [call] { call->home->start(call); });
     auto cancel = [&call] { asio::post(call->home->executor(), [call] { call->cancel(); }); };
     const std::stop_callback on_stop{how.cancel, cancel};
+    front::blocking_call::begin(call);
     front::blocking_call::outcome got = call->wait();
     front::throw_if(std::move(got.why));
     if (!got.held)

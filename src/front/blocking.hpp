@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// How a thread waits for what the executor does: asleep on a semaphore of its own.
+// How a thread waits for what the executor does: asleep on a semaphore of its own; or it does it
+// itself, as a visitor, and finds it done.
 #pragma once
 
 #include "front/guard.hpp"
+#include "runtime/visit.hpp"
 #include "sync/extend.hpp"
+#include "sync/release.hpp"
 
 #include <boost/asio/co_spawn.hpp>
 #include <boost/asio/post.hpp>
@@ -35,6 +38,17 @@ private:
     std::optional<T> value_;
 };
 
+/// Runs `step(where)` inside the executor: on this thread if it may visit, else over there. What
+/// `step` starts and waits for runs on `where`.
+template <typename Step>
+void begin(const std::shared_ptr<sync::engine>& home, Step step) {
+    if (runtime::monitor* const entrance = runtime::monitor::of(home->executor()))
+        if (runtime::visit visitor{*entrance})
+            return step(visitor.executor());
+    asio::post(home->executor(),
+               [home, step = std::move(step)]() mutable { step(home->executor()); });
+}
+
 class blocking_call final : public sync::acquisition {
 public:
     using acquisition::acquisition;
@@ -45,30 +59,46 @@ public:
     };
     outcome wait() { return meeting_.wait(); }
 
+    static void begin(const std::shared_ptr<blocking_call>& call) {
+        front::begin(call->home, [call](const asio::any_io_executor& where) {
+            call->visitor_ = runtime::visit::here();
+            call->home->start(call, where);
+            call->visitor_ = nullptr;
+        });
+    }
+
 protected:
     void complete(std::shared_ptr<sync::wire_hold> held, const sync::failure& why) override {
+        if (visitor_ && visitor_ != runtime::visit::here())
+            visitor_->interrupt(); // cancelled, or the client closes, while it asks the store
         meeting_.bring({std::move(held), why});
     }
 
 private:
     rendezvous<outcome> meeting_;
+    runtime::visit* visitor_ = nullptr; // who runs it, until it first sleeps
 };
 
-/// Runs `begin(handler)` on the executor and waits until the handler is told how it went.
-template <typename Begin>
-sync::failure wait_for_release(const std::shared_ptr<sync::engine>& home, Begin begin) {
+/// Runs `work(handler, where)` inside the executor, and waits until the handler is told.
+template <typename Work>
+sync::failure wait_for_release(const std::shared_ptr<sync::engine>& home, Work work) {
     const auto meeting = std::make_shared<rendezvous<sync::failure>>();
-    auto on_executor = [begin = std::move(begin), meeting]() mutable {
-        begin(sync::release_handler{
-            [meeting](sync::failure why) { meeting->bring(std::move(why)); }});
-    };
-    asio::post(home->executor(), std::move(on_executor));
+    begin(home, [work = std::move(work), meeting](const asio::any_io_executor& where) mutable {
+        auto tell = [meeting](sync::failure why) { meeting->bring(std::move(why)); };
+        work(sync::release_handler{std::move(tell)}, where);
+    });
     return meeting->wait();
+}
+
+inline sync::failure release(const std::shared_ptr<sync::wire_hold>& held) {
+    return wait_for_release(held->home, [held](sync::release_handler done, const auto& where) {
+        sync::release(held, std::move(done), where);
+    });
 }
 
 inline void extend(const std::shared_ptr<sync::wire_hold>& held, duration length) {
     throw_if(objection_to_blocking(*held->home));
-    throw_if(wait_for_release(held->home, [held, length](sync::release_handler done) {
+    throw_if(wait_for_release(held->home, [held, length](sync::release_handler done, const auto&) {
         sync::extend(held, length, std::move(done));
     }));
 }

@@ -4,6 +4,7 @@
 #include "front/context_end.hpp"
 #include "runtime/fork.hpp"
 #include "runtime/random.hpp"
+#include "runtime/visit.hpp"
 #include "url.hpp"
 #include "validation.hpp"
 
@@ -42,11 +43,17 @@ void destroy_where_made(sync::engine* made) {
         delete made;
 }
 
+/// A calling thread that visits (runtime/visit.hpp) runs no code of the user's.
+bool is_visiting() {
+    return runtime::visit::here() != nullptr;
+}
+
 std::shared_ptr<sync::engine> make_engine(asio::any_io_executor executor, clock& time,
                                           std::shared_ptr<void> keeps, options how) {
-    auto made = std::make_unique<sync::engine>(
-        sync::surroundings{std::move(executor), time, std::move(keeps), forked_since_now()},
-        complete(std::move(how)));
+    auto made = std::make_unique<sync::engine>(sync::surroundings{std::move(executor), time,
+                                                                  std::move(keeps),
+                                                                  forked_since_now(), is_visiting},
+                                               complete(std::move(how)));
     return {made.release(), destroy_where_made};
 }
 

@@ -120,9 +120,7 @@ void lease::unlock(error_code& ec) noexcept {
         ec = make_error_code(errc::would_deadlock); // it is released all the same, unwatched
         return release_unwatched(held);
     }
-    ec = front::wait_for_release(held->home, [held](sync::release_handler done) {
-             sync::release(held, std::move(done));
-         }).code;
+    ec = front::release(held).code;
 }
 
 void lease::start_unlock(shared_hold held, asio::any_completion_handler<void(error_code)> handler) {

@@ -167,6 +167,10 @@ asio::awaitable<reply> connection::answer() {
     }
 }
 
+connection::parts connection::take_apart() {
+    return {socket_.release(), std::move(session_)};
+}
+
 void connection::cut(failure why) {
     if (cut_)
         return;

@@ -46,6 +46,13 @@ public:
     /// The next answer, however long it takes: for the talk before there is a pipeline.
     asio::awaitable<reply> answer();
 
+    /// What is left of it for who moves bytes in another way: Asio knows the socket no more.
+    struct parts {
+        int socket;
+        std::unique_ptr<tls_session> session; ///< null: plain
+    };
+    parts take_apart();
+
     /// Ends it, and all loops on it. The first reason is the one that counts.
     void cut(failure why);
     bool is_cut() const { return cut_.has_value(); }

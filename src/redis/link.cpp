@@ -2,8 +2,6 @@
 #include "redis/link.hpp"
 
 #include "redis/background.hpp"
-#include "redis/credentials.hpp"
-#include "redis/time_limit.hpp"
 
 #include <boost/asio/post.hpp>
 #include <boost/asio/use_awaitable.hpp>
@@ -41,7 +39,7 @@ asio::awaitable<void> link::keep_connected(std::shared_ptr<void>) {
         const auto line = std::make_shared<connection>(home_.executor, home_.time, context_.how,
                                                        context_.tls.get());
         line_ = line;
-        if (const std::optional<failure> why = co_await attempt(*line)) {
+        if (const std::optional<failure> why = co_await establish(context_, purpose_, *line)) {
             attempt_failed(*why);
             continue;
         }
@@ -50,46 +48,6 @@ asio::awaitable<void> link::keep_connected(std::shared_ptr<void>) {
         conversation_ended(why);
     }
     running_ = false;
-}
-
-asio::awaitable<std::optional<failure>> link::attempt(connection& line) {
-    const time_point give_up_at = home_.time.now() + context_.how.connect_timeout;
-    auto give_up = [&line, length = context_.how.connect_timeout] {
-        line.cut({errc::unreachable, "not done within " + std::to_string(length.count()) + " ms (" +
-                                         line.occupation() + ")"});
-    };
-    const std::string tried = "no connection to " + context_.address + ": ";
-    try {
-        const time_limit limit{home_.executor, home_.time, give_up_at, give_up};
-        co_await line.dial(give_up_at);
-        co_await shake_hands(line);
-        co_return std::nullopt;
-    } catch (const failure& why) {
-        line.cut(why);
-        // No request was sent, whatever the server said.
-        const bool unsure = why.code() == errc::outcome_unknown;
-        const error_code code = unsure ? make_error_code(errc::unreachable) : why.code();
-        co_return std::make_optional<failure>(code, tried + why.text());
-    }
-}
-
-asio::awaitable<void> link::shake_hands(connection& line) {
-    handshake greeting{context_.how, credentials_now(context_.how), home_.label, purpose_};
-    greeting.compose(line.outbox());
-    const time_point sent_at = home_.time.now();
-    if (!line.send())
-        co_await line.send_rest();
-    while (!greeting.awaited().empty()) {
-        line.occupied_with("waiting for the answer to " + std::string{greeting.awaited()});
-        const reply answer = co_await line.answer();
-        greeting.judge(answer);
-    }
-    if (purpose_ != purpose::commands)
-        co_return;
-    // Another server may answer at the same address now, with another clock.
-    context_.server_clock.forget();
-    if (const auto shown = greeting.server_time())
-        context_.server_clock.learn(sent_at, home_.time.now(), *shown);
 }
 
 void link::attempt_failed(const failure& why) {

@@ -2,8 +2,7 @@
 #pragma once
 
 #include "redis/backoff.hpp"
-#include "redis/connection.hpp"
-#include "redis/handshake.hpp"
+#include "redis/establish.hpp"
 #include "redis/node_context.hpp"
 #include "redis/presence.hpp"
 #include "redis/talker.hpp"
@@ -36,8 +35,6 @@ private:
     using shared_connection = std::shared_ptr<connection>;
 
     asio::awaitable<void> keep_connected(std::shared_ptr<void> keep);
-    asio::awaitable<std::optional<failure>> attempt(connection&);
-    asio::awaitable<void> shake_hands(connection&);
     asio::awaitable<failure> converse(connection&);
     asio::awaitable<void> finish_sending(std::shared_ptr<void> keep, shared_connection);
     void attempt_failed(const failure& why);

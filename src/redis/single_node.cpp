@@ -2,6 +2,7 @@
 #include "redis/single_node.hpp"
 
 #include "redis/ear.hpp"
+#include "redis/lanes.hpp"
 #include "redis/mouth.hpp"
 
 #include <utility>
@@ -14,14 +15,25 @@ class single_node final : public node {
 public:
     single_node(options how, store_context home)
         : context_{std::make_shared<node_context>(std::move(how), std::move(home))}
+        , entrance_{runtime::monitor::of(context_->home.executor)}
         , mouths_{std::make_shared<mouth>(context_)}
-        , ear_{std::make_shared<ear>(context_)} {}
+        , lanes_{std::make_shared<lanes>(context_)}
+        , ear_{std::make_shared<ear>(context_)} {
+        if (entrance_)
+            entrance_->welcome(context_->how.lanes_max);
+    }
     single_node(const single_node&) = delete;
     ~single_node() override { close(); }
 
     asio::awaitable<reply> call(const script& what, std::span<const std::string_view> keys,
                                 std::span<const argument> arguments) override {
-        return pick_mouth().ask(what, keys, arguments);
+        const runtime::monitor::load under_way{entrance_};
+        if (runtime::visit* const caller = runtime::visit::here()) {
+            const lanes::loan mine{*lanes_};
+            if (mine)
+                co_return mine->ask(*caller, what, keys, arguments);
+        }
+        co_return co_await pick_mouth().ask(what, keys, arguments);
     }
 
     std::unique_ptr<hearing> hear(channel_name name, alarm& wake) override {
@@ -34,6 +46,7 @@ public:
     void close() noexcept override {
         for (const auto& one : mouths_)
             one->close();
+        lanes_->close();
         ear_->close();
     }
 
@@ -41,7 +54,9 @@ private:
     mouth& pick_mouth() { return *mouths_.front(); }
 
     const std::shared_ptr<node_context> context_;
+    runtime::monitor* const entrance_;
     const std::vector<std::shared_ptr<mouth>> mouths_;
+    const std::shared_ptr<lanes> lanes_;
     const std::shared_ptr<ear> ear_;
 };
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "runtime/loop.hpp"
 
+#include "runtime/monitor.hpp"
 #include "runtime/thread.hpp"
 
 #include <boost/asio/executor_work_guard.hpp>
@@ -13,7 +14,8 @@ namespace holdfast::runtime {
 struct loop::inside {
     asio::io_context io{1};
     asio::executor_work_guard<asio::io_context::executor_type> work{io.get_executor()};
-    real_clock time{io.get_executor()};
+    monitor entrance{io};
+    real_clock time{entrance.executor()};
 };
 
 namespace {
@@ -44,7 +46,7 @@ loop::~loop() {
 }
 
 asio::any_io_executor loop::executor() const {
-    return inside_->io.get_executor();
+    return inside_->entrance.executor();
 }
 
 clock& loop::time() const {
@@ -52,6 +54,8 @@ clock& loop::time() const {
 }
 
 bool runs_here(const asio::any_io_executor& executor) {
+    if (const monitor* const entrance = monitor::of(executor))
+        return entrance->runs_here();
     if (const auto* const wrapped = executor.target<asio::strand<asio::any_io_executor>>())
         return wrapped->running_in_this_thread() || runs_here(wrapped->get_inner_executor());
     return is_here<asio::io_context::executor_type>(executor) ||
@@ -59,6 +63,8 @@ bool runs_here(const asio::any_io_executor& executor) {
 }
 
 bool is_inside(const asio::any_io_executor& executor) {
+    if (const monitor* const entrance = monitor::of(executor))
+        return entrance->is_inside();
     const auto in = [](const auto* known) { return known && known->running_in_this_thread(); };
     using context = asio::io_context::executor_type;
     using pool = asio::thread_pool::executor_type;

@@ -64,15 +64,15 @@ duration engine::jitter(duration up_to) {
     return duration{static_cast<duration::rep>(how_.random() % choices)};
 }
 
-void engine::spawn(asio::awaitable<void> work) {
-    asio::co_spawn(executor(), std::move(work),
+void engine::spawn(asio::awaitable<void> work, const asio::any_io_executor& where) {
+    asio::co_spawn(where, std::move(work),
                    [self = shared_from_this()](const std::exception_ptr& bug) {
                        if (bug)
                            std::rethrow_exception(bug);
                    });
 }
 
-void engine::start(const std::shared_ptr<acquisition>& call) {
+void engine::start(const std::shared_ptr<acquisition>& call, const asio::any_io_executor& where) {
     if (call->finished())
         return; // cancelled before it began
     call->begin();
@@ -85,7 +85,7 @@ void engine::start(const std::shared_ptr<acquisition>& call) {
     } else {
         calls_.push_back(*call);
         ++calls_count_;
-        spawn(run(call));
+        spawn(run(call), where);
     }
     call->begun();
 }
@@ -98,6 +98,12 @@ void engine::acquisition_over(acquisition& call) {
 }
 
 void engine::hold_lost(std::shared_ptr<wire_hold> held, event_cause why) {
+    if (borrowed()) { // it runs a user's stop callbacks
+        auto later = [self = shared_from_this(), held = std::move(held), why] {
+            self->hold_lost(held, why);
+        };
+        return asio::post(executor(), std::move(later));
+    }
     renewal_.forget(*held);
     if (held->lose()) {
         tell_of(*held, event_kind::lost, why, now() - held->granted_at);

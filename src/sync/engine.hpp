@@ -5,12 +5,14 @@
 
 #include "sync/acquisition.hpp"
 #include "sync/gate.hpp"
+#include "sync/kept_event.hpp"
 #include "sync/renewal.hpp"
 #include "sync/thread_table.hpp"
 
 #include <holdfast/options.hpp>
 
 #include <atomic>
+#include <deque>
 #include <exception>
 #include <functional>
 #include <memory>
@@ -30,6 +32,9 @@ struct surroundings {
     clock& time;
     std::shared_ptr<void> keeps{};  ///< must live as long as the engine: its loop, its clock
     std::function<bool()> forked{}; ///< whether this process is a child that has no such thread
+    /// Whether this thread is a caller's that only does its own work here: then nothing of a
+    /// user's, neither handler nor observer nor stop callback, may run on it.
+    std::function<bool()> borrowed{};
 };
 
 class engine : public std::enable_shared_from_this<engine> {
@@ -46,6 +51,7 @@ public:
     const std::shared_ptr<thread_table>& threads() const noexcept { return threads_; }
     const lock_store& locks() const noexcept { return store_->locks(); }
     bool forked() const { return around_.forked && around_.forked(); }
+    bool borrowed() const { return around_.borrowed && around_.borrowed(); }
     bool closing() const noexcept { return closing_; }
     bool stopped() const noexcept { return stopped_; }
 
@@ -60,10 +66,14 @@ public:
 
     owner_id next_owner();
     duration jitter(duration up_to);
-    void spawn(asio::awaitable<void> work);
+    void spawn(asio::awaitable<void> work) { spawn(std::move(work), executor()); }
+    /// On the executor, or on what a borrowed thread runs in its place.
+    void spawn(asio::awaitable<void> work, const asio::any_io_executor& where);
 
-    /// Starts a call, or completes it at once if there is no more room or the client closes.
-    void start(const std::shared_ptr<acquisition>&);
+    /// Starts a call, or completes it at once if there is no more room or the client closes. If it
+    /// can begin at once it does so on `where`, see spawn().
+    void start(const std::shared_ptr<acquisition>&, const asio::any_io_executor& where);
+    void start(const std::shared_ptr<acquisition>& call) { start(call, executor()); }
     void acquisition_over(acquisition&);
 
     void hold_lost(std::shared_ptr<wire_hold>, event_cause); // its own: forget() drops one
@@ -71,10 +81,10 @@ public:
     asio::awaitable<bool> force_unlock(lock_name);
     void abandon(const std::shared_ptr<wire_hold>&); ///< its thread ended
 
-    void tell(const event&) const;
+    void tell(const event&);
     void tell_of(const wire_hold&, event_kind, event_cause, duration,
-                 const boost::system::system_error* = nullptr) const;
-    void tell_of_wait(const acquisition&, event_cause, const failure&) const;
+                 const boost::system::system_error* = nullptr);
+    void tell_of_wait(const acquisition&, event_cause, const failure&);
 
     /// Sleeps; woken early when the engine stops.
     asio::awaitable<void> nap(time_point until);
@@ -111,6 +121,7 @@ private:
     bool quiet() const { return tasks_ == 0 && renewal_.idle(); }
     void let_go();
     void stop();
+    void tell_untold();
 
     const surroundings around_; // first: it outlives the rest
     const options how_;
@@ -126,6 +137,7 @@ private:
     std::set<alarm*> naps_;
     std::unique_ptr<alarm> quiet_;
     std::vector<closed_handler> closers_;
+    std::deque<kept_event> untold_; // from a borrowed thread, and what came behind it
     std::atomic<bool> closing_ = false;
     std::atomic<bool> stopped_ = false;
 };

@@ -96,6 +96,12 @@ asio::awaitable<void> run(std::shared_ptr<wire_hold> held, release_handler done)
 } // namespace
 
 void release(std::shared_ptr<wire_hold> held, release_handler done) {
+    const asio::any_io_executor where = held->home->executor();
+    release(std::move(held), std::move(done), where);
+}
+
+void release(std::shared_ptr<wire_hold> held, release_handler done,
+             const asio::any_io_executor& where) {
     const std::shared_ptr<engine> home = held->home;
     switch (held->unshare()) {
     case wire_hold::left::others:
@@ -118,7 +124,7 @@ void release(std::shared_ptr<wire_hold> held, release_handler done) {
     held->begin_release();
     if (planted(mutant::renew_after_release))
         extend(held, held->lease(), release_handler{[](const failure&) {}});
-    home->spawn(run(held, std::move(done)));
+    home->spawn(run(std::move(held), std::move(done)), where);
 }
 
 } // namespace holdfast::sync

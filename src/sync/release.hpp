@@ -10,7 +10,9 @@ using release_handler = asio::any_completion_handler<void(failure)>;
 
 /// One lease or thread has no more use for the hold; the last one's leaving releases it. The
 /// handler hears within `release_patience` and one command timeout; the release is repeated until
-/// the store has acknowledged it or forgotten the hold. The executor only.
+/// the store has acknowledged it or forgotten the hold. The executor only; what is asked of the
+/// store is asked on `where`, see engine::spawn().
+void release(std::shared_ptr<wire_hold>, release_handler, const asio::any_io_executor& where);
 void release(std::shared_ptr<wire_hold>, release_handler);
 
 } // namespace holdfast::sync

@@ -2,6 +2,8 @@
 // What the engine reports to the user's observer.
 #include "sync/engine.hpp"
 
+#include <boost/asio/post.hpp>
+
 #include <string_view>
 
 namespace holdfast::sync {
@@ -34,13 +36,24 @@ event event_about(std::string_view name, event_kind kind, event_cause cause, dur
 
 } // namespace
 
-void engine::tell(const event& e) const {
-    if (how_.observer)
-        how_.observer->notify(e);
+// An observer hears in the order in which things happened.
+void engine::tell(const event& e) {
+    if (!how_.observer)
+        return;
+    if (untold_.empty() && !borrowed())
+        return how_.observer->notify(e);
+    untold_.emplace_back(e);
+    if (untold_.size() == 1)
+        asio::post(executor(), [self = shared_from_this()] { self->tell_untold(); });
+}
+
+void engine::tell_untold() {
+    for (; !untold_.empty(); untold_.pop_front())
+        how_.observer->notify(untold_.front().view());
 }
 
 void engine::tell_of(const wire_hold& held, event_kind kind, event_cause cause, duration length,
-                     const boost::system::system_error* failed) const {
+                     const boost::system::system_error* failed) {
     if (!how_.observer)
         return;
     event e = event_about(held.what.name.text, kind, cause, length);
@@ -50,7 +63,7 @@ void engine::tell_of(const wire_hold& held, event_kind kind, event_cause cause, 
     tell(e);
 }
 
-void engine::tell_of_wait(const acquisition& call, event_cause cause, const failure& why) const {
+void engine::tell_of_wait(const acquisition& call, event_cause cause, const failure& why) {
     if (!how_.observer)
         return;
     event e =

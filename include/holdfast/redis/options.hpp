@@ -6,6 +6,8 @@
 #include <holdfast/redis/tls.hpp>
 #include <holdfast/store.hpp>
 
+#include <chrono>
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -35,6 +37,16 @@ struct options {
     duration backoff_max{2000}; ///< … this
     duration subscription_linger =
         std::chrono::seconds{5}; ///< kept that long after the last waiter
+
+    /// Connections beside the shared one, each for one blocking call at a time: its thread itself
+    /// writes and reads there. Made when they are wanted, closed after ten seconds without use.
+    /// Callers beyond that many share the one connection. Zero: all do, always.
+    std::size_t lanes_max = 16;
+
+    /// How long such a thread asks again and again for its answer before it sleeps: half the time
+    /// of a round trip on one machine, for a core that is busy meanwhile. Only where there are
+    /// cores to spare and answers come within that time. Zero: never.
+    std::chrono::microseconds polling{100};
 
     std::size_t requests_max = 100'000;             ///< queued or in flight, per connection
     std::size_t reply_bytes_max = 16 * 1024 * 1024; ///< a longer answer is not one of ours

@@ -1,0 +1,140 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "redis/lane.hpp"
+
+#include "redis/classify.hpp"
+
+#include <cerrno>
+#include <utility>
+
+#include <poll.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+namespace holdfast::redis {
+namespace {
+
+bool would_block() {
+    return errno == EAGAIN || errno == EWOULDBLOCK;
+}
+
+std::string words_for_errno() {
+    return error_code{errno, boost::system::system_category()}.message();
+}
+
+} // namespace
+
+lane::lane(node_context& context, connection::parts of, runtime::answer_wait& wait)
+    : context_{context}
+    , socket_{of.socket}
+    , session_{std::move(of.session)}
+    , wait_{wait}
+    , reader_{context.how.reply_bytes_max} {}
+
+lane::~lane() {
+    if (session_ && !broken_) {
+        sealed_.clear();
+        session_->say_goodbye(sealed_);
+        (void)!::send(socket_, sealed_.data(), sealed_.size(), MSG_NOSIGNAL | MSG_DONTWAIT);
+    }
+    ::close(socket_);
+}
+
+bool lane::alive() const {
+    char unasked = 0;
+    const ssize_t size = ::recv(socket_, &unasked, 1, MSG_PEEK | MSG_DONTWAIT);
+    // TLS says things of its own between answers; anybody else who does is mad, or gone.
+    return !broken_ && (size < 0 ? would_block() : size > 0 && session_);
+}
+
+void lane::hang_up() noexcept {
+    ::shutdown(socket_, SHUT_RDWR);
+}
+
+reply lane::ask(runtime::visit& caller, const script& what, request::names_list keys,
+                request::arguments_list arguments) {
+    request mine{what, keys, arguments};
+    for (;;) {
+        mine.compose(composer{outbox_}, context_.server_clock);
+        const time_point sent_at = context_.home.time.now();
+        exchange(caller);
+        if (!mine.with_text && answer_->type == reply::kind::error &&
+            asks_for_script(answer_->text))
+            mine.with_text = true;
+        else
+            return take(mine, sent_at);
+    }
+}
+
+reply lane::take(request& asked, time_point sent_at) {
+    asked.answer = std::move(*answer_);
+    asked.answer.sent_at = sent_at;
+    asked.answer.received_at = context_.home.time.now();
+    return asked.take_answer();
+}
+
+void lane::exchange(runtime::visit& caller) {
+    answer_ = nullptr;
+    caller.outside(socket_, [this]() noexcept { talk(); });
+    outbox_.clear();
+    if (answer_)
+        return;
+    broken_ = true;
+    std::rethrow_exception(std::exchange(failed_, nullptr));
+}
+
+// Not inside: touches nothing that is not this lane's own.
+void lane::talk() noexcept {
+    try {
+        send();
+        const duration patience = context_.how.command_timeout;
+        if (!wait_.wait(socket_, patience, [this] { return arrived(); }))
+            fail(context_.address + " did not answer within " + std::to_string(patience.count()) +
+                 " ms");
+    } catch (...) {
+        failed_ = std::current_exception();
+    }
+}
+
+void lane::send() {
+    if (session_) {
+        sealed_.clear();
+        if (!session_->seal(outbox_, sealed_))
+            throw failure{store_errc::tls_failed, "TLS: what is to be sent could not be sealed"};
+        std::swap(outbox_, sealed_);
+    }
+    for (std::string_view rest = outbox_; !rest.empty();) {
+        const ssize_t size = ::send(socket_, rest.data(), rest.size(), MSG_NOSIGNAL);
+        if (size >= 0)
+            rest.remove_prefix(static_cast<std::size_t>(size));
+        else if (would_block())
+            wait_until_writable();
+        else if (errno != EINTR)
+            fail("connection to " + context_.address + " lost: " + words_for_errno());
+    }
+}
+
+void lane::wait_until_writable() {
+    pollfd one{.fd = socket_, .events = POLLOUT, .revents = 0};
+    const auto patience = static_cast<int>(context_.how.command_timeout.count());
+    if (::poll(&one, 1, patience) == 0)
+        fail(context_.address + " takes no more requests");
+}
+
+bool lane::arrived() {
+    const ssize_t size = ::recv(socket_, inbox_.data(), inbox_.size(), MSG_DONTWAIT);
+    if (size < 0 && (would_block() || errno == EINTR))
+        return false;
+    if (size <= 0)
+        fail("connection to " + context_.address +
+             " lost: " + (size == 0 ? "closed by the server" : words_for_errno()));
+    const std::string_view received{inbox_.data(), static_cast<std::size_t>(size)};
+    reader_.feed(session_ ? session_->open(received) : received);
+    answer_ = reader_.next();
+    return answer_ != nullptr;
+}
+
+void lane::fail(const std::string& why) {
+    throw failure{errc::outcome_unknown, why};
+}
+
+} // namespace holdfast::redis

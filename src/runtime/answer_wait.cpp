@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "runtime/answer_wait.hpp"
+
+#include "runtime/pause.hpp"
+
+#include <algorithm>
+#include <thread>
+
+#include <poll.h>
+#include <sched.h>
+
+namespace holdfast::runtime {
+namespace {
+
+/// A server on the same machine wants the others.
+int half_of_the_cores() {
+    return static_cast<int>(std::thread::hardware_concurrency() / 2);
+}
+
+} // namespace
+
+answer_wait::answer_wait(microseconds longest)
+    : longest_{longest}
+    , cores_to_spare_{longest > longest.zero() ? half_of_the_cores() : 0} {}
+
+answer_wait::nanoseconds answer_wait::now() noexcept {
+    return std::chrono::steady_clock::now().time_since_epoch();
+}
+
+void answer_wait::breathe() noexcept {
+    ::sched_yield();
+}
+
+bool answer_wait::wait_readable(int socket, nanoseconds longest) noexcept {
+    pollfd one{.fd = socket, .events = POLLIN, .revents = 0};
+    const auto whole = std::chrono::ceil<std::chrono::milliseconds>(longest).count();
+    constexpr std::int64_t hour = 3'600'000; // it is only asked again then
+    return ::poll(&one, 1, static_cast<int>(std::min<std::int64_t>(whole, hour))) != 0;
+}
+
+bool answer_wait::pays() const noexcept {
+    return waiting_.load(std::memory_order_relaxed) <= cores_to_spare_ &&
+           usual_.load(std::memory_order_relaxed) < nanoseconds{longest_}.count();
+}
+
+/// An eighth of the new, seven of the old.
+void answer_wait::learn(nanoseconds taken) noexcept {
+    const nanoseconds::rep before = usual_.load(std::memory_order_relaxed);
+    usual_.store(before + (taken.count() - before) / 8, std::memory_order_relaxed);
+}
+
+} // namespace holdfast::runtime

@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: Apache-2.0
+// A calling thread that does its own work inside the monitor, instead of waking the background
+// thread and being woken by it: two switches saved, which cost more than all the work.
+#pragma once
+
+#include "runtime/monitor.hpp"
+
+#include <cstdint>
+#include <vector>
+
+namespace holdfast::runtime {
+
+/// Inside from its construction, if that succeeds, to its destruction; but for `outside`.
+///
+/// Only what is given to its own executor runs here: the one coroutine of the call. All else, a
+/// user's handler first of all, goes to the background thread. What the coroutine leaves behind
+/// when it sleeps is resumed there too.
+class visit {
+public:
+    /// If the monitor welcomes visitors now.
+    explicit visit(monitor&);
+    visit(const visit&) = delete;
+    ~visit();
+
+    explicit operator bool() const noexcept { return alone_.owns_lock(); }
+
+    /// The visit of the calling thread, or null.
+    static visit* here() noexcept;
+
+    asio::any_io_executor executor();
+
+    /// Runs `work`, which waits for `socket`, outside: others may enter meanwhile.
+    template <typename Work>
+    void outside(int socket, Work work) {
+        static_assert(noexcept(work()), "else a thread would be outside without knowing it");
+        leave_for(socket);
+        work();
+        come_back();
+    }
+
+    /// Somebody inside does not want what this thread waits for outside: hangs up on it.
+    void interrupt() noexcept;
+
+    // Of its executor.
+    std::uint64_t number() const noexcept { return number_; }
+    template <typename Function>
+    void later(Function&& what) {
+        tasks_.emplace_back(std::forward<Function>(what));
+    }
+
+private:
+    void leave_for(int socket) noexcept;
+    void come_back();
+    void enter();
+
+    monitor& monitor_;
+    std::unique_lock<std::mutex> alone_;
+    std::uint64_t number_ = 0; // of all visits there ever were
+    int socket_ = -1;          // while outside
+    std::vector<asio::any_completion_handler<void()>> tasks_;
+};
+
+} // namespace holdfast::runtime
