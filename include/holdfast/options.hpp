@@ -13,6 +13,16 @@
 
 namespace holdfast {
 
+/// How far a client may pass a lock around among its own waiters before the store hears of it. A
+/// waiter of the same process then has it in microseconds instead of two round trips; other
+/// processes wait meanwhile. Never beyond what the lease allows, and never for holds with a lease
+/// time of their own. Both are counted from when the store granted the lock, and where other
+/// clients are known to wait for it the time is half. Zero: the store hears of every release.
+struct hand_off {
+    unsigned times_max = 10'000;
+    duration within{20};
+};
+
 /// How a client reaches its store, and how patient it is. Every length of time is checked by
 /// `client`'s constructor, which throws `errc::invalid_argument` and names the field.
 ///
@@ -55,6 +65,8 @@ struct options {
     /// A waiter that hears nothing asks again after at most this (jittered): correctness never
     /// depends on a wake-up arriving.
     duration poll_bound = std::chrono::seconds{5};
+
+    struct hand_off hand_off {};
 
     /// Calls of one client that may wait for locks at the same time; more fail `overloaded`.
     std::size_t waiters_max = 1'000'000;

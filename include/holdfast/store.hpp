@@ -77,6 +77,13 @@ struct answer {
     std::uint64_t token = 0; ///< fencing token of the grant; 0 where store or kind has none
 };
 
+/// What came of a release.
+struct release_answer {
+    bool was_ours = false;      ///< it was held by this owner until now
+    bool others_listen = false; ///< other clients wait for that lock, or did until lately
+    explicit operator bool() const noexcept { return was_ours; }
+};
+
 /// One owner waiting for one lock. Where the store keeps a queue, this is a place in it.
 class place {
 public:
@@ -143,8 +150,8 @@ public:
     /// A lease time of zero asks whether they are still ours and extends nothing.
     virtual asio::awaitable<std::vector<answer>> renew(std::vector<hold>, duration lease_time) = 0;
 
-    /// False: it was no longer ours. Idempotent.
-    virtual asio::awaitable<bool> release(hold) = 0;
+    /// Idempotent.
+    virtual asio::awaitable<release_answer> release(hold) = 0;
 
     /// Tells `whom` when the hold may be gone, where the store can know that. May be null.
     virtual std::unique_ptr<watch> watch_over(const hold&, doubter& whom) = 0;

@@ -37,6 +37,7 @@ private:
     }
 
     static void let_go(sync::engine& home, const std::shared_ptr<runtime::real_clock>& time) {
+        home.executor_ends();
         if (time && !home.forked())
             time->let_go();
         home.executor_ended();

@@ -37,6 +37,11 @@ bool channels::confirmed(const channel& where) {
     return where.wanted && where.told && where.unanswered == 0;
 }
 
+bool channels::heard(const std::string& name) const {
+    const auto found = channels_.find(name);
+    return found != channels_.end() && confirmed(found->second);
+}
+
 bool channels::given_up(const channel& where) const {
     if (!connected_)
         return hopeless_;

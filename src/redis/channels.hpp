@@ -58,6 +58,7 @@ public:
 
     bool any_wanted() const { return wanted_ > 0; }
     static bool confirmed(const channel&);
+    bool heard(const std::string& name) const;
     /// Nothing more will come of it for now.
     bool given_up(const channel&) const;
 

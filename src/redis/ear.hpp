@@ -19,6 +19,9 @@ public:
     /// As node::hear. What it returns may outlive everything but the clock.
     std::unique_ptr<hearing> hear(channel_name, alarm& wake);
 
+    /// Whether the subscription is confirmed.
+    bool hears(const channel_name& name) const { return channels_.heard(name.text); }
+
     void close();
 
 private:

@@ -62,6 +62,9 @@ public:
     /// again after the connection was lost. Messages are hints: their content is not looked at.
     virtual std::unique_ptr<hearing> hear(channel_name, alarm& wake) = 0;
 
+    /// Whether the server counts us among those who hear that channel.
+    virtual bool hears(const channel_name&) const = 0;
+
     virtual duration command_timeout() const noexcept = 0;
 
     /// What is known of the server's clock; callers teach it what answers say.

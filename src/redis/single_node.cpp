@@ -40,6 +40,8 @@ public:
         return ear_->hear(std::move(name), wake);
     }
 
+    bool hears(const channel_name& name) const override { return ear_->hears(name); }
+
     duration command_timeout() const noexcept override { return context_->how.command_timeout; }
     runtime::remote_clock& server_clock() noexcept override { return context_->server_clock; }
 

@@ -5,6 +5,7 @@
 #include "sync/engine.hpp"
 #include "sync/gate.hpp"
 
+#include <algorithm>
 #include <utility>
 
 namespace holdfast::sync {
@@ -19,32 +20,48 @@ acquisition::bed::bed(acquisition& call)
     call.wake_ = call.home->time().make_alarm();
 }
 
-bool acquisition::finish() {
-    if (finished_)
-        return false;
-    finished_ = true;
+void acquisition::stand_in(queue& where) {
+    where.push_back(*this);
+    keep_ = shared_from_this();
+}
+
+std::shared_ptr<acquisition> acquisition::step_out() {
+    if (queued_.is_linked())
+        queued_.unlink();
+    return std::move(keep_);
+}
+
+/// Itself, which may be the last to know it; null if it had finished before.
+std::shared_ptr<acquisition> acquisition::finish() {
+    if (std::exchange(finished_, true))
+        return nullptr;
+    std::shared_ptr<acquisition> self = shared_from_this();
+    (void)step_out();
     home->acquisition_over(*this);
     if (wake_)
         wake_->ring(); // whatever it waits for is no longer worth it
-    return true;
+    return self;
 }
 
 void acquisition::succeed(std::shared_ptr<wire_hold> held) {
-    if (!finish())
+    const auto self = finish();
+    if (!self)
         return;
     home->tell_of(*held, event_kind::acquired, event_cause::none, home->now() - started_at);
     complete(std::move(held), {});
 }
 
 void acquisition::give_up_busy() {
-    if (!finish())
+    const auto self = finish();
+    if (!self)
         return;
     home->tell_of_wait(*this, event_cause::timed_out, {});
     complete(nullptr, {});
 }
 
 void acquisition::fail(failure why, event_cause cause) {
-    if (!finish())
+    const auto self = finish();
+    if (!self)
         return;
     home->tell_of_wait(*this, cause, why);
     complete(nullptr, why);
@@ -56,33 +73,50 @@ void acquisition::cancel() {
 
 namespace {
 
-/// Waits until this call is the one of its client that may ask the store. False: it is over.
-asio::awaitable<bool> wait_for_turn(acquisition& call, const turn& here) {
-    while (!here.may_negotiate()) {
-        const bool timed_out = call.home->now() >= call.wanted.give_up_at;
-        if (timed_out || !call.wanted.patient)
-            call.give_up_busy();
-        if (call.finished())
-            co_return false;
-        co_await call.wake().wait_until(call.wanted.give_up_at);
+/// The only one of its client that asks the store for that name, until the scope is left.
+class turn {
+public:
+    explicit turn(engine& home, gate& here)
+        : home_{home}
+        , here_{here} {}
+    turn(const turn&) = delete;
+    ~turn() {
+        here_.end_negotiation();
+        home_.next_turn(here_);
     }
-    co_return !call.finished();
+
+private:
+    engine& home_;
+    gate& here_;
+};
+
+/// Other clients were told of the release too, and may be slower than who was told of it by its own
+/// hand: a moment's head start, or they would never win.
+constexpr duration head_start{2};
+
+asio::awaitable<void> let_others_try(acquisition& call, gate& here) {
+    if (!std::exchange(here.owes_courtesy, false))
+        co_return;
+    const time_point until = later(call.home->now(), head_start);
+    co_await call.wake().wait_until(std::min(until, call.wanted.give_up_at));
 }
 
 } // namespace
 
-asio::awaitable<void> run(std::shared_ptr<acquisition> call) {
+asio::awaitable<void> negotiate(std::shared_ptr<acquisition> call) {
     const std::shared_ptr<engine> home = call->home;
     const engine::task busy{*home}; // closing waits until what it may have taken is undone
     const acquisition::bed sleeps_here{*call};
+    gate& here = *home->queues().find(call->wanted.name.text);
+    const turn ours{*home, here}; // left only after the hold is in the gate
     try {
-        // Left only after the hold is in the gate, or nothing will come.
-        turn here{home->queues(), call->wanted.name.text, call->wake()};
-        if (!co_await wait_for_turn(*call, here))
+        co_await let_others_try(*call, here);
+        if (call->finished())
             co_return;
         std::shared_ptr<wire_hold> held = co_await acquire(call);
         if (!held)
             co_return;
+        held->others_listen = here.others_listen;
         here.take(held);
         home->renewals().watch(held);
         call->succeed(std::move(held));

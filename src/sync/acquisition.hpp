@@ -8,7 +8,9 @@
 
 #include <boost/intrusive/list.hpp>
 
+#include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <utility>
 
@@ -31,14 +33,25 @@ struct request {
     time_point give_up_at; ///< not begun after that
 };
 
-/// Completed exactly once: by the coroutine that acquires, or before it by cancellation or
-/// closing. Whoever comes second cleans up what it has.
-class acquisition : public std::enable_shared_from_this<acquisition>,
-                    public boost::intrusive::list_base_hook<
-                        boost::intrusive::link_mode<boost::intrusive::auto_unlink>> {
+using call_hook =
+    boost::intrusive::list_member_hook<boost::intrusive::link_mode<boost::intrusive::auto_unlink>>;
+
+/// Completed exactly once: by the coroutine that acquires, by a holder that hands on, or before
+/// them by cancellation, its deadline or closing. Whoever comes second cleans up what it has.
+class acquisition : public std::enable_shared_from_this<acquisition> {
+    call_hook under_way_;
+    call_hook queued_;
+
+    template <call_hook acquisition::*Hook>
+    using list_by =
+        boost::intrusive::list<acquisition,
+                               boost::intrusive::member_hook<acquisition, call_hook, Hook>,
+                               boost::intrusive::constant_time_size<false>>;
+
 public:
-    /// The calls of an engine that are under way.
-    using list = boost::intrusive::list<acquisition, boost::intrusive::constant_time_size<false>>;
+    using list = list_by<&acquisition::under_way_>; ///< the calls of an engine
+    using queue = list_by<&acquisition::queued_>;   ///< those at one gate
+    using agenda = std::multimap<time_point, acquisition*>;
 
     acquisition(std::shared_ptr<engine>, request);
     virtual ~acquisition() = default;
@@ -51,6 +64,12 @@ public:
     void begin() { beginning_ = true; }
     void begun() { beginning_ = false; }
     bool finished() const { return finished_; }
+    bool is_under_way() const { return under_way_.is_linked(); }
+    void end() { under_way_.unlink(); }
+
+    void stand_in(queue&);
+    std::shared_ptr<acquisition> step_out(); ///< of the queue; itself, which may be the last
+
     void succeed(std::shared_ptr<wire_hold>);
     void give_up_busy();
     void fail(failure, event_cause = event_cause::failed);
@@ -78,14 +97,19 @@ protected:
     virtual void complete(std::shared_ptr<wire_hold>, const failure&) = 0;
 
 private:
-    bool finish();
+    friend class patience;
 
+    std::shared_ptr<acquisition> finish();
+
+    std::shared_ptr<acquisition> keep_; // while it is in a queue
+    std::optional<agenda::iterator> give_up_entry_;
     std::unique_ptr<alarm> wake_; // while it runs
     bool finished_ = false;
     bool beginning_ = false;
 };
 
-/// Runs it: gate, store, hold.
-asio::awaitable<void> run(std::shared_ptr<acquisition>);
+/// Negotiates with the store for it, alone of all who want that name here, until it has a hold or
+/// has failed; then it is the next one's turn.
+asio::awaitable<void> negotiate(std::shared_ptr<acquisition>);
 
 } // namespace holdfast::sync

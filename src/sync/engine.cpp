@@ -40,6 +40,7 @@ engine::engine(surroundings around, options how)
     , identity_{new_identity(how_.random)}
     , threads_{std::make_shared<thread_table>(abandon_later, around_.forked)}
     , renewal_{*this}
+    , patience_{*this}
     , quiet_{time().make_alarm()} {
     store_ = how_.store(store_context{.executor = executor(),
                                       .time = time(),
@@ -85,15 +86,44 @@ void engine::start(const std::shared_ptr<acquisition>& call, const asio::any_io_
     } else {
         calls_.push_back(*call);
         ++calls_count_;
-        spawn(run(call), where);
+        admit(call, where);
     }
     call->begun();
 }
 
+void engine::admit(const std::shared_ptr<acquisition>& call, const asio::any_io_executor& where) {
+    gate& here = gates_.of(call->wanted.name.text);
+    if (here.unused()) {
+        here.begin_negotiation();
+        spawn(negotiate(call), where);
+    } else if (!call->wanted.patient) {
+        call->give_up_busy();
+    } else {
+        here.line_up(*call);
+        patience_.watch(*call);
+    }
+}
+
+// Not within whatever ended the last one's turn: there may be thousands that fail at once.
+void engine::next_turn(gate& here) {
+    if (here.shut() || stopped_)
+        return gates_.forget_if_unused(here);
+    acquisition* const first = here.first();
+    if (!first)
+        return gates_.forget_if_unused(here);
+    patience_.forget(*first);
+    here.begin_negotiation();
+    auto begin = [self = shared_from_this(), call = first->step_out()] {
+        self->spawn(negotiate(call));
+    };
+    asio::post(executor(), std::move(begin));
+}
+
 void engine::acquisition_over(acquisition& call) {
-    if (!call.is_linked())
+    patience_.forget(call);
+    if (!call.is_under_way())
         return;
-    call.unlink();
+    call.end();
     --calls_count_;
 }
 
@@ -116,8 +146,15 @@ void engine::hold_lost(std::shared_ptr<wire_hold> held, event_cause why) {
     ring_if_quiet();
 }
 
-void engine::hold_over(const wire_hold& held) {
-    gates_.hold_over(held);
+void engine::hold_over(const wire_hold& held, bool others_listen) {
+    gate* const here = gates_.find(held.what.name.text);
+    if (!here || here->holder().get() != &held)
+        return;
+    here->take(nullptr);
+    here->others_listen = others_listen;
+    here->owes_courtesy = others_listen && held.handed_on > 0;
+    if (!planted(mutant::gate_skips_next))
+        next_turn(*here);
 }
 
 asio::awaitable<bool> engine::force_unlock(lock_name name) {
@@ -196,6 +233,7 @@ void engine::executor_ended() {
 void engine::let_go() {
     stopped_ = true;
     renewal_.stop();
+    patience_.stop();
     gates_.let_go();
     threads_->let_go();
 }

@@ -6,6 +6,7 @@
 #include "sync/acquisition.hpp"
 #include "sync/gate.hpp"
 #include "sync/kept_event.hpp"
+#include "sync/patience.hpp"
 #include "sync/renewal.hpp"
 #include "sync/thread_table.hpp"
 
@@ -62,6 +63,7 @@ public:
         return store_->examine(std::move(trial));
     }
     gates& queues() noexcept { return gates_; }
+    patience& patiences() noexcept { return patience_; }
     renewal& renewals() noexcept { return renewal_; }
 
     owner_id next_owner();
@@ -75,9 +77,10 @@ public:
     void start(const std::shared_ptr<acquisition>&, const asio::any_io_executor& where);
     void start(const std::shared_ptr<acquisition>& call) { start(call, executor()); }
     void acquisition_over(acquisition&);
+    void next_turn(gate&); ///< if nobody of this client has it, or asks for it
 
-    void hold_lost(std::shared_ptr<wire_hold>, event_cause); // its own: forget() drops one
-    void hold_over(const wire_hold&);                        ///< its gate is free for the next
+    void hold_lost(std::shared_ptr<wire_hold>, event_cause);      // its own: forget() drops one
+    void hold_over(const wire_hold&, bool others_listen = false); ///< its gate is free for the next
     asio::awaitable<bool> force_unlock(lock_name);
     void abandon(const std::shared_ptr<wire_hold>&); ///< its thread ended
 
@@ -109,12 +112,14 @@ public:
     /// Of every hold and of who waits for the close, without a word: nothing will run here again.
     /// They keep their engine, which keeps them.
     void executor_ended();
+    void executor_ends() noexcept { stopped_ = true; } ///< before anything that sleeps there dies
 
     using closed_handler = asio::any_completion_handler<void()>;
     void close(closed_handler); ///< as client::async_close; the handler is run on the executor
     residue left() const;
 
 private:
+    void admit(const std::shared_ptr<acquisition>&, const asio::any_io_executor& where);
     asio::awaitable<void> close_down();
     void fail_waiters();
     void ring_if_quiet();
@@ -130,6 +135,7 @@ private:
     std::unique_ptr<store> store_;
     gates gates_;
     renewal renewal_;
+    patience patience_;
     acquisition::list calls_;
     std::size_t calls_count_ = 0;
     std::size_t tasks_ = 0;

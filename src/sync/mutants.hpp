@@ -20,6 +20,9 @@ enum class mutant {
     refusal_ignored,      // a renewal that is refused changes nothing
     renewal_gives_up,     // one failed renewal ends renewing
     number_used_twice,    // an owner number is used again
+    hand_off_unbounded,   // a hold is handed on for as long as anybody waits
+    lost_lease_handed_on, // a hold is handed on whatever became of it
+    short_term_handed_on, // a hold is handed on with hardly any time left
 };
 
 #ifdef HOLDFAST_MUTANTS

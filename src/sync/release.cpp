@@ -3,6 +3,7 @@
 
 #include "sync/engine.hpp"
 #include "sync/extend.hpp"
+#include "sync/hand_off.hpp"
 #include "sync/outage.hpp"
 #include "sync/undo.hpp"
 
@@ -24,11 +25,12 @@ public:
         , done_{std::move(done)}
         , started_at_{held_->home->now()} {}
 
-    void acknowledged(bool was_ours) {
+    void acknowledged(const release_answer& said) {
         held_->end_release();
-        held_->home->hold_over(*held_); // first: whoever is told may ask for it again at once
+        held_->home->hold_over(*held_, said.others_listen); // first: whoever is told may ask for it
+                                                            // again at once
         // After an answer that was lost, "no longer ours" may be our own doing: so be it.
-        const bool well = was_ours || uncertain_;
+        const bool well = said.was_ours || uncertain_;
         held_->home->tell_of(*held_, well ? event_kind::released : event_kind::lost,
                              well ? event_cause::none : event_cause::refused, held_for());
         tell(well ? failure{} : lost_before());
@@ -80,9 +82,10 @@ asio::awaitable<void> run(std::shared_ptr<wire_hold> held, release_handler done)
     for (bool again = true; again;) {
         sent_at = home.now();
         try {
-            const bool was_ours =
-                planted(mutant::release_not_sent) || co_await home.locks().release(held->what);
-            it.acknowledged(was_ours);
+            release_answer said{.was_ours = true};
+            if (!planted(mutant::release_not_sent))
+                said = co_await home.locks().release(held->what);
+            it.acknowledged(said);
             again = false;
         } catch (const boost::system::system_error& e) {
             again = it.failed(e);
@@ -115,10 +118,12 @@ void release(std::shared_ptr<wire_hold> held, release_handler done,
     case wire_hold::left::nobody:
         break;
     }
-    if (home->now() >= held->ends_at()) {
+    if (home->now() >= held->ends_at() && !planted(mutant::lost_lease_handed_on)) {
         home->hold_lost(held, event_cause::term_ended);
         return std::move(done)(lost_before());
     }
+    if (hand_on(held))
+        return std::move(done)(failure{});
     // Never renewed again from here on, and before anything is sent.
     home->renewals().forget(*held);
     held->begin_release();

@@ -18,6 +18,13 @@ void renewal::watch(const shared_hold& held) {
     schedule(held);
 }
 
+void renewal::pass_on(wire_hold& held, const shared_hold& heir) {
+    forget(held);
+    heir->watched = engine_.locks().watch_over(heir->what, *heir);
+    heir->contact_at = held.contact_at;
+    schedule(heir);
+}
+
 void renewal::reschedule(const shared_hold& held) {
     if (!held->entry)
         return;

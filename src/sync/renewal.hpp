@@ -21,8 +21,9 @@ public:
 
     explicit renewal(engine&);
 
-    void watch(const std::shared_ptr<wire_hold>&);      ///< from its grant on
-    void forget(wire_hold&);                            ///< before its release is sent
+    void watch(const std::shared_ptr<wire_hold>&); ///< from its grant on
+    void forget(wire_hold&);                       ///< before its release is sent
+    void pass_on(wire_hold&, const std::shared_ptr<wire_hold>& heir); ///< in its place
     void contact_soon(wire_hold&);                      ///< it is to be renewed from now on
     void reschedule(const std::shared_ptr<wire_hold>&); ///< it was extended
     void abandon(const std::shared_ptr<wire_hold>&);    ///< nobody is left to release it

@@ -29,11 +29,27 @@ wire_hold::wire_hold(std::shared_ptr<engine> e, hold h, duration lease, bool ren
     , what{std::move(h)}
     , granted_at{home->now()}
     , settled_at{got.settled_at}
+    , taken_at{granted_at}
+    , handed_on{0}
     , believed_until_{sync::believed_until(
           planted(mutant::lease_from_answer) ? granted_at : got.sent_at, got.term)}
     , store_forgets_at_{forgotten_at(granted_at, got.term)}
     , lease_{lease}
     , renewed_{renewed} {}
+
+// Whoever hands it on is alone with it on the executor, but for questions that change nothing.
+wire_hold::wire_hold(const wire_hold& other, duration lease)
+    : home{other.home}
+    , what{other.what}
+    , granted_at{home->now()}
+    , settled_at{other.settled_at}
+    , taken_at{other.taken_at}
+    , handed_on{other.handed_on + 1}
+    , others_listen{other.others_listen}
+    , believed_until_{other.ends_at()}
+    , store_forgets_at_{other.store_forgets_at()}
+    , lease_{lease}
+    , renewed_{true} {}
 
 bool wire_hold::believed() const noexcept {
     return remaining() > duration::zero();

@@ -43,10 +43,15 @@ public:
 
     wire_hold(std::shared_ptr<engine>, hold, duration lease, bool renewed, const grant&);
 
+    /// The same hold at the store, in other hands: it has what is left of the term.
+    wire_hold(const wire_hold& handed_on, duration lease);
+
     const std::shared_ptr<engine> home;
     const hold what;
     const time_point granted_at;
     const time_point settled_at; ///< see grant
+    const time_point taken_at;   ///< when the store granted it, before it was ever handed on
+    const unsigned handed_on;    ///< so often
 
     // Any thread.
     bool believed() const noexcept;
@@ -87,9 +92,10 @@ public:
     std::unique_ptr<watch> watched; ///< where the store can tell that a hold may be gone
     std::optional<agenda::iterator> entry;
     time_point contact_at{};
-    bool in_flight = false; ///< a renewal is under way
-    bool abandoned = false; ///< nobody is left to release it
-    bool warned = false;    ///< of the danger that lasts now
+    bool in_flight = false;     ///< a renewal is under way
+    bool abandoned = false;     ///< nobody is left to release it
+    bool warned = false;        ///< of the danger that lasts now
+    bool others_listen = false; ///< as the store said when the lock was last released
 
 private:
     void fire(std::stop_source&);

@@ -43,6 +43,9 @@ constexpr std::array faults{
     HOLDFAST_FAULT(refusal_ignored),
     HOLDFAST_FAULT(renewal_gives_up),
     HOLDFAST_FAULT(number_used_twice),
+    HOLDFAST_FAULT(hand_off_unbounded),
+    HOLDFAST_FAULT(lost_lease_handed_on),
+    HOLDFAST_FAULT(short_term_handed_on),
 };
 #undef HOLDFAST_FAULT
 

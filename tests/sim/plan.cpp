@@ -27,6 +27,8 @@ rules draw_rules(dice& d) {
     if (d.percent(10))
         r.waiters_max = 1;
     r.lease_longest = 2 * r.lease_time;
+    r.hand_off.times_max = d.one_of({0U, 2U, 1000U});
+    r.hand_off.within = d.one_of<duration>({milliseconds{20}, seconds{1}, 4 * r.lease_time});
     return r;
 }
 
@@ -117,6 +119,8 @@ std::ostream& operator<<(std::ostream& out, const plan& p) {
         << ms(p.how.release_patience) << ", close patience " << ms(p.how.close_patience);
     if (p.how.max_hold)
         out << ", max hold " << ms(*p.how.max_hold);
+    out << ", hand-off " << p.how.hand_off.times_max << " times within "
+        << ms(p.how.hand_off.within);
     out << "\nof 100 requests: refused " << p.usual.refused << ", lost " << p.usual.lost
         << ", answer lost " << p.usual.answer_lost << ", slow " << p.usual.slow << ", answer slow "
         << p.usual.slow_answer << " (by up to " << ms(p.usual.slowness) << " ms), broken "

@@ -54,6 +54,7 @@ void world::start_program(seat& place) {
     o.release_on_close = how.release_on_close;
     o.poll_bound = how.poll_bound;
     o.waiters_max = how.waiters_max;
+    o.hand_off = how.hand_off;
     o.observer = std::make_shared<telling>(
         log, place.number, [this, client = place.number, of = place.generation](const event& e) {
             checks_->heard(client, of, e);

@@ -38,6 +38,7 @@ struct rules {
     std::optional<duration> max_hold{};
     bool release_on_close = false;
     std::size_t waiters_max = 1'000'000;
+    holdfast::hand_off hand_off{};
 };
 
 /// A place for a client program, and its way to the server. A program may end and be followed by

@@ -32,9 +32,9 @@ asio::awaitable<std::vector<answer>> memory_locks::renew(std::vector<hold> holds
     co_return answers;
 }
 
-asio::awaitable<bool> memory_locks::release(hold what) {
+asio::awaitable<release_answer> memory_locks::release(hold what) {
     const request asked{verb::release, what.name.text, {&what, 1}};
-    std::function<bool(server::state&)> execute = [what](server::state& server) {
+    std::function<release_answer(server::state&)> execute = [what](server::state& server) {
         return server.release(what);
     };
     const auto got = co_await link_->call(asked, std::move(execute));

@@ -57,7 +57,7 @@ asio::awaitable<void> mutex_place::leave() {
         co_return;
     const hold who = want_;
     const memory::request asked{verb::release, who.name.text, {&who, 1}};
-    std::function<bool(server::state&)> execute = [who](server::state& server) {
+    std::function<release_answer(server::state&)> execute = [who](server::state& server) {
         return server.release(who);
     };
     co_await link_->call(asked, std::move(execute));

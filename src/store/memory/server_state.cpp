@@ -51,12 +51,12 @@ std::vector<bool> server::state::renew(const std::vector<hold>& holds, duration 
     return still_held;
 }
 
-bool server::state::release(const hold& what) {
+release_answer server::state::release(const hold& what) {
     const guard lock_it{mutex_};
     if (!find_of(what))
-        return false;
+        return {};
     erase_and_tell(what.name);
-    return true;
+    return {.was_ours = true, .others_listen = ears_.count(what.name.text) > 0};
 }
 
 std::optional<holding> server::state::inspect(const lock_name& name) const {

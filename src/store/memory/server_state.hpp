@@ -36,7 +36,7 @@ public:
     /// Comes the request after `deadline`, a moment of this server's clock, it is refused.
     verdict_on_look look(const ask&, std::optional<microseconds> deadline);
     std::vector<bool> renew(const std::vector<hold>&, duration lease_time);
-    bool release(const hold&);
+    release_answer release(const hold&);
     std::optional<holding> inspect(const lock_name&) const;
     bool force(const lock_name&);
 

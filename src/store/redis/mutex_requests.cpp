@@ -40,9 +40,8 @@ asio::awaitable<released> release_mutex(node& server, hold held) {
     const argument arguments[] = {owner, channel.text, publish_command};
     const reply answer = co_await server.call(scripts::release_mutex, keys, arguments);
 
-    // How many were told does not matter: waiters that could not be told ask by themselves.
     const auto [was_ours, receivers] = integers<2>(answer);
-    co_return released{was_ours == 1, receivers < 0};
+    co_return released{was_ours == 1, receivers < 0, receivers};
 }
 
 } // namespace holdfast::redis

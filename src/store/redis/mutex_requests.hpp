@@ -20,6 +20,7 @@ asio::awaitable<attempt> lock_mutex(node&, const ask&, server_deadline);
 struct released {
     bool was_ours = false;
     bool denied_message = false; ///< the server may not tell who waits
+    std::int64_t receivers = 0;  ///< connections that were told
 };
 
 /// As often as one likes.

@@ -23,10 +23,11 @@ asio::awaitable<std::vector<answer>> mutex_store::renew(std::vector<hold> holds,
     return renew_leases(server_, context_.executor, std::move(holds), lease_time);
 }
 
-asio::awaitable<bool> mutex_store::release(hold held) {
+asio::awaitable<release_answer> mutex_store::release(hold held) {
     const released outcome = co_await release_mutex(server_, held);
     denials_.note(held.name, outcome);
-    co_return outcome.was_ours;
+    const std::int64_t ourselves = server_.hears(lock_channel(held.name)) ? 1 : 0;
+    co_return release_answer{outcome.was_ours, outcome.receivers > ourselves};
 }
 
 } // namespace holdfast::redis

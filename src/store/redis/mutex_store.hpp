@@ -24,7 +24,7 @@ public:
 
     std::unique_ptr<place> line_up(ask want, alarm& wake) override;
     asio::awaitable<std::vector<answer>> renew(std::vector<hold>, duration lease_time) override;
-    asio::awaitable<bool> release(hold) override;
+    asio::awaitable<release_answer> release(hold) override;
 
     /// Null: a server tells of releases, and not of what is evicted or expires.
     std::unique_ptr<watch> watch_over(const hold&, doubter&) override { return nullptr; }

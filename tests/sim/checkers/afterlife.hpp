@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // A released hold stays released: nothing renews it, nothing asks for it again, and no second
-// acquisition uses its owner number.
+// acquisition uses its owner number. But before its release is sent it may be handed on to another
+// waiter of the same client, so often and for so long as the budget says, and with enough of its
+// term left to be worth having.
 #pragma once
 
 #include "sim/world.hpp"
@@ -25,9 +27,12 @@ public:
 
     void granted(const claim& c) {
         life& l = of(c);
-        if (l.was_granted)
+        if (!std::exchange(l.was_granted, true))
+            l.granted_at = world_.clock.now();
+        else if (l.over || !l.unwanted_since)
             fail(c.who.name, "two acquisitions were granted under one number, " + c.owner);
-        l.was_granted = true;
+        else
+            handed_on(c, l);
     }
 
     void sent(const memory::request& r) {
@@ -40,6 +45,8 @@ private:
         std::string name{};
         bool was_granted = false; ///< and its owner knows
         std::optional<time_point> unwanted_since{};
+        time_point granted_at{};
+        unsigned times_handed_on = 0;
         bool over = false; ///< a release was sent
     };
 
@@ -47,6 +54,17 @@ private:
         life& l = lives_[c.owner];
         l.name = world::name_of(c.who.name).text;
         return l;
+    }
+
+    void handed_on(const claim& c, life& l) {
+        l.unwanted_since.reset();
+        const hand_off& budget = world_.how.hand_off;
+        const bool too_long = world_.clock.now() - l.granted_at >= budget.within;
+        if (++l.times_handed_on > budget.times_max || too_long)
+            fail(c.who.name, "handed on beyond its budget: " + c.owner);
+        const seat& home = world_.seats[static_cast<std::size_t>(c.who.client)];
+        if (c.held.remaining() < c.longest / 2 && home.generation == home.of_program)
+            fail(c.who.name, "handed on with hardly any time left: " + c.owner);
     }
 
     void sent(const memory::request& r, const hold& h) {

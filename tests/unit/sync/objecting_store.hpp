@@ -79,7 +79,7 @@ public:
         by_.object(memory::verb::renew);
         co_return co_await real_.renew(std::move(holds), lease);
     }
-    asio::awaitable<bool> release(hold what) override {
+    asio::awaitable<release_answer> release(hold what) override {
         by_.object(memory::verb::release);
         co_return co_await real_.release(std::move(what));
     }

@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sync/hand_off.hpp"
+
+#include "sync/engine.hpp"
+
+namespace holdfast::sync {
+namespace {
+
+/// Where other clients wait too, they have their turn twice as often.
+duration time_budget(const hand_off& how, const wire_hold& held) {
+    return held.others_listen ? how.within / 2 : how.within;
+}
+
+/// Counted from when the store granted it, whoever has had it since.
+bool within_budget(const wire_hold& held) {
+    if (planted(mutant::hand_off_unbounded))
+        return true;
+    const hand_off& how = held.home->how().hand_off;
+    return held.handed_on < how.times_max &&
+           held.home->now() - held.taken_at < time_budget(how, held);
+}
+
+/// Trouble with the store is no inheritance.
+bool in_good_state(const wire_hold& held) {
+    if (planted(mutant::lost_lease_handed_on))
+        return true;
+    return held.renewed() && held.believed() && !held.warned && !held.in_flight;
+}
+
+/// A hold that was asked for a length of its own is granted by the store; and nobody begins with
+/// less than half of what it would have been given there.
+bool suits(const wire_hold& held, const request& wanted) {
+    if (planted(mutant::short_term_handed_on))
+        return wanted.renewed;
+    return wanted.renewed && held.remaining() >= wanted.lease / 2;
+}
+
+} // namespace
+
+bool hand_on(const std::shared_ptr<wire_hold>& held) {
+    engine& home = *held->home;
+    gate* const here = home.queues().find(held->what.name.text);
+    acquisition* const next = here && !home.closing() ? here->first() : nullptr;
+    if (!next || !within_budget(*held) || !in_good_state(*held) || !suits(*held, next->wanted))
+        return false;
+    const auto heir = std::make_shared<wire_hold>(*held, next->wanted.lease);
+    held->end_release();
+    home.tell_of(*held, event_kind::released, event_cause::none, home.now() - held->granted_at);
+    home.renewals().pass_on(*held, heir);
+    here->take(heir);
+    next->succeed(heir);
+    return true;
+}
+
+} // namespace holdfast::sync

@@ -1,0 +1,253 @@
+// SPDX-License-Identifier: Apache-2.0
+// A released hold goes to the next waiter of the same client without a word to the store, as far as
+// the budget and the lease allow.
+#include "unit/sync/stage.hpp"
+
+#include <boost/asio/bind_cancellation_slot.hpp>
+#include <boost/asio/cancellation_signal.hpp>
+
+#include <array>
+
+namespace holdfast::sync {
+namespace {
+
+class HandOff : public on_stage {
+protected:
+    static options budget(unsigned times, duration within) {
+        return {.lease_time = 30s, .hand_off = {times, within}};
+    }
+    void release(lease held) {
+        held.async_unlock(said{}.handler());
+        settle();
+    }
+    /// Takes it and lets `waiters` queue behind.
+    template <std::size_t Count>
+    lease taken_before(mutex& m, std::array<said<lease>, Count>& waiters) {
+        lease held = taken(m);
+        for (auto& each : waiters)
+            m.async_lock(each.handler());
+        settle();
+        return held;
+    }
+};
+
+TEST_F(HandOff, TheStoreHearsOfTheFirstAcquisitionAndTheLastRelease) {
+    actor& alice = enter();
+    mutex stock{alice, "stock"};
+    std::array<said<lease>, 3> waiters;
+    release(taken_before(stock, waiters));
+    for (auto& each : waiters) {
+        ASSERT_TRUE(each.well());
+        EXPECT_EQ(alice.log.size(), 1u);
+        release(each.take());
+    }
+    EXPECT_EQ(alice.log.size(), 2u);
+    EXPECT_EQ(alice.count(verb::release), 1u);
+}
+
+TEST_F(HandOff, AnObserverHearsOfEachReleaseAndAcquisition) {
+    actor& alice = enter();
+    mutex stock{alice, "stock"};
+    std::array<said<lease>, 1> waiters;
+    lease held = taken_before(stock, waiters);
+    run_for(5ms);
+    release(std::move(held));
+    ASSERT_EQ(alice.ear->of(event_kind::released).size(), 1u);
+    EXPECT_EQ(alice.ear->of(event_kind::released)[0].length, 5ms);
+    ASSERT_EQ(alice.ear->of(event_kind::acquired).size(), 2u);
+    EXPECT_EQ(alice.ear->of(event_kind::acquired)[1].length, 5ms);
+}
+
+TEST_F(HandOff, ZeroIsNever) {
+    for (const options& none : {budget(0, 1s), budget(1000, 0ms)}) {
+        actor& alice = enter(none);
+        mutex stock{alice, "stock"};
+        std::array<said<lease>, 1> waiters;
+        release(taken_before(stock, waiters));
+        EXPECT_EQ(alice.count(verb::release), 1u);
+        ASSERT_TRUE(waiters[0].well());
+        release(waiters[0].take());
+    }
+}
+
+TEST_F(HandOff, SoOftenAndThenTheStoreHears) {
+    actor& alice = enter(budget(2, 1h));
+    mutex stock{alice, "stock"};
+    std::array<said<lease>, 4> waiters;
+    release(taken_before(stock, waiters));
+    release(waiters[0].take());
+    EXPECT_EQ(alice.count(verb::release), 0u);
+    release(waiters[1].take());
+    EXPECT_EQ(alice.count(verb::release), 1u);
+    release(waiters[2].take()); // which the store granted
+    EXPECT_EQ(alice.count(verb::release), 1u);
+    release(waiters[3].take());
+}
+
+TEST_F(HandOff, ForSoLongSinceTheStoreGrantedItAndThenTheStoreHears) {
+    actor& alice = enter(budget(1000, 100ms));
+    mutex stock{alice, "stock"};
+    std::array<said<lease>, 2> waiters;
+    lease held = taken_before(stock, waiters);
+    run_for(60ms);
+    release(std::move(held));
+    EXPECT_EQ(alice.count(verb::release), 0u);
+    run_for(40ms);
+    release(waiters[0].take());
+    EXPECT_EQ(alice.count(verb::release), 1u);
+    release(waiters[1].take());
+}
+
+TEST_F(HandOff, WhoAsksForALeaseOfItsOwnIsGrantedItByTheStore) {
+    actor& alice = enter();
+    mutex stock{alice, "stock"};
+    lease held = taken(stock);
+    said<lease> fixed;
+    stock.async_lock(lease_time{7s}, fixed.handler());
+    settle();
+    release(std::move(held));
+    EXPECT_EQ(alice.count(verb::release), 1u);
+    ASSERT_TRUE(fixed.well());
+    EXPECT_EQ(alice.all(verb::look).back().lease_time, 7s);
+    said<lease> next; // nor is a fixed lease handed on
+    stock.async_lock(next.handler());
+    settle();
+    release(fixed.take());
+    EXPECT_EQ(alice.count(verb::release), 2u);
+    release(next.take());
+}
+
+TEST_F(HandOff, NobodyBeginsWithLessThanHalfOfWhatItAskedFor) {
+    actor& alice = enter(budget(1000, 1h));
+    mutex stock{alice, "stock"};
+    mutex longer{alice, "stock", lease_time{2min}};
+    lease held = taken(stock);
+    said<lease> next;
+    longer.async_lock(next.handler());
+    settle();
+    release(std::move(held));
+    EXPECT_EQ(alice.count(verb::release), 1u);
+    ASSERT_TRUE(next.well());
+    EXPECT_GT(next.value().remaining(), 1min);
+    release(next.take());
+}
+
+TEST_F(HandOff, TheTermIsOneAndIsRenewedWhenItWasDue) {
+    actor& alice = enter(budget(1000, 1h));
+    mutex stock{alice, "stock"};
+    std::array<said<lease>, 1> waiters;
+    lease held = taken_before(stock, waiters);
+    run_for(9s);
+    const duration left = held.remaining();
+    release(std::move(held));
+    ASSERT_TRUE(waiters[0].well());
+    EXPECT_EQ(waiters[0].value().remaining(), left);
+    EXPECT_EQ(alice.count(verb::renew), 0u);
+    run_for(1s);
+    EXPECT_EQ(alice.count(verb::renew), 1u);
+    EXPECT_GT(waiters[0].value().remaining(), left);
+    release(waiters[0].take());
+}
+
+TEST_F(HandOff, WhoeverHasItLastHearsOfItsLossAndNobodyBefore) {
+    actor& alice = enter();
+    mutex stock{alice, "stock"};
+    std::array<said<lease>, 1> waiters;
+    lease held = taken_before(stock, waiters);
+    const std::stop_token earlier = held.lost();
+    release(std::move(held));
+    const lease heir = waiters[0].take();
+    server.evict("stock");
+    run_for(10s);
+    EXPECT_TRUE(heir.lost().stop_requested());
+    EXPECT_FALSE(earlier.stop_requested());
+}
+
+TEST_F(HandOff, TroubleIsNotHandedOn) {
+    actor& alice = enter(budget(1000, 1h));
+    mutex stock{alice, "stock"};
+    std::array<said<lease>, 1> waiters;
+    lease held = taken_before(stock, waiters);
+    alice.always.refused = true;
+    run_for(21s);
+    ASSERT_TRUE(held.in_danger().stop_requested());
+    alice.always.refused = false;
+    release(std::move(held));
+    run_for(10s);
+    EXPECT_EQ(alice.count(verb::release), 1u);
+    ASSERT_TRUE(waiters[0].well());
+    release(waiters[0].take());
+}
+
+TEST_F(HandOff, WhoIsCancelledAtTheVeryMomentIsPassedOver) {
+    actor& alice = enter();
+    mutex stock{alice, "stock"};
+    lease held = taken(stock);
+    asio::cancellation_signal signal;
+    said<lease> cancelled, next;
+    stock.async_lock(asio::bind_cancellation_slot(signal.slot(), cancelled.handler()));
+    stock.async_lock(next.handler());
+    settle();
+    signal.emit(asio::cancellation_type::terminal);
+    release(std::move(held));
+    EXPECT_TRUE(cancelled.failed(asio::error::operation_aborted));
+    ASSERT_TRUE(next.well());
+    EXPECT_EQ(alice.count(verb::release), 0u);
+    release(next.take());
+}
+
+TEST_F(HandOff, WhoIsCancelledJustAfterHasItAndLetsItGo) {
+    actor& alice = enter();
+    mutex stock{alice, "stock"};
+    lease held = taken(stock);
+    asio::cancellation_signal signal;
+    said<lease> cancelled, next;
+    stock.async_lock(asio::bind_cancellation_slot(signal.slot(), cancelled.handler()));
+    stock.async_lock(next.handler());
+    settle();
+    held.async_unlock(said{}.handler());
+    signal.emit(asio::cancellation_type::terminal);
+    settle();
+    ASSERT_TRUE(cancelled.done());
+    if (cancelled.well())
+        release(cancelled.take());
+    ASSERT_TRUE(next.well());
+    release(next.take());
+}
+
+TEST_F(HandOff, AClientThatClosesHandsNothingOn) {
+    actor& alice = enter({.close_patience = 1s});
+    mutex stock{alice, "stock"};
+    std::array<said<lease>, 1> waiters;
+    lease held = taken_before(stock, waiters);
+    close(alice);
+    settle();
+    EXPECT_TRUE(waiters[0].failed(errc::closed));
+    release(std::move(held));
+    EXPECT_EQ(alice.count(verb::release), 1u);
+}
+
+TEST_F(HandOff, OtherClientsHaveTheirTurnWhenTheBudgetIsUsedUp) {
+    actor& alice = enter(budget(1, 1h));
+    actor& bob = enter();
+    mutex hers{alice, "stock"}, his{bob, "stock"};
+    said<lease> bobs;
+    std::array<said<lease>, 2> waiters;
+    lease held = taken_before(hers, waiters);
+    bob.always.request_delay = 1ms; // he is slower than who releases by its own hand
+    his.async_lock(bobs.handler());
+    run_for(1s);
+    release(std::move(held));
+    ASSERT_TRUE(waiters[0].well());
+    release(waiters[0].take());
+    run_for(10ms);
+    ASSERT_TRUE(bobs.well());
+    EXPECT_FALSE(waiters[1].done());
+    release(bobs.take());
+    run_for(10s);
+    ASSERT_TRUE(waiters[1].well());
+    release(waiters[1].take());
+}
+
+} // namespace
+} // namespace holdfast::sync
