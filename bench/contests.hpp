@@ -18,7 +18,8 @@ struct contest {
     std::string query{}; ///< settings of our client, as its URL says them: "?poll_bound=1s"
     const discipline* what = &pairs;
     std::optional<transport> way{}; ///< given: this one, whatever the run uses otherwise
-    bool only_when_named = false;   ///< a point between two others of a curve: for --all
+    int slowness = 1;             ///< turns that many times longer, and as many times fewer of them
+    bool only_when_named = false; ///< a point between two others of a curve: for --all
 };
 
 std::vector<contest> contests();

@@ -9,9 +9,12 @@
 #include "bench/renewal/hold_vigil.hpp"
 #include "bench/server/onlooker.hpp"
 
+#include <algorithm>
 #include <csignal>
 #include <cstdio>
 #include <cstdlib>
+#include <functional>
+#include <iterator>
 #include <stdexcept>
 
 #include <unistd.h>
@@ -95,11 +98,13 @@ private:
     }
 
     course course_of(const contest& which) const {
-        return {.turn_length = nanoseconds{static_cast<long long>(how_.seconds * 1e9)},
-                .rounds = how_.rounds,
-                .progress = [this, &which](int round) {
+        const double seconds = how_.seconds * which.slowness;
+        const int rounds = std::max(how_.rounds / which.slowness, std::min(how_.rounds, 4));
+        return {.turn_length = nanoseconds{static_cast<long long>(seconds * 1e9)},
+                .rounds = rounds,
+                .progress = [&which, rounds](int round) {
                     show_progress(which.name, "round " + std::to_string(round) + " of " +
-                                                  std::to_string(how_.rounds));
+                                                  std::to_string(rounds));
                 }};
     }
 

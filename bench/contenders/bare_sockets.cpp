@@ -42,7 +42,7 @@ public:
 
     tally run(nanoseconds length) override {
         return in_threads(static_cast<int>(callers_.size()), length,
-                          [this](int i) { return time([&] { callers_[i].pair(); }); });
+                          [this](int i) { return time_of([&] { callers_[i].pair(); }); });
     }
 
     claim scripts_for(const tally& all) const override {

@@ -21,7 +21,7 @@ public:
     tally run(nanoseconds length) override {
         entered_ = 0;
         const tally all = in_threads(threads_, length, [this](int) {
-            const nanoseconds waited = time([this] { lock_.lock(); });
+            const nanoseconds waited = time_of([this] { lock_.lock(); });
             ++entered_;
             expect_unlocked(lock_);
             return waited;

@@ -24,10 +24,10 @@ public:
     tally run(nanoseconds length) override {
         const std::scoped_lock outer{lock_};
         tally all;
-        all.elapsed = time([&] {
+        all.elapsed = time_of([&] {
             const auto end = stopwatch::now() + length;
             do {
-                const nanoseconds took = time([this] { enter_and_leave(between_looks); });
+                const nanoseconds took = time_of([this] { enter_and_leave(between_looks); });
                 all.samples.push_back(took / between_looks);
                 all.done += between_looks;
             } while (stopwatch::now() < end);

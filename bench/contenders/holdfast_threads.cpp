@@ -21,7 +21,7 @@ public:
 
     tally run(nanoseconds length) override {
         return in_threads(static_cast<int>(locks_.size()), length, [this](int i) {
-            return time([&] {
+            return time_of([&] {
                 locks_[i].lock();
                 expect_unlocked(locks_[i]);
             });

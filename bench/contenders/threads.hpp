@@ -14,7 +14,7 @@ tally in_threads(int threads, nanoseconds length, const std::function<nanosecond
 
 /// How long that takes.
 template <typename What>
-nanoseconds time(What what) {
+nanoseconds time_of(What what) {
     const auto begin = stopwatch::now();
     what();
     return stopwatch::now() - begin;

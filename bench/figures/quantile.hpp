@@ -24,7 +24,7 @@ struct mark {
     double part, us;
 };
 
-/// Marks close enough to draw the whole from, the last hundredth finer. None of none.
+/// Marks close enough to draw the whole from, finer towards the end. None of none.
 std::vector<mark> distribution_of(std::vector<std::chrono::nanoseconds> all);
 
 } // namespace holdfast::bench

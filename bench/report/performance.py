@@ -40,8 +40,8 @@ def with_spread(value: float | None, spread: list[float] | None) -> str:
 
 def goal(figure: Figure) -> str:
     sign = "≥" if figure.better == "higher" else "≤"
-    ratio = [f"{sign} {figure.goal:g}"] if figure.goal is not None else []
-    value = [f"{sign} {figure.value_goal:,g} {figure.unit}"] if figure.value_goal is not None else []
+    ratio = [f"{sign} {figure.goal:g}"] if figure.goal else []
+    value = [f"{sign} {figure.value_goal:,g} {figure.unit}"] if figure.value_goal else []
     return " and ".join(ratio + value)
 
 

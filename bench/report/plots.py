@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """The plots of docs/performance.md, as SVG files that come out the same from the same figures.
 
-They are transparent, and every colour has enough contrast on white and on black alike: a page may be
-either. Lines differ in dash and marker too, for eyes and printers that see no colour.
+They are transparent, and every colour has enough contrast on white and on black alike: a page may
+be either. Lines differ in dash and marker too, for eyes and printers that see no colour.
 """
 from pathlib import Path
 from typing import Callable
@@ -11,10 +11,11 @@ import matplotlib
 
 matplotlib.use("svg")
 import matplotlib.pyplot as plt
+import numpy
 from matplotlib.axes import Axes
-from matplotlib.ticker import FixedLocator, FuncFormatter, NullLocator
+from matplotlib.ticker import FixedLocator, FuncFormatter, LogLocator, NullFormatter, NullLocator
 
-from record import Figure, Record
+from record import Record
 
 INK = "#777b80"
 STYLES = {
@@ -27,7 +28,8 @@ STYLES = {
 AT_ONCE = [1, 2, 4, 8, 16, 32, 64]
 
 plt.rcParams.update({
-    "svg.fonttype": "none", "svg.hashsalt": "holdfast", "font.size": 11,
+    "svg.fonttype": "none", "svg.hashsalt": "holdfast",
+    "font.size": 11, "font.sans-serif": ["DejaVu Sans", "Verdana", "Arial"],
     "text.color": INK, "axes.labelcolor": INK, "axes.edgecolor": INK,
     "xtick.color": INK, "ytick.color": INK, "grid.color": INK, "grid.alpha": 0.25,
     "axes.spines.top": False, "axes.spines.right": False, "axes.grid": True,
@@ -46,6 +48,21 @@ def length(us: float) -> str:
     if us >= 1e6:
         return f"{us / 1e6:g} s"
     return f"{us / 1e3:g} ms" if us >= 1e3 else f"{us:g} µs"
+
+
+def logarithmic(axes: Axes, show: Callable[[float], str]) -> None:
+    axes.set_yscale("log")
+    axes.yaxis.set_major_locator(LogLocator(subs=(1, 2, 5)))
+    axes.yaxis.set_major_formatter(FuncFormatter(lambda y, _: show(y)))
+    axes.yaxis.set_minor_formatter(NullFormatter())
+
+
+def headed(axes: Axes, title: str, curves: int = 0) -> None:
+    """What the vertical axis shows; below it, where no curve can be, what each curve is."""
+    axes.set_title(title, pad=28 if curves else None)
+    if curves:
+        axes.legend(loc="lower left", bbox_to_anchor=(-0.01, 0.99), ncol=curves, borderpad=0.2,
+                    columnspacing=1.5)
 
 
 def over(axes: Axes, record: Record, contest: str, suffix: str, side: str, label: str,
@@ -78,24 +95,21 @@ def threads(record: Record, figure) -> bool:
     at_once_below(axes, "threads, each with a free lock of its own")
     axes.set_ylim(bottom=0)
     axes.yaxis.set_major_formatter(FuncFormatter(lambda rate, _: short(rate)))
-    axes.set_title("lock + unlock pairs per second")
-    axes.legend()
+    headed(axes, "lock + unlock pairs per second", curves=3)
     return drawn
 
 
 def hand_offs(record: Record, figure) -> bool:
     rates, waits = figure.subplots(1, 2)
     drawn = True
-    for axes, suffix, title, formatter in (
+    for axes, suffix, title, show in (
             (rates, "", "hand-offs per second", short),
             (waits, ".p99", "wait for the lock, 99th percentile", length)):
         drawn &= over(axes, record, "gate", suffix, "value", "holdfast", "ours")
         over(axes, record, "gate", suffix, "yardstick", "Redisson", "redisson")
         at_once_below(axes, "threads of one process that want one lock")
-        axes.set_yscale("log")
-        axes.yaxis.set_major_formatter(FuncFormatter(lambda y, _, show=formatter: show(y)))
-        axes.set_title(title)
-    rates.legend()
+        logarithmic(axes, show)
+        headed(axes, title, curves=2)
     return drawn
 
 
@@ -110,7 +124,6 @@ def percentiles_below(axes: Axes) -> None:
 
 
 def rarity(share):
-    import numpy
     return -numpy.log10(1 - numpy.clip(share, 0, 0.99999))
 
 
@@ -134,10 +147,8 @@ def latency(record: Record, figure) -> bool:
                   **style)
         drawn = True
     percentiles_below(axes)
-    axes.set_yscale("log")
-    axes.yaxis.set_major_formatter(FuncFormatter(lambda us, _: length(us)))
-    axes.set_title("one lock + unlock pair took at most")
-    axes.legend(loc="upper left")
+    logarithmic(axes, length)
+    headed(axes, "one lock + unlock pair took at most", curves=3)
     return drawn
 
 

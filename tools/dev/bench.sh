@@ -41,6 +41,7 @@ measure() {
   export_servers
   stage "Building (release)" build release --target holdfast_bench >&2
   prepare_driver >&2
+  trap - EXIT # no summary of the stages: standard output is for the results
   build/release/bench/holdfast_bench "$@"
 }
 

@@ -64,7 +64,8 @@ TEST(JsonLine, OfSomethingSkippedHoldsNothingAndSaysWhy) {
 }
 
 TEST(JsonLine, TellsHowLongOneTook) {
-    EXPECT_EQ(parsed(json_line("x", outcome{.rounds = {}, .ours = {{0.5, 30}, {1, 40}}, .yardstick = {}})),
+    const outcome seen{.rounds = {}, .ours = {{0.5, 30}, {1, 40}}, .yardstick = {}};
+    EXPECT_EQ(parsed(json_line("x", seen)),
               parsed(R"({"distribution": "x", "ours": [[0.5, 30], [1, 40]], "yardstick": []})"));
 }
 
