@@ -14,7 +14,8 @@ onlooker::onlooker(std::function<double()> ours)
 double onlooker::others_share() const {
     const machine_time now = machine_cpu_seconds();
     const double others = now.busy - machine_before_.busy - (ours_() - ours_before_);
-    return 100 * others / (now.all - machine_before_.all);
+    const double all = now.all - machine_before_.all;
+    return all > 0 ? 100 * others / all : 0;
 }
 
 void onlooker::warn_if_crowded() const {

@@ -88,7 +88,11 @@ bool child_process::speaks_within(std::chrono::milliseconds limit) const {
     if (!heard_.empty())
         return true;
     pollfd output{.fd = out_, .events = POLLIN, .revents = 0};
-    return ::poll(&output, 1, static_cast<int>(limit.count())) > 0;
+    int ready = 0;
+    do
+        ready = ::poll(&output, 1, static_cast<int>(limit.count()));
+    while (ready < 0 && errno == EINTR);
+    return ready > 0;
 }
 
 void child_process::say(const std::string& line) {
