@@ -5,48 +5,18 @@
 #include "bench/contenders/redisson.hpp"
 #include "bench/contests.hpp"
 #include "bench/duel.hpp"
+#include "bench/progress.hpp"
 #include "bench/record.hpp"
 #include "bench/renewal/hold_vigil.hpp"
 #include "bench/server/onlooker.hpp"
 
 #include <algorithm>
-#include <csignal>
 #include <cstdio>
 #include <cstdlib>
-#include <functional>
-#include <iterator>
 #include <stdexcept>
-
-#include <unistd.h>
 
 namespace holdfast::bench {
 namespace {
-
-volatile std::sig_atomic_t interrupted = 0;
-
-/// The first Ctrl-C ends the run between two turns, so that the server's folder is removed; the
-/// second ends it at once.
-void listen_to_signals() {
-    struct sigaction how {};
-    how.sa_handler = [](int) { interrupted = 1; };
-    how.sa_flags = static_cast<int>(SA_RESETHAND | SA_RESTART);
-    for (const int signal : {SIGINT, SIGTERM, SIGHUP})
-        ::sigaction(signal, &how, nullptr);
-}
-
-void erase_progress() {
-    if (::isatty(STDERR_FILENO))
-        std::fputs("\r\033[K", stderr);
-}
-
-void show_progress(const std::string& contest, const std::string& doing) {
-    if (interrupted)
-        throw std::runtime_error{"interrupted"};
-    if (!::isatty(STDERR_FILENO))
-        return;
-    erase_progress();
-    std::fprintf(stderr, "%s: %s", contest.c_str(), doing.c_str());
-}
 
 /// What all contests of a run share.
 class meeting {
@@ -117,20 +87,12 @@ private:
     record record_;
 };
 
-template <typename Event>
-std::vector<Event> wanted_of(const std::vector<Event>& all,
-                             const std::function<bool(const Event&)>& is_wanted) {
-    std::vector<Event> some;
-    std::copy_if(all.begin(), all.end(), std::back_inserter(some), is_wanted);
-    return some;
-}
-
 void run(const wishes& how) {
-    const auto duels = wanted_of<contest>(contests(), [&](const contest& each) {
-        return how.wants(each.name, each.only_when_named);
-    });
-    const auto kept =
-        wanted_of<vigil>(vigils(), [&](const vigil& each) { return how.wants(each.name); });
+    std::vector<contest> duels = contests();
+    std::vector<vigil> kept = vigils();
+    std::erase_if(duels,
+                  [&](const contest& each) { return !how.wants(each.name, each.only_when_named); });
+    std::erase_if(kept, [&](const vigil& each) { return !how.wants(each.name); });
     if (duels.empty() && kept.empty())
         throw std::runtime_error{"there is no " + how.only + "; see --help"};
 
@@ -150,6 +112,8 @@ int main(int argc, char** argv) try {
     holdfast::bench::run(holdfast::bench::read_wishes(argc, argv));
 } catch (const std::exception& trouble) {
     holdfast::bench::erase_progress();
-    std::fprintf(stderr, "holdfast_bench: %s\n", trouble.what());
+    // Ctrl-C also ends the JVM, and that is no trouble then.
+    const char* const why = holdfast::bench::is_interrupted() ? "interrupted" : trouble.what();
+    std::fprintf(stderr, "holdfast_bench: %s\n", why);
     return EXIT_FAILURE;
 }
