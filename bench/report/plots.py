@@ -89,9 +89,9 @@ def at_once_below(axes: Axes, title: str) -> None:
 
 def threads(record: Record, figure) -> bool:
     axes = figure.subplots()
-    drawn = over(axes, record, "blocking", "", "value", "holdfast, one client", "ours")
-    over(axes, record, "blocking", "", "yardstick", "bare sockets, one a thread", "sockets")
-    over(axes, record, "redisson", "", "yardstick", "Redisson, one client", "redisson")
+    drawn = over(axes, record, "blocking", "", "value", "holdfast", "ours")
+    over(axes, record, "blocking", "", "yardstick", "bare sockets", "sockets")
+    over(axes, record, "redisson", "", "yardstick", "Redisson", "redisson")
     at_once_below(axes, "threads, each with a free lock of its own")
     axes.set_ylim(bottom=0)
     axes.yaxis.set_major_formatter(FuncFormatter(lambda rate, _: short(rate)))
