@@ -7,9 +7,9 @@
 #include <cstdlib>
 #include <ctime>
 #include <fstream>
-#include <thread>
 
 #include <sys/utsname.h>
+#include <unistd.h>
 
 namespace holdfast::bench {
 namespace {
@@ -42,6 +42,17 @@ std::string load() {
     return text("load %.1f before", average[0]);
 }
 
+std::string cores() {
+    return text(", %ld cores, ", ::sysconf(_SC_NPROCESSORS_ONLN));
+}
+
+std::string reached(const wishes& how) {
+    const std::string way = how.way == transport::tcp_loopback
+                                ? " over TCP loopback"
+                                : " over a unix socket, and TCP loopback where Redisson takes part";
+    return way + (how.apart ? ", on a core of its own" : "");
+}
+
 std::string date() {
     const std::time_t now = std::time(nullptr);
     std::tm parts{};
@@ -54,14 +65,10 @@ std::string date() {
 } // namespace
 
 std::map<std::string, std::string> conditions(const accounts& books, const wishes& how) {
-    const bool tcp = how.way == transport::tcp_loopback;
     return {{"date", date()},
             {"holdfast", text("%s, g++ %s", HOLDFAST_VERSION_STRING, __VERSION__)},
-            {"machine", processor() + text(", %u cores, ", std::thread::hardware_concurrency()) +
-                            kernel() + ", " + load()},
-            {"server", books.version() + (tcp ? " over TCP loopback"
-                                              : " over a unix socket, and TCP loopback where "
-                                                "Redisson takes part")},
+            {"machine", processor() + cores() + kernel() + ", " + load()},
+            {"server", books.version() + reached(how)},
             {"turns", text("%d of %g s for each side", how.rounds, how.seconds)}};
 }
 

@@ -21,8 +21,9 @@ namespace {
 /// What all contests of a run share.
 class meeting {
 public:
-    explicit meeting(const wishes& how)
+    meeting(const wishes& how, const server& home)
         : how_{how}
+        , home_{home}
         , record_{how} {
         record_.begin(conditions(books_, how_));
     }
@@ -79,7 +80,7 @@ private:
     }
 
     const wishes& how_;
-    const server home_;
+    const server& home_;
     accounts books_{home_.connect(transport::unix_socket)};
     redisson java_{home_};
     const onlooker watching_{
@@ -97,7 +98,12 @@ void run(const wishes& how) {
         throw std::runtime_error{"there is no " + how.only + "; see --help"};
 
     listen_to_signals();
-    meeting here{how};
+    if (how.apart)
+        run_on(cores::the_last);
+    const server home;
+    if (how.apart)
+        run_on(cores::all_others);
+    meeting here{how, home};
     for (const contest& each : duels)
         here.hold(each);
     for (const vigil& each : kept)

@@ -12,7 +12,7 @@ namespace holdfast::bench {
 namespace {
 
 constexpr char help[] = R"(holdfast_bench [--json] [--only NAME] [--all] [--seconds S] [--rounds N]
-               [--tcp] [--record FILE]
+               [--tcp] [--apart] [--record FILE]
 
 Measures holdfast by turns with yardsticks, on a redis-server of its own: with the barest code that
 sends the same two scripts, and with Redisson in a JVM, where there is one.
@@ -24,6 +24,7 @@ sends the same two scripts, and with Redisson in a JVM, where there is one.
   --rounds N     turns of each side (40)
   --tcp          TCP over the loopback device instead of a unix socket, for all and not for
                  contests with Redisson alone
+  --apart        the server has a core for itself, and clients have the others
   --record FILE  writes all that was seen, for ./dev bench --report
 
 HOLDFAST_REDIS_SERVER names the server's program (redis-server). How to read the figures:
@@ -41,15 +42,12 @@ double number(const char* option, const char* text, double most) {
 } // namespace
 
 wishes read_wishes(int argc, char** argv) {
-    const option known[] = {{"json", no_argument, nullptr, 'j'},
-                            {"all", no_argument, nullptr, 'a'},
-                            {"only", required_argument, nullptr, 'o'},
-                            {"record", required_argument, nullptr, 'w'},
-                            {"seconds", required_argument, nullptr, 's'},
-                            {"rounds", required_argument, nullptr, 'r'},
-                            {"tcp", no_argument, nullptr, 't'},
-                            {"help", no_argument, nullptr, 'h'},
-                            {}};
+    const option known[] = {
+        {"json", no_argument, nullptr, 'j'},         {"all", no_argument, nullptr, 'a'},
+        {"apart", no_argument, nullptr, 'p'},        {"only", required_argument, nullptr, 'o'},
+        {"record", required_argument, nullptr, 'w'}, {"seconds", required_argument, nullptr, 's'},
+        {"rounds", required_argument, nullptr, 'r'}, {"tcp", no_argument, nullptr, 't'},
+        {"help", no_argument, nullptr, 'h'},         {}};
     wishes how;
     for (int letter; (letter = ::getopt_long(argc, argv, "", known, nullptr)) != -1;)
         switch (letter) {
@@ -58,6 +56,9 @@ wishes read_wishes(int argc, char** argv) {
             break;
         case 'a':
             how.all = true;
+            break;
+        case 'p':
+            how.apart = true;
             break;
         case 'w':
             how.record = ::optarg;

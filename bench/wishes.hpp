@@ -13,6 +13,7 @@ struct wishes {
     bool json = false;
     bool all = false;     ///< the contests too that otherwise must be named
     std::string only;     ///< empty: no more than that
+    bool apart = false;   ///< the server has a core that nobody else uses
     std::string record;   ///< a file for all that was seen; empty: none
     double seconds = 0.1; ///< of one turn of one side
     int rounds = 40;      ///< even, so that each side goes first as often as the other

@@ -2,8 +2,10 @@
 #include "bench/server/cpu.hpp"
 
 #include <fstream>
+#include <stdexcept>
 #include <string>
 
+#include <sched.h>
 #include <sys/resource.h>
 #include <unistd.h>
 
@@ -26,6 +28,17 @@ machine_time machine_cpu_seconds() {
     const auto ticks = static_cast<double>(::sysconf(_SC_CLK_TCK));
     const double busy = (user + nice + system + irq + soft_irq + stolen) / ticks;
     return {.busy = busy, .all = busy + (idle + io_wait) / ticks};
+}
+
+void run_on(cores which) {
+    const long count = ::sysconf(_SC_NPROCESSORS_ONLN);
+    cpu_set_t wanted;
+    CPU_ZERO(&wanted);
+    for (long core = 0; core < count; ++core)
+        if ((core == count - 1) == (which == cores::the_last))
+            CPU_SET(static_cast<std::size_t>(core), &wanted);
+    if (count < 2 || ::sched_setaffinity(0, sizeof wanted, &wanted) != 0)
+        throw std::runtime_error{"--apart needs two cores that this program may use"};
 }
 
 } // namespace holdfast::bench

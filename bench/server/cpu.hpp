@@ -13,4 +13,9 @@ struct machine_time {
 };
 machine_time machine_cpu_seconds();
 
+/// From now on this thread, and whatever it starts, runs there only. Throws where there is one
+/// core.
+enum class cores { the_last, all_others };
+void run_on(cores);
+
 } // namespace holdfast::bench
