@@ -10,7 +10,11 @@ bench_record=docs/performance/measured.jsonl
 
 verb_bench() {
   case ${1:-} in
-    --report) shift && measure_for_report "$@" && draw_report ;;
+    --report)
+      shift
+      measure_for_report "$@"
+      draw_report
+      ;;
     --redraw) draw_report ;;
     *)
       need build server >&2
