@@ -77,17 +77,18 @@ usage expense(many_leases& kept, accounts& books, int leases, const progress& te
 std::vector<figure> hold_vigil(const vigil& which, const arena& where, accounts& books,
                                const progress& tell) {
     many_leases kept{where, which.leases};
+    const double heap_before = heap_in_use();
     nanoseconds delay{};
-    double heap_before = 0;
     {
-        watcher seen{where, which.leases};
-        heap_before = heap_in_use();
+        watcher seen{where, which.leases}; // gone again before the heap is looked at
         tell("taking the locks");
         kept.take();
         delay = longest_delay(kept, seen, which.leases, tell);
     }
     const usage used = expense(kept, books, which.leases, tell);
     const double bytes = (heap_in_use() - heap_before) / which.leases;
+    if (bytes <= 0)
+        throw std::runtime_error{"the allocator does not tell what is in use"};
     if (!kept.are_held() || books.keys() != which.leases)
         throw std::runtime_error{"a lease was lost"};
     kept.release();
