@@ -4,25 +4,13 @@
 // believed, where two figures taken minutes apart cannot.
 #pragma once
 
-#include "bench/accounts.hpp"
-#include "bench/contender.hpp"
+#include "bench/contenders/contender.hpp"
+#include "bench/figures/round.hpp"
+#include "bench/server/accounts.hpp"
 
 #include <functional>
-#include <vector>
 
 namespace holdfast::bench {
-
-/// What one turn showed.
-struct turn {
-    double pairs_per_second;
-    double p50_us, p99_us; ///< of a pair
-    double client_cpu_us;  ///< per pair: this process, all threads, and the kernel for it
-    double server_cpu_us;  ///< per pair: by the server's own accounts
-};
-
-struct round {
-    turn ours, yardstick;
-};
 
 struct course {
     nanoseconds turn_length;
@@ -31,6 +19,6 @@ struct course {
 };
 
 /// Throws if a contender fails, or if the server's books do not show what it claims to have done.
-std::vector<round> duel(contender& ours, contender& yardstick, accounts&, const course&);
+outcome duel(contender& ours, contender& yardstick, accounts&, const course&);
 
 } // namespace holdfast::bench

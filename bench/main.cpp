@@ -1,115 +1,125 @@
 // SPDX-License-Identifier: Apache-2.0
-// holdfast_bench: how far the library is from what the server and the kernel allow. README.md
-// beside this file says how to read what it prints.
-#include "bench/onlooker.hpp"
-#include "bench/report.hpp"
-#include "bench/wishes.hpp"
+// holdfast_bench: how far the library is from what the server and the kernel allow, and how far
+// ahead of Redisson. README.md beside this file says how to read what it prints.
+#include "bench/conditions.hpp"
+#include "bench/contenders/redisson.hpp"
+#include "bench/contests.hpp"
+#include "bench/duel.hpp"
+#include "bench/progress.hpp"
+#include "bench/record.hpp"
+#include "bench/renewal/hold_vigil.hpp"
+#include "bench/server/onlooker.hpp"
 
-#include <csignal>
+#include <algorithm>
 #include <cstdio>
 #include <cstdlib>
 #include <stdexcept>
-#include <thread>
-
-#include <unistd.h>
 
 namespace holdfast::bench {
 namespace {
 
-struct contest {
-    const char* name;
-    std::unique_ptr<contender> (*ours)(const server&, int);
-    std::unique_ptr<contender> (*yardstick)(const server&, int);
-    int at_once;
-    std::optional<double> goal;
+/// What all contests of a run share.
+class meeting {
+public:
+    meeting(const wishes& how, const server& home)
+        : how_{how}
+        , home_{home}
+        , record_{how} {
+        record_.begin(conditions(books_, how_));
+    }
+
+    void hold(const contest& which) try {
+        show_progress(which.name, "warming up");
+        const arena where = arena_for(which.way, which.query, which.at_once);
+        const made ours = which.ours(where);
+        const made yardstick = which.yardstick(where);
+        const outcome seen = duel(*ours, *yardstick, books_, course_of(which));
+        erase_progress();
+        record_.figures_of(figures(which.name, *which.what, which.wanted, seen.rounds));
+        record_.distribution_of(which.name, seen);
+    } catch (const not_here& missing) {
+        erase_progress();
+        record_.skipped(which.name, missing.what());
+    } catch (const std::exception& trouble) {
+        throw std::runtime_error{which.name + ": " + trouble.what()};
+    }
+
+    void hold(const vigil& which) {
+        const arena where = arena_for({}, {}, which.leases);
+        const auto seen = hold_vigil(which, where, books_,
+                                     [&](const char* doing) { show_progress(which.name, doing); });
+        erase_progress();
+        record_.figures_of(seen);
+    }
+
+    void close() {
+        char others[40];
+        std::snprintf(others, sizeof others, "%.0f %% of the machine", watching_.others_share());
+        record_.end({{"others", others}, {"redisson", java_.version()}});
+        watching_.warn_if_crowded();
+    }
+
+private:
+    arena arena_for(std::optional<transport> way, const std::string& query, int at_once) {
+        return {.home = home_,
+                .way = way.value_or(how_.way),
+                .query = query,
+                .at_once = at_once,
+                .java = java_};
+    }
+
+    course course_of(const contest& which) const {
+        const double seconds = how_.seconds * which.slowness;
+        const int rounds = std::max(how_.rounds / which.slowness, std::min(how_.rounds, 4));
+        return {.turn_length = nanoseconds{static_cast<long long>(seconds * 1e9)},
+                .rounds = rounds,
+                .progress = [&which, rounds](int round) {
+                    show_progress(which.name, "round " + std::to_string(round) + " of " +
+                                                  std::to_string(rounds));
+                }};
+    }
+
+    const wishes& how_;
+    const server& home_;
+    accounts books_{home_.connect(transport::unix_socket)};
+    redisson java_{home_};
+    const onlooker watching_{
+        [this] { return own_cpu_seconds() + books_.cpu_seconds() + java_.cpu_seconds(); }};
+    record record_;
 };
 
-const contest contests[] = {
-    {"blocking.1", holdfast_threads, bare_sockets, 1, {}},
-    {"blocking.8", holdfast_threads, bare_sockets, 8, {}},
-    {"blocking.64", holdfast_threads, bare_sockets, 64, 1.0},
-    {"coroutines.512", holdfast_coroutines, raw_pipeline, 512, 0.85},
-};
-
-volatile std::sig_atomic_t interrupted = 0;
-
-/// The first Ctrl-C ends the run between two turns, so that the server's folder is removed; the
-/// second ends it at once.
-void listen_to_signals() {
-    struct sigaction how {};
-    how.sa_handler = [](int) { interrupted = 1; };
-    how.sa_flags = static_cast<int>(SA_RESETHAND | SA_RESTART);
-    for (const int signal : {SIGINT, SIGTERM, SIGHUP})
-        ::sigaction(signal, &how, nullptr);
-}
-
-void erase_progress() {
-    if (::isatty(STDERR_FILENO))
-        std::fputs("\r\033[K", stderr);
-}
-
-void show_progress(const contest& which, int round, int rounds) {
-    if (interrupted)
-        throw std::runtime_error{"interrupted"};
-    if (!::isatty(STDERR_FILENO))
-        return;
-    erase_progress();
-    if (round == 0)
-        std::fprintf(stderr, "%s: warming up", which.name);
-    else
-        std::fprintf(stderr, "%s: round %d of %d", which.name, round, rounds);
-}
-
-std::string conditions(const accounts& books, const wishes& how) {
-    double load[1] = {0};
-    ::getloadavg(load, 1);
-    char text[200];
-    std::snprintf(text, sizeof text,
-                  "%s, %s, %u cores, load %.1f before; %d rounds of %g s for each side",
-                  books.version().c_str(),
-                  how.way == transport::tcp_loopback ? "TCP loopback" : "unix socket",
-                  std::thread::hardware_concurrency(), load[0], how.rounds, how.seconds);
-    return text;
-}
-
-void run(const contest& which, const server& home, accounts& books, const wishes& how) {
-    const auto ours = which.ours(home, which.at_once);
-    const auto yardstick = which.yardstick(home, which.at_once);
-    const course rules{.turn_length = nanoseconds{static_cast<long long>(how.seconds * 1e9)},
-                       .rounds = how.rounds,
-                       .progress = [&](int round) { show_progress(which, round, how.rounds); }};
-    const auto rounds = duel(*ours, *yardstick, books, rules);
-    erase_progress();
-    for (const figure& one : figures(which.name, which.goal, rounds))
-        how.json ? print_json(one) : print_table_line(one);
-}
-
-void run_all(const wishes& how) {
-    std::vector<contest> wanted;
-    for (const contest& one : contests)
-        if (how.wants(one.name))
-            wanted.push_back(one);
-    if (wanted.empty())
+void run(const wishes& how) {
+    std::vector<contest> duels = contests();
+    std::vector<vigil> kept = vigils();
+    std::erase_if(duels,
+                  [&](const contest& each) { return !how.wants(each.name, each.only_when_named); });
+    std::erase_if(kept, [&](const vigil& each) { return !how.wants(each.name); });
+    if (duels.empty() && kept.empty())
         throw std::runtime_error{"there is no " + how.only + "; see --help"};
 
     listen_to_signals();
-    const server home{how.way};
-    accounts books{home.connect()};
-    if (!how.json)
-        print_table_head(conditions(books, how));
-    const onlooker watching{books};
-    for (const contest& which : wanted)
-        run(which, home, books, how);
-    watching.warn_if_crowded();
+    if (how.apart)
+        run_on(cores::the_last);
+    const server home;
+    if (how.apart)
+        run_on(cores::all_others);
+    meeting here{how, home};
+    for (const contest& each : duels)
+        here.hold(each);
+    for (const vigil& each : kept)
+        here.hold(each);
+    here.close();
 }
 
 } // namespace
 } // namespace holdfast::bench
 
 int main(int argc, char** argv) try {
-    holdfast::bench::run_all(holdfast::bench::read_wishes(argc, argv));
+    holdfast::bench::run(holdfast::bench::read_wishes(argc, argv));
 } catch (const std::exception& trouble) {
     holdfast::bench::erase_progress();
-    std::fprintf(stderr, "holdfast_bench: %s\n", trouble.what());
+    // Ctrl-C also ends the JVM, and that is no trouble then.
+    const char* const why = holdfast::bench::is_interrupted() ? "interrupted" : trouble.what();
+    std::fprintf(stderr, "holdfast_bench: %s\n", why);
     return EXIT_FAILURE;
 }

@@ -11,16 +11,21 @@
 namespace holdfast::bench {
 namespace {
 
-constexpr char help[] = R"(holdfast_bench [--json] [--only NAME] [--seconds S] [--rounds N] [--tcp]
+constexpr char help[] = R"(holdfast_bench [--json] [--only NAME] [--all] [--seconds S] [--rounds N]
+               [--tcp] [--apart] [--record FILE]
 
-Locks and unlocks free locks on a redis-server of its own, through holdfast and through the
-barest code that sends the same two scripts (the yardstick), by turns.
+Measures holdfast by turns with yardsticks, on a redis-server of its own: with the barest code that
+sends the same two scripts, and with Redisson in a JVM, where there is one.
 
-  --json        one JSON object a line instead of a table
-  --only NAME   blocking.1, blocking.8, blocking.64 or coroutines.512; or blocking, for three
-  --seconds S   length of each turn (0.1)
-  --rounds N    turns of each side (40)
-  --tcp         TCP over the loopback device instead of a unix socket
+  --json         one JSON object a line instead of a table
+  --only NAME    one contest (gate.64), or all whose names begin so (blocking)
+  --all          also those that are left out otherwise: the points between, for curves
+  --seconds S    length of each turn (0.1)
+  --rounds N     turns of each side (40)
+  --tcp          TCP over the loopback device instead of a unix socket, for all and not for
+                 contests with Redisson alone
+  --apart        the server has a core for itself, and clients have the others
+  --record FILE  writes all that was seen, for ./dev bench --report
 
 HOLDFAST_REDIS_SERVER names the server's program (redis-server). How to read the figures:
 bench/README.md. The exit status tells of errors; a missed goal is none.
@@ -37,18 +42,26 @@ double number(const char* option, const char* text, double most) {
 } // namespace
 
 wishes read_wishes(int argc, char** argv) {
-    const option known[] = {{"json", no_argument, nullptr, 'j'},
-                            {"only", required_argument, nullptr, 'o'},
-                            {"seconds", required_argument, nullptr, 's'},
-                            {"rounds", required_argument, nullptr, 'r'},
-                            {"tcp", no_argument, nullptr, 't'},
-                            {"help", no_argument, nullptr, 'h'},
-                            {}};
+    const option known[] = {
+        {"json", no_argument, nullptr, 'j'},         {"all", no_argument, nullptr, 'a'},
+        {"apart", no_argument, nullptr, 'p'},        {"only", required_argument, nullptr, 'o'},
+        {"record", required_argument, nullptr, 'w'}, {"seconds", required_argument, nullptr, 's'},
+        {"rounds", required_argument, nullptr, 'r'}, {"tcp", no_argument, nullptr, 't'},
+        {"help", no_argument, nullptr, 'h'},         {}};
     wishes how;
     for (int letter; (letter = ::getopt_long(argc, argv, "", known, nullptr)) != -1;)
         switch (letter) {
         case 'j':
             how.json = true;
+            break;
+        case 'a':
+            how.all = true;
+            break;
+        case 'p':
+            how.apart = true;
+            break;
+        case 'w':
+            how.record = ::optarg;
             break;
         case 'o':
             how.only = ::optarg;

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include <fcntl.h>
+#include <poll.h>
 #include <spawn.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
@@ -81,6 +82,17 @@ std::optional<std::string> child_process::next_line() {
             return std::nullopt;
         heard_.append(bytes.data(), static_cast<std::size_t>(count));
     }
+}
+
+bool child_process::speaks_within(std::chrono::milliseconds limit) const {
+    if (!heard_.empty())
+        return true;
+    pollfd output{.fd = out_, .events = POLLIN, .revents = 0};
+    int ready = 0;
+    do
+        ready = ::poll(&output, 1, static_cast<int>(limit.count()));
+    while (ready < 0 && errno == EINTR);
+    return ready > 0;
 }
 
 void child_process::say(const std::string& line) {

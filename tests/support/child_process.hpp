@@ -2,6 +2,7 @@
 // Another program, spoken to in lines.
 #pragma once
 
+#include <chrono>
 #include <csignal>
 #include <filesystem>
 #include <optional>
@@ -14,7 +15,7 @@ namespace holdfast::support {
 
 /// A running program with our ends of its standard input and output. Killed and reaped with the
 /// object; one that reads its input also ends when we do.
-/// Thread safety: `next_line` on one thread, the rest on another.
+/// Thread safety: `next_line` and `speaks_within` on one thread, the rest on another.
 class child_process {
 public:
     /// What it prints as errors goes to that file. Throws `std::system_error`.
@@ -25,10 +26,14 @@ public:
     /// Waits for it as long as the program lives; nothing when its output has ended.
     std::optional<std::string> next_line();
 
+    /// Whether within that time it says something, or its output ends.
+    bool speaks_within(std::chrono::milliseconds) const;
+
     /// On its standard input. A program that is gone hears nothing.
     void say(const std::string& line);
 
     void signal(int) const;
+    pid_t id() const { return pid_; }
 
     /// Returns when it has ended: its exit status, or 128 + the signal that ended it.
     int wait();

@@ -1,10 +1,69 @@
-# ./dev bench [--json]: ratios to bare sockets, measured in one run. With --json, standard output
-# carries the results and nothing else.
+# ./dev bench [--json]: ours by turns with yardsticks, measured in one run. With --json, standard
+# output carries the results and nothing else. ./dev bench --report: all of it, as the page
+# docs/performance.md with its plots; --redraw: the page again, from what was measured last.
 # shellcheck shell=bash
 
+driver_redisson=4.7.0
+driver_source=bench/redisson/holdfast/bench
+driver_classes=build/bench/redisson/$driver_redisson
+bench_record=docs/performance/measured.jsonl
+
 verb_bench() {
-  need build server >&2
+  case ${1:-} in
+    --report)
+      shift
+      measure_for_report "$@"
+      draw_report
+      ;;
+    --redraw) draw_report ;;
+    *)
+      need build server >&2
+      measure "$@"
+      ;;
+  esac
+}
+
+# Everything in one run, and over TCP, so that all of it can be compared.
+measure_for_report() {
+  local record=$bench_record.new
+  need build server interop
+  mkdir -p "$(dirname "$record")"
+  measure --all --tcp --record "$record" "$@"
+  printf '{"conditions": {"command": "./dev bench --report%s", "revision": "%s"}}\n' \
+    "${*:+ $*}" "$(git describe --always --dirty)" >> "$record"
+  mv "$record" "$bench_record"
+}
+
+draw_report() {
+  need report
+  # The distribution's own Python, which finds its packages; another may come first on the PATH.
+  stage "Drawing docs/performance.md" /usr/bin/python3 -B bench/report/performance.py \
+    "$bench_record" bench/report/performance.template.md docs/performance.md
+}
+
+measure() {
   export_servers
   stage "Building (release)" build release --target holdfast_bench >&2
+  prepare_driver >&2
+  trap - EXIT # no summary of the stages: standard output is for the results
   build/release/bench/holdfast_bench "$@"
+}
+
+# A JVM and Maven are used where they are, and not installed for this: without them, what is
+# measured against Redisson is skipped, and says so.
+prepare_driver() {
+  local tool lib=$PWD/$peers_folder/$driver_redisson/lib
+  for tool in java javac mvn; do
+    if ! command -v "$tool" > /dev/null; then
+      warn "no $tool, so nothing is measured against Redisson; ./dev bench --report installs it"
+      return
+    fi
+  done
+  if ! peer_is_built "$driver_redisson"; then
+    attempt "Fetching Redisson $driver_redisson" build_peer "$driver_redisson"
+    last_stage_ok || return 0
+  fi
+  mkdir -p "$driver_classes"
+  javac -Xlint:all,-processing -Werror -d "$driver_classes" -cp "$lib/*" "$driver_source"/*.java
+  export HOLDFAST_BENCH_REDISSON="$driver_redisson=$PWD/$driver_classes:$lib/*"
 }

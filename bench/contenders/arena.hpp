@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: Apache-2.0
+// Where contenders meet, and who they are.
+#pragma once
+
+#include "bench/contenders/contender.hpp"
+#include "bench/server/server.hpp"
+
+#include <memory>
+#include <string>
+
+namespace holdfast::bench {
+
+class redisson;
+
+/// One contest's place. Its parts outlive the contenders.
+struct arena {
+    const server& home;
+    transport way;     ///< of both sides
+    std::string query; ///< our client's settings, such as "?poll_bound=1s"
+    int at_once;       ///< threads, coroutines or requests in flight
+    redisson& java;
+
+    std::string url() const { return home.url(way) + query; }
+    connection connect() const { return home.connect(way); }
+};
+
+/// The same names on both sides, one for each thread, coroutine or request in flight.
+inline std::string name_of_lock(int i) {
+    return "bench:" + std::to_string(i);
+}
+
+using made = std::unique_ptr<contender>;
+
+// A free lock for each: through one client, and against it a bare blocking socket each.
+made holdfast_threads(const arena&);
+made bare_sockets(const arena&);
+made bare_sockets_with_set_nx(const arena&);
+
+// On one thread, and against it one connection with as many requests in flight.
+made holdfast_coroutines(const arena&);
+made raw_pipeline(const arena&);
+
+// One lock for all threads of the process; and a lock entered again by its only holder.
+made holdfast_gate(const arena&);
+made holdfast_reentry(const arena&);
+
+// Redisson, over TCP alone; the first one of a run starts the JVM. They throw `not_here`.
+made redisson_threads(const arena&);
+made redisson_async(const arena&);
+made redisson_gate(const arena&);
+made redisson_reentry(const arena&);
+
+} // namespace holdfast::bench

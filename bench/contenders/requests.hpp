@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the yardsticks send.
+#pragma once
+
+#include "bench/server/connection.hpp"
+
+#include <cstdint>
+#include <string>
+
+namespace holdfast::bench {
+
+/// The library's own two scripts, with the arguments it gives them. Composed anew for each pair, as
+/// the library must: each pair is another owner with another deadline.
+class requests {
+public:
+    static constexpr int scripts_a_pair = 2;
+
+    /// Makes both scripts known to the server, as they are after the library's first pair.
+    requests(int lock, const connection&);
+
+    void append_lock(std::string& out);
+    void append_release(std::string& out) const;
+
+    /// Throw unless the lock was taken, and released.
+    static void expect_granted(const redisReply&);
+    static void expect_released(const redisReply&);
+
+private:
+    const std::string name_, channel_;
+    std::string owner_;
+    std::uint64_t number_ = 0;
+};
+
+/// The plain lock of many small libraries, which promises much less: SET with NX and PX, and a
+/// script that deletes the key if it is still its owner's. Nobody is woken, no answer may be lost.
+class set_nx_requests {
+public:
+    static constexpr int scripts_a_pair = 1;
+
+    set_nx_requests(int lock, const connection&);
+
+    void append_lock(std::string& out);
+    void append_release(std::string& out) const;
+    static void expect_granted(const redisReply&);
+    static void expect_released(const redisReply&);
+
+private:
+    const std::string name_;
+    std::string release_sha1_, token_;
+    std::uint64_t number_ = 0;
+};
+
+} // namespace holdfast::bench

@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: Apache-2.0
+// Every contest and every goal, a line each.
+#include "bench/contests.hpp"
+
+namespace holdfast::bench {
+namespace {
+
+/// Redisson speaks TCP, so there both sides do.
+contest with_redisson(contest other) {
+    other.way = transport::tcp_loopback;
+    return other;
+}
+
+contest on_demand(contest other) {
+    other.only_when_named = true;
+    return other;
+}
+
+/// The unlucky of 64 threads wait longer than a usual turn lasts.
+contest crowd(std::string name, int threads, goals wanted = {}) {
+    return with_redisson({.name = std::move(name),
+                          .at_once = threads,
+                          .ours = holdfast_gate,
+                          .yardstick = redisson_gate,
+                          .wanted = std::move(wanted),
+                          .what = &hand_offs,
+                          .slowness = 5});
+}
+
+} // namespace
+
+std::vector<contest> contests() {
+    return {
+        {"blocking.1", 1, holdfast_threads, bare_sockets},
+        {"blocking.2", 2, holdfast_threads, bare_sockets},
+        {"blocking.4", 4, holdfast_threads, bare_sockets},
+        {"blocking.8", 8, holdfast_threads, bare_sockets, {{"", {.ratio = 0.95}}}},
+        {"blocking.16", 16, holdfast_threads, bare_sockets},
+        {"blocking.32", 32, holdfast_threads, bare_sockets},
+        {"blocking.64", 64, holdfast_threads, bare_sockets, {{"", {.ratio = 1.3}}}},
+        {"coroutines.512", 512, holdfast_coroutines, raw_pipeline, {{"", {.ratio = 0.95}}}},
+        {"set-nx.1", 1, holdfast_threads, bare_sockets_with_set_nx},
+        {"set-nx.64", 64, holdfast_threads, bare_sockets_with_set_nx},
+
+        with_redisson(
+            {"redisson.1", 1, holdfast_threads, redisson_threads, {{".p50", {.ratio = 0.5}}}}),
+        on_demand(with_redisson({"redisson.2", 2, holdfast_threads, redisson_threads})),
+        on_demand(with_redisson({"redisson.4", 4, holdfast_threads, redisson_threads})),
+        on_demand(with_redisson({"redisson.8", 8, holdfast_threads, redisson_threads})),
+        on_demand(with_redisson({"redisson.16", 16, holdfast_threads, redisson_threads})),
+        on_demand(with_redisson({"redisson.32", 32, holdfast_threads, redisson_threads})),
+        with_redisson(
+            {"redisson.64", 64, holdfast_threads, redisson_threads, {{"", {.ratio = 4}}}}),
+        with_redisson(
+            {"redisson.512", 512, holdfast_coroutines, redisson_async, {{"", {.ratio = 8}}}}),
+        with_redisson({.name = "server-cpu",
+                       .at_once = 8,
+                       .ours = holdfast_threads,
+                       .yardstick = redisson_threads,
+                       .wanted = {{"", {.ratio = 0.5}}},
+                       .what = &server_time}),
+
+        on_demand(crowd("gate.2", 2)),
+        on_demand(crowd("gate.4", 4)),
+        on_demand(crowd("gate.8", 8)),
+        on_demand(crowd("gate.16", 16)),
+        on_demand(crowd("gate.32", 32)),
+        crowd("gate.64", 64, {{"", {.ratio = 30, .value = 100'000}}, {".p99", {.ratio = 0.1}}}),
+        with_redisson({.name = "reentry",
+                       .at_once = 1,
+                       .ours = holdfast_reentry,
+                       .yardstick = redisson_reentry,
+                       .wanted = {{"", {.ratio = 1000}}},
+                       .what = &re_entries}),
+    };
+}
+
+std::vector<vigil> vigils() {
+    return {{"renewal.100k", 100'000, {{".client_cpu", {.value = 1}}, {".bytes", {.value = 500}}}}};
+}
+
+} // namespace holdfast::bench

@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "bench/contenders/arena.hpp"
+#include "bench/figures/figures.hpp"
+
+#include <optional>
+
+namespace holdfast::bench {
+
+/// Ours against a yardstick, in one thing.
+struct contest {
+    std::string name;
+    int at_once;
+    made (*ours)(const arena&);
+    made (*yardstick)(const arena&);
+    goals wanted{};
+    std::string query{}; ///< settings of our client, as its URL says them: "?poll_bound=1s"
+    const discipline* what = &pairs;
+    std::optional<transport> way{}; ///< given: this one, whatever the run uses otherwise
+    int slowness = 1;             ///< turns that many times longer, and as many times fewer of them
+    bool only_when_named = false; ///< a point between two others of a curve: for --all
+};
+
+std::vector<contest> contests();
+
+/// Many leases of one client, renewed for as long as renewal takes to come round.
+struct vigil {
+    std::string name;
+    int leases;
+    goals wanted{};
+};
+
+std::vector<vigil> vigils();
+
+} // namespace holdfast::bench

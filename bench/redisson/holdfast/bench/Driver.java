@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: Apache-2.0
+package holdfast.bench;
+
+import java.io.BufferedReader;
+import java.io.IOException;
+import java.io.InputStreamReader;
+import java.io.PrintStream;
+import java.nio.charset.StandardCharsets;
+import org.redisson.Redisson;
+import org.redisson.api.RedissonClient;
+import org.redisson.config.Config;
+
+/**
+ * Takes turns with Redisson as its standard input says. A line is {@code <kind> <how many at once>
+ * <nanoseconds>}; it is answered by {@code <done> <elapsed> <sample>...}, or {@code failed <why>}
+ * (bench/figures/tally.hpp). Redisson and the JVM are as they come: nothing is set but the address.
+ */
+public final class Driver {
+    private Driver() {}
+
+    public static void main(String[] args) throws IOException {
+        PrintStream answers = new PrintStream(System.out, true, StandardCharsets.UTF_8);
+        System.setOut(System.err); // whatever a library prints is no answer
+        Config config = new Config();
+        config.useSingleServer().setAddress(args[0]);
+        RedissonClient client = Redisson.create(config);
+        answers.println("Java " + System.getProperty("java.version"));
+
+        var commands = new BufferedReader(new InputStreamReader(System.in, StandardCharsets.UTF_8));
+        for (String line = commands.readLine(); line != null; line = commands.readLine()) {
+            answers.println(answer(client, line.split(" ")));
+        }
+        Runtime.getRuntime().halt(0); // whoever commanded is gone
+    }
+
+    private static String answer(RedissonClient client, String[] command) {
+        int atOnce = Integer.parseInt(command[1]);
+        long length = Long.parseLong(command[2]);
+        try {
+            Tally tally = switch (command[0]) {
+                case "threads" -> Threads.onLocksOfTheirOwn(client, atOnce, length);
+                case "gate" -> Threads.onOneLock(client, atOnce, length);
+                case "reentry" -> Threads.insideOneLock(client, length);
+                case "async" -> new Flights(client, atOnce).fly(length);
+                default -> throw new IllegalArgumentException(command[0]);
+            };
+            return tally.toString();
+        } catch (Exception failure) {
+            return "failed " + failure.toString().replace('\n', ' ');
+        }
+    }
+
+    /** The same names as the other contenders'. */
+    static String nameOfLock(int i) {
+        return "bench:" + i;
+    }
+}

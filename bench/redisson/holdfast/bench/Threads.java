@@ -1,0 +1,112 @@
+// SPDX-License-Identifier: Apache-2.0
+package holdfast.bench;
+
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.Callable;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
+import java.util.function.LongSupplier;
+import org.redisson.api.RLock;
+import org.redisson.api.RedissonClient;
+
+/** Blocking calls, on as many threads as are wanted. */
+final class Threads {
+    /** Kept from turn to turn, as in a server: starting a thread is not what is measured. */
+    private static final ExecutorService POOL = Executors.newCachedThreadPool(work -> {
+        var thread = new Thread(work);
+        thread.setDaemon(true);
+        return thread;
+    });
+
+    private Threads() {}
+
+    static Tally onLocksOfTheirOwn(RedissonClient client, int threads, long length)
+            throws Exception {
+        return together(threads, length, i -> {
+            RLock lock = client.getLock(Driver.nameOfLock(i));
+            return () -> {
+                long began = System.nanoTime();
+                lock.lock();
+                lock.unlock();
+                return System.nanoTime() - began;
+            };
+        });
+    }
+
+    /** Says how long each waited for its turn, and fails if two were inside at the same time. */
+    static Tally onOneLock(RedissonClient client, int threads, long length) throws Exception {
+        RLock lock = client.getLock(Driver.nameOfLock(0));
+        long[] entered = {0}; // guarded by the lock and nothing else
+        Tally tally = together(threads, length, i -> () -> {
+            long began = System.nanoTime();
+            lock.lock();
+            long waited = System.nanoTime() - began;
+            entered[0]++;
+            lock.unlock();
+            return waited;
+        });
+        if (entered[0] != tally.done()) {
+            throw new IllegalStateException("two threads were inside one lock at the same time");
+        }
+        return tally;
+    }
+
+    /** One thread that holds the lock enters it again. */
+    static Tally insideOneLock(RedissonClient client, long length) throws Exception {
+        RLock lock = client.getLock(Driver.nameOfLock(0));
+        lock.lock();
+        try {
+            var samples = new Samples();
+            long began = System.nanoTime();
+            repeat(began + length, samples, () -> {
+                long before = System.nanoTime();
+                lock.lock();
+                lock.unlock();
+                return System.nanoTime() - before;
+            });
+            return new Tally(System.nanoTime() - began, List.of(samples));
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    /** What one thread does over and over; it says how long it took. */
+    private interface Role {
+        LongSupplier of(int thread);
+    }
+
+    private static Tally together(int threads, long length, Role role) throws Exception {
+        var ready = new CountDownLatch(threads);
+        var start = new CountDownLatch(1);
+        List<Samples> samples = new ArrayList<>();
+        List<Future<?>> running = new ArrayList<>();
+        for (int i = 0; i < threads; i++) {
+            var own = new Samples();
+            samples.add(own);
+            LongSupplier once = role.of(i);
+            Callable<Void> work = () -> {
+                ready.countDown();
+                start.await();
+                repeat(System.nanoTime() + length, own, once);
+                return null;
+            };
+            running.add(POOL.submit(work));
+        }
+        ready.await();
+        long began = System.nanoTime();
+        start.countDown();
+        for (Future<?> one : running) {
+            one.get();
+        }
+        return new Tally(System.nanoTime() - began, samples);
+    }
+
+    private static void repeat(long end, Samples samples, LongSupplier once) {
+        while (System.nanoTime() - end < 0) {
+            samples.add(once.getAsLong());
+        }
+    }
+}

@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: Apache-2.0
+// Two whole periods of renewal. In the first the server tells a watcher of each one, which costs
+// it something; in the second nobody watches, and what is used is counted.
+#include "bench/renewal/hold_vigil.hpp"
+
+#include "bench/renewal/many_leases.hpp"
+#include "bench/renewal/watcher.hpp"
+
+#include <algorithm>
+#include <stdexcept>
+
+#include <malloc.h>
+
+namespace holdfast::bench {
+namespace {
+
+using namespace std::chrono_literals;
+
+/// A third of the lease, both as the library has them by default. Renewal may come up to a tenth
+/// of that earlier, and never later.
+constexpr nanoseconds due_after = 10s;
+
+double seconds(nanoseconds length) {
+    return std::chrono::duration<double>{length}.count();
+}
+
+/// With the allocator's own expense for each piece, without what it keeps free.
+double heap_in_use() {
+    const struct mallinfo2 now = ::mallinfo2();
+    return static_cast<double>(now.uordblks) + static_cast<double>(now.hblkhd);
+}
+
+struct usage {
+    double client, server;
+};
+
+usage used_so_far(const accounts& books) {
+    return {.client = own_cpu_seconds(), .server = books.cpu_seconds()};
+}
+
+using progress = std::function<void(const char*)>;
+
+/// How late the latest renewal came. That of the luckiest draw is due after nearly the whole third,
+/// so among many a delay of them all shows in full.
+nanoseconds longest_delay(many_leases& kept, const watcher& seen, int leases,
+                          const progress& tell) {
+    const auto deadline = stopwatch::now() + 2 * due_after;
+    kept.keep_until([&] {
+        tell("watching each be renewed");
+        return seen.renewed() == leases || stopwatch::now() > deadline;
+    });
+    if (seen.renewed() != leases)
+        throw std::runtime_error{"of the leases only " + std::to_string(seen.renewed()) +
+                                 " were renewed in time"};
+    return std::max(seen.longest_without() - due_after, 0ns);
+}
+
+/// Shares of one core, in percent, over a whole period.
+usage expense(many_leases& kept, accounts& books, int leases, const progress& tell) {
+    books.clear();
+    const auto begin = stopwatch::now();
+    const usage before = used_so_far(books);
+    kept.keep_until([&] {
+        tell("measuring a whole period");
+        return stopwatch::now() - begin >= due_after;
+    });
+    const usage after = used_so_far(books);
+    const double length = seconds(stopwatch::now() - begin);
+    if (const auto renewed = books.leases_extended(); renewed < leases)
+        throw std::runtime_error{"only " + std::to_string(renewed) + " renewals in a whole period"};
+    return {.client = 100 * (after.client - before.client) / length,
+            .server = 100 * (after.server - before.server) / length};
+}
+
+} // namespace
+
+std::vector<figure> hold_vigil(const vigil& which, const arena& where, accounts& books,
+                               const progress& tell) {
+    many_leases kept{where, which.leases};
+    const double heap_before = heap_in_use();
+    nanoseconds delay{};
+    {
+        watcher seen{where, which.leases}; // gone again before the heap is looked at
+        tell("taking the locks");
+        kept.take();
+        delay = longest_delay(kept, seen, which.leases, tell);
+    }
+    const usage used = expense(kept, books, which.leases, tell);
+    const double bytes = (heap_in_use() - heap_before) / which.leases;
+    if (bytes <= 0)
+        throw std::runtime_error{"the allocator does not tell what is in use"};
+    if (!kept.are_held() || books.keys() != which.leases)
+        throw std::runtime_error{"a lease was lost"};
+    kept.release();
+    if (books.keys() != 0)
+        throw std::runtime_error{"a release left its lock behind"};
+    return figures(which.name, which.wanted,
+                   {{".bytes", "bytes/lease", better::lower, bytes},
+                    {".client_cpu", "% of a core", better::lower, used.client},
+                    {".server_cpu", "% of a core", better::lower, used.server},
+                    {".delay", "ms", better::lower, 1e3 * seconds(delay)}});
+}
+
+} // namespace holdfast::bench

@@ -1,0 +1,17 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "bench/contests.hpp"
+#include "bench/server/accounts.hpp"
+
+#include <functional>
+
+namespace holdfast::bench {
+
+/// What it costs to keep so many leases: `NAME.bytes` and `NAME.client_cpu` of this process,
+/// `NAME.server_cpu`, and `NAME.delay`. `progress` is called often, with what is being done. Throws
+/// if a lease is lost, or if the server did not see every one of them renewed.
+std::vector<figure> hold_vigil(const vigil&, const arena&, accounts&,
+                               const std::function<void(const char*)>& progress);
+
+} // namespace holdfast::bench

@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "bench/contenders/arena.hpp"
+
+#include <holdfast/client.hpp>
+#include <holdfast/lease.hpp>
+
+#include <boost/asio/awaitable.hpp>
+#include <boost/asio/io_context.hpp>
+
+#include <functional>
+#include <vector>
+
+namespace holdfast::bench {
+
+/// So many locks held at once through one client, on one thread: the one that calls this.
+class many_leases {
+public:
+    many_leases(const arena&, int count);
+    many_leases(const many_leases&) = delete;
+    ~many_leases();
+
+    void take();    ///< returns when all are held
+    void release(); ///< returns when all are acknowledged
+    bool are_held() const;
+
+    /// Does nothing but what the client does by itself, until `over` says so; it is asked now and
+    /// then.
+    void keep_until(const std::function<bool()>& over);
+
+private:
+    /// Calls `step` for each, many at the same time.
+    void for_each(asio::awaitable<void> (many_leases::*step)(int i));
+    asio::awaitable<void> every_nth(asio::awaitable<void> (many_leases::*step)(int i), int first);
+    asio::awaitable<void> take_one(int i);
+    asio::awaitable<void> release_one(int i);
+
+    asio::io_context loop_{1};
+    client client_;
+    const int count_;
+    std::vector<lease> leases_;
+};
+
+} // namespace holdfast::bench

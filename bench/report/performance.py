@@ -1,0 +1,97 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Makes docs/performance.md of what was measured: performance.py RECORD TEMPLATE PAGE.
+
+The template is the page's prose. A line {{conditions}}, {{goals}}, {{figures CONTEST...}} or
+{{plot NAME: what it shows}} becomes a table or a plot; plots go to a folder beside the page.
+"""
+import re
+import sys
+from pathlib import Path
+from typing import Iterator
+
+import plots
+from record import Figure, Record, read
+
+PLACE = re.compile(r"\{\{(\w+)(?: ([^:}]+))?(?:: ([^}]+))?\}\}")
+
+HEAD = """| | unit | ours | yardstick | ratio | goal | met |
+|---|---|--:|--:|--:|--:|---|"""
+
+CONDITIONS = {"date": "Measured", "command": "Command", "revision": "Revision",
+              "holdfast": "holdfast", "redisson": "Peer", "server": "Server",
+              "machine": "Machine", "turns": "Turns", "others": "Used by other programs meanwhile"}
+
+
+def amount(number: float) -> str:
+    """Three digits at least: what is beyond them is noise."""
+    if number >= 100:
+        return f"{number:,.0f}"
+    return f"{number:.3g}"
+
+
+def with_spread(value: float | None, spread: list[float] | None) -> str:
+    if value is None:
+        return "–"
+    if spread is None or spread[0] == spread[1]:
+        return amount(value)
+    return f"{amount(value)} <sub>{amount(spread[0])}…{amount(spread[1])}</sub>"
+
+
+def goal(figure: Figure) -> str:
+    sign = "≥" if figure.better == "higher" else "≤"
+    ratio = [f"{sign} {figure.goal:g}"] if figure.goal else []
+    value = [f"{sign} {figure.value_goal:,g} {figure.unit}"] if figure.value_goal else []
+    return " and ".join(ratio + value)
+
+
+def row(figure: Figure) -> str:
+    met = {True: "yes", False: "**no**", None: ""}[figure.holds]
+    cells = [f"`{figure.name}`", figure.unit.replace("us", "µs"),
+             with_spread(figure.value, figure.value_spread),
+             with_spread(figure.yardstick, figure.yardstick_spread),
+             with_spread(figure.ratio, figure.ratio_spread), goal(figure), met]
+    return "| " + " | ".join(cells) + " |"
+
+
+def table(figures: list[Figure], skipped: dict[str, str]) -> Iterator[str]:
+    yield HEAD
+    yield from map(row, figures)
+    for contest, reason in skipped.items():
+        yield f"| `{contest}` | | | | | | skipped: {reason} |"
+
+
+def conditions(record: Record) -> Iterator[str]:
+    yield "| | |\n|---|---|"
+    for name, title in CONDITIONS.items():
+        value = record.conditions.get(name)
+        if value:
+            yield f"| {title} | {f'`{value}`' if name == 'command' else value} |"
+
+
+def filled(place: re.Match, record: Record, page: Path) -> str:
+    what, names, alt = place.groups()
+    if what == "conditions":
+        return "\n".join(conditions(record))
+    if what == "goals":
+        with_goal = [f for f in record.figures.values() if f.holds is not None]
+        return "\n".join(table(with_goal, record.skipped))
+    if what == "figures":
+        wanted = [f for name in names.split() for f in record.figures_of(name)]
+        return "\n".join(table(wanted, {})) if wanted else "*Not measured in this run.*"
+    if what == "plot":
+        folder = page.with_suffix("")
+        if not plots.draw(names, record, folder):
+            return "*Not measured in this run.*"
+        return f"![{alt}]({folder.name}/{names}.svg)"
+    raise ValueError(f"{place[0]} is nothing that can be filled in")
+
+
+def main() -> None:
+    recorded, template, page = map(Path, sys.argv[1:])
+    record = read(recorded)
+    page.write_text(PLACE.sub(lambda place: filled(place, record, page), template.read_text()))
+
+
+if __name__ == "__main__":
+    main()

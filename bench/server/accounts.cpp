@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "bench/server/accounts.hpp"
+
+#include <cstdlib>
+#include <string_view>
+
+namespace holdfast::bench {
+namespace {
+
+/// What follows `label` in `text`, or nothing.
+std::string_view after(std::string_view text, std::string_view label) {
+    const auto found = text.find(label);
+    return found == text.npos ? "" : text.substr(found + label.size());
+}
+
+std::string_view line_of(std::string_view text, std::string_view label) {
+    const auto rest = after(text, label);
+    return rest.substr(0, rest.find("\r\n"));
+}
+
+double number(std::string_view text) {
+    return std::strtod(std::string{text}.c_str(), nullptr);
+}
+
+/// A command that was never called has no line, and then both counts are 0.
+long long successes(std::string_view commandstats, std::string_view command) {
+    const auto counts = line_of(commandstats, command);
+    return static_cast<long long>(number(after(counts, "calls=")) -
+                                  number(after(counts, "failed_calls=")));
+}
+
+} // namespace
+
+void accounts::clear() {
+    ask(server_, {"CONFIG", "RESETSTAT"});
+}
+
+long long accounts::scripts_run() const {
+    const std::string stats = info("commandstats");
+    return successes(stats, "cmdstat_evalsha:") + successes(stats, "cmdstat_eval:");
+}
+
+long long accounts::leases_extended() const {
+    return successes(info("commandstats"), "cmdstat_pexpire:");
+}
+
+long long accounts::keys() const {
+    return ask(server_, {"DBSIZE"})->integer;
+}
+
+double accounts::cpu_seconds() const {
+    const std::string cpu = info("cpu");
+    return number(line_of(cpu, "used_cpu_sys:")) + number(line_of(cpu, "used_cpu_user:"));
+}
+
+std::string accounts::version() const {
+    const std::string about = info("server");
+    const auto valkey = line_of(about, "valkey_version:");
+    return valkey.empty() ? "redis " + std::string{line_of(about, "redis_version:")}
+                          : "valkey " + std::string{valkey};
+}
+
+std::string accounts::info(const char* section) const {
+    const auto answer = ask(server_, {"INFO", section});
+    return std::string{answer->str, answer->len};
+}
+
+} // namespace holdfast::bench

@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "bench/server/cpu.hpp"
+
+#include <fstream>
+#include <stdexcept>
+#include <string>
+
+#include <sched.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+namespace holdfast::bench {
+
+double own_cpu_seconds() {
+    rusage used{};
+    ::getrusage(RUSAGE_SELF, &used);
+    const auto seconds = [](timeval t) {
+        return static_cast<double>(t.tv_sec) + static_cast<double>(t.tv_usec) / 1e6;
+    };
+    return seconds(used.ru_utime) + seconds(used.ru_stime);
+}
+
+machine_time machine_cpu_seconds() {
+    std::ifstream stat{"/proc/stat"};
+    std::string all_cores;
+    double user = 0, nice = 0, system = 0, idle = 0, io_wait = 0, irq = 0, soft_irq = 0, stolen = 0;
+    stat >> all_cores >> user >> nice >> system >> idle >> io_wait >> irq >> soft_irq >> stolen;
+    const auto ticks = static_cast<double>(::sysconf(_SC_CLK_TCK));
+    const double busy = (user + nice + system + irq + soft_irq + stolen) / ticks;
+    return {.busy = busy, .all = busy + (idle + io_wait) / ticks};
+}
+
+void run_on(cores which) {
+    const long count = ::sysconf(_SC_NPROCESSORS_ONLN);
+    cpu_set_t wanted;
+    CPU_ZERO(&wanted);
+    for (long core = 0; core < count; ++core)
+        if ((core == count - 1) == (which == cores::the_last))
+            CPU_SET(static_cast<std::size_t>(core), &wanted);
+    if (count < 2 || ::sched_setaffinity(0, sizeof wanted, &wanted) != 0)
+        throw std::runtime_error{"--apart needs two cores that this program may use"};
+}
+
+} // namespace holdfast::bench

@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: Apache-2.0
+// Who used the processors.
+#pragma once
+
+namespace holdfast::bench {
+
+/// This process with all its threads, and the kernel's work for it.
+double own_cpu_seconds();
+
+/// All cores since the machine was started.
+struct machine_time {
+    double busy, all;
+};
+machine_time machine_cpu_seconds();
+
+/// From now on this thread, and whatever it starts, runs there only. Throws where there is one
+/// core.
+enum class cores { the_last, all_others };
+void run_on(cores);
+
+} // namespace holdfast::bench

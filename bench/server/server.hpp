@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: Apache-2.0
+// A redis-server of the benchmark's own.
+#pragma once
+
+#include "bench/server/connection.hpp"
+
+#include <filesystem>
+#include <string>
+
+#include <sys/types.h>
+
+namespace holdfast::bench {
+
+enum class transport { unix_socket, tcp_loopback };
+
+/// Listens on a unix socket and on the loopback device. Runs in a temporary folder, saves nothing,
+/// and does not outlive this process, however that ends. The program comes from
+/// HOLDFAST_REDIS_SERVER, or is the `redis-server` on the PATH.
+class server {
+public:
+    /// Returns when it answers; throws with its own words when it cannot start.
+    server();
+    ~server();
+    server(const server&) = delete;
+    server& operator=(const server&) = delete;
+
+    std::string url(transport) const;    ///< as `client` takes it
+    connection connect(transport) const; ///< throws when refused
+
+    /// For what others have to say, until the end of the server.
+    const std::filesystem::path& folder() const { return home_.path; }
+
+private:
+    class own_folder {
+    public:
+        own_folder();
+        ~own_folder();
+        own_folder(const own_folder&) = delete;
+        own_folder& operator=(const own_folder&) = delete;
+        const std::filesystem::path path;
+    };
+
+    void start();
+    void wait_until_it_answers();
+    void stop() noexcept;
+    std::filesystem::path log_file() const { return home_.path / "log"; }
+    std::filesystem::path socket_file() const { return home_.path / "socket"; }
+
+    own_folder home_;
+    const int tcp_port_;
+    pid_t process_ = -1;
+};
+
+} // namespace holdfast::bench
