@@ -2,7 +2,7 @@
 # the sanitizers, the linters and the fuzzers. A layer that fails keeps no other from running.
 # shellcheck shell=bash
 
-layers="tidy unit sim mutants conformance redis chaos cli process examples package"
+layers="tidy docs unit sim mutants conformance redis chaos cli process examples package"
 sanitized_layers="unit sim conformance redis"
 
 verb_test() {
