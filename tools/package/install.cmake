@@ -1,5 +1,5 @@
-# What `cmake --install` lays down: library, headers, the program, and two ways to find them
-# (find_package and pkg-config). tests/package consumes each.
+# What `cmake --install` lays down: library, headers, the program, two ways to find them
+# (find_package and pkg-config), the documents and the licence. tests/package consumes each.
 include(CMakePackageConfigHelpers)
 
 install(TARGETS holdfast EXPORT holdfast-targets)
@@ -7,6 +7,9 @@ install(DIRECTORY include/holdfast TYPE INCLUDE FILES_MATCHING PATTERN "*.hpp")
 if(TARGET holdfast_cli)
   install(TARGETS holdfast_cli)
 endif()
+
+install(FILES LICENSE README.md CHANGELOG.md TYPE DOC)
+install(DIRECTORY docs TYPE DOC FILES_MATCHING PATTERN "*.md" PATTERN "*.acl")
 
 set(package_folder "${CMAKE_INSTALL_LIBDIR}/cmake/holdfast")
 configure_package_config_file(tools/package/holdfast-config.cmake.in holdfast-config.cmake
@@ -18,11 +21,11 @@ install(FILES "${PROJECT_BINARY_DIR}/holdfast-config.cmake"
               "${PROJECT_BINARY_DIR}/holdfast-config-version.cmake"
         DESTINATION "${package_folder}")
 
-# Who links the static library must link what it needs; a shared one brings that along itself.
-if(BUILD_SHARED_LIBS)
-  set(pc_requires "Requires.private")
-else()
-  set(pc_requires "Requires")
+# Who links the static library must link what it needs; a shared one brings that along itself, and
+# pkg-config would ask for the development files even of what is only required in private.
+set(pc_requires "")
+if(NOT BUILD_SHARED_LIBS)
+  set(pc_requires "Requires: hiredis >= 0.14, libssl >= 3.0, libcrypto >= 3.0\n")
 endif()
 # Found from the file itself, so that what is installed can be moved (`--prefix`, staging folders).
 file(RELATIVE_PATH pc_up "/${CMAKE_INSTALL_LIBDIR}/pkgconfig" "/")
