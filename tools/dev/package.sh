@@ -27,7 +27,7 @@ build_packages() {
   cp -a packaging/debian "$package_folder/holdfast/"
   write_changelog > "$package_folder/holdfast/debian/changelog"
   (cd "$package_folder/holdfast" && CCACHE_DIR=$(ccache -k cache_dir) CCACHE_BASEDIR=$PWD \
-    DEB_BUILD_OPTIONS=parallel=$(nproc) dpkg-buildpackage -b -us -uc)
+    DEB_BUILD_OPTIONS="parallel=$(nproc) noautodbgsym" dpkg-buildpackage -b -us -uc)
 }
 
 # What has changed is in CHANGELOG.md, which goes along; here Debian wants a version and a date.
