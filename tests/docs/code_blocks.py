@@ -18,7 +18,6 @@ from pages import Block, pages_of
 
 HEAD = """#include <holdfast/holdfast.hpp>
 #include <boost/asio.hpp>
-#include <any>
 #include <iostream>
 #include <mutex>
 #include <thread>
@@ -39,6 +38,13 @@ CONTEXTS = {
     # As Qt declares them; its own headers are not asked for.
     "qt": """namespace Qt { enum ConnectionType { QueuedConnection = 2 }; }
 class QObject {};
+extern QObject* qApp;
+template <typename Object>
+class QPointer {
+public:
+    explicit operator bool() const;
+    Object* operator->() const;
+};
 struct QMetaObject {
     template <typename Function>
     static bool invokeMethod(QObject*, Function, Qt::ConnectionType) { return true; }
