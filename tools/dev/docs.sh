@@ -5,10 +5,10 @@
 verb_docs() {
   need docs
   rm -rf build/docs
-  mkdir -p build/docs/reference/api build/docs/pages
+  stage "The reference of the interface" make_reference
   stage "Fetching the site's generator" fetch_generator
-  stage "The reference of the interface" doxygen tools/docs/Doxyfile
   # All that is ours, since pages link to sources too.
+  mkdir -p build/docs/pages
   git ls-files -z -c -o --exclude-standard | tar -c --null -T - | tar -x -C build/docs/pages
   cat README.md tools/docs/contents.md > build/docs/pages/index.md
   rm build/docs/pages/README.md
@@ -16,6 +16,11 @@ verb_docs() {
   stage "The site" "$generator/bin/sphinx-build" -q -W --keep-going -d build/docs/known \
     build/docs/pages build/docs/site
   say "build/docs/site/index.html"
+}
+
+make_reference() {
+  mkdir -p build/docs/reference/api
+  doxygen tools/docs/Doxyfile
 }
 
 # In a place of its own, named for what is in it: other versions are another place.

@@ -30,9 +30,10 @@ verb_test() {
 
 # What takes seconds comes first.
 lint_quickly() {
-  need check fuzz
+  need check fuzz docs
   attempt "clang-format" check_format
   attempt "Lua syntax" luac5.1 -p src/store/redis/scripts/*.lua
+  attempt "The reference of the interface" make_reference
 }
 
 # test_preset <preset> <target> <layers>
