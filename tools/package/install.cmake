@@ -9,7 +9,7 @@ if(TARGET holdfast_cli)
 endif()
 
 install(FILES LICENSE README.md CHANGELOG.md TYPE DOC)
-install(DIRECTORY docs TYPE DOC FILES_MATCHING PATTERN "*.md" PATTERN "*.acl")
+install(DIRECTORY docs TYPE DOC)
 
 set(package_folder "${CMAKE_INSTALL_LIBDIR}/cmake/holdfast")
 configure_package_config_file(tools/package/holdfast-config.cmake.in holdfast-config.cmake
