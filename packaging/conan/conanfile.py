@@ -19,7 +19,7 @@ class HoldfastRecipe(ConanFile):
     package_type = "library"
     settings = "os", "compiler", "build_type", "arch"
     options = {"shared": [True, False]}
-    default_options = {"shared": False}
+    default_options = {"shared": False, "boost/*:header_only": True}
 
     @property
     def checkout(self) -> Path:
