@@ -1,5 +1,5 @@
-# What `cmake --install` lays down: library, headers, the program, two ways to find them
-# (find_package and pkg-config), the documents and the licence. tests/package consumes each.
+# What `cmake --install` lays down: library, headers, the program, and two ways to find them
+# (find_package and pkg-config). tests/package consumes each.
 include(CMakePackageConfigHelpers)
 
 install(TARGETS holdfast EXPORT holdfast-targets)
@@ -7,9 +7,6 @@ install(DIRECTORY include/holdfast TYPE INCLUDE FILES_MATCHING PATTERN "*.hpp")
 if(TARGET holdfast_cli)
   install(TARGETS holdfast_cli)
 endif()
-
-install(FILES LICENSE README.md CHANGELOG.md TYPE DOC)
-install(DIRECTORY docs TYPE DOC)
 
 set(package_folder "${CMAKE_INSTALL_LIBDIR}/cmake/holdfast")
 configure_package_config_file(tools/package/holdfast-config.cmake.in holdfast-config.cmake
@@ -31,3 +28,6 @@ endif()
 file(RELATIVE_PATH pc_up "/${CMAKE_INSTALL_LIBDIR}/pkgconfig" "/")
 configure_file(tools/package/holdfast.pc.in holdfast.pc @ONLY)
 install(FILES "${PROJECT_BINARY_DIR}/holdfast.pc" DESTINATION "${CMAKE_INSTALL_LIBDIR}/pkgconfig")
+
+install(FILES LICENSE README.md CHANGELOG.md TYPE DOC)
+install(DIRECTORY docs TYPE DOC PATTERN "docs/man" EXCLUDE) # which is installed as a manual
