@@ -2,7 +2,7 @@
 # the sanitizers, the linters and the fuzzers. A layer that fails keeps no other from running.
 # shellcheck shell=bash
 
-layers="tidy unit sim mutants conformance redis chaos cli process examples package"
+layers="tidy docs unit sim mutants conformance redis chaos cli process examples package"
 sanitized_layers="unit sim conformance redis"
 
 verb_test() {
@@ -30,9 +30,10 @@ verb_test() {
 
 # What takes seconds comes first.
 lint_quickly() {
-  need check fuzz
+  need check fuzz docs
   attempt "clang-format" check_format
   attempt "Lua syntax" luac5.1 -p src/store/redis/scripts/*.lua
+  attempt "The reference of the interface" make_reference
 }
 
 # test_preset <preset> <target> <layers>

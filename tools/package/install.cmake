@@ -18,13 +18,16 @@ install(FILES "${PROJECT_BINARY_DIR}/holdfast-config.cmake"
               "${PROJECT_BINARY_DIR}/holdfast-config-version.cmake"
         DESTINATION "${package_folder}")
 
-# Who links the static library must link what it needs; a shared one brings that along itself.
-if(BUILD_SHARED_LIBS)
-  set(pc_requires "Requires.private")
-else()
-  set(pc_requires "Requires")
+# Who links the static library must link what it needs; a shared one brings that along itself, and
+# pkg-config would ask for the development files even of what is only required in private.
+set(pc_requires "")
+if(NOT BUILD_SHARED_LIBS)
+  set(pc_requires "Requires: hiredis >= 0.14, libssl >= 3.0, libcrypto >= 3.0\n")
 endif()
 # Found from the file itself, so that what is installed can be moved (`--prefix`, staging folders).
 file(RELATIVE_PATH pc_up "/${CMAKE_INSTALL_LIBDIR}/pkgconfig" "/")
 configure_file(tools/package/holdfast.pc.in holdfast.pc @ONLY)
 install(FILES "${PROJECT_BINARY_DIR}/holdfast.pc" DESTINATION "${CMAKE_INSTALL_LIBDIR}/pkgconfig")
+
+install(FILES LICENSE README.md CHANGELOG.md TYPE DOC)
+install(DIRECTORY docs TYPE DOC PATTERN "docs/man" EXCLUDE) # which is installed as a manual

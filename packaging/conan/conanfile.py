@@ -1,0 +1,72 @@
+# SPDX-License-Identifier: Apache-2.0
+"""holdfast for Conan 2: conan create packaging/conan. The library alone; the program is a matter of
+the system's own packages."""
+import re
+from pathlib import Path
+
+from conan import ConanFile
+from conan.tools.build import check_min_cppstd
+from conan.tools.cmake import CMake, CMakeDeps, CMakeToolchain, cmake_layout
+from conan.tools.files import copy, rmdir
+from conan.tools.gnu import PkgConfigDeps
+
+
+class HoldfastRecipe(ConanFile):
+    name = "holdfast"
+    description = "Distributed locks on Redis and Valkey, the very locks Redisson gives to Java"
+    license = "Apache-2.0"
+    topics = ("distributed-lock", "redis", "valkey", "redisson", "asio")
+    package_type = "library"
+    settings = "os", "compiler", "build_type", "arch"
+    options = {"shared": [True, False]}
+    default_options = {"shared": False, "boost/*:header_only": True}
+
+    @property
+    def checkout(self) -> Path:
+        return Path(self.recipe_folder).parents[1]
+
+    def set_version(self):
+        text = (self.checkout / "CMakeLists.txt").read_text()
+        self.version = re.search(r"project\(holdfast VERSION ([\d.]+)", text)[1]
+
+    def export_sources(self):
+        for pattern in ("CMakeLists.txt", "LICENSE", "README.md", "CHANGELOG.md", "include/*",
+                        "src/*", "docs/*", "tools/*"):
+            copy(self, pattern, self.checkout, self.export_sources_folder)
+
+    def layout(self):
+        cmake_layout(self)
+
+    def requirements(self):
+        # Asio's types are in the interface: who uses holdfast has the same Boost.
+        self.requires("boost/[>=1.81 <2]", transitive_headers=True)
+        self.requires("hiredis/[>=0.14 <2]")
+        self.requires("openssl/[>=3 <4]")
+
+    def validate(self):
+        check_min_cppstd(self, 20)
+
+    def generate(self):
+        CMakeDeps(self).generate()
+        PkgConfigDeps(self).generate()  # hiredis is looked for with pkg-config
+        toolchain = CMakeToolchain(self)
+        for part in ("CLI", "TESTS", "EXAMPLES", "BENCH"):
+            toolchain.cache_variables[f"HOLDFAST_BUILD_{part}"] = False
+        toolchain.generate()
+
+    def build(self):
+        cmake = CMake(self)
+        cmake.configure()
+        cmake.build()
+
+    def package(self):
+        copy(self, "LICENSE", self.source_folder, Path(self.package_folder, "licenses"))
+        CMake(self).install()
+        # Conan writes these for its users, and knows where it has put what they name.
+        for folder in ("lib/cmake", "lib/pkgconfig", "share"):
+            rmdir(self, Path(self.package_folder, folder))
+
+    def package_info(self):
+        self.cpp_info.libs = ["holdfast"]
+        self.cpp_info.set_property("cmake_target_name", "holdfast::holdfast")
+        self.cpp_info.system_libs = ["pthread"]

@@ -1,0 +1,74 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""A check that cannot fail is no check: each is shown what it must find, and must let pass."""
+import contextlib
+import io
+import tempfile
+import unittest
+from pathlib import Path
+
+import code_blocks
+import links
+from pages import Page, pages_of
+
+
+class DocsTest(unittest.TestCase):
+    def checkout(self, pages: dict[str, str]) -> Path:
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        for path, text in pages.items():
+            file = Path(folder.name, path)
+            file.parent.mkdir(parents=True, exist_ok=True)
+            file.write_text(text)
+        return Path(folder.name)
+
+    def blocks(self, text: str):
+        return list(Page(self.checkout({"README.md": text}), "README.md").blocks())
+
+    def test_a_link_leads_to_a_file_or_a_heading(self):
+        target = {"docs/a.md": "# Long way, `home`\n"}
+        for link in ("docs/a.md", "docs/a.md#long-way-home", "docs", "#here", "https://x.example"):
+            root = self.checkout({"README.md": f"# Here\n[a]({link})\n", **target})
+            self.assertEqual(links.findings_in(root), [])
+        for link in ("docs/b.md", "docs/a.md#away", "#there"):
+            root = self.checkout({"README.md": f"# Here\n[a]({link})\n", **target})
+            self.assertEqual(len(links.findings_in(root)), 1)
+        root = self.checkout({"docs/a.md": "\n[a](../README.md)\n"})
+        self.assertEqual(links.findings_in(root),
+                         ["docs/a.md:2: ../README.md: there is no such file"])
+
+    def test_what_is_only_shown_is_no_link(self):
+        root = self.checkout({"README.md": "`[a](b)`\n```cpp\nc[d](e);\n```\n"})
+        self.assertEqual(links.findings_in(root), [])
+
+    def test_pages_are_found_where_they_are(self):
+        root = self.checkout({"README.md": "", "docs/a/b.md": "", "tests/x/README.md": "",
+                              "build/docs/README.md": "", "src/notes.md": ""})
+        self.assertEqual([page.path for page in pages_of(root)],
+                         ["README.md", "docs/a/b.md", "tests/x/README.md"])
+
+    def test_a_block_knows_its_place_and_its_context(self):
+        first, second = self.blocks("a\n```cpp\nb();\n```\n\n<!-- compiled as: coroutine -->\n"
+                                    "```sh\nc\nd\n```\n")
+        self.assertEqual((first.line, first.language, first.text, first.context),
+                         (3, "cpp", "b();\n", ""))
+        self.assertEqual((second.line, second.language, second.text, second.context),
+                         (8, "sh", "c\nd\n", "coroutine"))
+
+    def test_includes_come_first_and_a_message_names_the_page(self):
+        text = code_blocks.one_file(self.blocks("```cpp\n#include <map>\nb();\n```\n"))
+        self.assertLess(text.index("#include <map>"), text.index("namespace block_0"))
+        self.assertIn('#line 2 "README.md"\n\nb();\n', text)
+
+    def test_a_context_that_is_not_there_is_an_error(self):
+        text = "<!-- compiled as: nothing -->\n```cpp\n```\n"
+        self.assertIn("#error no context nothing", code_blocks.one_file(self.blocks(text)))
+
+    def test_shell_is_parsed(self):
+        with contextlib.redirect_stdout(io.StringIO()):
+            self.assertTrue(code_blocks.is_shell(self.blocks("```sh\na | b\n```\n")[0]))
+            self.assertFalse(code_blocks.is_shell(self.blocks("```sh\na | | b\n```\n")[0]))
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,56 @@
+#!/usr/bin/env bash
+# clean_root.sh: run by ./dev package in a root folder with nothing but the system's base and, in
+# /trial, the packages and the consumer. Do they bring all that they need, and leave no trace?
+set -euo pipefail
+cd /trial
+export DEBIAN_FRONTEND=noninteractive HOLDFAST_URL=unix:///trial/redis.sock
+
+say() { printf '\n-- %s\n' "$*"; }
+fail() {
+  printf 'clean_root: %s\n' "$*" >&2
+  exit 1
+}
+install() {
+  apt-get -qq install -y --no-install-recommends "$@" > install.log 2>&1 || fail "$(< install.log)"
+}
+
+# expect <status> <command>...
+expect() {
+  local wanted=$1 status=0
+  shift
+  timeout 30 "$@" || status=$?
+  ((status == wanted)) || fail "'$*' ended with $status, and not $wanted"
+}
+
+say "The program alone"
+apt-get -qq update
+install ./holdfast_*.deb ./libholdfast0*.deb redis-server
+expect 0 holdfast --version
+expect 69 holdfast run --lease 1s -w 1 trial -- true
+redis-server --port 0 --unixsocket /trial/redis.sock --save '' --daemonize yes > /dev/null
+expect 0 holdfast doctor
+expect 7 holdfast run trial -- sh -c 'exit 7'
+expect 0 holdfast run trial -- holdfast run -n -E 0 trial -- touch not-alone
+[[ ! -e not-alone ]] || fail "a lock that was held was given to another"
+
+say "The library: with pkg-config"
+install ./libholdfast-dev_*.deb g++ cmake make pkg-config
+words=$(pkg-config --cflags --libs 'holdfast >= 0.1')
+read -r -a flags <<< "$words"
+g++ -std=c++20 consumer/main.cpp -o by-pkg-config "${flags[@]}"
+expect 0 ./by-pkg-config
+
+say "The library: with CMake"
+cmake -S consumer -B by-cmake > /dev/null
+cmake --build by-cmake
+expect 0 by-cmake/consumer
+
+say "The documents"
+for path in README.md guarantees.md examples/01_first_lock.cpp; do
+  [[ -e /usr/share/doc/libholdfast-dev/$path ]] || fail "there is no $path"
+done
+
+say "Away with them"
+apt-get -qq purge -y holdfast libholdfast-dev 'libholdfast0*' > install.log
+left=$(find / -xdev -name '*holdfast*' -not -path '/trial/*' -not -path '/var/*')
+[[ -z $left ]] || fail "purged, but there is still: $left"

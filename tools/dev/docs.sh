@@ -1,0 +1,41 @@
+# ./dev docs: the documents as a site in build/docs/site, with a reference from the headers' words.
+# A link that leads nowhere, or a comment that the reference cannot make sense of, fails it.
+# shellcheck shell=bash
+
+verb_docs() {
+  need docs
+  rm -rf build/docs
+  stage "The reference of the interface" make_reference
+  stage "Fetching the site's generator" fetch_generator
+  # All that is ours, since pages link to sources too.
+  mkdir -p build/docs/pages
+  git ls-files -z -c -o --exclude-standard | tar -c --null -T - | tar -x -C build/docs/pages
+  cat README.md tools/docs/contents.md > build/docs/pages/index.md
+  rm build/docs/pages/README.md
+  cp tools/docs/{conf.py,interface.md} build/docs/pages
+  stage "The site" "$generator/bin/sphinx-build" -q -W --keep-going -d build/docs/known \
+    build/docs/pages build/docs/site
+  say "build/docs/site/index.html"
+}
+
+make_reference() {
+  mkdir -p build/docs/reference/api
+  doxygen tools/docs/Doxyfile
+}
+
+# In a place of its own, named for what is in it: other versions are another place.
+fetch_generator() {
+  local wanted
+  wanted=$(sha256sum tools/docs/requirements.txt | cut -c1-12)
+  generator=${HOLDFAST_CACHE:-${XDG_CACHE_HOME:-$HOME/.cache}/holdfast}/docs/$wanted
+  if [[ -x $generator/bin/sphinx-build ]]; then
+    return
+  fi
+  rm -rf "$generator"
+  /usr/bin/python3 -m venv "$generator"
+  "$generator/bin/pip" -q --disable-pip-version-check install --require-hashes --only-binary :all: \
+    -r tools/docs/requirements.txt || {
+    rm -rf "$generator"
+    die "pip could not fetch what tools/docs/requirements.txt names"
+  }
+}

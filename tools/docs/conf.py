@@ -1,0 +1,19 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The site of the documents, for Sphinx.
+
+./dev docs lays out build/docs/pages as the checkout is, so that a link leads to the same file here
+and there; only README.md is called index.md here, and has contents.md at its end.
+"""
+project = "holdfast"
+author = copyright = "the holdfast authors"
+extensions = ["myst_parser"]
+myst_heading_anchors = 4
+exclude_patterns = ["tools"]
+
+html_theme = "furo"
+html_title = "holdfast"
+html_extra_path = ["../reference"]  # Doxygen's pages, in a folder api/
+html_copy_source = html_show_sphinx = False
+
+# Not every page of the checkout is in the contents: what is linked from a page is found from there.
+suppress_warnings = ["toc.not_included"]
