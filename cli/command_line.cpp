@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cli/command_line.hpp"
 
+#include "cli/private_server.hpp"
 #include "cli/say.hpp"
 
 #include <CLI/App.hpp>
@@ -63,8 +64,7 @@ std::string server_url(const std::optional<std::string>& option) {
     if (option && url.empty())
         throw usage_error{"--url is empty; give redis://HOST:PORT or unix:///PATH"};
     if (url.empty())
-        throw usage_error{"which server? Give --url redis://HOST:PORT, or set HOLDFAST_URL, for "
-                          "instance\n  export HOLDFAST_URL=redis://127.0.0.1:6379"};
+        return use_private_server();
     if (url.starts_with("memory:"))
         throw usage_error{"a memory: store lives inside one process, so its locks keep nobody out; "
                           "give the URL of a server"};

@@ -32,7 +32,8 @@ bool parse(CLI::App&, arguments, std::string_view help);
 /// names the option.
 std::chrono::duration<double> parse_time(std::string_view option, std::string_view text);
 
-/// Where the locks are: what --url or else HOLDFAST_URL says. Throws `usage_error` if neither does.
+/// Where the locks are: what --url or else HOLDFAST_URL says, or else the private server, which is
+/// started if need be. Throws `usage_error`, `no_server`.
 std::string server_url(const std::optional<std::string>& option);
 
 /// The same without its password, for messages.

@@ -26,7 +26,8 @@ Usage: holdfast run [OPTIONS] NAME -- COMMAND [ARGUMENT...]
       --lease TIME     how long the lock outlives this program if it is killed or cut off
                        (30s, 500ms; default 30s); it is renewed as long as the command runs
       --url URL        the server: redis://[USER[:PASSWORD]@]HOST[:PORT][/DATABASE] or
-                       unix:///PATH/TO/SOCKET; default: the environment's HOLDFAST_URL;
+                       unix:///PATH/TO/SOCKET; default: the environment's HOLDFAST_URL, or else
+                       this machine's private server (see 'holdfast server --help');
                        rediss:// for TLS; HOLDFAST_USERNAME and HOLDFAST_PASSWORD say who
   -h, --help           this text
 

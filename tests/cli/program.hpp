@@ -32,7 +32,7 @@ struct too_late : std::runtime_error {
     using std::runtime_error::runtime_error;
 };
 
-/// A process with pipes to it. It is killed if it still runs when this object goes.
+/// A process with pipes to it and no terminal. It is killed if it still runs when this object goes.
 class program {
 public:
     /// `holdfast` with these arguments. HOLDFAST_URL is what it says, or is not there.
