@@ -41,7 +41,10 @@ long read_number(const descriptor& file) {
 struct worker {
     worker(asio::io_context& loop, const inheritance& inherited,
            const std::vector<std::string>& command, const descriptor& file, pipe_ends reports)
-        : process{loop, inherited, command, {.in = file.get(), .out = reports.write.get()}}
+        : process{loop,
+                  inherited,
+                  command,
+                  {.standard = {.in = file.get(), .out = reports.write.get()}}}
         , progress{loop, reports.read.release()} {}
 
     child_process process;

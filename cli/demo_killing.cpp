@@ -67,7 +67,7 @@ struct scene {
         child_process holder{loop,
                              inherited,
                              {"/proc/self/exe", "demo-holder", lock, "2s"},
-                             {.out = reports.write.get()}};
+                             {.standard = {.out = reports.write.get()}}};
         asio::posix::stream_descriptor report{loop, reports.read.release()};
         ::close(reports.write.release()); // or its end would not be seen
         co_await report_of(report);

@@ -29,6 +29,7 @@ Usage: holdfast run [OPTIONS] NAME -- COMMAND [ARGUMENT...]
                        unix:///PATH/TO/SOCKET; default: the environment's HOLDFAST_URL, or else
                        this machine's private server (see 'holdfast server --help');
                        rediss:// for TLS; HOLDFAST_USERNAME and HOLDFAST_PASSWORD say who
+  -v, --verbose        say what is waited for, who holds it, and when it was taken
   -h, --help           this text
 
 The command has a process group of its own, to which INT, TERM, HUP, QUIT, USR1, USR2, TSTP and
@@ -52,6 +53,7 @@ Examples:
 
 struct given_options {
     bool nonblock = false;
+    bool verbose = false;
     std::optional<std::string> wait;
     std::optional<std::string> lease;
     std::optional<std::string> url;
@@ -89,6 +91,7 @@ int run(const inheritance& inherited, arguments all) {
     given_options given;
     CLI::App expected{"", "run"};
     expected.add_flag("-n,--nonblock", given.nonblock);
+    expected.add_flag("-v,--verbose", given.verbose);
     expected.add_option("-w,--wait", given.wait);
     expected.add_option("-E,--conflict-exit-code", given.busy_status)->check(CLI::Range(0, 255));
     expected.add_option("--lease", given.lease);
@@ -106,8 +109,8 @@ int run(const inheritance& inherited, arguments all) {
     if (command->empty())
         throw usage_error{std::string{"the command after -- is missing"} + form};
 
-    locked_run wanted{server_url(given.url), given.name,      std::move(*command),
-                      std::nullopt,          patience(given), given.busy_status};
+    locked_run wanted{server_url(given.url), given.name,        std::move(*command), std::nullopt,
+                      patience(given),       given.busy_status, given.verbose};
     if (given.lease)
         wanted.lease = parse_time("--lease", *given.lease);
     return perform(wanted, inherited);
