@@ -25,7 +25,7 @@ struct split_arguments {
 split_arguments split_at_dashes(arguments);
 
 /// Parses what CLI11 was told to expect. False: help was asked for, and has been printed. Throws
-/// `usage_error` for anything wrong but surplus arguments, which the verb knows better.
+/// `usage_error` for anything wrong but surplus words, which the verb knows better.
 bool parse(CLI::App&, arguments, std::string_view help);
 
 /// `1.5`, `30s`, `500ms`, `2m`, `1h`; a bare number means seconds. Throws `usage_error`, which

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cli/command_run.hpp"
 
+#include "cli/descendants.hpp"
 #include "cli/exit_status.hpp"
 #include "cli/job.hpp"
 #include "cli/lease_guard.hpp"
@@ -26,16 +27,19 @@ asio::awaitable<int> command_run::under(const holdfast::lease& held) {
         .variables = {"HOLDFAST_LOCK=" + wanted_.name, "HOLDFAST_URL=" + wanted_.url}};
     if (reads_terminal_ && behind_->is_in_foreground())
         around.foreground_of = &behind_->device;
+    adopt_descendants();
     child_process command{loop_, inherited_, wanted_.command, around};
     bool stopped = false;
     co_await until_first(command.ended(), pass_signals(command), guard(held, command, stopped));
 
     if (stopped)
-        command.signal(SIGKILL); // what the command leaves behind would work without the lock
+        command.signal(SIGKILL);
     const bool had_terminal = take_terminal_back(command);
     const int status = command.status();
     if (had_terminal && status > signalled)
         interrupted_by_ = status - signalled;
+    if (stopped)
+        kill_descendants(); // what the command leaves behind would work without the lock
     co_return stopped ? lock_lost : status;
 }
 
@@ -50,6 +54,7 @@ asio::awaitable<void> command_run::pass_signals(child_process& command) {
 /// We never stop ourselves while the command runs: nobody would renew the lock.
 void command_run::pass(child_process& command, int signal) {
     if (signal == SIGCHLD) {
+        bury_adopted(command.id());
         heed_stop(command);
         return;
     }

@@ -3,6 +3,7 @@
 #include "cli/exit_status.hpp"
 #include "cli/inheritance.hpp"
 #include "cli/say.hpp"
+#include "cli/suggestion.hpp"
 #include "cli/verbs.hpp"
 
 #include <holdfast/version.hpp>
@@ -46,6 +47,16 @@ void print_help(std::ostream& out) {
            "machine's and this user's: a private redis-server or valkey-server keeps them.\n";
 }
 
+[[noreturn]] void reject(const std::string& word) {
+    std::vector<std::string> known{"--help", "--version"};
+    for (const verb& each : verbs)
+        if (!each.summary.empty())
+            known.emplace_back(each.name);
+    throw cli::usage_error{(word.starts_with('-') ? "unknown option " : "there is no verb ") +
+                           cli::printable(word) + cli::did_you_mean(word, known) +
+                           "; see 'holdfast --help'"};
+}
+
 int dispatch(const cli::inheritance& inherited, cli::arguments given) {
     if (given.empty()) {
         print_help(std::cerr);
@@ -63,8 +74,7 @@ int dispatch(const cli::inheritance& inherited, cli::arguments given) {
     }
     const auto meant = std::ranges::find(verbs, first, &verb::name);
     if (meant == verbs.end())
-        throw cli::usage_error{(first.starts_with('-') ? "unknown option " : "there is no verb ") +
-                               cli::printable(first) + "; see 'holdfast --help'"};
+        reject(first);
     return meant->run(inherited, std::move(given));
 }
 

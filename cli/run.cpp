@@ -66,11 +66,9 @@ void reject_surplus(const arguments& surplus, bool dashes_given) {
     if (surplus.empty())
         return;
     const std::string& first = surplus.front();
-    if (!dashes_given && !first.starts_with('-'))
+    if (!dashes_given)
         throw usage_error{"put -- before the command: holdfast run [OPTIONS] NAME -- " +
                           printable(first) + " ..."};
-    if (first.starts_with('-'))
-        throw usage_error{"unknown option " + printable(first) + "; see 'holdfast run --help'"};
     throw usage_error{"'" + printable(first) + "' is one NAME too many; see 'holdfast run --help'"};
 }
 

@@ -2,7 +2,6 @@
 #include "cli/private_server.hpp"
 
 #include <cstdlib>
-#include <fstream>
 
 namespace holdfast::cli_test {
 
@@ -73,11 +72,7 @@ pid_t with_private_server::process() const {
 }
 
 pid_t with_private_server::supervisor() const {
-    std::ifstream stat{"/proc/" + std::to_string(process()) + "/stat"};
-    std::string id, name, state;
-    pid_t parent = 0;
-    stat >> id >> name >> state >> parent;
-    return parent;
+    return parent_of(process());
 }
 
 } // namespace holdfast::cli_test

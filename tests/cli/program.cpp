@@ -196,6 +196,11 @@ std::string program::line() {
     }
 }
 
+bool program::said(const std::string& what) {
+    drain();
+    return result_.err.find(what) != std::string::npos;
+}
+
 ended program::end() {
     const int pidfd = open_pidfd(id_);
     const time_point give_up_at = boot_clock::now() + far_too_long;
@@ -219,6 +224,26 @@ ended run(std::vector<std::string> arguments, std::string url) {
     return program{std::move(arguments), std::move(url)}.end();
 }
 
+namespace {
+
+struct process_stat {
+    std::string id, name, state; // no program of these tests has a space in its name
+    pid_t parent = 0;
+};
+
+process_stat read_stat(pid_t id) {
+    std::ifstream file{"/proc/" + std::to_string(id) + "/stat"};
+    process_stat found;
+    file >> found.id >> found.name >> found.state >> found.parent;
+    return found;
+}
+
+} // namespace
+
+pid_t parent_of(pid_t id) {
+    return read_stat(id).parent;
+}
+
 observed_process::observed_process(pid_t id)
     : id_{id}
     , descriptor_{open_pidfd(id)} {}
@@ -228,12 +253,11 @@ observed_process::~observed_process() {
 }
 
 bool observed_process::is_stopped() const {
-    std::ifstream status{"/proc/" + std::to_string(id_) + "/stat"};
-    std::string id;
-    std::string name;
-    std::string state;
-    status >> id >> name >> state;
-    return state == "T";
+    return read_stat(id_).state == "T";
+}
+
+void observed_process::kill() {
+    ::kill(id_, SIGKILL);
 }
 
 bool observed_process::ended_within(duration patience) {
