@@ -111,7 +111,10 @@ std::string our_name() {
     const fs::path here = fs::read_symlink("/proc/self/exe", unknown);
     const fs::path installed = here.parent_path();
     const bool in_path = installed == "/usr/bin" || installed == "/usr/local/bin";
-    return in_path || unknown ? "holdfast" : fs::proximate(here, unknown).string();
+    if (in_path || unknown)
+        return "holdfast";
+    const std::string from_here = fs::proximate(here, unknown).string();
+    return unknown || from_here.starts_with("..") ? here.string() : from_here;
 }
 
 void print_next_steps() {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <holdfast/mutex.hpp>
+#include <holdfast/client.hpp>
 
 #include <string>
 
@@ -11,6 +11,6 @@ namespace asio = holdfast::asio;
 
 /// Who holds the lock, for people: `held by ...`; empty if it is free. Throws what the store
 /// throws.
-asio::awaitable<std::string> who_holds(const holdfast::mutex&);
+asio::awaitable<std::string> who_holds(holdfast::client&, std::string lock);
 
 } // namespace cli

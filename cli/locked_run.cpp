@@ -99,7 +99,7 @@ private:
             wanted_.lease ? std::make_unique<holdfast::mutex>(home_, wanted_.name,
                                                               holdfast::lease_time{*wanted_.lease})
                           : std::make_unique<holdfast::mutex>(home_, wanted_.name);
-        wait_report report{*lock, wanted_.name, wanted_.verbose};
+        wait_report report{home_, wanted_.name, wanted_.verbose};
         co_await until_first(take(*lock, held), report.tell());
         if (held)
             report.granted();

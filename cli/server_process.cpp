@@ -11,6 +11,7 @@
 #include <fstream>
 #include <iterator>
 #include <thread>
+#include <utility>
 #include <vector>
 
 #include <poll.h>
@@ -24,13 +25,19 @@ namespace cli {
 namespace {
 
 std::vector<std::string> command_line(const std::string& program, const private_folder& home) {
-    return {program,        "--port",      "0", // no network
-            "--unixsocket", home.socket(), "--unixsocketperm",
-            "700",          "--save",      "",
-            "--appendonly", "no", // locks of a server that was away are not to trust
-            "--dir",        home.path(),   "--daemonize",
-            "no",           "--maxmemory", "0",
-            "--loglevel",   "notice"};
+    const std::vector<std::pair<std::string, std::string>> settings{
+        {"--port", "0"}, // no network
+        {"--unixsocket", home.socket()},
+        {"--unixsocketperm", "700"},
+        {"--save", ""}, // locks of a server that was away are not to be trusted
+        {"--appendonly", "no"},
+        {"--dir", home.path()},
+        {"--daemonize", "no"},
+    };
+    std::vector<std::string> words{program};
+    for (const auto& [name, value] : settings)
+        words.insert(words.end(), {name, value});
+    return words;
 }
 
 struct plan {

@@ -35,7 +35,7 @@ std::string did_you_mean(std::string_view given, const std::vector<std::string>&
     // Of a short word, two wrong letters leave nothing.
     if (nearest == known.end() || distance(*nearest) > std::min<std::size_t>(2, word.size() / 3))
         return {};
-    return "; did you mean " + *nearest + "?";
+    return " (did you mean " + *nearest + "?)";
 }
 
 } // namespace cli

@@ -7,7 +7,7 @@
 
 namespace cli {
 
-/// `; did you mean X?` for the nearest of the known words; empty if none is near.
+/// ` (did you mean X?)` for the nearest of the known words; empty if none is near.
 std::string did_you_mean(std::string_view given, const std::vector<std::string>& known);
 
 } // namespace cli

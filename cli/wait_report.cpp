@@ -41,9 +41,10 @@ std::string seconds(holdfast::duration length) {
 
 } // namespace
 
-wait_report::wait_report(const holdfast::mutex& lock, std::string_view name, bool verbose)
-    : lock_{lock}
-    , name_{"'" + printable(name, 40) + "'"}
+wait_report::wait_report(holdfast::client& home, const std::string& lock, bool verbose)
+    : home_{home}
+    , lock_{lock}
+    , name_{"'" + printable(lock, 40) + "'"}
     , verbose_{verbose}
     , in_place_{stderr_is_terminal()} {}
 
@@ -55,7 +56,7 @@ asio::awaitable<void> wait_report::tell() {
     for (;;) {
         std::string holder;
         try {
-            holder = co_await who_holds(lock_);
+            holder = co_await who_holds(home_, lock_);
         } catch (const boost::system::system_error& failure) {
             if (failure.code() == asio::error::operation_aborted)
                 throw;

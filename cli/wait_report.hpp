@@ -3,11 +3,10 @@
 
 #include "cli/until_first.hpp"
 
-#include <holdfast/mutex.hpp>
+#include <holdfast/client.hpp>
 #include <holdfast/time.hpp>
 
 #include <string>
-#include <string_view>
 
 namespace cli {
 
@@ -15,7 +14,7 @@ namespace cli {
 /// that is a terminal, one that stays if they asked to hear more (`-v`), and nothing else.
 class wait_report {
 public:
-    wait_report(const holdfast::mutex& lock, std::string_view name, bool verbose);
+    wait_report(holdfast::client&, const std::string& lock, bool verbose);
     wait_report(const wait_report&) = delete;
     ~wait_report(); ///< removes the line
 
@@ -30,7 +29,8 @@ private:
     void show(const std::string& holder);
     void clear();
 
-    const holdfast::mutex& lock_;
+    holdfast::client& home_;
+    const std::string& lock_;
     const std::string name_; ///< as it is shown
     const bool verbose_;
     const bool in_place_; ///< the line can be written over
