@@ -79,6 +79,7 @@ char* mutable_text(const std::string& text) {
 /// Ours, with these in the place of what has the same name.
 std::vector<char*> environment_with(const std::vector<std::string>& variables) {
     std::vector<char*> all;
+    all.reserve(variables.size());
     for (const std::string& each : variables)
         all.push_back(mutable_text(each));
     for (char** one = environ; *one != nullptr; ++one) {

@@ -34,8 +34,7 @@ void find_or_start(const private_folder& home) {
 } // namespace
 
 std::string use_private_server() {
-    // Moved out of the way of destructors: in use it is until this process has ended, and nobody
-    // has to carry that about.
+    // Static, for it is in use until this process has ended, and nobody has to carry that about.
     static const private_folder home = private_folder::make();
     if (!home.use(2 * server_start_patience))
         throw no_server{"the private server in " + printable(home.path()) + " does not end"};

@@ -78,7 +78,7 @@ std::string find_server_program() {
     for (const char* const name : {"/redis-server", "/valkey-server"}) {
         for (std::size_t start = 0; start <= folders.size();) {
             const std::size_t end = std::min(folders.find(':', start), folders.size());
-            const std::string path = folders.substr(start, end - start) + name;
+            std::string path = folders.substr(start, end - start) + name;
             struct stat found {};
             if (path.front() == '/' && ::stat(path.c_str(), &found) == 0 &&
                 S_ISREG(found.st_mode) && ::access(path.c_str(), X_OK) == 0)
