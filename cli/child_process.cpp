@@ -3,11 +3,14 @@
 
 #include "cli/exit_status.hpp"
 #include "cli/inheritance.hpp"
+#include "cli/terminal.hpp"
 
 #include <boost/asio/use_awaitable.hpp>
 
+#include <algorithm>
 #include <cerrno>
 #include <csignal>
+#include <string_view>
 #include <system_error>
 
 #include <fcntl.h>
@@ -28,7 +31,9 @@ namespace {
 struct plan {
     const inheritance& inherited;
     std::vector<char*> command;
+    std::vector<char*> environment;
     standard_descriptors standard;
+    const terminal* foreground_of;
     int report; ///< where errno goes if the exec fails
     pid_t parent;
 };
@@ -41,6 +46,8 @@ struct plan {
     if (::getppid() != how.parent)
         ::_exit(signalled + SIGKILL);
 
+    if (how.foreground_of != nullptr)
+        how.foreground_of->give_to(::getpid()); // before the command can ask for it
     ::dup2(how.standard.in, STDIN_FILENO);
     ::dup2(how.standard.out, STDOUT_FILENO);
     ::dup2(how.standard.err, STDERR_FILENO);
@@ -49,7 +56,7 @@ struct plan {
     sigset_t none;
     ::sigemptyset(&none);
     ::sigprocmask(SIG_SETMASK, &none, nullptr);
-    ::execvp(how.command.front(), how.command.data());
+    ::execvpe(how.command.front(), how.command.data(), how.environment.data());
     const int error = errno;
     [[maybe_unused]] const auto told = ::write(how.report, &error, sizeof error);
     ::_exit(not_found);
@@ -65,14 +72,41 @@ int error_of_exec(int report) {
     return got == sizeof error ? error : 0;
 }
 
+char* mutable_text(const std::string& text) {
+    return const_cast<char*>(text.c_str()); // exec's signature is older than const
+}
+
+/// Ours, with these in the place of what has the same name.
+std::vector<char*> environment_with(const std::vector<std::string>& variables) {
+    std::vector<char*> all;
+    all.reserve(variables.size());
+    for (const std::string& each : variables)
+        all.push_back(mutable_text(each));
+    for (char** one = environ; *one != nullptr; ++one) {
+        const std::string_view old{*one};
+        const std::string_view name = old.substr(0, old.find('=') + 1);
+        if (std::ranges::none_of(
+                variables, [name](const std::string& each) { return each.starts_with(name); }))
+            all.push_back(*one);
+    }
+    all.push_back(nullptr);
+    return all;
+}
+
 pid_t start(const inheritance& inherited, const std::vector<std::string>& command,
-            standard_descriptors standard) {
+            const surroundings& around) {
     int report[2];
     if (::pipe2(report, O_CLOEXEC) != 0)
         fail("pipe");
-    plan how{inherited, {}, standard, report[1], ::getpid()};
+    plan how{inherited,
+             {},
+             environment_with(around.variables),
+             around.standard,
+             around.foreground_of,
+             report[1],
+             ::getpid()};
     for (const std::string& word : command)
-        how.command.push_back(const_cast<char*>(word.c_str()));
+        how.command.push_back(mutable_text(word));
     how.command.push_back(nullptr);
 
     const pid_t id = ::fork();
@@ -109,8 +143,8 @@ int open_pidfd(pid_t id) {
 } // namespace
 
 child_process::child_process(asio::io_context& loop, const inheritance& inherited,
-                             const std::vector<std::string>& command, standard_descriptors standard)
-    : id_{start(inherited, command, standard)}
+                             const std::vector<std::string>& command, const surroundings& around)
+    : id_{start(inherited, command, around)}
     , ended_{loop, open_pidfd(id_)} {}
 
 child_process::~child_process() {
@@ -127,6 +161,13 @@ asio::awaitable<void> child_process::ended() {
 void child_process::signal(int number) noexcept {
     if (id_ > 0)
         ::kill(-id_, number);
+}
+
+std::optional<int> child_process::stopped_by() noexcept {
+    siginfo_t what{};
+    if (::waitid(P_PID, static_cast<id_t>(id_), &what, WSTOPPED | WNOHANG) != 0 || what.si_pid == 0)
+        return std::nullopt;
+    return what.si_status;
 }
 
 int child_process::status() {

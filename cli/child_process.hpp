@@ -6,6 +6,7 @@
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/posix/stream_descriptor.hpp>
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -15,6 +16,7 @@ namespace cli {
 
 namespace asio = holdfast::asio;
 class inheritance;
+class terminal;
 
 /// The command could not be executed; `error` is errno's value.
 struct cannot_start {
@@ -28,6 +30,13 @@ struct standard_descriptors {
     int err = 2;
 };
 
+/// What else the child finds.
+struct surroundings {
+    standard_descriptors standard{};
+    std::vector<std::string> variables{};    ///< `NAME=value`, which win over the environment's
+    const terminal* foreground_of = nullptr; ///< this terminal listens to it from the start
+};
+
 /// A command in a process group of its own, which does not outlive this process. It finds the
 /// descriptors and the ignored signals that we were started with, none of ours, and no signal
 /// blocked.
@@ -35,7 +44,7 @@ class child_process {
 public:
     /// Returns when the command has been executed; throws `cannot_start`.
     child_process(asio::io_context&, const inheritance&, const std::vector<std::string>& command,
-                  standard_descriptors = {});
+                  const surroundings& = {});
     child_process(const child_process&) = delete;
 
     /// Kills the group if the command still runs.
@@ -48,6 +57,9 @@ public:
 
     /// To the command and whatever it started in its group.
     void signal(int) noexcept;
+
+    /// Asked after a SIGCHLD: the signal that has stopped it since the last time, if one has.
+    [[nodiscard]] std::optional<int> stopped_by() noexcept;
 
     /// Call once it has ended. The exit status as a shell gives it: 128 + n for a signal.
     int status();

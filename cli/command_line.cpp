@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cli/command_line.hpp"
 
+#include "cli/private_server.hpp"
 #include "cli/say.hpp"
+#include "cli/suggestion.hpp"
 
 #include <CLI/App.hpp>
 #include <CLI/Config.hpp>
@@ -23,12 +25,35 @@ split_arguments split_at_dashes(arguments all) {
     return {{all.begin(), dashes}, arguments{dashes + 1, all.end()}};
 }
 
+namespace {
+
+/// The first surplus word, if it is an option. One behind another word may be a command's, which
+/// the verb knows better.
+void reject_unknown_option(const CLI::App& expected) {
+    const arguments surplus = expected.remaining();
+    if (surplus.empty() || !surplus.front().starts_with('-'))
+        return;
+    std::vector<std::string> known;
+    for (const CLI::Option* const each : expected.get_options()) {
+        for (const std::string& name : each->get_lnames())
+            known.push_back("--" + name);
+        for (const std::string& name : each->get_snames())
+            known.push_back("-" + name);
+    }
+    throw usage_error{"unknown option " + printable(surplus.front()) +
+                      did_you_mean(surplus.front(), known) + "; see 'holdfast " +
+                      expected.get_name() + " --help'"};
+}
+
+} // namespace
+
 bool parse(CLI::App& expected, arguments given, std::string_view help) {
     expected.set_help_flag("-h,--help");
     expected.allow_extras();
     std::ranges::reverse(given); // CLI11 takes them from the back
     try {
         expected.parse(std::move(given));
+        reject_unknown_option(expected);
         return true;
     } catch (const CLI::CallForHelp&) {
         std::cout << help << std::flush;
@@ -63,8 +88,7 @@ std::string server_url(const std::optional<std::string>& option) {
     if (option && url.empty())
         throw usage_error{"--url is empty; give redis://HOST:PORT or unix:///PATH"};
     if (url.empty())
-        throw usage_error{"which server? Give --url redis://HOST:PORT, or set HOLDFAST_URL, for "
-                          "instance\n  export HOLDFAST_URL=redis://127.0.0.1:6379"};
+        return use_private_server();
     if (url.starts_with("memory:"))
         throw usage_error{"a memory: store lives inside one process, so its locks keep nobody out; "
                           "give the URL of a server"};

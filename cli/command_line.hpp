@@ -25,14 +25,15 @@ struct split_arguments {
 split_arguments split_at_dashes(arguments);
 
 /// Parses what CLI11 was told to expect. False: help was asked for, and has been printed. Throws
-/// `usage_error` for anything wrong but surplus arguments, which the verb knows better.
+/// `usage_error` for anything wrong but surplus words, which the verb knows better.
 bool parse(CLI::App&, arguments, std::string_view help);
 
 /// `1.5`, `30s`, `500ms`, `2m`, `1h`; a bare number means seconds. Throws `usage_error`, which
 /// names the option.
 std::chrono::duration<double> parse_time(std::string_view option, std::string_view text);
 
-/// Where the locks are: what --url or else HOLDFAST_URL says. Throws `usage_error` if neither does.
+/// Where the locks are: what --url or else HOLDFAST_URL says, or else the private server, which is
+/// started if need be. Throws `usage_error`, `no_server`.
 std::string server_url(const std::optional<std::string>& option);
 
 /// The same without its password, for messages.

@@ -2,6 +2,7 @@
 // The demo's story: an error, its cure, and what happens when a holder dies.
 #include "cli/demo_counting.hpp"
 #include "cli/demo_killing.hpp"
+#include "cli/demo_screen.hpp"
 #include "cli/exit_status.hpp"
 #include "cli/inheritance.hpp"
 #include "cli/last_words.hpp"
@@ -18,6 +19,7 @@
 
 #include <cstdio>
 #include <cstdlib>
+#include <filesystem>
 #include <iostream>
 #include <mutex>
 #include <optional>
@@ -35,7 +37,8 @@ each other's updates, the same four with a lock, and a waiter behind a holder th
 Usage: holdfast demo [OPTIONS]
 
       --url URL   the server: redis://[USER[:PASSWORD]@]HOST[:PORT][/DATABASE] or
-                  unix:///PATH/TO/SOCKET; default: the environment's HOLDFAST_URL
+                  unix:///PATH/TO/SOCKET; default: the environment's HOLDFAST_URL, or
+                  else this machine's private server
   -h, --help      this text
 
 It uses one lock with a name of its own and leaves nothing behind.
@@ -61,21 +64,23 @@ std::string try_server(const std::string& url) {
     return name;
 }
 
-void act_one(const inheritance& inherited) {
+void act_one(demo_screen& screen, const inheritance& inherited) {
     std::cout << "\n1. Without a lock\n" << std::flush;
     const counting how;
-    const counted got = count_with_processes(how, inherited);
+    const counted got = count_with_processes(screen, how, inherited);
     const long lost = how.workers * how.adds_each - got.number;
     std::cout << "   The number is " << got.number << ": " << lost << " updates were lost.\n";
 }
 
 /// False: it went wrong.
-bool act_two(const inheritance& inherited, const std::string& url, const std::string& lock) {
-    std::cout << "\n2. With the lock '" << lock << "' on " << without_password(url) << '\n'
+bool act_two(demo_screen& screen, const inheritance& inherited, const std::string& url,
+             const std::string& lock) {
+    std::cout << "\n2. With a lock: " << lock << "\n   on " << printable(without_password(url), 70)
+              << '\n'
               << std::flush;
     const counting how{.lock = lock};
     const auto start = boot_clock::now();
-    const counted got = count_with_processes(how, inherited);
+    const counted got = count_with_processes(screen, how, inherited);
     const long lost = how.workers * how.adds_each - got.number;
     if (!got.all_finished || lost != 0) {
         std::cout << "   The number is " << got.number << ". That is wrong.\n" << std::flush;
@@ -86,9 +91,10 @@ bool act_two(const inheritance& inherited, const std::string& url, const std::st
     return true;
 }
 
-bool act_three(const inheritance& inherited, const std::string& url, const std::string& lock) {
+bool act_three(demo_screen& screen, const inheritance& inherited, const std::string& url,
+               const std::string& lock) {
     std::cout << "\n3. A holder is killed\n" << std::flush;
-    const auto wait = wait_behind_killed_holder(url, lock, inherited);
+    const auto wait = wait_behind_killed_holder(screen, url, lock, inherited);
     if (!wait) {
         std::cout << "   The lock was ours while its holder still lived. That is wrong.\n";
         return false;
@@ -98,23 +104,40 @@ bool act_three(const inheritance& inherited, const std::string& url, const std::
     return true;
 }
 
-constexpr std::string_view next_steps = R"(
-Try next
-   export HOLDFAST_URL=redis://127.0.0.1:6379   your own server
-   holdfast run job -- sleep 20                 a lock, held by a command
-   holdfast run -n job -- echo mine             in another terminal: it is busy
-   examples/01_first_lock.cpp                   a lock in C++, in 20 lines
-   README.md                                    what it guarantees, and what not
-)";
+/// How to start this program from here.
+std::string our_name() {
+    namespace fs = std::filesystem;
+    std::error_code unknown;
+    const fs::path here = fs::read_symlink("/proc/self/exe", unknown);
+    const fs::path installed = here.parent_path();
+    const bool in_path = installed == "/usr/bin" || installed == "/usr/local/bin";
+    if (in_path || unknown)
+        return "holdfast";
+    const std::string from_here = fs::proximate(here, unknown).string();
+    return unknown || from_here.starts_with("..") ? here.string() : from_here;
+}
+
+void print_next_steps() {
+    const std::string name = our_name();
+    std::cout << "\nTry next\n   " << name
+              << " run job -- sleep 20\n      a lock, held by a command\n   " << name
+              << " run -n job -- echo mine\n      in another terminal: it is busy\n"
+              << "   export HOLDFAST_URL=redis://HOST:PORT\n"
+                 "      the same on your own server, for many machines\n"
+                 "   examples/01_first_lock.cpp\n      a lock in C++, in 20 lines\n"
+                 "   README.md\n      what it guarantees, and what not\n"
+              << std::flush;
+}
 
 int play(const inheritance& inherited, const std::string& url) {
     const std::string lock = try_server(url);
     std::cout << "Four processes each add 1 to the same number in a file, 250 times:\n"
                  "read it, work for 2 ms, write it back. It should end at 1000.\n";
-    act_one(inherited);
-    if (!act_two(inherited, url, lock) || !act_three(inherited, url, lock))
+    demo_screen screen;
+    act_one(screen, inherited);
+    if (!act_two(screen, inherited, url, lock) || !act_three(screen, inherited, url, lock))
         return wrong_result;
-    std::cout << next_steps << std::flush;
+    print_next_steps();
     return success;
 }
 

@@ -41,14 +41,18 @@ long read_number(const descriptor& file) {
 struct worker {
     worker(asio::io_context& loop, const inheritance& inherited,
            const std::vector<std::string>& command, const descriptor& file, pipe_ends reports)
-        : process{loop, inherited, command, {.in = file.get(), .out = reports.write.get()}}
+        : process{loop,
+                  inherited,
+                  command,
+                  {.standard = {.in = file.get(), .out = reports.write.get()}}}
         , progress{loop, reports.read.release()} {}
 
     child_process process;
     asio::posix::stream_descriptor progress;
 };
 
-asio::awaitable<bool> follow(worker& one, std::size_t index, demo_board& board) {
+asio::awaitable<bool> follow(worker& one, std::size_t index, const descriptor& file,
+                             demo_board& board) {
     std::array<char, 256> reports;
     for (;;) {
         holdfast::error_code end;
@@ -56,7 +60,7 @@ asio::awaitable<bool> follow(worker& one, std::size_t index, demo_board& board) 
             asio::buffer(reports), asio::redirect_error(asio::use_awaitable, end));
         if (end)
             break;
-        board.advance(index, static_cast<int>(adds));
+        board.advance(index, static_cast<int>(adds), read_number(file));
     }
     co_await one.process.ended();
     co_return one.process.status() == 0;
@@ -64,7 +68,8 @@ asio::awaitable<bool> follow(worker& one, std::size_t index, demo_board& board) 
 
 } // namespace
 
-counted count_with_processes(const counting& how, const inheritance& inherited) {
+counted count_with_processes(demo_screen& screen, const counting& how,
+                             const inheritance& inherited) {
     const descriptor file = make_number_file();
     std::vector<std::string> command{"/proc/self/exe", "demo-worker",
                                      std::to_string(how.adds_each)};
@@ -72,12 +77,13 @@ counted count_with_processes(const counting& how, const inheritance& inherited) 
         command.push_back(how.lock);
 
     asio::io_context loop{1};
-    demo_board board{static_cast<std::size_t>(how.workers), how.adds_each};
+    demo_board board{screen, static_cast<std::size_t>(how.workers), how.adds_each,
+                     !how.lock.empty()};
     counted result;
     std::vector<std::unique_ptr<worker>> workers;
     for (int i = 0; i < how.workers; ++i) {
         workers.push_back(std::make_unique<worker>(loop, inherited, command, file, make_pipe()));
-        asio::co_spawn(loop, follow(*workers.back(), workers.size() - 1, board),
+        asio::co_spawn(loop, follow(*workers.back(), workers.size() - 1, file, board),
                        [&result](std::exception_ptr thrown, bool finished) {
                            if (thrown)
                                std::rethrow_exception(thrown);
@@ -85,8 +91,8 @@ counted count_with_processes(const counting& how, const inheritance& inherited) 
                        });
     }
     loop.run();
-    board.finish();
     result.number = read_number(file);
+    board.finish(result.number);
     return result;
 }
 

@@ -5,6 +5,7 @@
 
 namespace cli {
 
+class demo_screen;
 class inheritance;
 
 struct counting {
@@ -19,6 +20,6 @@ struct counted {
 };
 
 /// Lets worker processes add to one number in one file, and shows how they get on.
-counted count_with_processes(const counting&, const inheritance&);
+counted count_with_processes(demo_screen&, const counting&, const inheritance&);
 
 } // namespace cli

@@ -2,7 +2,7 @@
 #include "cli/demo_killing.hpp"
 
 #include "cli/child_process.hpp"
-#include "cli/demo_board.hpp"
+#include "cli/demo_screen.hpp"
 #include "cli/descriptor.hpp"
 #include "cli/reaching.hpp"
 #include "cli/until_first.hpp"
@@ -10,9 +10,11 @@
 #include <holdfast/client.hpp>
 #include <holdfast/mutex.hpp>
 
+#include <algorithm>
 #include <csignal>
 #include <cstdio>
 #include <iostream>
+#include <vector>
 
 namespace cli {
 namespace {
@@ -22,31 +24,12 @@ using namespace std::chrono_literals;
 
 std::string seconds(holdfast::duration length) {
     char text[32];
-    std::snprintf(text, sizeof text, "%.1f", std::chrono::duration<double>{length}.count());
+    std::snprintf(text, sizeof text, "%.1f s", std::chrono::duration<double>{length}.count());
     return text;
-}
-
-/// The clock that people watch. It runs until it is cancelled.
-asio::awaitable<void> show_waiting(holdfast::time_point since) {
-    while (stdout_is_terminal()) {
-        std::cout << "\r   Waiting ... " << seconds(boot_clock::now() - since) << " s"
-                  << std::flush;
-        co_await pause(100ms);
-    }
-    co_await stop_requested({});
 }
 
 asio::awaitable<void> take(holdfast::mutex& lock, std::optional<holdfast::lease>& held) {
     held = co_await lock.async_lock(asio::use_awaitable);
-}
-
-asio::awaitable<void> kill_soon(child_process& holder,
-                                std::optional<holdfast::time_point>& killed_at) {
-    co_await pause(700ms);
-    holder.signal(SIGKILL);
-    killed_at = boot_clock::now();
-    co_await holder.ended();
-    co_await show_waiting(*killed_at);
 }
 
 asio::awaitable<void> report_of(asio::posix::stream_descriptor& holder) {
@@ -56,6 +39,7 @@ asio::awaitable<void> report_of(asio::posix::stream_descriptor& holder) {
 
 struct scene {
     asio::io_context loop{1};
+    demo_screen& screen;
     std::string url;
     std::string lock;
     const inheritance& inherited;
@@ -67,7 +51,7 @@ struct scene {
         child_process holder{loop,
                              inherited,
                              {"/proc/self/exe", "demo-holder", lock, "2s"},
-                             {.out = reports.write.get()}};
+                             {.standard = {.out = reports.write.get()}}};
         asio::posix::stream_descriptor report{loop, reports.read.release()};
         ::close(reports.write.release()); // or its end would not be seen
         co_await report_of(report);
@@ -78,21 +62,55 @@ struct scene {
         holdfast::client home{loop.get_executor(), reaching(url)};
         holdfast::mutex mine{home, lock};
         std::optional<holdfast::lease> held;
-        co_await until_first(take(mine, held), kill_soon(holder, killed_at));
+        co_await until_first(take(mine, held), kill_soon(holder), watch(mine, holder.id()));
         ours_at = boot_clock::now();
-        if (stdout_is_terminal())
-            std::cout << '\r';
+        if (screen.is_live())
+            screen.show(table(holder.id(), held->remaining(), true));
+        screen.keep();
         co_await held->async_unlock(asio::use_awaitable);
         co_await home.async_close(asio::use_awaitable);
+    }
+
+    asio::awaitable<void> kill_soon(child_process& holder) {
+        co_await pause(1500ms); // long enough to see renewals
+        holder.signal(SIGKILL);
+        killed_at = boot_clock::now();
+        co_await holder.ended();
+        co_await stop_requested({});
+    }
+
+    /// What people watch. It runs until it is cancelled.
+    asio::awaitable<void> watch(const holdfast::mutex& mine, pid_t holder) {
+        if (!screen.is_live())
+            co_await stop_requested({});
+        for (;;) {
+            const auto left = co_await mine.async_remaining_lease(asio::use_awaitable);
+            screen.show(table(holder, left.value_or(0ms), false));
+            co_await pause(100ms);
+        }
+    }
+
+    std::vector<std::string> table(pid_t holder, holdfast::duration left, bool ours) const {
+        const auto bar = static_cast<std::size_t>(std::clamp<long>(left.count() / 100, 0, 20));
+        const std::string waited =
+            killed_at ? seconds((ours ? ours_at : boot_clock::now()) - *killed_at) : "";
+        return {"   process " + std::to_string(holder) + "  " +
+                    (killed_at ? screen.bad("killed") : screen.good("has the lock")),
+                "   we" + std::string(std::to_string(holder).size() + 8, ' ') +
+                    (ours ? screen.good("have the lock")
+                          : "wait" + (waited.empty() ? "" : ", since the kill for " + waited)),
+                "   the lease" + std::string(std::to_string(holder).size() + 1, ' ') +
+                    (ours ? "is ours" : std::string(bar, '#') + " " + seconds(left) + " left")};
     }
 };
 
 } // namespace
 
-std::optional<holdfast::duration> wait_behind_killed_holder(const std::string& url,
+std::optional<holdfast::duration> wait_behind_killed_holder(demo_screen& screen,
+                                                            const std::string& url,
                                                             const std::string& lock,
                                                             const inheritance& inherited) {
-    scene act{.url = url, .lock = lock, .inherited = inherited};
+    scene act{.screen = screen, .url = url, .lock = lock, .inherited = inherited};
     asio::co_spawn(act.loop, act.play(), [](std::exception_ptr thrown) {
         if (thrown)
             std::rethrow_exception(thrown);

@@ -8,12 +8,14 @@
 
 namespace cli {
 
+class demo_screen;
 class inheritance;
 
 /// Starts a process that takes the lock with a short lease, waits for the lock, kills the process,
 /// and shows the wait. Returns how long after the kill the lock was ours; nothing if it was ours
 /// before, which must not be. Throws what the store throws.
-std::optional<holdfast::duration>
-wait_behind_killed_holder(const std::string& url, const std::string& lock, const inheritance&);
+std::optional<holdfast::duration> wait_behind_killed_holder(demo_screen&, const std::string& url,
+                                                            const std::string& lock,
+                                                            const inheritance&);
 
 } // namespace cli

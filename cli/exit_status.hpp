@@ -9,6 +9,8 @@ enum exit_status : int {
     success = 0,
     busy = 1,            ///< unless -E says otherwise
     found_trouble = 1,   ///< of the doctor: something is to be done
+    not_running = 1,     ///< of the private server
+    in_use = 1,          ///< of the private server, which is not stopped then
     wrong_result = 1,    ///< of the demo: the count is wrong
     usage = 64,          ///< EX_USAGE
     unavailable = 69,    ///< EX_UNAVAILABLE: the server cannot be asked, or will not do it

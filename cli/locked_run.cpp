@@ -8,13 +8,15 @@
 #include "cli/locked_run.hpp"
 
 #include "cli/child_process.hpp"
+#include "cli/command_run.hpp"
 #include "cli/exit_status.hpp"
+#include "cli/job.hpp"
 #include "cli/last_words.hpp"
-#include "cli/lease_guard.hpp"
 #include "cli/reaching.hpp"
 #include "cli/say.hpp"
 #include "cli/signal_inbox.hpp"
 #include "cli/until_first.hpp"
+#include "cli/wait_report.hpp"
 
 #include <holdfast/client.hpp>
 #include <holdfast/mutex.hpp>
@@ -33,10 +35,10 @@ using std::chrono::duration;
 
 class performance {
 public:
-    performance(const locked_run& wanted, const inheritance& inherited)
+    performance(const locked_run& wanted, const inheritance& inherited, const job* behind)
         : wanted_{wanted}
-        , inherited_{inherited}
         , signals_{loop_, inherited}
+        , command_{loop_, wanted, inherited, signals_, behind}
         , home_{connect()} {}
 
     int run() {
@@ -48,6 +50,11 @@ public:
         });
         loop_.run();
         return status;
+    }
+
+    /// The key's signal that ended it all, if one did.
+    std::optional<int> interrupted_by() const noexcept {
+        return interrupted_by_ ? interrupted_by_ : command_.interrupted_by();
     }
 
 private:
@@ -77,6 +84,7 @@ private:
         co_await until_first(acquire(held), ending_signal(signal));
         if (!signal)
             signal = take_ending_signal(); // one that came together with the lock
+        interrupted_by_ = signal;
         if (signal)
             signals_.let_through(); // a second one ends us at once
         else if (held)
@@ -91,7 +99,14 @@ private:
             wanted_.lease ? std::make_unique<holdfast::mutex>(home_, wanted_.name,
                                                               holdfast::lease_time{*wanted_.lease})
                           : std::make_unique<holdfast::mutex>(home_, wanted_.name);
-        held = co_await lock->async_try_lock_for(wanted_.patience, asio::use_awaitable);
+        wait_report report{home_, wanted_.name, wanted_.verbose};
+        co_await until_first(take(*lock, held), report.tell());
+        if (held)
+            report.granted();
+    }
+
+    asio::awaitable<void> take(holdfast::mutex& lock, std::optional<holdfast::lease>& held) {
+        held = co_await lock.async_try_lock_for(wanted_.patience, asio::use_awaitable);
     }
 
     /// While there is nothing to stop but ourselves.
@@ -99,7 +114,7 @@ private:
         while (const std::optional<int> next = signals_.take()) {
             if (*next == SIGTSTP)
                 ::raise(SIGSTOP);
-            else if (*next != SIGCONT)
+            else if (*next != SIGCONT && *next != SIGCHLD)
                 return next;
         }
         return std::nullopt;
@@ -115,7 +130,7 @@ private:
     asio::awaitable<int> run_and_release(holdfast::lease held) {
         int status = internal_error;
         try {
-            status = co_await run_holding(held);
+            status = co_await command_.under(held);
         } catch (const cannot_start& failure) {
             say("cannot run '" + printable(wanted_.command.front()) +
                 "': " + std::strerror(failure.error));
@@ -138,47 +153,38 @@ private:
         co_return status;
     }
 
-    asio::awaitable<int> run_holding(const holdfast::lease& held) {
-        child_process command{loop_, inherited_, wanted_.command};
-        bool stopped = false;
-        co_await until_first(command.ended(), forward_signals(command),
-                             guard(held, command, stopped));
-        if (stopped)
-            command.signal(SIGKILL); // what the command leaves behind would work without the lock
-        const int status = command.status();
-        co_return stopped ? lock_lost : status;
-    }
-
-    /// We never stop ourselves while the command runs: nobody would renew the lock.
-    asio::awaitable<void> forward_signals(child_process& command) {
-        for (;;) {
-            co_await signals_.arrival();
-            while (const std::optional<int> next = signals_.take()) {
-                command.signal(*next);
-                const bool ends =
-                    *next == SIGINT || *next == SIGTERM || *next == SIGHUP || *next == SIGQUIT;
-                if (ends)
-                    command.signal(SIGCONT); // one that is stopped would not hear
-            }
-        }
-    }
-
     const locked_run& wanted_;
-    const inheritance& inherited_;
     std::shared_ptr<last_words> words_ = std::make_shared<last_words>();
     asio::io_context loop_{1};
     signal_inbox signals_;
+    command_run command_;
     holdfast::client home_;
+    std::optional<int> interrupted_by_;
 };
+
+int perform_here(const locked_run& wanted, const inheritance& inherited, const job* behind) {
+    std::optional<int> interrupted;
+    int status = internal_error;
+    {
+        performance all{wanted, inherited, behind};
+        status = all.run();
+        interrupted = all.interrupted_by();
+    }
+    if (behind != nullptr && interrupted)
+        end_as_interrupted(*interrupted);
+    return status;
+}
 
 } // namespace
 
 int perform(const locked_run& wanted, const inheritance& inherited) {
-    try {
-        return performance{wanted, inherited}.run();
-    } catch (const boost::system::system_error& failure) { // the URL
-        return last_words{}.report(failure, wanted.url);
-    }
+    return work_behind_job(inherited, [&](const job* behind) {
+        try {
+            return perform_here(wanted, inherited, behind);
+        } catch (const boost::system::system_error& failure) { // the URL
+            return last_words{}.report(failure, wanted.url);
+        }
+    });
 }
 
 } // namespace cli

@@ -19,6 +19,7 @@ struct locked_run {
     std::optional<std::chrono::duration<double>> lease;
     std::chrono::duration<double> patience;
     int busy_status;
+    bool verbose;
 };
 
 /// Takes the lock, runs the command, releases; the exit status.

@@ -3,6 +3,7 @@
 #include "cli/exit_status.hpp"
 #include "cli/inheritance.hpp"
 #include "cli/say.hpp"
+#include "cli/suggestion.hpp"
 #include "cli/verbs.hpp"
 
 #include <holdfast/version.hpp>
@@ -24,8 +25,10 @@ constexpr std::array verbs{
     verb{"run", "run a command while holding a lock", cli::run},
     verb{"demo", "see lost updates, the lock that prevents them, and a killed holder", cli::demo},
     verb{"doctor", "see whether a server is fit for locks, and what to do about it", cli::doctor},
+    verb{"server", "see or stop this machine's private server", cli::server},
     verb{"demo-worker", "", cli::demo_worker},
     verb{"demo-holder", "", cli::demo_holder},
+    verb{"private-server", "", cli::private_server},
 };
 
 void print_help(std::ostream& out) {
@@ -38,8 +41,20 @@ void print_help(std::ostream& out) {
     out << "\n  -h, --help   this text; 'holdfast VERB --help' tells all about a verb\n"
            "  --version    the version\n\n"
            "Example:\n"
-           "  export HOLDFAST_URL=redis://127.0.0.1:6379\n"
-           "  holdfast run nightly-report -- ./report.sh\n";
+           "  holdfast run nightly-report -- ./report.sh\n\n"
+           "Without a server of yours (--url, or HOLDFAST_URL=redis://HOST:PORT) the locks are "
+           "this\n"
+           "machine's and this user's: a private redis-server or valkey-server keeps them.\n";
+}
+
+[[noreturn]] void reject(const std::string& word) {
+    std::vector<std::string> known{"--help", "--version"};
+    for (const verb& each : verbs)
+        if (!each.summary.empty())
+            known.emplace_back(each.name);
+    throw cli::usage_error{(word.starts_with('-') ? "unknown option " : "there is no verb ") +
+                           cli::printable(word) + cli::did_you_mean(word, known) +
+                           "; see 'holdfast --help'"};
 }
 
 int dispatch(const cli::inheritance& inherited, cli::arguments given) {
@@ -59,8 +74,7 @@ int dispatch(const cli::inheritance& inherited, cli::arguments given) {
     }
     const auto meant = std::ranges::find(verbs, first, &verb::name);
     if (meant == verbs.end())
-        throw cli::usage_error{(first.starts_with('-') ? "unknown option " : "there is no verb ") +
-                               cli::printable(first) + "; see 'holdfast --help'"};
+        reject(first);
     return meant->run(inherited, std::move(given));
 }
 
@@ -73,6 +87,9 @@ int main(int count, char** values) {
     } catch (const cli::usage_error& mistake) {
         cli::say(mistake.what());
         return cli::usage;
+    } catch (const cli::no_server& reason) {
+        cli::say(reason.what());
+        return cli::unavailable;
     } catch (const std::system_error& refused) { // the machine's; a store's are boost::system's
         cli::say(refused.what());
         return cli::system_error;

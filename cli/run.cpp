@@ -26,13 +26,18 @@ Usage: holdfast run [OPTIONS] NAME -- COMMAND [ARGUMENT...]
       --lease TIME     how long the lock outlives this program if it is killed or cut off
                        (30s, 500ms; default 30s); it is renewed as long as the command runs
       --url URL        the server: redis://[USER[:PASSWORD]@]HOST[:PORT][/DATABASE] or
-                       unix:///PATH/TO/SOCKET; default: the environment's HOLDFAST_URL;
+                       unix:///PATH/TO/SOCKET; default: the environment's HOLDFAST_URL, or else
+                       this machine's private server (see 'holdfast server --help');
                        rediss:// for TLS; HOLDFAST_USERNAME and HOLDFAST_PASSWORD say who
+  -v, --verbose        say what is waited for, who holds it, and when it was taken
   -h, --help           this text
 
 The command has a process group of its own, to which INT, TERM, HUP, QUIT, USR1, USR2, TSTP and
-CONT are passed on. It is killed if this program dies. If the lock is lost (the server is away
-too long, or an operator takes the lock), it is stopped: TERM, then KILL.
+CONT are passed on; on a terminal it has the foreground. Ctrl-Z stops the job, and its lock is still
+renewed. The command is killed if this program dies. If the lock is lost (the server is away too
+long, or an operator takes the lock), it is stopped: TERM, then KILL, also for the daemons it has
+started. In its environment, HOLDFAST_LOCK is the NAME and HOLDFAST_URL the server, with a password
+if you have put one there.
 
 Exit status:
   the command's; 128+N if signal N ended it, or ended the wait for the lock
@@ -51,6 +56,7 @@ Examples:
 
 struct given_options {
     bool nonblock = false;
+    bool verbose = false;
     std::optional<std::string> wait;
     std::optional<std::string> lease;
     std::optional<std::string> url;
@@ -63,11 +69,9 @@ void reject_surplus(const arguments& surplus, bool dashes_given) {
     if (surplus.empty())
         return;
     const std::string& first = surplus.front();
-    if (!dashes_given && !first.starts_with('-'))
+    if (!dashes_given)
         throw usage_error{"put -- before the command: holdfast run [OPTIONS] NAME -- " +
                           printable(first) + " ..."};
-    if (first.starts_with('-'))
-        throw usage_error{"unknown option " + printable(first) + "; see 'holdfast run --help'"};
     throw usage_error{"'" + printable(first) + "' is one NAME too many; see 'holdfast run --help'"};
 }
 
@@ -88,6 +92,7 @@ int run(const inheritance& inherited, arguments all) {
     given_options given;
     CLI::App expected{"", "run"};
     expected.add_flag("-n,--nonblock", given.nonblock);
+    expected.add_flag("-v,--verbose", given.verbose);
     expected.add_option("-w,--wait", given.wait);
     expected.add_option("-E,--conflict-exit-code", given.busy_status)->check(CLI::Range(0, 255));
     expected.add_option("--lease", given.lease);
@@ -105,8 +110,8 @@ int run(const inheritance& inherited, arguments all) {
     if (command->empty())
         throw usage_error{std::string{"the command after -- is missing"} + form};
 
-    locked_run wanted{server_url(given.url), given.name,      std::move(*command),
-                      std::nullopt,          patience(given), given.busy_status};
+    locked_run wanted{server_url(given.url), given.name,        std::move(*command), std::nullopt,
+                      patience(given),       given.busy_status, given.verbose};
     if (given.lease)
         wanted.lease = parse_time("--lease", *given.lease);
     return perform(wanted, inherited);

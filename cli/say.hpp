@@ -21,4 +21,10 @@ public:
     using std::runtime_error::runtime_error;
 };
 
+/// There is no server to ask, and why. `main` says so and ends with 69.
+class no_server : public std::runtime_error {
+public:
+    using std::runtime_error::runtime_error;
+};
+
 } // namespace cli

@@ -16,7 +16,8 @@ namespace {
 int block_and_open(const inheritance& inherited, sigset_t& before) {
     sigset_t ours;
     ::sigemptyset(&ours);
-    for (const int each : {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGUSR1, SIGUSR2, SIGTSTP, SIGCONT})
+    for (const int each :
+         {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGUSR1, SIGUSR2, SIGTSTP, SIGCONT, SIGCHLD})
         if (!inherited.ignores(each))
             ::sigaddset(&ours, each);
     ::pthread_sigmask(SIG_BLOCK, &ours, &before);

@@ -14,9 +14,9 @@ namespace cli {
 namespace asio = holdfast::asio;
 class inheritance;
 
-/// The signals that people and scripts send to whoever runs a command. From its construction on
-/// they are blocked, and read from a descriptor: none is lost and none interrupts. Make it before
-/// any thread is started, so that all threads have them blocked.
+/// The signals that people and scripts send to whoever runs a command, and SIGCHLD. From its
+/// construction on they are blocked, and read from a descriptor: none is lost and none interrupts.
+/// Make it before any thread is started, so that all threads have them blocked.
 class signal_inbox {
 public:
     /// Signals that were ignored when the program started stay so: that is how nohup works.

@@ -11,9 +11,13 @@ class inheritance;
 int run(const inheritance&, arguments);
 int demo(const inheritance&, arguments);
 int doctor(const inheritance&, arguments);
+int server(const inheritance&, arguments);
 
 // Started by the demo.
 int demo_worker(const inheritance&, arguments);
 int demo_holder(const inheritance&, arguments);
+
+// Started by whoever needs a private server and finds none.
+int private_server(const inheritance&, arguments);
 
 } // namespace cli

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "cli/private_server.hpp"
 #include "cli/server_test.hpp"
-
-#include <algorithm>
+#include "cli/terminal_session.hpp"
 
 namespace holdfast::cli_test {
 namespace {
@@ -26,6 +26,36 @@ TEST_P(Demo, TellsItsStoryInAPipeAndLeavesNothingBehind) {
     for (std::string line; std::getline(lines, line);)
         EXPECT_LE(line.size(), 80U) << line;
     EXPECT_EQ(server().command({"DBSIZE"}).integer, 0);
+}
+
+TEST_P(Demo, HasATableThatMovesOnATerminal) {
+    terminal_session watched{{program_path(), "demo", "--url", url()}, {"TERM=xterm", "NO_COLOR="}};
+    watched.expect("1. Without a lock");
+    watched.expect("\x1b[5F");  // back to the first of its lines
+    watched.expect("\x1b[31m"); // red, with what is lost
+    watched.expect("2. With a lock");
+    watched.expect("<- has the lock");
+}
+
+TEST_P(Demo, HasNoColoursWhereTheyAreNotWelcome) {
+    terminal_session watched{{program_path(), "demo", "--url", url()},
+                             {"TERM=xterm", "NO_COLOR=1"}};
+    watched.expect("1. Without a lock");
+    watched.expect("\x1b[5F");
+    EXPECT_THAT(watched.expect("3. A holder is killed"), Not(HasSubstr("\x1b[3")));
+    EXPECT_THAT(watched.expect("the lease"), Not(HasSubstr("\x1b[3")));
+    EXPECT_THAT(watched.expect("have the lock"), HasSubstr("since the kill"));
+    EXPECT_EQ(watched.end(), 0);
+}
+
+class DemoAlone : public with_private_server {};
+HOLDFAST_ON_EACH_SERVER(DemoAlone);
+
+TEST_P(DemoAlone, NeedsNoServerOfTheUsers) {
+    const ended demo = run({"demo"});
+    EXPECT_EQ(demo.status, 0) << demo.err;
+    EXPECT_THAT(demo.out, HasSubstr("unix://" + folder.string()));
+    EXPECT_THAT(demo.out, HasSubstr("The number is 1000: no update was lost"));
 }
 
 } // namespace

@@ -53,7 +53,26 @@ void reset_signals() {
     ::sigprocmask(SIG_SETMASK, &none, nullptr);
 }
 
-void set_environment(const std::string& url) {
+/// Where programs under test find a private server, if they need one: never this user's real one.
+/// A server that is still there ends when it sees that the folder is gone.
+class runtime_folder {
+public:
+    runtime_folder() {
+        std::string pattern = std::filesystem::temp_directory_path() / "holdfast-XXXXXX";
+        if (::mkdtemp(pattern.data()) == nullptr)
+            fail("mkdtemp");
+        path_ = pattern;
+    }
+    ~runtime_folder() { std::filesystem::remove_all(path_); }
+    const std::string& path() const { return path_; }
+
+private:
+    std::string path_;
+};
+
+void set_environment(const std::string& url, const std::string& runtime) {
+    ::setenv("XDG_RUNTIME_DIR", runtime.c_str(), 1);
+    ::setenv("HOLDFAST_SERVER_LINGER", "0", 1);
     if (url.empty())
         ::unsetenv("HOLDFAST_URL");
     else
@@ -88,6 +107,7 @@ program::program(std::vector<std::string> arguments, std::string url)
               std::move(url)} {}
 
 program::program(exactly what, std::string url) {
+    static const runtime_folder runtime;
     const pipe_ends in = make_pipe();
     const pipe_ends out = make_pipe();
     const pipe_ends err = make_pipe();
@@ -107,7 +127,8 @@ program::program(exactly what, std::string url) {
         if (what.passed_descriptor >= 0)
             ::dup2(what.passed_descriptor, 7);
         reset_signals();
-        set_environment(url);
+        ::setsid(); // whoever started the tests may have a terminal, and they behave the same
+        set_environment(url, runtime.path());
         ::execvp(words.front(), words.data());
         ::_exit(99);
     }
@@ -175,6 +196,11 @@ std::string program::line() {
     }
 }
 
+bool program::said(const std::string& what) {
+    drain();
+    return result_.err.find(what) != std::string::npos;
+}
+
 ended program::end() {
     const int pidfd = open_pidfd(id_);
     const time_point give_up_at = boot_clock::now() + far_too_long;
@@ -198,6 +224,26 @@ ended run(std::vector<std::string> arguments, std::string url) {
     return program{std::move(arguments), std::move(url)}.end();
 }
 
+namespace {
+
+struct process_stat {
+    std::string id, name, state; // no program of these tests has a space in its name
+    pid_t parent = 0;
+};
+
+process_stat read_stat(pid_t id) {
+    std::ifstream file{"/proc/" + std::to_string(id) + "/stat"};
+    process_stat found;
+    file >> found.id >> found.name >> found.state >> found.parent;
+    return found;
+}
+
+} // namespace
+
+pid_t parent_of(pid_t id) {
+    return read_stat(id).parent;
+}
+
 observed_process::observed_process(pid_t id)
     : id_{id}
     , descriptor_{open_pidfd(id)} {}
@@ -207,12 +253,11 @@ observed_process::~observed_process() {
 }
 
 bool observed_process::is_stopped() const {
-    std::ifstream status{"/proc/" + std::to_string(id_) + "/stat"};
-    std::string id;
-    std::string name;
-    std::string state;
-    status >> id >> name >> state;
-    return state == "T";
+    return read_stat(id_).state == "T";
+}
+
+void observed_process::kill() {
+    ::kill(id_, SIGKILL);
 }
 
 bool observed_process::ended_within(duration patience) {

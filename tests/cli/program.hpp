@@ -32,7 +32,7 @@ struct too_late : std::runtime_error {
     using std::runtime_error::runtime_error;
 };
 
-/// A process with pipes to it. It is killed if it still runs when this object goes.
+/// A process with pipes to it and no terminal. It is killed if it still runs when this object goes.
 class program {
 public:
     /// `holdfast` with these arguments. HOLDFAST_URL is what it says, or is not there.
@@ -48,7 +48,8 @@ public:
     ~program();
 
     pid_t id() const { return id_; }
-    std::string line(); ///< the next line of its stdout
+    std::string line();                 ///< the next line of its stdout
+    bool said(const std::string& what); ///< whether its stderr has this in it by now
     void close_stdin();
     void close_stderr(); ///< nobody reads it any more
     void signal(int);
@@ -68,6 +69,8 @@ private:
 /// Runs it to its end.
 ended run(std::vector<std::string> arguments, std::string url = {});
 
+pid_t parent_of(pid_t);
+
 /// A process that is nobody's child here, seen through its pidfd.
 class observed_process {
 public:
@@ -76,6 +79,7 @@ public:
     ~observed_process();
     bool ended_within(duration);
     bool is_stopped() const;
+    void kill();
 
 private:
     pid_t id_;

@@ -47,6 +47,22 @@ TEST_P(TheCommand, LeadsAProcessGroupOfItsOwn) {
     EXPECT_EQ(id, group);
 }
 
+TEST_P(TheCommand, KnowsItsLockAndItsServer) {
+    const std::vector<std::string> question{"run", "--url",    url(),           "my job",
+                                            "--",  "printenv", "HOLDFAST_LOCK", "HOLDFAST_URL"};
+    EXPECT_EQ(run(question, "redis://elsewhere").out, "my job\n" + url() + "\n");
+}
+
+TEST_P(TheCommand, MayStartADaemonWhichOutlivesTheLock) {
+    program starter{shell("setsid sh -c 'echo $$; exec sleep 1000' & wait; sleep 0"), url()};
+    observed_process daemon{std::stoi(starter.line())};
+    starter.signal(SIGTERM); // ends the command, which waits, and not the daemon
+    EXPECT_EQ(starter.end().status, 128 + SIGTERM);
+    EXPECT_FALSE(is_locked());
+    EXPECT_FALSE(daemon.ended_within(duration::zero()));
+    daemon.kill();
+}
+
 TEST_P(TheCommand, DiesWithUs) {
     program holder{shell("echo $$; read nothing"), url()};
     observed_process command{std::stoi(holder.line())};

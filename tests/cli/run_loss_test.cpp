@@ -88,6 +88,15 @@ TEST_P(Loss, WhatTheCommandLeftBehindInItsGroupIsKilledToo) {
     EXPECT_TRUE(left_behind.ended_within(far_too_long));
 }
 
+TEST_P(Loss, ADaemonThatTheCommandHasStartedIsKilledToo) {
+    program holder{command("setsid sh -c 'echo $$; exec sleep 1000' & read nothing"), url()};
+    holder.line(); // the command's
+    observed_process daemon{std::stoi(holder.line())};
+    server().command({"DEL", name});
+    EXPECT_EQ(holder.end().status, 75);
+    EXPECT_TRUE(daemon.ended_within(far_too_long));
+}
+
 TEST_P(Loss, IsToldEvenIfTheCommandHasEndedBeforeItWasNoticed) {
     program holder{until_closed(), url()};
     ASSERT_EQ(holder.line(), "held");

@@ -79,6 +79,22 @@ TEST_P(RunStatus, AWaitThatIsLongEnoughGetsTheLock) {
     EXPECT_EQ(waiter.end().out, "mine\n");
 }
 
+TEST_P(RunStatus, AWaitIsToldOfOnlyToWhoAsks) {
+    program holder{until_closed(), url()};
+    ASSERT_EQ(holder.line(), "held");
+    program curious{shell("echo mine; read nothing", {"-v"}), url()};
+    EXPECT_TRUE(eventually([&] { return curious.said("waiting for lock 'job', held"); }));
+    program silent{shell("echo mine"), url()};
+    await_waiter();
+
+    holder.close_stdin();
+    EXPECT_EQ(curious.line(), "mine");
+    EXPECT_TRUE(curious.said("has lock 'job' after "));
+    curious.close_stdin();
+    curious.end();
+    EXPECT_EQ(silent.end().err, "");
+}
+
 TEST_P(RunStatus, TellsWhatCannotBeExecutedFromWhatIsNotFound) {
     const ended missing = run({"run", "job", "--", "no-such-command"}, url());
     EXPECT_EQ(missing.status, 127);

@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a user is told when there can be no private server.
+#include "cli/private_server.hpp"
+
+#include <fstream>
+
+#include <unistd.h>
+
+namespace holdfast::cli_test {
+namespace {
+
+namespace fs = std::filesystem;
+using ::testing::HasSubstr;
+
+class NoPrivateServer : public with_private_server {
+protected:
+    void is_refused_because(const std::string& why) {
+        const ended refused = run({"run", "job", "--", "echo", "ran"});
+        EXPECT_EQ(refused.status, 69);
+        EXPECT_EQ(refused.out, "");
+        EXPECT_THAT(refused.err, HasSubstr(why));
+    }
+};
+HOLDFAST_ON_EACH_SERVER(NoPrivateServer);
+
+TEST_P(NoPrivateServer, WithoutAProgramForIt) {
+    const ended missing = run({"run", "job", "--", "echo", "ran"}, {"PATH=/nowhere"});
+    EXPECT_EQ(missing.status, 69);
+    EXPECT_EQ(missing.out, "");
+    EXPECT_THAT(missing.err, HasSubstr("apt install redis-server"));
+    EXPECT_THAT(missing.err, HasSubstr("HOLDFAST_URL"));
+}
+
+TEST_P(NoPrivateServer, WithAProgramThatDoesNotStartWhoseWordsAreTold) {
+    const fs::path broken = folder / "redis-server";
+    std::ofstream{broken} << "#!/bin/sh\necho 'there is sand in the gears'\nexit 1\n";
+    fs::permissions(broken, fs::perms::owner_all);
+    const ended failed = run({"run", "job", "--", "echo", "ran"}, {"PATH=" + folder.string()});
+    EXPECT_EQ(failed.status, 69);
+    EXPECT_THAT(failed.err, HasSubstr(broken.string() + " does not start"));
+    EXPECT_THAT(failed.err, HasSubstr("sand in the gears"));
+}
+
+TEST_P(NoPrivateServer, WithATimeToLingerThatIsNone) {
+    const ended wrong = run({"run", "job", "--", "echo", "ran"}, {"HOLDFAST_SERVER_LINGER=soon"});
+    EXPECT_EQ(wrong.status, 69);
+    EXPECT_THAT(wrong.err, HasSubstr("HOLDFAST_SERVER_LINGER: 'soon' is no length of time"));
+}
+
+TEST_P(NoPrivateServer, InAFolderThatOthersMayEnter) {
+    fs::create_directory(folder / "holdfast");
+    fs::permissions(folder / "holdfast", fs::perms::owner_all | fs::perms::others_read);
+    is_refused_because("is open to others");
+    fs::permissions(folder / "holdfast", fs::perms::owner_all);
+}
+
+TEST_P(NoPrivateServer, InAFolderThatIsALinkToElsewhere) {
+    fs::create_directory(folder / "elsewhere");
+    fs::permissions(folder / "elsewhere", fs::perms::owner_all);
+    fs::create_symlink(folder / "elsewhere", folder / "holdfast");
+    is_refused_because("cannot be opened");
+    EXPECT_TRUE(fs::is_empty(folder / "elsewhere"));
+    fs::remove(folder / "holdfast");
+}
+
+TEST_P(NoPrivateServer, InAFolderOfSomebodyElse) {
+    if (::geteuid() != 0)
+        GTEST_SKIP() << "only root can make one";
+    fs::create_directory(folder / "holdfast");
+    ASSERT_EQ(::chown((folder / "holdfast").c_str(), 12345, 12345), 0);
+    is_refused_because("belongs to another user");
+    fs::remove(folder / "holdfast");
+}
+
+TEST_P(NoPrivateServer, WithALockThatIsALinkToElsewhere) {
+    fs::create_directory(folder / "holdfast");
+    fs::permissions(folder / "holdfast", fs::perms::owner_all);
+    fs::create_symlink(folder / "victim", folder / "holdfast" / "lock");
+    const ended refused = run({"run", "job", "--", "echo", "ran"});
+    EXPECT_EQ(refused.status, 71);
+    EXPECT_FALSE(fs::exists(folder / "victim"));
+}
+
+} // namespace
+} // namespace holdfast::cli_test
