@@ -3,6 +3,7 @@
 #include "cli/exit_status.hpp"
 #include "cli/inheritance.hpp"
 #include "cli/say.hpp"
+#include "cli/suggestion.hpp"
 #include "cli/verbs.hpp"
 
 #include <holdfast/version.hpp>
@@ -22,11 +23,24 @@ struct verb {
 
 constexpr std::array verbs{
     verb{"run", "run a command while holding a lock", cli::run},
+    verb{"ls", "list the locks that are held, and by whom", cli::ls},
+    verb{"inspect", "tell all about one lock", cli::inspect},
+    verb{"wait", "wait until a lock is free, without taking it", cli::wait},
+    verb{"unlock", "take a lock away from whoever holds it", cli::unlock},
+    verb{"bench", "measure locks on your own server", cli::bench},
     verb{"demo", "see lost updates, the lock that prevents them, and a killed holder", cli::demo},
     verb{"doctor", "see whether a server is fit for locks, and what to do about it", cli::doctor},
     verb{"demo-worker", "", cli::demo_worker},
     verb{"demo-holder", "", cli::demo_holder},
 };
+
+std::vector<std::string> known_words() {
+    std::vector<std::string> words{"help", "--help", "--version"};
+    for (const verb& each : verbs)
+        if (!each.summary.empty())
+            words.emplace_back(each.name);
+    return words;
+}
 
 void print_help(std::ostream& out) {
     out << "Locks shared by processes and machines, on Redis or Valkey.\n\n"
@@ -60,7 +74,7 @@ int dispatch(const cli::inheritance& inherited, cli::arguments given) {
     const auto meant = std::ranges::find(verbs, first, &verb::name);
     if (meant == verbs.end())
         throw cli::usage_error{(first.starts_with('-') ? "unknown option " : "there is no verb ") +
-                               cli::printable(first) + "; see 'holdfast --help'"};
+                               cli::printable(first) + cli::advice_on(first, known_words(), "")};
     return meant->run(inherited, std::move(given));
 }
 

@@ -100,7 +100,11 @@ public:
     /// Waits until the lock is seen free. False: it was not within `patience` (zero: one look).
     /// Woken by the release, as who waits for the lock is; somebody else may have taken it when
     /// this returns.
-    bool wait_free(lock_name, duration patience = duration::max());
+    bool wait_free(lock_name name) { return await_free(std::move(name), duration::max()); }
+    template <typename Rep, typename Period>
+    bool wait_free(lock_name name, std::chrono::duration<Rep, Period> patience) {
+        return await_free(std::move(name), detail::saturate(patience, detail::rounding::up));
+    }
 
     /// As `basic_mutex::force_unlock()`.
     bool force_unlock(lock_name);
@@ -121,11 +125,14 @@ public:
             },
             token);
     }
-    template <asio::completion_token_for<void(error_code, bool)> Token>
-    auto async_wait_free(lock_name name, duration patience, Token&& token) {
+    template <typename Rep, typename Period,
+              asio::completion_token_for<void(error_code, bool)> Token>
+    auto async_wait_free(lock_name name, std::chrono::duration<Rep, Period> patience,
+                         Token&& token) {
+        const duration most = detail::saturate(patience, detail::rounding::up);
         return asio::async_initiate<Token, void(error_code, bool)>(
-            [engine = engine_, name = std::move(name), patience](auto handler) mutable {
-                start_wait_free(engine, std::move(name), patience, std::move(handler));
+            [engine = engine_, name = std::move(name), most](auto handler) mutable {
+                start_wait_free(engine, std::move(name), most, std::move(handler));
             },
             token);
     }
@@ -140,6 +147,7 @@ private:
     struct own_thread {};
     client(own_thread, options);
     static options with_url(std::string_view);
+    bool await_free(lock_name, duration patience);
     static void start_doctor(std::shared_ptr<sync::engine>, lock_name,
                              asio::any_completion_handler<void(error_code, diagnosis)>);
     static void

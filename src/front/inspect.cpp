@@ -38,7 +38,7 @@ asio::awaitable<lock_list> list_all(shared_engine home, std::string pattern, std
     co_return co_await home->operators_view().list(std::move(of_store), limit);
 }
 
-asio::awaitable<bool> await_free(shared_engine home, lock_name name, duration patience) {
+asio::awaitable<bool> watch_until_free(shared_engine home, lock_name name, duration patience) {
     const lock_name of_store = mapped(home, name);
     co_return co_await sync::wait_until_free(home, of_store, patience);
 }
@@ -58,8 +58,8 @@ lock_list client::list(std::string pattern, std::size_t limit) {
     return front::wait_for(engine_, list_all(engine_, std::move(pattern), limit));
 }
 
-bool client::wait_free(lock_name name, duration patience) {
-    return front::wait_for(engine_, await_free(engine_, std::move(name), patience));
+bool client::await_free(lock_name name, duration patience) {
+    return front::wait_for(engine_, watch_until_free(engine_, std::move(name), patience));
 }
 
 bool client::force_unlock(lock_name name) {
@@ -79,7 +79,7 @@ void client::start_list(shared_engine engine, std::string pattern, std::size_t l
 
 void client::start_wait_free(shared_engine engine, lock_name name, duration patience,
                              asio::any_completion_handler<void(error_code, bool)> handler) {
-    front::start(engine, await_free(engine, std::move(name), patience), std::move(handler));
+    front::start(engine, watch_until_free(engine, std::move(name), patience), std::move(handler));
 }
 
 } // namespace holdfast

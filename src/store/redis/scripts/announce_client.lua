@@ -1,5 +1,5 @@
 -- Says who a client is, for whoever asks who holds its locks.
--- KEYS: the client's key. ARGV: ms until it is forgotten (0: now), host, pid, program, label, since (s).
+-- KEYS: the client's key. ARGV: ms it is kept (0: away with it), host, pid, program, label, since.
 -- Returns OK | how many keys went. Not of Redisson.
 
 if ARGV[1] == '0' then
