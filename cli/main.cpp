@@ -45,9 +45,13 @@ std::vector<std::string> known_words() {
 void print_help(std::ostream& out) {
     out << "Locks shared by processes and machines, on Redis or Valkey.\n\n"
            "Usage: holdfast VERB [OPTIONS] ...\n\n";
+    std::size_t width = 0;
     for (const verb& each : verbs)
         if (!each.summary.empty())
-            out << "  " << each.name << std::string(8 - each.name.size(), ' ') << each.summary
+            width = std::max(width, each.name.size() + 2);
+    for (const verb& each : verbs)
+        if (!each.summary.empty())
+            out << "  " << each.name << std::string(width - each.name.size(), ' ') << each.summary
                 << '\n';
     out << "\n  -h, --help   this text; 'holdfast VERB --help' tells all about a verb\n"
            "  --version    the version\n\n"
