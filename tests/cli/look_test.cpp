@@ -98,6 +98,18 @@ TEST_P(Look, TellsJvmsAndReadersToo) {
     EXPECT_THAT(run({"inspect", "rw"}, url()).out, HasSubstr("lease left no end"));
 }
 
+TEST_P(Look, TellsALockWithVeryManyReadersFromAnyOtherHash) {
+    server().command({"HSET", "rw", "mode", "read"});
+    for (int i = 0; i < 150; ++i) {
+        const std::string reader = "8743c9c0-0795-4907-87fd-6c719a6b4586:" + std::to_string(i);
+        server().command({"HSET", "rw", reader, "1"});
+        server().command({"HSET", "session", "field " + std::to_string(i), "1"});
+    }
+    EXPECT_EQ(run({"ls", "-1"}, url()).out, "rw\n");
+    EXPECT_THAT(run({"ls"}, url()).out, HasSubstr("rw lock  many"));
+    EXPECT_EQ(run({"inspect", "session"}, url()).status, 65);
+}
+
 TEST_P(Look, SaysWhatIsNoLock) {
     server().command({"SET", "text", "x"});
     const ended told = run({"inspect", "text"}, url());

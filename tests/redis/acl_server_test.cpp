@@ -133,6 +133,20 @@ TEST_P(LeastPrivilege, OfAnOperatorIsEnough) {
     EXPECT_TRUE(seen->listeners);
 }
 
+TEST_P(LeastPrivilege, WithoutTheRightToAskWhoClientsAreLocksAreStillSeen) {
+    rules both = all_;
+    both.insert(both.end(), operators_.begin(), operators_.end());
+    std::erase(both, "~holdfast_client:*");
+    grant(both);
+    client holder = connect(), looker = connect();
+    mutex lock{holder, "app:stock"};
+    const std::scoped_lock held{lock};
+    const lock_list seen = looker.list();
+    ASSERT_EQ(seen.locks.size(), 1u);
+    EXPECT_TRUE(seen.locks[0].owners.at(0).is_holdfast);
+    EXPECT_FALSE(seen.locks[0].owners.at(0).client);
+}
+
 TEST_P(LeastPrivilege, EachRightThatIsTakenFromAnOperatorIsNamedOrDoneWithout) {
     for (const std::string& taken : operators_) {
         rules rest = all_;

@@ -97,6 +97,13 @@ TEST(LockState, OfAHashWithTooManyFieldsToTellIsOther) {
     EXPECT_EQ(lock_state_in("L", big)->kind, key_kind::other);
 }
 
+TEST(LockState, OfALockWithVeryManyReadersNamesNone) {
+    reply crowd = hash({{"mode", "read"}});
+    crowd.items[3] = number(1'000);
+    EXPECT_EQ(lock_state_in("L", crowd)->kind, key_kind::read_write_lock);
+    EXPECT_TRUE(lock_state_in("L", crowd)->owners.empty());
+}
+
 TEST(LockState, OfWhatIsNoHashIsOtherAndOfNothingIsNothing) {
     reply told = hash({});
     told.items[0] = text("string");
