@@ -65,7 +65,8 @@ asio::awaitable<lock_list> lock_inspector::list(std::string pattern, std::size_t
         const std::size_t some = std::min(rest.size(), described_at_once_max);
         std::vector<std::string> batch{rest.begin(), rest.begin() + some};
         rest = rest.subspan(some);
-        for (lock_state& each : co_await describe_locks(server_, std::move(batch)))
+        std::vector<lock_state> described = co_await describe_locks(server_, std::move(batch));
+        for (lock_state& each : described)
             if (each.kind != key_kind::other) // released or replaced meanwhile
                 all.locks.push_back(std::move(each));
     }
