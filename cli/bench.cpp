@@ -57,7 +57,8 @@ struct measured {
 };
 
 double microseconds(std::chrono::nanoseconds length) {
-    return static_cast<double>(length.count() / 100) / 10;
+    const auto tenths = length.count() / 100;
+    return static_cast<double>(tenths) / 10;
 }
 
 std::string with_one_digit(double number) {

@@ -51,7 +51,8 @@ asio::awaitable<bool> lock_inspector::force_release(lock_name name) {
 }
 
 asio::awaitable<std::optional<lock_state>> lock_inspector::describe(lock_name name) {
-    std::vector<std::string> one(1, std::move(name.text));
+    std::vector<std::string> one;
+    one.push_back(std::move(name.text));
     std::vector<lock_state> found = co_await describe_locks(server_, std::move(one));
     if (found.empty())
         co_return std::nullopt;
@@ -62,9 +63,9 @@ asio::awaitable<lock_list> lock_inspector::list(std::string pattern, std::size_t
     const found_names found = co_await find_locks(server_, std::move(pattern), limit);
     lock_list all{{}, found.complete};
     for (std::span<const std::string> rest{found.names}; !rest.empty();) {
-        const std::size_t some = std::min(rest.size(), described_at_once_max);
-        std::vector<std::string> batch{rest.begin(), rest.begin() + some};
-        rest = rest.subspan(some);
+        const auto some = rest.first(std::min(rest.size(), described_at_once_max));
+        std::vector<std::string> batch{some.begin(), some.end()};
+        rest = rest.subspan(some.size());
         std::vector<lock_state> described = co_await describe_locks(server_, std::move(batch));
         for (lock_state& each : described)
             if (each.kind != key_kind::other) // released or replaced meanwhile

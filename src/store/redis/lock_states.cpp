@@ -124,6 +124,7 @@ std::optional<lock_state> lock_state_in(std::string name, const reply& told) {
 asio::awaitable<std::vector<lock_state>> describe_locks(node& server,
                                                         std::vector<std::string> names) {
     std::vector<std::string> channels;
+    channels.reserve(names.size());
     for (const std::string& each : names)
         channels.push_back(lock_channel(each).text);
     const std::vector<std::string_view> keys{names.begin(), names.end()};
