@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cli/child_process.hpp"
 
+#include "cli/controlling_terminal.hpp"
 #include "cli/exit_status.hpp"
 #include "cli/inheritance.hpp"
-#include "cli/terminal.hpp"
 
 #include <boost/asio/use_awaitable.hpp>
 
@@ -33,7 +33,7 @@ struct plan {
     std::vector<char*> command;
     std::vector<char*> environment;
     standard_descriptors standard;
-    const terminal* foreground_of;
+    const controlling_terminal* foreground_of;
     int report; ///< where errno goes if the exec fails
     pid_t parent;
 };

@@ -16,7 +16,7 @@ namespace cli {
 
 namespace asio = holdfast::asio;
 class inheritance;
-class terminal;
+class controlling_terminal;
 
 /// The command could not be executed; `error` is errno's value.
 struct cannot_start {
@@ -33,8 +33,9 @@ struct standard_descriptors {
 /// What else the child finds.
 struct surroundings {
     standard_descriptors standard{};
-    std::vector<std::string> variables{};    ///< `NAME=value`, which win over the environment's
-    const terminal* foreground_of = nullptr; ///< this terminal listens to it from the start
+    std::vector<std::string> variables{}; ///< `NAME=value`, which win over the environment's
+    const controlling_terminal* foreground_of =
+        nullptr; ///< this terminal listens to it from the start
 };
 
 /// A command in a process group of its own, which does not outlive this process. It finds the

@@ -27,22 +27,28 @@ split_arguments split_at_dashes(arguments all) {
 
 namespace {
 
+/// An option as it was given, without its value, which may be a password.
+std::string name_of(const std::string& option) {
+    return option.substr(0, option.find('='));
+}
+
+std::vector<std::string> options_of(const CLI::App& verb) {
+    std::vector<std::string> names;
+    for (const CLI::Option* const each : verb.get_options())
+        for (const std::string& name : each->get_lnames())
+            names.push_back("--" + name);
+    return names;
+}
+
 /// The first surplus word, if it is an option. One behind another word may be a command's, which
 /// the verb knows better.
-void reject_unknown_option(const CLI::App& expected) {
-    const arguments surplus = expected.remaining();
+void reject_unknown_option(const CLI::App& verb) {
+    const arguments surplus = verb.remaining();
     if (surplus.empty() || !surplus.front().starts_with('-'))
         return;
-    std::vector<std::string> known;
-    for (const CLI::Option* const each : expected.get_options()) {
-        for (const std::string& name : each->get_lnames())
-            known.push_back("--" + name);
-        for (const std::string& name : each->get_snames())
-            known.push_back("-" + name);
-    }
-    throw usage_error{"unknown option " + printable(surplus.front()) +
-                      did_you_mean(surplus.front(), known) + "; see 'holdfast " +
-                      expected.get_name() + " --help'"};
+    const std::string name = name_of(surplus.front());
+    throw usage_error{"unknown option " + printable(name) +
+                      advice_on(name, options_of(verb), verb.get_name())};
 }
 
 } // namespace
@@ -62,6 +68,12 @@ bool parse(CLI::App& expected, arguments given, std::string_view help) {
         throw usage_error{std::string{wrong.what()} + "; see 'holdfast " + expected.get_name() +
                           " --help'"};
     }
+}
+
+void reject_surplus(const CLI::App& verb) {
+    if (const arguments surplus = verb.remaining(); !surplus.empty())
+        throw usage_error{"'" + printable(surplus.front()) +
+                          "' is one word too many; see 'holdfast " + verb.get_name() + " --help'"};
 }
 
 std::chrono::duration<double> parse_time(std::string_view option, std::string_view text) {

@@ -28,6 +28,9 @@ split_arguments split_at_dashes(arguments);
 /// `usage_error` for anything wrong but surplus words, which the verb knows better.
 bool parse(CLI::App&, arguments, std::string_view help);
 
+/// Throws `usage_error` for a word that the verb has no use for.
+void reject_surplus(const CLI::App&);
+
 /// `1.5`, `30s`, `500ms`, `2m`, `1h`; a bare number means seconds. Throws `usage_error`, which
 /// names the option.
 std::chrono::duration<double> parse_time(std::string_view option, std::string_view text);

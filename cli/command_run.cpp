@@ -18,7 +18,7 @@ command_run::command_run(asio::io_context& loop, const locked_run& wanted,
     , inherited_{inherited}
     , signals_{signals}
     , behind_{behind}
-    , reads_terminal_{behind != nullptr && terminal::is_stdin()} {}
+    , reads_terminal_{behind != nullptr && controlling_terminal::is_stdin()} {}
 
 asio::awaitable<int> command_run::under(const holdfast::lease& held) {
     // The whole URL, a password too: the command shall reach the same server, and its environment

@@ -6,6 +6,8 @@
 #include "cli/exit_status.hpp"
 #include "cli/inheritance.hpp"
 #include "cli/last_words.hpp"
+#include "cli/lock_words.hpp"
+#include "cli/output.hpp"
 #include "cli/reaching.hpp"
 #include "cli/say.hpp"
 #include "cli/verbs.hpp"
@@ -17,7 +19,6 @@
 #include <CLI/Config.hpp>
 #include <CLI/Formatter.hpp>
 
-#include <cstdio>
 #include <cstdlib>
 #include <filesystem>
 #include <iostream>
@@ -31,26 +32,23 @@ namespace {
 using holdfast::boot_clock;
 
 constexpr std::string_view help =
-    R"(Shows what a lock is for, in three acts of a few seconds each: four processes that lose
-each other's updates, the same four with a lock, and a waiter behind a holder that is killed.
+    R"(Shows what a lock is for, in three acts of a few seconds each: four processes
+that lose each other's updates, the same four with a lock, and a waiter behind a
+holder that is killed.
 
 Usage: holdfast demo [OPTIONS]
 
-      --url URL   the server: redis://[USER[:PASSWORD]@]HOST[:PORT][/DATABASE] or
-                  unix:///PATH/TO/SOCKET; default: the environment's HOLDFAST_URL, or
-                  else this machine's private server
-  -h, --help      this text
+      --url URL        the server, as for 'holdfast run'
+  -h, --help           this text
 
 It uses one lock with a name of its own and leaves nothing behind.
 
-Exit status: 0; 1 the count with the lock was wrong; 69 the server cannot be reached.
+Exit status:
+    0   it went as it should
+    1   the count with the lock was wrong
+   64   the command line is wrong
+   69   the server cannot be reached, or refuses
 )";
-
-std::string seconds(holdfast::duration length) {
-    char text[32];
-    std::snprintf(text, sizeof text, "%.1f s", std::chrono::duration<double>{length}.count());
-    return text;
-}
 
 /// A name that no other run uses; on the way it is seen whether the server gives locks.
 std::string try_server(const std::string& url) {
@@ -87,7 +85,7 @@ bool act_two(demo_screen& screen, const inheritance& inherited, const std::strin
         return false;
     }
     std::cout << "   The number is " << got.number << ": no update was lost ("
-              << seconds(boot_clock::now() - start) << ").\n";
+              << in_words(boot_clock::now() - start) << ").\n";
     return true;
 }
 
@@ -99,7 +97,7 @@ bool act_three(demo_screen& screen, const inheritance& inherited, const std::str
         std::cout << "   The lock was ours while its holder still lived. That is wrong.\n";
         return false;
     }
-    std::cout << "   Nobody released the lock, and " << seconds(*wait)
+    std::cout << "   Nobody released the lock, and " << in_words(*wait)
               << " after the kill it was ours:\n   its lease had ended.\n";
     return true;
 }
@@ -149,13 +147,10 @@ int demo(const inheritance& inherited, arguments all) {
     expected.add_option("--url", given_url);
     if (!parse(expected, std::move(all), help))
         return success;
-    if (const arguments surplus = expected.remaining(); !surplus.empty())
-        throw usage_error{"unexpected " + printable(surplus.front()) +
-                          "; see 'holdfast demo --help'"};
+    reject_surplus(expected);
     const std::string url = server_url(given_url);
     ::setenv("HOLDFAST_URL", url.c_str(), 1); // for the workers
-    if (!inherited.ignores(SIGPIPE))
-        ::signal(SIGPIPE, SIG_DFL); // whoever reads this may have seen enough
+    end_with_reader(inherited);               // who may have seen enough
     try {
         return play(inherited, url);
     } catch (const boost::system::system_error& failure) {

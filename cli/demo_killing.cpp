@@ -4,6 +4,7 @@
 #include "cli/child_process.hpp"
 #include "cli/demo_screen.hpp"
 #include "cli/descriptor.hpp"
+#include "cli/lock_words.hpp"
 #include "cli/reaching.hpp"
 #include "cli/until_first.hpp"
 
@@ -12,7 +13,6 @@
 
 #include <algorithm>
 #include <csignal>
-#include <cstdio>
 #include <iostream>
 #include <vector>
 
@@ -21,12 +21,6 @@ namespace {
 
 using holdfast::boot_clock;
 using namespace std::chrono_literals;
-
-std::string seconds(holdfast::duration length) {
-    char text[32];
-    std::snprintf(text, sizeof text, "%.1f s", std::chrono::duration<double>{length}.count());
-    return text;
-}
 
 asio::awaitable<void> take(holdfast::mutex& lock, std::optional<holdfast::lease>& held) {
     held = co_await lock.async_lock(asio::use_awaitable);
@@ -93,14 +87,14 @@ struct scene {
     std::vector<std::string> table(pid_t holder, holdfast::duration left, bool ours) const {
         const auto bar = static_cast<std::size_t>(std::clamp<long>(left.count() / 100, 0, 20));
         const std::string waited =
-            killed_at ? seconds((ours ? ours_at : boot_clock::now()) - *killed_at) : "";
+            killed_at ? in_words((ours ? ours_at : boot_clock::now()) - *killed_at) : "";
         return {"   process " + std::to_string(holder) + "  " +
                     (killed_at ? screen.bad("killed") : screen.good("has the lock")),
                 "   we" + std::string(std::to_string(holder).size() + 8, ' ') +
                     (ours ? screen.good("have the lock")
                           : "wait" + (waited.empty() ? "" : ", since the kill for " + waited)),
                 "   the lease" + std::string(std::to_string(holder).size() + 1, ' ') +
-                    (ours ? "is ours" : std::string(bar, '#') + " " + seconds(left) + " left")};
+                    (ours ? "is ours" : std::string(bar, '#') + " " + in_words(left) + " left")};
     }
 };
 

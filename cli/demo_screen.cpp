@@ -1,35 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cli/demo_screen.hpp"
 
-#include <cstdlib>
 #include <iostream>
 
-#include <sys/ioctl.h>
 #include <unistd.h>
 
 namespace cli {
-namespace {
-
-bool can_be_written_over() {
-    const char* const kind = std::getenv("TERM");
-    winsize size{};
-    const bool narrow =
-        ::ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 0 && size.ws_col < 80;
-    return ::isatty(STDOUT_FILENO) == 1 && kind != nullptr && std::string_view{kind} != "dumb" &&
-           !narrow;
-}
-
-/// no-color.org: set and not empty.
-bool colours_are_welcome() {
-    const char* const no = std::getenv("NO_COLOR");
-    return no == nullptr || *no == '\0';
-}
-
-} // namespace
 
 demo_screen::demo_screen()
-    : live_{can_be_written_over()}
-    , coloured_{live_ && colours_are_welcome()} {}
+    : demo_screen{form_of(STDOUT_FILENO)} {}
+
+demo_screen::demo_screen(const output_form& form)
+    : live_{form.live && form.columns >= columns_needed}
+    , coloured_{live_ && form.colours} {}
 
 void demo_screen::show(const std::vector<std::string>& lines) {
     std::string picture;

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include "cli/output.hpp"
+
 #include <string>
 #include <string_view>
 #include <vector>
@@ -26,6 +28,9 @@ public:
     std::string bad(std::string_view) const;
 
 private:
+    static constexpr std::size_t columns_needed = 80;
+
+    explicit demo_screen(const output_form&);
     std::string tinted(std::string_view code, std::string_view) const;
 
     const bool live_;

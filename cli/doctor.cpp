@@ -2,6 +2,7 @@
 // `holdfast doctor`: what a server is like for locks, as lines for people or as JSON for programs.
 #include "cli/exit_status.hpp"
 #include "cli/last_words.hpp"
+#include "cli/output.hpp"
 #include "cli/reaching.hpp"
 #include "cli/say.hpp"
 #include "cli/verbs.hpp"
@@ -25,19 +26,21 @@ using holdfast::diagnosis;
 using holdfast::severity;
 
 constexpr std::string_view help =
-    R"(Looks at a server with a locksmith's eyes: is it reached, which rights has this user (tried
-out with a lock), what happens when memory or disk run out, what do replicas and clock say?
+    R"(Looks at a server with a locksmith's eyes: is it reached, which rights has this
+user (tried out with a lock), what happens when memory or disk run out, what do
+replicas and clock say?
 
 Usage: holdfast doctor [OPTIONS] [NAME]
 
-  NAME                 the lock to try (default holdfast-doctor); one that this user may take
-      --json           for programs: {"worst": ..., "findings": [{"severity", "topic", "what",
-                       "remedy"}, ...]}
+  NAME                 the lock to try (default holdfast-doctor); one that this
+                       user may take
+      --json           for programs: {"worst": ..., "findings": [{"severity",
+                       "topic", "what", "remedy"}, ...]}
       --url URL        as for 'holdfast run'
   -h, --help           this text
 
-Each finding is fine, a note, a warning (in some event locks will not do what is expected), or a
-danger (they do not work, or are lost in everyday events).
+Each finding is fine, a note, a warning (in some event locks will not do what is
+expected), or a danger (they do not work, or are lost in everyday events).
 
 Exit status:
     0   nothing worse than a note
@@ -46,7 +49,8 @@ Exit status:
    69   the server cannot be reached, or refuses
 
 Example:
-  holdfast doctor --json | jq -r '.findings[] | select(.severity == "danger") | .remedy'
+  holdfast doctor --json |
+      jq -r '.findings[] | select(.severity == "danger") | .remedy'
 )";
 
 struct given_options {
@@ -65,7 +69,6 @@ void print_lines(const diagnosis& found) {
             std::cout << std::setw(severity_width + topic_width) << ""
                       << "-> " << printable(each.remedy, each.remedy.size()) << '\n';
     }
-    std::cout << std::flush;
 }
 
 void print_json(const diagnosis& found) {
@@ -77,7 +80,7 @@ void print_json(const diagnosis& found) {
                        {"remedy", each.remedy}});
     const boost::json::object whole{{"worst", to_string(found.worst())},
                                     {"findings", std::move(all)}};
-    std::cout << boost::json::serialize(whole) << std::endl;
+    std::cout << boost::json::serialize(whole) << '\n';
 }
 
 int status_of(const diagnosis& found) {
@@ -91,7 +94,7 @@ int status_of(const diagnosis& found) {
 
 } // namespace
 
-int doctor(const inheritance&, arguments all) {
+int doctor(const inheritance& inherited, arguments all) {
     given_options given;
     CLI::App expected{"", "doctor"};
     expected.add_flag("--json", given.json);
@@ -99,16 +102,15 @@ int doctor(const inheritance&, arguments all) {
     expected.add_option("NAME", given.name);
     if (!parse(expected, std::move(all), help))
         return success;
-    if (const arguments surplus = expected.remaining(); !surplus.empty())
-        throw usage_error{"what is " + printable(surplus.front()) +
-                          "? See 'holdfast doctor --help'"};
+    reject_surplus(expected);
 
     const std::string url = server_url(given.url);
+    end_with_reader(inherited);
     try {
         holdfast::client home{reaching(url)};
         const diagnosis found = home.doctor({given.name});
         given.json ? print_json(found) : print_lines(found);
-        return status_of(found);
+        return after_output(status_of(found));
     } catch (const boost::system::system_error& failure) {
         return last_words{}.report(failure, url);
     }

@@ -1,27 +1,36 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cli/holder.hpp"
 
-#include <holdfast/mutex.hpp>
+#include "cli/lock_words.hpp"
+#include "cli/say.hpp"
 
 #include <boost/asio/use_awaitable.hpp>
 
-#include <cstdio>
+#include <algorithm>
 #include <utility>
 
 namespace cli {
+namespace {
 
-asio::awaitable<std::string> who_holds(holdfast::client& home, std::string name) {
-    const holdfast::mutex lock{home, std::move(name)};
-    const std::optional<holdfast::duration> left =
-        co_await lock.async_remaining_lease(asio::use_awaitable);
-    if (!left)
-        co_return "";
-    if (*left == holdfast::duration::max())
-        co_return "held without end";
-    char text[64];
-    std::snprintf(text, sizeof text, "held on a lease with %.1f s left",
-                  std::chrono::duration<double>{*left}.count());
-    co_return text;
+/// One of ours that has not said who it is has nothing but a number.
+bool is_known(const holdfast::lock_owner& owner) {
+    return owner.client || !owner.is_holdfast;
+}
+
+std::string told_of(const holdfast::lock_state& lock, wording form) {
+    if (lock.owners.empty() || std::ranges::any_of(lock.owners, is_known))
+        return "held by " +
+               (form == wording::brief ? owners_in_short(lock) : owners_in_words(lock));
+    return lock.remaining ? "held on a lease with " + in_words(*lock.remaining) + " left"
+                          : "held without end";
+}
+
+} // namespace
+
+asio::awaitable<std::string> who_holds(holdfast::client& home, std::string name, wording form) {
+    const std::optional<holdfast::lock_state> found =
+        co_await home.async_inspect(std::move(name), asio::use_awaitable);
+    co_return found ? printable(told_of(*found, form), 500) : "";
 }
 
 } // namespace cli

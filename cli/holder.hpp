@@ -9,8 +9,11 @@ namespace cli {
 
 namespace asio = holdfast::asio;
 
-/// Who holds the lock, for people: `held by ...`; empty if it is free. Throws what the store
-/// throws.
-asio::awaitable<std::string> who_holds(holdfast::client&, std::string lock);
+/// How much is to be said of a holder.
+enum class wording { brief, full };
+
+/// Who holds the lock, for people: `held by ...`, or on what lease where that is all that is known;
+/// empty if it is free. Throws what the store throws.
+asio::awaitable<std::string> who_holds(holdfast::client&, std::string lock, wording);
 
 } // namespace cli

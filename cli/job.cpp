@@ -119,7 +119,7 @@ void job::stop() const noexcept {
 }
 
 int work_behind_job(const inheritance& inherited, const std::function<int(const job*)>& work) {
-    std::optional<terminal> device = terminal::open();
+    std::optional<controlling_terminal> device = controlling_terminal::open();
     if (!device)
         return work(nullptr);
     sigset_t heard = set_of({SIGCHLD});

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include "cli/terminal.hpp"
+#include "cli/controlling_terminal.hpp"
 
 #include <functional>
 
@@ -13,7 +13,7 @@ class inheritance;
 
 /// What stands between a worker and the shell of its terminal.
 struct job {
-    terminal device;
+    controlling_terminal device;
     pid_t front; ///< the process that the shell waits for
     pid_t group; ///< the one of the shell's job
 

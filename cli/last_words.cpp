@@ -27,7 +27,8 @@ void last_words::notify(const holdfast::event& event) noexcept {
         text_.assign(event.text, event.text_size);
 }
 
-int last_words::report(const boost::system::system_error& failure, const std::string& url) const {
+int last_words::report(const boost::system::system_error& failure, const std::string& url,
+                       std::string_view refusal) const {
     const std::string why = for_people(text_.empty() ? failure.what() : text_, failure.code());
     const std::string server = printable(without_password(url));
     if (failure.code() == holdfast::errc::invalid_argument) {
@@ -37,7 +38,7 @@ int last_words::report(const boost::system::system_error& failure, const std::st
     if (failure.code() == holdfast::errc::unreachable)
         say("cannot reach " + server + ": " + why);
     else
-        say(server + " did not give the lock: " + why);
+        say(server + " " + std::string{refusal} + ": " + why);
     return unavailable;
 }
 

@@ -16,7 +16,8 @@ public:
     void notify(const holdfast::event&) noexcept override;
 
     /// Says what is wrong with the store at `url`, and answers the exit status for it.
-    int report(const boost::system::system_error&, const std::string& url) const;
+    int report(const boost::system::system_error&, const std::string& url,
+               std::string_view refusal = "did not give the lock") const;
 
 private:
     std::string text_;

@@ -33,6 +33,11 @@ namespace {
 using holdfast::error_code;
 using std::chrono::duration;
 
+/// What the server and `holdfast ls` call us: by the command, without its folder.
+std::string label_of(const std::string& command) {
+    return command.substr(command.rfind('/') + 1);
+}
+
 class performance {
 public:
     performance(const locked_run& wanted, const inheritance& inherited, const job* behind)
@@ -60,7 +65,7 @@ public:
 private:
     holdfast::client connect() {
         holdfast::options how = reaching(wanted_.url);
-        how.label = "holdfast-run";
+        how.label = label_of(wanted_.command.front());
         how.close_patience = std::chrono::seconds{1}; // the release has had its own patience
         how.observer = words_;
         return {loop_.get_executor(), std::move(how)};

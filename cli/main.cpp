@@ -23,6 +23,11 @@ struct verb {
 
 constexpr std::array verbs{
     verb{"run", "run a command while holding a lock", cli::run},
+    verb{"ls", "list the locks that are held, and by whom", cli::ls},
+    verb{"inspect", "tell all about one lock", cli::inspect},
+    verb{"wait", "wait until a lock is free, without taking it", cli::wait},
+    verb{"unlock", "take a lock away from whoever holds it", cli::unlock},
+    verb{"bench", "measure locks on your own server", cli::bench},
     verb{"demo", "see lost updates, the lock that prevents them, and a killed holder", cli::demo},
     verb{"doctor", "see whether a server is fit for locks, and what to do about it", cli::doctor},
     verb{"server", "see or stop this machine's private server", cli::server},
@@ -31,30 +36,37 @@ constexpr std::array verbs{
     verb{"private-server", "", cli::private_server},
 };
 
+std::vector<std::string> known_words() {
+    std::vector<std::string> words{"help", "--help", "--version"};
+    for (const verb& each : verbs)
+        if (!each.summary.empty())
+            words.emplace_back(each.name);
+    return words;
+}
+
 void print_help(std::ostream& out) {
     out << "Locks shared by processes and machines, on Redis or Valkey.\n\n"
            "Usage: holdfast VERB [OPTIONS] ...\n\n";
+    std::size_t width = 0;
     for (const verb& each : verbs)
         if (!each.summary.empty())
-            out << "  " << each.name << std::string(8 - each.name.size(), ' ') << each.summary
+            width = std::max(width, each.name.size() + 2);
+    for (const verb& each : verbs)
+        if (!each.summary.empty())
+            out << "  " << each.name << std::string(width - each.name.size(), ' ') << each.summary
                 << '\n';
     out << "\n  -h, --help   this text; 'holdfast VERB --help' tells all about a verb\n"
            "  --version    the version\n\n"
            "Example:\n"
            "  holdfast run nightly-report -- ./report.sh\n\n"
-           "Without a server of yours (--url, or HOLDFAST_URL=redis://HOST:PORT) the locks are "
-           "this\n"
-           "machine's and this user's: a private redis-server or valkey-server keeps them.\n";
+           "Without a server of yours (--url, or HOLDFAST_URL=redis://HOST:PORT) the locks\n"
+           "are this machine's and this user's: a private redis-server or valkey-server\n"
+           "keeps them.\n";
 }
 
 [[noreturn]] void reject(const std::string& word) {
-    std::vector<std::string> known{"--help", "--version"};
-    for (const verb& each : verbs)
-        if (!each.summary.empty())
-            known.emplace_back(each.name);
     throw cli::usage_error{(word.starts_with('-') ? "unknown option " : "there is no verb ") +
-                           cli::printable(word) + cli::did_you_mean(word, known) +
-                           "; see 'holdfast --help'"};
+                           cli::printable(word) + cli::advice_on(word, known_words(), "")};
 }
 
 int dispatch(const cli::inheritance& inherited, cli::arguments given) {
@@ -74,7 +86,7 @@ int dispatch(const cli::inheritance& inherited, cli::arguments given) {
     }
     const auto meant = std::ranges::find(verbs, first, &verb::name);
     if (meant == verbs.end())
-        reject(first);
+        reject(first.substr(0, first.find('=')));
     return meant->run(inherited, std::move(given));
 }
 

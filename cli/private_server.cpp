@@ -6,6 +6,7 @@
 
 #include <holdfast/time.hpp>
 
+#include <algorithm>
 #include <cctype>
 #include <cstdlib>
 #include <thread>
@@ -16,6 +17,14 @@ namespace {
 bool answers(const private_folder& home) {
     auto link = server_link::open(home.socket());
     return link && link->answers();
+}
+
+/// How many keys only say who a client is (docs/protocol/client.md). That of a killed one stays for
+/// a minute, and nobody needs a server for it.
+long clients_known_to(server_link& link) {
+    const std::string number =
+        link.ask("EVAL \"return tostring(#redis.call('keys', 'holdfast_client:*'))\" 0");
+    return std::atol(number.c_str());
 }
 
 void find_or_start(const private_folder& home) {
@@ -59,10 +68,13 @@ std::string url_of(const private_folder& home) {
 
 server_use use_of(server_link& link) {
     server_use found;
-    found.connections = number_in(link.ask("INFO clients"), "connected_clients") - 1;
+    // Who comes meanwhile makes it more, never less.
+    const long clients_known = clients_known_to(link);
     const std::string databases = link.ask("INFO keyspace"); // db0:keys=1,expires=1,...
     for (std::size_t at = 0; (at = databases.find(":keys=", at)) != std::string::npos; ++at)
         found.keys += std::atol(databases.c_str() + at + 6);
+    found.keys = std::max(0L, found.keys - clients_known);
+    found.connections = number_in(link.ask("INFO clients"), "connected_clients") - 1;
     return found;
 }
 

@@ -39,7 +39,7 @@ inline constexpr std::chrono::seconds server_start_patience{10};
 /// How much a server is used by others than this link.
 struct server_use {
     long connections = 0;
-    long keys = 0;
+    long keys = 0; ///< but those that only say who a client is
 
     bool nobody() const noexcept { return connections == 0 && keys == 0; }
 };

@@ -20,24 +20,30 @@ constexpr std::string_view help =
 Usage: holdfast run [OPTIONS] NAME -- COMMAND [ARGUMENT...]
 
   -n, --nonblock       do not wait if the lock is busy
-  -w, --wait SECONDS   wait no longer than that (0.5, 30, 2m); without it: for ever
+  -w, --wait SECONDS   wait no longer than that (0.5, 30, 2m); without it: for
+                       ever
   -E, --conflict-exit-code CODE
-                       exit status if the lock stays busy (default 1; 0 also says nothing)
-      --lease TIME     how long the lock outlives this program if it is killed or cut off
-                       (30s, 500ms; default 30s); it is renewed as long as the command runs
-      --url URL        the server: redis://[USER[:PASSWORD]@]HOST[:PORT][/DATABASE] or
-                       unix:///PATH/TO/SOCKET; default: the environment's HOLDFAST_URL, or else
-                       this machine's private server (see 'holdfast server --help');
-                       rediss:// for TLS; HOLDFAST_USERNAME and HOLDFAST_PASSWORD say who
-  -v, --verbose        say what is waited for, who holds it, and when it was taken
+                       exit status if the lock stays busy (default 1; 0 also
+                       says nothing)
+      --lease TIME     how long the lock outlives this program if it is killed
+                       or cut off (30s, 500ms; default 30s); it is renewed as
+                       long as the command runs
+      --url URL        redis://[USER[:PASSWORD]@]HOST[:PORT][/DATABASE], with
+                       rediss: for TLS, or unix:///PATH/TO/SOCKET; default: the
+                       environment's HOLDFAST_URL, or else this machine's
+                       private server (see 'holdfast server --help');
+                       HOLDFAST_USERNAME and HOLDFAST_PASSWORD say who
+  -v, --verbose        say what is waited for, who holds it, and when it was
+                       taken
   -h, --help           this text
 
-The command has a process group of its own, to which INT, TERM, HUP, QUIT, USR1, USR2, TSTP and
-CONT are passed on; on a terminal it has the foreground. Ctrl-Z stops the job, and its lock is still
-renewed. The command is killed if this program dies. If the lock is lost (the server is away too
-long, or an operator takes the lock), it is stopped: TERM, then KILL, also for the daemons it has
-started. In its environment, HOLDFAST_LOCK is the NAME and HOLDFAST_URL the server, with a password
-if you have put one there.
+The command has a process group of its own, to which INT, TERM, HUP, QUIT, USR1,
+USR2, TSTP and CONT are passed on; on a terminal it has the foreground. Ctrl-Z
+stops the job, and its lock is still renewed. The command is killed if this
+program dies. If the lock is lost (the server is away too long, or an operator
+takes the lock), it is stopped: TERM, then KILL, also for the daemons it has
+started. In its environment, HOLDFAST_LOCK is the NAME and HOLDFAST_URL the
+server, with a password if you have put one there.
 
 Exit status:
   the command's; 128+N if signal N ended it, or ended the wait for the lock
@@ -64,15 +70,11 @@ struct given_options {
     std::string name;
 };
 
-/// What CLI11 could make nothing of. The likeliest mistake is a forgotten `--`.
-void reject_surplus(const arguments& surplus, bool dashes_given) {
-    if (surplus.empty())
-        return;
-    const std::string& first = surplus.front();
-    if (!dashes_given)
+/// The likeliest reason for a word that nobody expects.
+void reject_forgotten_dashes(const CLI::App& expected) {
+    if (const arguments surplus = expected.remaining(); !surplus.empty())
         throw usage_error{"put -- before the command: holdfast run [OPTIONS] NAME -- " +
-                          printable(first) + " ..."};
-    throw usage_error{"'" + printable(first) + "' is one NAME too many; see 'holdfast run --help'"};
+                          printable(surplus.front()) + " ..."};
 }
 
 std::chrono::duration<double> patience(const given_options& given) {
@@ -101,7 +103,9 @@ int run(const inheritance& inherited, arguments all) {
     if (!parse(expected, std::move(ours), help))
         return success;
 
-    reject_surplus(expected.remaining(), command.has_value());
+    if (!command)
+        reject_forgotten_dashes(expected);
+    reject_surplus(expected);
     const char* const form = ": holdfast run [OPTIONS] NAME -- COMMAND [ARGUMENT...]";
     if (given.name.empty())
         throw usage_error{std::string{"which lock? Its NAME is missing"} + form};

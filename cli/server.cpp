@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // `holdfast server`: what the private server does, and its end.
 #include "cli/exit_status.hpp"
+#include "cli/output.hpp"
 #include "cli/private_server.hpp"
 #include "cli/say.hpp"
 #include "cli/verbs.hpp"
@@ -20,31 +21,37 @@ namespace cli {
 namespace {
 
 constexpr std::string_view help =
-    R"(This machine's private server: a redis-server or valkey-server of yours alone, which keeps
-the locks where no server is given (no --url, no HOLDFAST_URL). It is started when it is needed,
-listens on a unix socket in a folder that only you can enter and on no network, saves nothing, and
-ends when no client is connected and no lock is left for a while.
+    R"(This machine's private server: a redis-server or valkey-server of yours alone,
+which keeps the locks where no server is given (no --url, no HOLDFAST_URL). It
+is started when it is needed, listens on a unix socket in a folder that only you
+can enter and on no network, saves nothing, and ends when no client is connected
+and no lock is left for a while.
 
 Usage: holdfast server status [--json]
        holdfast server stop [--force]
 
   status         whether it runs, where, and who uses it
-      --json     for programs: {"running", "url", "program", "process", "uptime_seconds",
-                 "connections", "keys"}
+      --json     for programs: {"running", "url", "program", "process",
+                 "uptime_seconds", "connections", "keys"}
   stop           end it now, unless it is in use
       --force    even then: whoever holds a lock there loses it
   -h, --help     this text
 
-The folder is /tmp/holdfast-UID, or $XDG_RUNTIME_DIR/holdfast if that variable names a folder of
-your own choice (not the login session's /run/user/UID, which cron jobs do not have).
+The folder is /tmp/holdfast-UID, or $XDG_RUNTIME_DIR/holdfast if that variable
+names a folder of your own choice (not the login session's /run/user/UID, which
+cron jobs do not have).
 
-Environment: HOLDFAST_SERVER_LINGER, how long it outlives its last use (60s, 10m; default 60s).
+Environment: HOLDFAST_SERVER_LINGER, how long it outlives its last use (60s,
+10m; default 60s).
 
 Exit status:
     0   it runs (status); it does not run any more (stop)
     1   it does not run (status); it is in use (stop)
    64   the command line is wrong
    69   it does not answer
+
+Example:
+  holdfast server status --json | jq -r .url
 )";
 
 struct server_state {
@@ -91,14 +98,14 @@ int status(const std::optional<private_folder>& home, bool json) {
                      {"connections", now.use.connections},
                      {"keys", now.use.keys}};
         }
-        std::cout << boost::json::serialize(whole) << std::endl;
+        std::cout << boost::json::serialize(whole) << '\n';
     } else if (link) {
         const server_state now = ask_for_state(*link);
         std::cout << "running   " << url_of(*home) << "\nserver    " << now.program << ", process "
                   << now.process << ", for " << count(now.uptime_seconds, "second", "s")
-                  << "\nin use    " << in_words(now.use) << std::endl;
+                  << "\nin use    " << in_words(now.use) << '\n';
     } else {
-        std::cout << "not running; it starts when it is needed" << std::endl;
+        std::cout << "not running; it starts when it is needed" << '\n';
     }
     return link ? success : not_running;
 }
@@ -145,7 +152,7 @@ int stop(const std::optional<private_folder>& home, bool force) {
 
 } // namespace
 
-int server(const inheritance&, arguments all) {
+int server(const inheritance& inherited, arguments all) {
     bool json = false;
     bool force = false;
     std::string what;
@@ -155,16 +162,17 @@ int server(const inheritance&, arguments all) {
     expected.add_option("WHAT", what);
     if (!parse(expected, std::move(all), help))
         return success;
-    if (const arguments surplus = expected.remaining(); !surplus.empty())
-        throw usage_error{"what is " + printable(surplus.front()) +
-                          "? See 'holdfast server --help'"};
+    reject_surplus(expected);
     if ((what != "status" && what != "stop") || (json && what == "stop") ||
         (force && what == "status"))
         throw usage_error{"it is 'holdfast server status [--json]' or 'holdfast server stop "
                           "[--force]'"};
     try {
         const std::optional<private_folder> home = private_folder::find();
-        return what == "status" ? status(home, json) : stop(home, force);
+        if (what == "stop")
+            return stop(home, force);
+        end_with_reader(inherited);
+        return after_output(status(home, json));
     } catch (const no_answer& failure) {
         throw no_server{std::string{"the private server: "} + failure.what() +
                         "; 'holdfast server stop --force' ends it"};

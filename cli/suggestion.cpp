@@ -26,16 +26,26 @@ std::size_t slips_between(std::string_view a, std::string_view b) {
     return last.back();
 }
 
+/// The word that may have been meant, or null.
+const std::string* nearest(std::string_view word, const std::vector<std::string>& known) {
+    constexpr std::size_t slips_max = 2, longest_word = 40;
+    if (word.size() > longest_word || known.empty())
+        return nullptr;
+    const auto slips = [word](const std::string& each) { return slips_between(word, each); };
+    const auto found = std::ranges::min_element(known, {}, slips);
+    // Two letters of a short word make another one.
+    const std::size_t most = std::min(slips_max, (found->size() + 1) / 3);
+    return slips(*found) <= most ? &*found : nullptr;
+}
+
 } // namespace
 
-std::string did_you_mean(std::string_view given, const std::vector<std::string>& known) {
-    const std::string_view word = given.substr(0, std::min(given.find('='), std::size_t{32}));
-    const auto distance = [word](const std::string& each) { return slips_between(word, each); };
-    const auto nearest = std::ranges::min_element(known, {}, distance);
-    // Of a short word, two wrong letters leave nothing.
-    if (nearest == known.end() || distance(*nearest) > std::min<std::size_t>(2, word.size() / 3))
-        return {};
-    return " (did you mean " + *nearest + "?)";
+std::string advice_on(std::string_view word, const std::vector<std::string>& known,
+                      std::string_view verb) {
+    const std::string help =
+        "'holdfast " + std::string{verb}.append(verb.empty() ? "" : " ") + "--help'";
+    const std::string* const meant = nearest(word, known);
+    return meant ? ": did you mean " + *meant + "? See " + help : "; see " + help;
 }
 
 } // namespace cli

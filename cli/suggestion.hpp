@@ -7,7 +7,10 @@
 
 namespace cli {
 
-/// ` (did you mean X?)` for the nearest of the known words; empty if none is near.
-std::string did_you_mean(std::string_view given, const std::vector<std::string>& known);
+/// What to do about a word that nobody knows, to be put behind it: `: did you mean …? See …` if one
+/// of the known words may have been meant, else `; see …`. `verb`: whose help that is; may be
+/// empty.
+std::string advice_on(std::string_view word, const std::vector<std::string>& known,
+                      std::string_view verb);
 
 } // namespace cli

@@ -11,6 +11,11 @@ class inheritance;
 int run(const inheritance&, arguments);
 int demo(const inheritance&, arguments);
 int doctor(const inheritance&, arguments);
+int ls(const inheritance&, arguments);
+int inspect(const inheritance&, arguments);
+int unlock(const inheritance&, arguments);
+int wait(const inheritance&, arguments);
+int bench(const inheritance&, arguments);
 int server(const inheritance&, arguments);
 
 // Started by the demo.

@@ -2,14 +2,11 @@
 #include "cli/wait_report.hpp"
 
 #include "cli/holder.hpp"
+#include "cli/lock_words.hpp"
+#include "cli/output.hpp"
 #include "cli/say.hpp"
+#include "cli/utf8.hpp"
 
-#include <algorithm>
-#include <cstdio>
-#include <cstdlib>
-#include <string_view>
-
-#include <sys/ioctl.h>
 #include <unistd.h>
 
 namespace cli {
@@ -18,25 +15,8 @@ namespace {
 using holdfast::boot_clock;
 using namespace std::chrono_literals;
 
-bool stderr_is_terminal() {
-    const char* const kind = std::getenv("TERM");
-    return ::isatty(STDERR_FILENO) == 1 && kind != nullptr && std::string_view{kind} != "dumb";
-}
-
-std::size_t columns() {
-    winsize size{};
-    const bool known = ::ioctl(STDERR_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 1;
-    return known ? size.ws_col : 80;
-}
-
 void write_raw(const std::string& text) {
     [[maybe_unused]] const auto written = ::write(STDERR_FILENO, text.data(), text.size());
-}
-
-std::string seconds(holdfast::duration length) {
-    char text[32];
-    std::snprintf(text, sizeof text, "%.1f s", std::chrono::duration<double>{length}.count());
-    return text;
 }
 
 } // namespace
@@ -46,7 +26,7 @@ wait_report::wait_report(holdfast::client& home, const std::string& lock, bool v
     , lock_{lock}
     , name_{"'" + printable(lock, 40) + "'"}
     , verbose_{verbose}
-    , in_place_{stderr_is_terminal()} {}
+    , in_place_{form_of(STDERR_FILENO).live} {}
 
 asio::awaitable<void> wait_report::tell() {
     if (!verbose_ && !in_place_)
@@ -56,7 +36,7 @@ asio::awaitable<void> wait_report::tell() {
     for (;;) {
         std::string holder;
         try {
-            holder = co_await who_holds(home_, lock_);
+            holder = co_await who_holds(home_, lock_, in_place_ ? wording::brief : wording::full);
         } catch (const boost::system::system_error& failure) {
             if (failure.code() == asio::error::operation_aborted)
                 throw;
@@ -70,11 +50,11 @@ void wait_report::show(const std::string& holder) {
     if (verbose_ && !in_place_ && !shown_)
         say("waiting for lock " + name_ + (holder.empty() ? "" : ", " + holder));
     if (in_place_) {
-        std::string line = "holdfast: waiting for lock " + name_ + ", " +
-                           seconds(boot_clock::now() - since_) +
-                           (holder.empty() ? "" : "; " + holder);
-        line.resize(std::min(line.size(), columns() - 1)); // a wrapped one cannot be written over
-        write_raw("\r" + line + "\x1b[K");
+        const std::string line = "holdfast: waiting for lock " + name_ + ", " +
+                                 in_words(boot_clock::now() - since_) +
+                                 (holder.empty() ? "" : "; " + holder);
+        // A wrapped one could not be written over.
+        write_raw("\r" + cut(line, form_of(STDERR_FILENO).columns - 1) + "\x1b[K");
     }
     shown_ = true;
 }
@@ -92,7 +72,7 @@ wait_report::~wait_report() {
 void wait_report::granted() {
     clear();
     if (verbose_)
-        say("has lock " + name_ + " after " + seconds(boot_clock::now() - since_));
+        say("has lock " + name_ + " after " + in_words(boot_clock::now() - since_));
 }
 
 } // namespace cli

@@ -3,9 +3,11 @@
 
 #include <holdfast/diagnosis.hpp>
 #include <holdfast/error.hpp>
+#include <holdfast/inspection.hpp>
 #include <holdfast/options.hpp>
 
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -82,6 +84,59 @@ public:
             token);
     }
 
+    // Questions about any lock, whoever holds it, a JVM too: nothing is taken, and nobody is kept
+    // waiting. The answer may be old when it arrives. They throw as the acquiring verbs of a lock
+    // do; the asynchronous ones complete with the same codes. Cancellation: none.
+
+    /// All that is known of the lock of that name. Nothing: it is free.
+    std::optional<lock_state> inspect(lock_name);
+
+    /// The locks that are held and whose names match a glob pattern (`*`, `?`, `[a-z]`, `\\`),
+    /// behind this client's prefix; at most `limit` of them. Only ever looks at a few hundred keys
+    /// at a time, so nobody else has to wait; on a server of many millions it ends incomplete. What
+    /// is taken or released meanwhile may be in the list or not.
+    lock_list list(std::string pattern = "*", std::size_t limit = 1000);
+
+    /// Waits until the lock is seen free. False: it was not within `patience` (zero: one look).
+    /// Woken by the release, as who waits for the lock is; somebody else may have taken it when
+    /// this returns.
+    bool wait_free(lock_name name) { return await_free(std::move(name), duration::max()); }
+    template <typename Rep, typename Period>
+    bool wait_free(lock_name name, std::chrono::duration<Rep, Period> patience) {
+        return await_free(std::move(name), detail::saturate(patience, detail::rounding::up));
+    }
+
+    /// As `basic_mutex::force_unlock()`.
+    bool force_unlock(lock_name);
+
+    template <asio::completion_token_for<void(error_code, std::optional<lock_state>)> Token>
+    auto async_inspect(lock_name name, Token&& token) {
+        return asio::async_initiate<Token, void(error_code, std::optional<lock_state>)>(
+            [engine = engine_, name = std::move(name)](auto handler) mutable {
+                start_inspect(engine, std::move(name), std::move(handler));
+            },
+            token);
+    }
+    template <asio::completion_token_for<void(error_code, lock_list)> Token>
+    auto async_list(std::string pattern, std::size_t limit, Token&& token) {
+        return asio::async_initiate<Token, void(error_code, lock_list)>(
+            [engine = engine_, pattern = std::move(pattern), limit](auto handler) mutable {
+                start_list(engine, std::move(pattern), limit, std::move(handler));
+            },
+            token);
+    }
+    template <typename Rep, typename Period,
+              asio::completion_token_for<void(error_code, bool)> Token>
+    auto async_wait_free(lock_name name, std::chrono::duration<Rep, Period> patience,
+                         Token&& token) {
+        const duration most = detail::saturate(patience, detail::rounding::up);
+        return asio::async_initiate<Token, void(error_code, bool)>(
+            [engine = engine_, name = std::move(name), most](auto handler) mutable {
+                start_wait_free(engine, std::move(name), most, std::move(handler));
+            },
+            token);
+    }
+
     /// The UUID that is the first half of every owner this client writes to the store.
     std::string id() const;
 
@@ -92,8 +147,16 @@ private:
     struct own_thread {};
     client(own_thread, options);
     static options with_url(std::string_view);
+    bool await_free(lock_name, duration patience);
     static void start_doctor(std::shared_ptr<sync::engine>, lock_name,
                              asio::any_completion_handler<void(error_code, diagnosis)>);
+    static void
+        start_inspect(std::shared_ptr<sync::engine>, lock_name,
+                      asio::any_completion_handler<void(error_code, std::optional<lock_state>)>);
+    static void start_list(std::shared_ptr<sync::engine>, std::string pattern, std::size_t limit,
+                           asio::any_completion_handler<void(error_code, lock_list)>);
+    static void start_wait_free(std::shared_ptr<sync::engine>, lock_name, duration patience,
+                                asio::any_completion_handler<void(error_code, bool)>);
     static void start_close(std::shared_ptr<sync::engine>,
                             asio::any_completion_handler<void(error_code)>);
 

@@ -77,6 +77,13 @@ struct options {
     bool executor_is_serial = false;
 
     std::string label{}; ///< who this is, for people; shown in the server's list of clients
+
+    /// While this client holds locks, the server knows its host, process id, program and label: one
+    /// key per client, written beside the locks and never instead of one, gone when the client
+    /// closes or soon after it died (docs/protocol/client.md). Then `client::inspect` and
+    /// `holdfast ls` can tell who holds a lock.
+    bool announce = true;
+
     std::shared_ptr<holdfast::observer> observer{};
 
     /// 64 random bits per call, thread-safe; for identity and jitter. Empty: the system's.

@@ -12,6 +12,7 @@
 #pragma once
 
 #include <holdfast/diagnosis.hpp>
+#include <holdfast/inspection.hpp>
 #include <holdfast/observer.hpp>
 #include <holdfast/time.hpp>
 
@@ -169,6 +170,17 @@ public:
     virtual ~inspector() = default;
     virtual asio::awaitable<std::optional<holding>> inspect(lock_name) = 0; ///< nothing: free
     virtual asio::awaitable<bool> force_release(lock_name) = 0;             ///< false: was free
+
+    /// All that is known of what is kept under that name; nothing: it is free.
+    virtual asio::awaitable<std::optional<lock_state>> describe(lock_name) = 0;
+
+    /// The locks that are held and whose names match a glob pattern (`*`, `?`, `[…]`, `\\`): at
+    /// most `limit`, in the order of their names, and bounded in what it asks of the store.
+    virtual asio::awaitable<lock_list> list(std::string pattern, std::size_t limit) = 0;
+
+    /// Rings `wake` when the lock may have become free, as long as what it answers lives. Releases
+    /// after the answer are heard; null: they cannot be for now.
+    virtual asio::awaitable<std::unique_ptr<watch>> listen(lock_name, alarm& wake) = 0;
 };
 
 /// One store, reached. Closing fails what is under way.
@@ -178,6 +190,9 @@ public:
     virtual lock_store& locks() noexcept = 0;
     virtual inspector& operators_view() noexcept = 0;
     virtual void close() noexcept = 0;
+
+    /// Takes away what only says that this client is here. Ends soon, whatever the server does.
+    virtual asio::awaitable<void> depart() { co_return; }
 
     /// As `client::doctor`: trouble is a finding and not thrown.
     virtual asio::awaitable<std::vector<finding>> examine(ask trial) = 0;
@@ -193,6 +208,7 @@ struct store_context {
     duration poll_bound{};                  ///< longest sleep of a waiter that hears nothing
     std::function<void(const event&)> tell; ///< reconnected and the like; any moment
     duration lease_time = std::chrono::seconds{30}; ///< of holds that say nothing else
+    bool announce = true; ///< as in the options, where the store can carry it
 };
 
 using store_factory = std::function<std::unique_ptr<store>(store_context)>;

@@ -49,7 +49,8 @@ engine::engine(surroundings around, options how)
                                       .label = how_.label,
                                       .poll_bound = how_.poll_bound,
                                       .tell = [this](const event& e) { tell(e); },
-                                      .lease_time = how_.lease_time});
+                                      .lease_time = how_.lease_time,
+                                      .announce = how_.announce});
 }
 
 engine::~engine() = default;
@@ -175,12 +176,16 @@ void engine::abandon(const std::shared_ptr<wire_hold>& held) {
 }
 
 asio::awaitable<void> engine::nap(time_point until) {
+    const std::unique_ptr<alarm> sleep = time().make_alarm();
+    co_await nap(*sleep, until);
+}
+
+asio::awaitable<void> engine::nap(alarm& sleep, time_point until) {
     if (stopped_)
         co_return;
-    const std::unique_ptr<alarm> sleep = time().make_alarm();
-    naps_.insert(sleep.get());
-    co_await sleep->wait_until(until);
-    naps_.erase(sleep.get());
+    naps_.insert(&sleep);
+    co_await sleep.wait_until(until);
+    naps_.erase(&sleep);
 }
 
 void engine::close(closed_handler done) {
@@ -209,6 +214,8 @@ asio::awaitable<void> engine::close_down() {
         while (!quiet() && now() < limit)
             co_await quiet_->wait_until(limit);
     }
+    if (renewal_.idle()) // else somebody may ask whose lock it is that is left
+        co_await store_->depart();
     stop();
 }
 

@@ -91,6 +91,7 @@ public:
 
     /// Sleeps; woken early when the engine stops.
     asio::awaitable<void> nap(time_point until);
+    asio::awaitable<void> nap(alarm&, time_point until);
 
     /// Something that `close()` waits for, within its patience.
     class task {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Locks without a server of the user's: one is started, found by all, and ended.
 #include "cli/private_server.hpp"
+#include "support/redis_connection.hpp"
 
 #include <fstream>
 #include <memory>
@@ -69,6 +70,35 @@ TEST_P(PrivateServer, StaysAsLongAsAKilledHoldersLeaseRuns) {
     holder.end();
     EXPECT_EQ(run({"run", "-n", "job", "--", "true"}).status, 1) << "the lock was forgotten";
     EXPECT_TRUE(server.ended_within(far_too_long));
+}
+
+TEST_P(PrivateServer, DoesNotStayBecauseAKilledHolderIsKnown) {
+    program holder{holding("job", {"--lease", "1500ms"})};
+    ASSERT_EQ(holder.line(), "held");
+    observed_process server{process()};
+    std::string known;
+    {
+        support::redis_connection look{folder / "holdfast" / "socket"};
+        ASSERT_TRUE(eventually([&] {
+            const redis::reply all = look.command({"KEYS", "holdfast_client:*"});
+            return !all.items.empty() && !(known = all.items.front().text).empty();
+        }));
+        ASSERT_GT(look.command({"PTTL", known}).integer, duration{far_too_long}.count());
+    }
+    EXPECT_EQ(status().at("keys").as_int64(), 1) << "the lock alone";
+    holder.signal(SIGKILL);
+    holder.end();
+    EXPECT_TRUE(server.ended_within(far_too_long));
+}
+
+TEST_P(PrivateServer, IsLookedAtByAllVerbs) {
+    program holder{holding("job")};
+    ASSERT_EQ(holder.line(), "held");
+    EXPECT_EQ(run({"ls", "--names"}).out, "job\n");
+    EXPECT_EQ(run({"inspect", "job"}).status, 0);
+    EXPECT_EQ(run({"wait", "-w", "0", "job"}).status, 1);
+    EXPECT_EQ(run({"unlock", "--force", "--yes", "job"}).status, 0);
+    EXPECT_EQ(run({"wait", "-w", "0", "job"}).status, 0);
 }
 
 TEST_P(PrivateServer, OutlivesWhoStartedIt) {

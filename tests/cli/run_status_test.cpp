@@ -95,6 +95,37 @@ TEST_P(RunStatus, AWaitIsToldOfOnlyToWhoAsks) {
     EXPECT_EQ(silent.end().err, "");
 }
 
+TEST_P(RunStatus, AWaitIsToldWhoHolds) {
+    program holder{until_closed(), url()};
+    ASSERT_EQ(holder.line(), "held");
+    await_known_client();
+    program waiter{shell("echo mine", {"-v"}), url()};
+    const std::string whom = "held by holdfast, process " + std::to_string(holder.id()) + " on ";
+    EXPECT_TRUE(eventually([&] { return waiter.said("waiting for lock 'job', " + whom); }));
+    EXPECT_TRUE(waiter.said(", 'sh', there since 20"));
+    holder.close_stdin();
+    EXPECT_EQ(waiter.end().out, "mine\n");
+}
+
+TEST_P(RunStatus, AWaitIsToldOfAJvm) {
+    server().command({"HSET", name, "8743c9c0-0795-4907-87fd-6c719a6b4586:49", "1"});
+    program waiter{shell("echo mine", {"-v"}), url()};
+    EXPECT_TRUE(eventually([&] {
+        return waiter.said(
+            "held by Redisson client 8743c9c0-0795-4907-87fd-6c719a6b4586, thread 49\n");
+    }));
+}
+
+TEST_P(RunStatus, AWaitIsToldOfTheLeaseWhereThatIsAllThatIsKnown) {
+    const std::string ours = "8743c9c0-0795-8fd5-87fd-6c719a6b4586:49";
+    server().command({"HSET", name, ours, "1"});
+    program endless{shell("echo mine", {"-v"}), url()};
+    EXPECT_TRUE(eventually([&] { return endless.said("lock 'job', held without end\n"); }));
+    server().command({"PEXPIRE", name, "1000000"});
+    program waiter{shell("echo mine", {"-v"}), url()};
+    EXPECT_TRUE(eventually([&] { return waiter.said("held on a lease with 16m"); }));
+}
+
 TEST_P(RunStatus, TellsWhatCannotBeExecutedFromWhatIsNotFound) {
     const ended missing = run({"run", "job", "--", "no-such-command"}, url());
     EXPECT_EQ(missing.status, 127);

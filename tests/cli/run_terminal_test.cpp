@@ -134,9 +134,11 @@ TEST_P(OnATerminal, TheEndOfAPipeMayStillAskThePerson) {
 TEST_P(OnATerminal, AWaitShowsItsProgressAndCanBeStoppedAndCancelled) {
     program holder{until_closed(), url()};
     ASSERT_EQ(holder.line(), "held");
+    await_known_client();
     const auto terminal = open_shell();
     terminal->type("$h run job -- echo mine\n");
     terminal->expect("waiting for lock 'job', ");
+    EXPECT_THAT(terminal->expect(":" + std::to_string(holder.id()) + " sh"), HasSubstr("held by "));
     terminal->expect("waiting for lock 'job', "); // and once more, later
     terminal->type(ctrl_z);
     terminal->expect("Stopped");

@@ -36,32 +36,32 @@ TEST_P(Mistakes, EndWith64AndAreExplained) {
 
 INSTANTIATE_TEST_SUITE_P(
     OfTheCommandLine, Mistakes,
-    ::testing::Values(mistake{{"frobnicate"}, "there is no verb frobnicate; see 'holdfast --help'"},
-                      mistake{{"--frobnicate"}, "unknown option --frobnicate"},
-                      mistake{{"run"}, "NAME is missing"},
-                      mistake{{"run", "--", "true"}, "NAME is missing"},
-                      mistake{{"run", "", "--", "true"}, "NAME is missing"},
-                      mistake{{"run", "job"}, "-- and the command are missing"},
-                      mistake{{"run", "job", "--"}, "the command after -- is missing"},
-                      mistake{{"run", "job", "make", "all"},
-                              "put -- before the command: holdfast run [OPTIONS] "
-                              "NAME -- make ..."},
-                      mistake{{"run", "job", "work", "--", "true"}, "'work' is one NAME too many"},
-                      mistake{{"run", "--frobnicate", "job", "--", "true"},
-                              "unknown option --frobnicate"},
-                      mistake{{"run", "-x", "job", "--", "true"}, "unknown option -x"},
-                      mistake{{"demo", "--frobnicate"}, "unknown option --frobnicate; see"},
-                      mistake{{"demo", "twice"}, "unexpected twice"},
-                      mistake{{"rnu", "job"}, "no verb rnu (did you mean run?)"},
-                      mistake{{"--verison"}, "unknown option --verison (did you mean --version?)"},
-                      mistake{{"run", "--laese", "5s", "job", "--", "true"},
-                              "unknown option --laese (did you mean --lease?)"},
-                      mistake{{"demo", "--ulr=redis://h"}, "did you mean --url?"},
-                      mistake{{"run", "job", "ls", "-l"}, "put -- before the command"},
-                      mistake{{"server"}, "holdfast server status [--json]"},
-                      mistake{{"server", "start"}, "holdfast server status [--json]"},
-                      mistake{{"server", "status", "--force"}, "server stop [--force]"},
-                      mistake{{"private-server"}, "for holdfast's own use"}));
+    ::testing::Values(
+        mistake{{"frobnicate"}, "there is no verb frobnicate; see 'holdfast --help'"},
+        mistake{{"--frobnicate"}, "unknown option --frobnicate"},
+        mistake{{"run"}, "NAME is missing"}, mistake{{"run", "--", "true"}, "NAME is missing"},
+        mistake{{"run", "", "--", "true"}, "NAME is missing"},
+        mistake{{"run", "job"}, "-- and the command are missing"},
+        mistake{{"run", "job", "--"}, "the command after -- is missing"},
+        mistake{{"run", "job", "make", "all"},
+                "put -- before the command: holdfast run [OPTIONS] "
+                "NAME -- make ..."},
+        mistake{{"run", "job", "work", "--", "true"}, "'work' is one word too many"},
+        mistake{{"run", "--frobnicate", "job", "--", "true"}, "unknown option --frobnicate"},
+        mistake{{"run", "-x", "job", "--", "true"}, "unknown option -x"},
+        mistake{{"demo", "--frobnicate"}, "unknown option --frobnicate; see"},
+        mistake{{"demo", "twice"}, "'twice' is one word too many; see 'holdfast demo --help'"},
+        mistake{{"rnu", "job"}, "no verb rnu: did you mean run? See 'holdfast --help'"},
+        mistake{{"--verison"}, "unknown option --verison: did you mean --version?"},
+        mistake{{"run", "--laese", "5s", "job", "--", "true"},
+                "unknown option --laese: did you mean --lease? See 'holdfast run --help'"},
+        mistake{{"demo", "--ulr=redis://h"}, "option --ulr: did you mean --url?"},
+        mistake{{"run", "job", "ls", "-l"}, "put -- before the command"},
+        mistake{{"server"}, "holdfast server status [--json]"},
+        mistake{{"server", "start"}, "holdfast server status [--json]"},
+        mistake{{"server", "status", "--force"}, "server stop [--force]"},
+        mistake{{"server", "status", "now"}, "'now' is one word too many"},
+        mistake{{"private-server"}, "for holdfast's own use"}));
 
 INSTANTIATE_TEST_SUITE_P(
     OfNumbers, Mistakes,
@@ -94,17 +94,14 @@ TEST(Usage, WithoutArgumentsIsExplainedOnStderr) {
     EXPECT_THAT(alone.err, HasSubstr("Usage: holdfast VERB"));
 }
 
-TEST(Usage, HelpIsOnStdoutAndFitsTheScreen) {
-    for (const std::vector<std::string>& question : std::vector<std::vector<std::string>>{
-             {"--help"}, {"run", "--help"}, {"demo", "-h"}, {"server", "--help"}}) {
-        const ended help = run(question);
-        EXPECT_EQ(help.status, 0);
-        EXPECT_EQ(help.err, "");
-        EXPECT_THAT(help.out, HasSubstr("Usage: holdfast"));
-        std::istringstream lines{help.out};
-        for (std::string line; std::getline(lines, line);)
-            EXPECT_LE(line.size(), 100U) << line;
-    }
+TEST(Usage, HelpTellsTheVerbsAndWhatElseIsThere) {
+    const ended help = run({"--help"});
+    EXPECT_EQ(help.status, 0);
+    EXPECT_EQ(help.err, "");
+    EXPECT_THAT(help.out, HasSubstr("Usage: holdfast VERB"));
+    std::istringstream lines{help.out};
+    for (std::string line; std::getline(lines, line);)
+        EXPECT_LE(line.size(), 80U) << line;
 }
 
 TEST(Usage, HelpAfterDashesIsTheCommands) {

@@ -33,6 +33,13 @@ protected:
 
     bool is_locked() { return server().command({"EXISTS", name}).integer == 1; }
 
+    /// Whoever holds a lock has said who it is.
+    void await_known_client() {
+        ASSERT_TRUE(eventually([&] {
+            return !server().command({"KEYS", "holdfast_client:*"}).items.empty();
+        })) << "nobody says who it is";
+    }
+
     /// Somebody else's client has listened for the release, so it waits.
     void await_waiter() {
         const std::string channel = "redisson_lock__channel:{" + name + "}";

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// docs/security/holdfast.acl: it is enough, it is not too much, and each right that is taken away
-// is named by whoever misses it.
+// docs/security: it is enough, it is not too much, and each right that is taken away is named by
+// whoever misses it.
 #include "support/acl_file.hpp"
 #include "support/eventually.hpp"
 #include "support/on_each_server.hpp"
@@ -10,6 +10,7 @@
 #include <holdfast/holdfast.hpp>
 
 #include <algorithm>
+#include <iterator>
 #include <memory>
 
 #include <gmock/gmock.h>
@@ -73,7 +74,21 @@ protected:
         return said == "\n" ? "" : said;
     }
 
+    /// What is told of a lock that is held, as an operator may see it.
+    std::optional<lock_state> seen_by_operator(const std::string& name) {
+        client holder = connect(), looker = connect();
+        mutex lock{holder, name};
+        const std::scoped_lock held{lock};
+        const std::string key = "holdfast_client:" + holder.id();
+        EXPECT_TRUE(support::eventually([&] {
+            return server().command({"EXISTS", key}).integer == 1;
+        }));
+        EXPECT_EQ(looker.list("app:*").locks.size(), 1u);
+        return looker.inspect(name);
+    }
+
     const rules all_ = support::rules_of_acl_file("app:");
+    const rules operators_ = support::rules_of_acl_file("app:", "operator.acl");
     std::shared_ptr<support::recorder> told_ = std::make_shared<support::recorder>();
 };
 HOLDFAST_ON_EACH_SERVER(LeastPrivilege);
@@ -105,6 +120,47 @@ TEST_P(LeastPrivilege, EachRightThatIsTakenAwayIsNamed) {
                                   : taken.starts_with('&') ? channel
                                                            : taken;
         EXPECT_THAT(said, AllOf(HasSubstr("granted: "), HasSubstr(named))) << "without " << taken;
+    }
+}
+
+TEST_P(LeastPrivilege, OfAnOperatorIsEnough) {
+    rules both = all_;
+    both.insert(both.end(), operators_.begin(), operators_.end());
+    grant(both);
+    const std::optional<lock_state> seen = seen_by_operator("app:stock");
+    ASSERT_TRUE(seen && seen->owners.size() == 1);
+    EXPECT_TRUE(seen->owners.front().client);
+    EXPECT_TRUE(seen->listeners);
+}
+
+TEST_P(LeastPrivilege, WithoutTheRightToAskWhoClientsAreLocksAreStillSeen) {
+    rules both = all_;
+    both.insert(both.end(), operators_.begin(), operators_.end());
+    std::erase(both, "~holdfast_client:*");
+    grant(both);
+    client holder = connect(), looker = connect();
+    mutex lock{holder, "app:stock"};
+    const std::scoped_lock held{lock};
+    const lock_list seen = looker.list();
+    ASSERT_EQ(seen.locks.size(), 1u);
+    EXPECT_TRUE(seen.locks[0].owners.at(0).is_holdfast);
+    EXPECT_FALSE(seen.locks[0].owners.at(0).client);
+}
+
+TEST_P(LeastPrivilege, EachRightThatIsTakenFromAnOperatorIsNamedOrDoneWithout) {
+    for (const std::string& taken : operators_) {
+        rules rest = all_;
+        std::ranges::copy_if(operators_, std::back_inserter(rest),
+                             [&](const std::string& each) { return each != taken; });
+        grant(rest);
+        std::optional<lock_state> seen;
+        const support::thrown why = thrown_by([&] { seen = seen_by_operator("app:stock"); });
+        if (taken == "+pubsub|numsub")
+            EXPECT_FALSE(seen.value().listeners);
+        else if (taken == "+get")
+            EXPECT_FALSE(seen.value().owners.at(0).client);
+        else
+            EXPECT_THAT(why.text, HasSubstr("granted: " + taken)) << "without " << taken;
     }
 }
 

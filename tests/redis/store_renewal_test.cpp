@@ -99,7 +99,7 @@ TEST_F(RedisStore, ObjectionsNameTheFormAndWhatIsAllowed) {
 }
 
 TEST_F(RedisStore, TheInspectorRefusesAnswersOfOtherShapes) {
-    redis::lock_inspector inspector{node_};
+    redis::lock_inspector inspector{node_, context_};
     node_.will_answer({});
     EXPECT_EQ(complete(inspector.inspect("L")), std::nullopt);
     node_.will_answer({1});

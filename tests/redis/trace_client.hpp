@@ -86,7 +86,7 @@ private:
     support::blocking_node node_;
     store_context context_;
     redis::mutex_store store_{node_, context_};
-    redis::lock_inspector inspector_{node_};
+    redis::lock_inspector inspector_{node_, context_};
     std::map<key, holding> holdings_;
     std::vector<outcome> ended_;
 };

@@ -14,8 +14,8 @@ constexpr std::string_view written_prefix = "app:";
 
 } // namespace
 
-std::vector<std::string> rules_of_acl_file(std::string_view prefix) {
-    std::ifstream file{source_file("docs/security/holdfast.acl")};
+std::vector<std::string> rules_of_acl_file(std::string_view prefix, std::string_view name) {
+    std::ifstream file{source_file("docs/security/" + std::string{name})};
     std::vector<std::string> rules;
     for (std::string line; std::getline(file, line);) {
         if (line.starts_with('#'))

@@ -1,11 +1,26 @@
-# What `cmake --install` lays down: library, headers, the program, and two ways to find them
-# (find_package and pkg-config). tests/package consumes each.
+# What `cmake --install` lays down: library, headers, the program with its manual and completions,
+# and two ways to find the library (find_package and pkg-config). tests/package consumes each.
 include(CMakePackageConfigHelpers)
 
 install(TARGETS holdfast EXPORT holdfast-targets)
 install(DIRECTORY include/holdfast TYPE INCLUDE FILES_MATCHING PATTERN "*.hpp")
 if(TARGET holdfast_cli)
   install(TARGETS holdfast_cli)
+  if(TARGET holdfast_man)
+    install(DIRECTORY "${PROJECT_BINARY_DIR}/cli/man/" DESTINATION "${CMAKE_INSTALL_MANDIR}/man1"
+            FILES_MATCHING PATTERN "*.1")
+  endif()
+  # Debian's zsh looks into the one folder for packages, and into the other for what is built here.
+  if(CMAKE_INSTALL_PREFIX STREQUAL "/usr")
+    set(zsh_folder "vendor-completions")
+  else()
+    set(zsh_folder "site-functions")
+  endif()
+  install(FILES cli/completion/holdfast.bash RENAME holdfast
+          DESTINATION "${CMAKE_INSTALL_DATADIR}/bash-completion/completions")
+  install(FILES cli/completion/_holdfast DESTINATION "${CMAKE_INSTALL_DATADIR}/zsh/${zsh_folder}")
+  install(FILES cli/completion/holdfast.fish
+          DESTINATION "${CMAKE_INSTALL_DATADIR}/fish/vendor_completions.d")
 endif()
 
 set(package_folder "${CMAKE_INSTALL_LIBDIR}/cmake/holdfast")

@@ -1,9 +1,26 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "store/memory/memory_store.hpp"
 
+#include "store/memory/ear.hpp"
 #include "store/memory/place.hpp"
 
 namespace holdfast::memory {
+namespace {
+
+class release_watch final : public watch {
+public:
+    release_watch(std::shared_ptr<link> way, lock_name name, asio::any_io_executor executor,
+                  alarm& wake)
+        : ear_{way->far_end(), std::move(name), std::move(executor), [way, &wake] {
+                   if (!way->loses_wake_up())
+                       wake.ring();
+               }} {}
+
+private:
+    ear ear_;
+};
+
+} // namespace
 
 std::optional<std::string> memory_locks::objection_to(const lock_name& name) const {
     if (name.text.empty())
@@ -57,6 +74,27 @@ asio::awaitable<bool> memory_inspector::force_release(lock_name name) {
     };
     const auto got = co_await link_->call(asked, std::move(execute));
     co_return got.said;
+}
+
+asio::awaitable<std::optional<lock_state>> memory_inspector::describe(lock_name name) {
+    const request asked{verb::inspect, name.text};
+    std::function<std::optional<lock_state>(server::state&)> execute =
+        [name](server::state& server) { return server.describe(name); };
+    auto got = co_await link_->call(asked, std::move(execute));
+    co_return std::move(got.said);
+}
+
+asio::awaitable<lock_list> memory_inspector::list(std::string pattern, std::size_t limit) {
+    const request asked{verb::inspect, pattern};
+    std::function<lock_list(server::state&)> execute = [pattern, limit](server::state& server) {
+        return server.list(pattern, limit);
+    };
+    auto got = co_await link_->call(asked, std::move(execute));
+    co_return std::move(got.said);
+}
+
+asio::awaitable<std::unique_ptr<watch>> memory_inspector::listen(lock_name name, alarm& wake) {
+    co_return std::make_unique<release_watch>(link_, std::move(name), context_.executor, wake);
 }
 
 asio::awaitable<std::vector<finding>> memory_store::examine(ask trial) {

@@ -32,14 +32,20 @@ private:
 
 class memory_inspector final : public inspector {
 public:
-    explicit memory_inspector(std::shared_ptr<link> way)
-        : link_{std::move(way)} {}
+    /// `context` must outlive it.
+    memory_inspector(std::shared_ptr<link> way, const store_context& context)
+        : link_{std::move(way)}
+        , context_{context} {}
 
     asio::awaitable<std::optional<holding>> inspect(lock_name) override;
     asio::awaitable<bool> force_release(lock_name) override;
+    asio::awaitable<std::optional<lock_state>> describe(lock_name) override;
+    asio::awaitable<lock_list> list(std::string pattern, std::size_t limit) override;
+    asio::awaitable<std::unique_ptr<watch>> listen(lock_name, alarm& wake) override;
 
 private:
     std::shared_ptr<link> link_;
+    const store_context& context_;
 };
 
 class memory_store final : public store {
@@ -48,7 +54,7 @@ public:
         : context_{std::move(context)}
         , link_{std::move(way)}
         , locks_{link_, context_}
-        , inspector_{link_} {}
+        , inspector_{link_, context_} {}
     ~memory_store() override { link_->close(); }
 
     lock_store& locks() noexcept override { return locks_; }

@@ -6,6 +6,8 @@
 #include <algorithm>
 #include <utility>
 
+#include <fnmatch.h>
+
 namespace holdfast::memory {
 namespace {
 
@@ -65,6 +67,39 @@ std::optional<holding> server::state::inspect(const lock_name& name) const {
     if (found == locks_.end() || is_over(found->second))
         return std::nullopt;
     return holding{{found->second.owner}, left_until(found->second.ends_at, clock_.now())};
+}
+
+lock_state server::state::state_of(const std::string& name, const lock& held) const {
+    lock_state told;
+    told.name = name;
+    told.type = "lock";
+    told.owners.push_back({.text = held.owner, .is_holdfast = held.owner != foreign_owner});
+    told.remaining = left_until(held.ends_at, clock_.now());
+    told.listeners = ears_.count(name);
+    return told;
+}
+
+std::optional<lock_state> server::state::describe(const lock_name& name) const {
+    const guard lock_it{mutex_};
+    const auto found = locks_.find(name.text);
+    if (found == locks_.end() || is_over(found->second))
+        return std::nullopt;
+    return state_of(name.text, found->second);
+}
+
+lock_list server::state::list(const std::string& pattern, std::size_t limit) const {
+    const guard lock_it{mutex_};
+    lock_list all;
+    for (const auto& [name, held] : locks_) {
+        if (is_over(held) || ::fnmatch(pattern.c_str(), name.c_str(), 0) != 0)
+            continue;
+        if (all.locks.size() == limit) {
+            all.complete = false;
+            break;
+        }
+        all.locks.push_back(state_of(name, held));
+    }
+    return all;
 }
 
 bool server::state::force(const lock_name& name) {

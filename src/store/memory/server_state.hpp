@@ -39,6 +39,8 @@ public:
     release_answer release(const hold&);
     std::optional<holding> inspect(const lock_name&) const;
     bool force(const lock_name&);
+    std::optional<lock_state> describe(const lock_name&) const;
+    lock_list list(const std::string& pattern, std::size_t limit) const;
 
     microseconds now() const;
 
@@ -67,6 +69,7 @@ private:
 
     // All with the mutex held.
     bool is_over(const lock& l) const { return l.ends_at <= clock_.now(); }
+    lock_state state_of(const std::string& name, const lock&) const;
     lock* find(const lock_name&);
     lock* find_of(const hold&);
     microseconds end_of(duration lease_time) const;

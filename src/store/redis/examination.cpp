@@ -3,6 +3,7 @@
 
 #include "redis/failure.hpp"
 #include "runtime/wall_clock.hpp"
+#include "store/redis/client_cards.hpp"
 #include "store/redis/mutex_requests.hpp"
 #include "store/redis/names.hpp"
 #include "store/redis/renewal.hpp"
@@ -49,6 +50,7 @@ public:
             co_return std::move(found_);
         co_await listen();
         co_await renew_and_release();
+        co_await say_who();
         co_return std::move(found_);
     }
 
@@ -138,6 +140,22 @@ private:
                     "a lock was taken, renewed and released ('" + trial_.name.text + "')");
         } catch (const boost::system::system_error& why) {
             found_.push_back(trouble("rights", why));
+        }
+    }
+
+    // Under a key of its own: the client's may be in use.
+    asio::awaitable<void> say_who() {
+        if (!context_.announce)
+            co_return;
+        const std::string key = client_key(context_.client) + ":doctor";
+        try {
+            co_await announce_client(server_, key, card_of(context_), trial_.lease_time);
+            co_await announce_client(server_, key, card_of(context_), duration::zero());
+            add(severity::fine, "identity", "clients can say who holds a lock");
+        } catch (const boost::system::system_error& why) {
+            add(severity::note, "identity",
+                "clients cannot say who they are, and so not who holds a lock: " + story_of(why),
+                "Grant +set +del ~holdfast_client:*, or set options::announce = false.");
         }
     }
 

@@ -5,20 +5,29 @@
 
 #include <holdfast/store.hpp>
 
+#include <memory>
+#include <optional>
+#include <string>
+
 namespace holdfast::redis {
 
 /// Sees and ends any hold that Redisson or holdfast put on a lock.
 class lock_inspector final : public inspector {
 public:
-    /// `server` must outlive it.
-    explicit lock_inspector(node& server)
-        : server_{server} {}
+    /// Both must outlive it.
+    lock_inspector(node& server, const store_context& context)
+        : server_{server}
+        , context_{context} {}
 
     asio::awaitable<std::optional<holding>> inspect(lock_name) override;
     asio::awaitable<bool> force_release(lock_name) override;
+    asio::awaitable<std::optional<lock_state>> describe(lock_name) override;
+    asio::awaitable<lock_list> list(std::string pattern, std::size_t limit) override;
+    asio::awaitable<std::unique_ptr<watch>> listen(lock_name, alarm& wake) override;
 
 private:
     node& server_;
+    const store_context& context_;
 };
 
 } // namespace holdfast::redis

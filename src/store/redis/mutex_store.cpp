@@ -15,11 +15,14 @@ std::optional<std::string> mutex_store::objection_to(const lock_name& name) cons
 }
 
 std::unique_ptr<place> mutex_store::line_up(ask want, alarm& wake) {
-    return std::make_unique<mutex_place>(server_, context_, denials_, std::move(want), wake);
+    return std::make_unique<mutex_place>(server_, context_, denials_, heart_, std::move(want),
+                                         wake);
 }
 
 asio::awaitable<std::vector<answer>> mutex_store::renew(std::vector<hold> holds,
                                                         duration lease_time) {
+    if (heart_ && !holds.empty())
+        heart_->beat(lease_time, context_.time.now());
     return renew_leases(server_, context_.executor, std::move(holds), lease_time);
 }
 

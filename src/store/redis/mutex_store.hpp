@@ -3,6 +3,7 @@
 
 #include "redis/node.hpp"
 #include "store/redis/denials.hpp"
+#include "store/redis/heartbeat.hpp"
 
 #include <holdfast/store.hpp>
 
@@ -12,11 +13,12 @@ namespace holdfast::redis {
 /// which verb: docs/protocol/mutex.md.
 class mutex_store final : public lock_store {
 public:
-    /// Both must outlive it, and everything it makes.
-    mutex_store(node& server, const store_context& context)
+    /// All must outlive it, and everything it makes. Without a heart nobody is told who this is.
+    mutex_store(node& server, const store_context& context, heartbeat* heart = nullptr)
         : server_{server}
         , context_{context}
-        , denials_{context} {}
+        , denials_{context}
+        , heart_{heart} {}
 
     bool offers(lock_kind kind) const noexcept override { return kind == lock_kind::plain; }
     limits bounds() const noexcept override { return {}; }
@@ -33,6 +35,7 @@ private:
     node& server_;
     const store_context& context_;
     denials denials_;
+    heartbeat* const heart_;
 };
 
 } // namespace holdfast::redis

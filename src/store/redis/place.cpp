@@ -23,11 +23,12 @@ constexpr duration expiry_rounding{2};
 
 } // namespace
 
-mutex_place::mutex_place(node& server, const store_context& context, denials& denied, ask want,
-                         alarm& wake)
+mutex_place::mutex_place(node& server, const store_context& context, denials& denied,
+                         heartbeat* heart, ask want, alarm& wake)
     : server_{server}
     , context_{context}
     , denials_{denied}
+    , heart_{heart}
     , want_{std::move(want)}
     , wake_{wake}
     , attempts_{context, want_, server.server_clock(), server.command_timeout()} {}
@@ -44,6 +45,8 @@ asio::awaitable<answer> mutex_place::look() {
 asio::awaitable<attempt> mutex_place::request(time_point deadline) {
     const attempt got = co_await lock_mutex(server_, want_, server_deadline{deadline});
     denials_.note(want_.name, got);
+    if (heart_ && got.said == verdict::granted)
+        heart_->beat(want_.lease_time, got.received_at);
     co_return got;
 }
 

@@ -3,6 +3,7 @@
 
 #include "redis/node.hpp"
 #include "store/redis/denials.hpp"
+#include "store/redis/heartbeat.hpp"
 #include "store/remote/attempts.hpp"
 
 #include <holdfast/store.hpp>
@@ -16,7 +17,8 @@ namespace holdfast::redis {
 class mutex_place final : public place {
 public:
     /// All but `want` must outlive it.
-    mutex_place(node& server, const store_context& context, denials& denied, ask want, alarm& wake);
+    mutex_place(node& server, const store_context& context, denials& denied, heartbeat* heart,
+                ask want, alarm& wake);
 
     /// The first look is one script, for most locks are free. The second one listens first.
     asio::awaitable<answer> look() override;
@@ -32,6 +34,7 @@ private:
     node& server_;
     const store_context& context_;
     denials& denials_;
+    heartbeat* const heart_;
     ask want_;
     alarm& wake_;
     remote::attempts attempts_;

@@ -3,6 +3,7 @@
 
 #include "redis/node.hpp"
 #include "store/redis/examination.hpp"
+#include "store/redis/heartbeat.hpp"
 #include "store/redis/inspector.hpp"
 #include "store/redis/mutex_store.hpp"
 
@@ -18,19 +19,31 @@ public:
     redis_store(std::unique_ptr<node> server, store_context context)
         : context_{std::move(context)}
         , server_{std::move(server)}
-        , locks_{*server_, context_}
-        , inspector_{*server_} {}
+        , heart_{context_.announce ? std::make_shared<heartbeat>(*server_, context_) : nullptr}
+        , locks_{*server_, context_, heart_.get()}
+        , inspector_{*server_, context_} {}
+    redis_store(const redis_store&) = delete;
+    ~redis_store() override { close(); }
 
     lock_store& locks() noexcept override { return locks_; }
     inspector& operators_view() noexcept override { return inspector_; }
     asio::awaitable<std::vector<finding>> examine(ask trial) override {
         return examine_server(*server_, context_, std::move(trial));
     }
-    void close() noexcept override { server_->close(); }
+    asio::awaitable<void> depart() override {
+        if (heart_)
+            co_await heart_->end();
+    }
+    void close() noexcept override {
+        if (heart_)
+            heart_->stop();
+        server_->close();
+    }
 
 private:
     store_context context_;
     std::unique_ptr<node> server_;
+    const std::shared_ptr<heartbeat> heart_;
     mutex_store locks_;
     lock_inspector inspector_;
 };

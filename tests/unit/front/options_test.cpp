@@ -28,6 +28,7 @@ TEST_F(Options, AreWrittenWithDesignatedInitialisers) {
                         .poll_bound = 1s,
                         .waiters_max = 10,
                         .label = "till 3",
+                        .announce = false,
                         .observer = ear}};
     mutex stock{shop, "stock"};
     const std::scoped_lock held{stock};

@@ -11,10 +11,10 @@ namespace cli {
 
 /// The terminal of our session. The process group in its foreground reads from it and gets the
 /// signals of its keys; any other that reads is stopped.
-class terminal {
+class controlling_terminal {
 public:
     /// Nothing: there is none, as for a cron job.
-    static std::optional<terminal> open();
+    static std::optional<controlling_terminal> open();
 
     pid_t foreground() const noexcept;
 
@@ -25,7 +25,7 @@ public:
     static bool is_stdin() noexcept;
 
 private:
-    explicit terminal(descriptor opened)
+    explicit controlling_terminal(descriptor opened)
         : device_{std::move(opened)} {}
 
     descriptor device_;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "cli/terminal.hpp"
+#include "cli/controlling_terminal.hpp"
 
 #include <csignal>
 
@@ -8,18 +8,18 @@
 
 namespace cli {
 
-std::optional<terminal> terminal::open() {
+std::optional<controlling_terminal> controlling_terminal::open() {
     const int fd = ::open("/dev/tty", O_RDWR | O_CLOEXEC);
     if (fd < 0)
         return std::nullopt;
-    return terminal{descriptor{fd}};
+    return controlling_terminal{descriptor{fd}};
 }
 
-pid_t terminal::foreground() const noexcept {
+pid_t controlling_terminal::foreground() const noexcept {
     return ::tcgetpgrp(device_.get());
 }
 
-void terminal::give_to(pid_t group) const noexcept {
+void controlling_terminal::give_to(pid_t group) const noexcept {
     sigset_t asking; // in the background, asking for the foreground stops whoever does not block it
     sigset_t before;
     ::sigemptyset(&asking);
@@ -29,7 +29,7 @@ void terminal::give_to(pid_t group) const noexcept {
     ::sigprocmask(SIG_SETMASK, &before, nullptr);
 }
 
-bool terminal::is_stdin() noexcept {
+bool controlling_terminal::is_stdin() noexcept {
     return ::tcgetpgrp(STDIN_FILENO) >= 0; // answered for the session's own terminal alone
 }
 

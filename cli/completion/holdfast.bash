@@ -1,0 +1,62 @@
+# SPDX-License-Identifier: Apache-2.0
+# Completion of holdfast(1) for bash. Verbs and options are what --help tells, and names of locks
+# what the server does, if there is a HOLDFAST_URL or the private server runs, and it answers within a
+# second.
+
+# The verbs, or the words that a verb knows.
+_holdfast_words() {
+    holdfast "$@" --help 2>/dev/null | sed -n 's/^  \([a-z]\{2,\}\)  .*/\1/p'
+}
+
+_holdfast_options() {
+    holdfast "$1" --help 2>/dev/null |
+        sed -n 's/^ \{2,6\}\(-[a-zA-Z0-9], \)\{0,1\}\(--[a-z-]*\).*/\2/p'
+}
+
+_holdfast_locks() {
+    [[ -n ${HOLDFAST_URL-} ]] || timeout 1 holdfast server status &>/dev/null &&
+        timeout 1 holdfast ls --names --limit 200 2>/dev/null
+}
+
+_holdfast() {
+    local current=${COMP_WORDS[COMP_CWORD]} previous=${COMP_WORDS[COMP_CWORD - 1]}
+    local verb=${COMP_WORDS[1]-} i
+    COMPREPLY=()
+    if ((COMP_CWORD == 1)); then
+        mapfile -t COMPREPLY < <(compgen -W "$(_holdfast_words) --help --version" -- "$current")
+        return
+    fi
+    for ((i = 2; i < COMP_CWORD; ++i)); do
+        [[ ${COMP_WORDS[i]} == -- ]] || continue
+        # Another program's words; bash-completion, where it is there, knows them.
+        if declare -F _command_offset >/dev/null; then
+            _command_offset $((i + 1))
+        elif ((COMP_CWORD == i + 1)); then
+            mapfile -t COMPREPLY < <(compgen -c -- "$current")
+        else
+            mapfile -t COMPREPLY < <(compgen -f -- "$current")
+        fi
+        return
+    done
+    case $previous in
+    --url | --limit | --threads | --lease | --time | -t | --wait | -w | --conflict-exit-code | -E)
+        return
+        ;;
+    esac
+    case $current in
+    -*) mapfile -t COMPREPLY < <(compgen -W "$(_holdfast_options "$verb")" -- "$current") ;;
+    *)
+        case $verb in
+        run | ls | inspect | wait | unlock)
+            # Name by name, for a name may have spaces in it.
+            while IFS= read -r i; do
+                [[ $i == "$current"* ]] && COMPREPLY+=("$(printf '%q' "$i")")
+            done < <(_holdfast_locks)
+            ;;
+        server) mapfile -t COMPREPLY < <(compgen -W "$(_holdfast_words server)" -- "$current") ;;
+        esac
+        ;;
+    esac
+}
+
+complete -F _holdfast holdfast

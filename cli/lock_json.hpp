@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: Apache-2.0
+// What is known of a lock, for programs. The names of the fields are part of the interface
+// (holdfast(1), OUTPUT FOR PROGRAMS).
+#pragma once
+
+#include <holdfast/inspection.hpp>
+
+#include <boost/json/object.hpp>
+
+#include <string_view>
+
+namespace cli {
+
+/// A name as JSON can carry it: `name`, and where that is not all of it, its bytes as `name_hex`.
+boost::json::object named(std::string_view name);
+
+boost::json::object to_json(const holdfast::lock_state&);
+
+/// One line on stdout.
+void write_json(const boost::json::object&);
+
+} // namespace cli

@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a client tells of locks, whoever holds them.
+#include "front/async.hpp"
+#include "front/blocking.hpp"
+#include "front/wish.hpp"
+#include "sync/free_wait.hpp"
+
+#include <holdfast/client.hpp>
+
+namespace holdfast {
+namespace {
+
+using shared_engine = std::shared_ptr<sync::engine>;
+
+lock_name mapped(const shared_engine& home, const lock_name& name) {
+    return front::make_object(home, name, std::nullopt, sync::recursion::refused)->name;
+}
+
+/// A name that stands for itself in a pattern.
+std::string without_wildcards(std::string_view name) {
+    constexpr std::string_view special = "*?[]\\";
+    std::string literal;
+    for (const char letter : name) {
+        if (special.find(letter) != special.npos)
+            literal.push_back('\\');
+        literal.push_back(letter);
+    }
+    return literal;
+}
+
+asio::awaitable<std::optional<lock_state>> describe(shared_engine home, lock_name name) {
+    const lock_name of_store = mapped(home, name);
+    co_return co_await home->operators_view().describe(of_store);
+}
+
+asio::awaitable<lock_list> list_all(shared_engine home, std::string pattern, std::size_t limit) {
+    std::string of_store = without_wildcards(home->how().prefix) + pattern;
+    co_return co_await home->operators_view().list(std::move(of_store), limit);
+}
+
+asio::awaitable<bool> watch_until_free(shared_engine home, lock_name name, duration patience) {
+    const lock_name of_store = mapped(home, name);
+    co_return co_await sync::wait_until_free(home, of_store, patience);
+}
+
+asio::awaitable<bool> force(shared_engine home, lock_name name) {
+    const lock_name of_store = mapped(home, name);
+    co_return co_await home->force_unlock(of_store);
+}
+
+} // namespace
+
+std::optional<lock_state> client::inspect(lock_name name) {
+    return front::wait_for(engine_, describe(engine_, std::move(name)));
+}
+
+lock_list client::list(std::string pattern, std::size_t limit) {
+    return front::wait_for(engine_, list_all(engine_, std::move(pattern), limit));
+}
+
+bool client::await_free(lock_name name, duration patience) {
+    return front::wait_for(engine_, watch_until_free(engine_, std::move(name), patience));
+}
+
+bool client::force_unlock(lock_name name) {
+    return front::wait_for(engine_, force(engine_, std::move(name)));
+}
+
+void client::start_inspect(
+    shared_engine engine, lock_name name,
+    asio::any_completion_handler<void(error_code, std::optional<lock_state>)> handler) {
+    front::start(engine, describe(engine, std::move(name)), std::move(handler));
+}
+
+void client::start_list(shared_engine engine, std::string pattern, std::size_t limit,
+                        asio::any_completion_handler<void(error_code, lock_list)> handler) {
+    front::start(engine, list_all(engine, std::move(pattern), limit), std::move(handler));
+}
+
+void client::start_wait_free(shared_engine engine, lock_name name, duration patience,
+                             asio::any_completion_handler<void(error_code, bool)> handler) {
+    front::start(engine, watch_until_free(engine, std::move(name), patience), std::move(handler));
+}
+
+} // namespace holdfast

@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "store/redis/client_cards.hpp"
+
+#include "runtime/self.hpp"
+#include "runtime/wall_clock.hpp"
+#include "store/redis/replies.hpp"
+#include "store/redis/scripts.hpp"
+
+#include <utility>
+
+namespace holdfast::redis {
+namespace {
+
+constexpr std::string_view key_prefix = "holdfast_client:";
+
+constexpr std::size_t uuid_size = 36;
+
+/// Our UUIDs' third group: version 8, and our mark.
+constexpr std::size_t mark_at = 14;
+constexpr std::string_view mark = "8fd5";
+
+/// Of a label. It is for people to read, and written every now and then.
+constexpr std::size_t label_bytes_max = 256;
+
+const std::string& text(const reply& said) {
+    if (said.type != reply::kind::text)
+        throw_unexpected_answer();
+    return said.text;
+}
+
+std::optional<client_card> card_in(const reply& said) {
+    const std::vector<reply>& words = items(said);
+    if (words.empty())
+        return std::nullopt;
+    if (words.size() != 5)
+        throw_unexpected_answer();
+    return client_card{text(words[0]), integer(words[1]), text(words[2]), text(words[3]),
+                       std::chrono::seconds{integer(words[4])}};
+}
+
+} // namespace
+
+std::optional<std::string> client_key(std::string_view owner) {
+    if (owner.size() <= uuid_size || owner[uuid_size] != ':' ||
+        owner.substr(mark_at, mark.size()) != mark)
+        return std::nullopt;
+    return std::string{key_prefix}.append(owner.substr(0, uuid_size));
+}
+
+std::string client_key(const std::array<std::uint8_t, 16>& client) {
+    return std::string{key_prefix}.append(to_string(owner_id{client, 0}), 0, uuid_size);
+}
+
+client_card card_of(const store_context& context) {
+    runtime::self here = runtime::this_process();
+    return {std::move(here.host), here.pid, std::move(here.program),
+            context.label.substr(0, label_bytes_max),
+            std::chrono::floor<std::chrono::seconds>(runtime::wall_clock_time())};
+}
+
+asio::awaitable<void> announce_client(node& server, std::string key, client_card card,
+                                      duration kept) {
+    const std::string_view keys[] = {key};
+    const argument arguments[] = {kept.count(), card.host,  card.pid,
+                                  card.program, card.label, card.since.count()};
+    (void)co_await server.call(scripts::announce_client, keys, arguments);
+}
+
+asio::awaitable<std::vector<std::optional<client_card>>>
+read_clients(node& server, std::vector<std::string> clients) {
+    const std::vector<std::string_view> keys{clients.begin(), clients.end()};
+    const reply answer = co_await server.call(scripts::read_clients, keys, {});
+    if (items(answer).size() != clients.size())
+        throw_unexpected_answer();
+    std::vector<std::optional<client_card>> cards;
+    for (const reply& each : answer.items)
+        cards.push_back(card_in(each));
+    co_return cards;
+}
+
+} // namespace holdfast::redis

@@ -1,0 +1,191 @@
+// SPDX-License-Identifier: Apache-2.0
+// `holdfast ls` and `holdfast inspect`: who holds what, for people and for programs.
+#include "cli/server_test.hpp"
+
+#include <boost/json.hpp>
+
+#include <algorithm>
+#include <sstream>
+
+#include <unistd.h>
+
+namespace holdfast::cli_test {
+namespace {
+
+using ::testing::AllOf;
+using ::testing::HasSubstr;
+using ::testing::Not;
+
+constexpr const char* jvm = "8743c9c0-0795-4907-87fd-6c719a6b4586:49";
+
+class Look : public on_server {
+protected:
+    void let_jvm_hold(const std::string& lock) {
+        server().command({"HSET", lock, jvm, "2"});
+        server().command({"PEXPIRE", lock, "30000"});
+    }
+
+    /// A program that holds `job`, and has said who it is.
+    std::unique_ptr<program> hold() {
+        auto holder = std::make_unique<program>(until_closed(), url());
+        EXPECT_EQ(holder->line(), "held");
+        await_known_client();
+        return holder;
+    }
+
+    boost::json::value told_of(const std::string& lock) {
+        return boost::json::parse(run({"inspect", "--json", lock}, url()).out);
+    }
+};
+HOLDFAST_ON_EACH_SERVER(Look);
+
+TEST_P(Look, AtNothingFindsNothing) {
+    const ended nothing = run({"ls"}, url());
+    EXPECT_EQ(nothing.status, 0) << nothing.err;
+    EXPECT_EQ(nothing.out, "");
+    EXPECT_EQ(run({"ls", "--json"}, url()).out, "{\"locks\":[],\"complete\":true}\n");
+    const ended free = run({"inspect", "job"}, url());
+    EXPECT_EQ(free.status, 1);
+    EXPECT_EQ(free.out, "'job' is free\n");
+    EXPECT_EQ(run({"inspect", "--json", "job"}, url()).out, "{\"name\":\"job\",\"held\":false}\n");
+    EXPECT_EQ(server().command({"DBSIZE"}).integer, 0) << "who looks leaves nothing behind";
+}
+
+TEST_P(Look, TellsOursByProcessAndHost) {
+    const auto holder = hold();
+    std::array<char, 256> host{};
+    ASSERT_EQ(::gethostname(host.data(), host.size() - 1), 0);
+    const std::string where = std::string{host.data()} + ":" + std::to_string(holder->id()) + " sh";
+    EXPECT_THAT(run({"ls"}, url()).out,
+                AllOf(HasSubstr("NAME"), HasSubstr("job   lock"), HasSubstr(where)));
+    const ended told = run({"inspect", name}, url());
+    EXPECT_EQ(told.status, 0);
+    EXPECT_THAT(told.out, AllOf(HasSubstr("kind       lock\n"),
+                                HasSubstr("process " + std::to_string(holder->id())),
+                                HasSubstr("listening  0 connection(s)")));
+    const boost::json::value all = told_of(name);
+    EXPECT_TRUE(all.at("held").as_bool());
+    EXPECT_EQ(all.at("kind").as_string(), "lock");
+    EXPECT_EQ(all.at("owners").at(0).at("client").at("pid").as_int64(), holder->id());
+    EXPECT_EQ(all.at("owners").at(0).at("client").at("program").as_string(), "holdfast");
+    EXPECT_EQ(all.at("owners").at(0).at("client").at("label").as_string(), "sh") << "what it runs";
+    EXPECT_GT(all.at("lease_left_ms").as_int64(), 0);
+}
+
+TEST_P(Look, CountsWhoWaits) {
+    const auto holder = hold();
+    const program waiter{shell("true"), url()};
+    await_waiter();
+    EXPECT_EQ(told_of(name).at("listeners").as_int64(), 1);
+}
+
+TEST_P(Look, TellsJvmsAndReadersToo) {
+    let_jvm_hold("jvms");
+    server().command(
+        {"HSET", "rw", "mode", "read", jvm, "1", "8743c9c0-0795-4907-87fd-6c719a6b4586:50", "1"});
+    EXPECT_THAT(run({"ls"}, url()).out,
+                AllOf(HasSubstr("jvms  lock     Redisson 8743c9c0 thread 49"),
+                      HasSubstr("rw    rw lock  Redisson 8743c9c0 thread 49 and 1 more")));
+    EXPECT_THAT(run({"inspect", "jvms"}, url()).out,
+                AllOf(HasSubstr("Redisson client 8743c9c0-0795-4907-87fd-6c719a6b4586, thread 49, "
+                                "entered 2 times"),
+                      HasSubstr("lease left 2")));
+    EXPECT_THAT(run({"inspect", "rw"}, url()).out, HasSubstr("lease left no end"));
+}
+
+TEST_P(Look, TellsALockWithVeryManyReadersFromAnyOtherHash) {
+    server().command({"HSET", "rw", "mode", "read"});
+    for (int i = 0; i < 150; ++i) {
+        const std::string reader = "8743c9c0-0795-4907-87fd-6c719a6b4586:" + std::to_string(i);
+        server().command({"HSET", "rw", reader, "1"});
+        server().command({"HSET", "session", "field " + std::to_string(i), "1"});
+    }
+    EXPECT_EQ(run({"ls", "-1"}, url()).out, "rw\n");
+    EXPECT_THAT(run({"ls"}, url()).out, HasSubstr("rw lock  many"));
+    EXPECT_EQ(run({"inspect", "session"}, url()).status, 65);
+}
+
+TEST_P(Look, SaysWhatIsNoLock) {
+    server().command({"SET", "text", "x"});
+    const ended told = run({"inspect", "text"}, url());
+    EXPECT_EQ(told.status, 65);
+    EXPECT_THAT(told.out, HasSubstr("no lock that is known here, but a string"));
+    EXPECT_EQ(run({"ls"}, url()).out, "");
+}
+
+TEST_P(Look, ListsOnlyWhatMatches) {
+    for (const char* each : {"shop:1", "shop:2", "till"})
+        let_jvm_hold(each);
+    EXPECT_EQ(run({"ls", "-1", "shop:*"}, url()).out, "shop:1\nshop:2\n");
+    EXPECT_EQ(run({"ls", "--names", "????"}, url()).out, "till\n");
+    const ended some = run({"ls", "-1", "--limit", "2"}, url());
+    EXPECT_EQ(some.status, 0);
+    EXPECT_EQ(std::ranges::count(some.out, '\n'), 2);
+    EXPECT_THAT(some.err, HasSubstr("these are not all"));
+    EXPECT_THAT(run({"ls", "--json", "--limit", "2"}, url()).out, HasSubstr("\"complete\":false"));
+}
+
+TEST_P(Look, ShowsNoByteThatATerminalWouldObey) {
+    const std::string wicked = "a\x1b[31m\x9b\xc2\x9b\n\xff";
+    let_jvm_hold(wicked);
+    let_jvm_hold("b\u00e4r");
+    for (const char* verb : {"ls", "inspect"}) {
+        const ended told =
+            verb == std::string{"ls"} ? run({"ls"}, url()) : run({"inspect", wicked}, url());
+        EXPECT_THAT(told.out, HasSubstr("a?[31m????")) << verb;
+        EXPECT_THAT(told.out, Not(HasSubstr("\x1b"))) << verb;
+    }
+    EXPECT_THAT(run({"ls"}, url()).out, HasSubstr("b\u00e4r         lock"));
+    const boost::json::value all = told_of(wicked);
+    EXPECT_EQ(all.at("name_hex").as_string(), "611b5b33316d9bc29b0aff");
+    EXPECT_FALSE(told_of("b\u00e4r").as_object().contains("name_hex"));
+}
+
+TEST_P(Look, EndsQuietlyWhenNobodyReads) {
+    for (int i = 0; i < 2000; ++i)
+        let_jvm_hold("a lock with a name that is rather long, number " + std::to_string(i));
+    const program::exactly closed{
+        {"sh", "-c", "\"$0\" ls --limit 5000 | head -n 1", program_path()}};
+    program piped{closed, url()};
+    const ended told = piped.end();
+    EXPECT_EQ(told.err, "");
+    EXPECT_THAT(told.out, HasSubstr("NAME"));
+    const std::string ignoring = "trap '' PIPE; { \"$0\" ls --limit 5000; echo $? >&2; } | true";
+    program unread{program::exactly{{"sh", "-c", ignoring, program_path()}}, url()};
+    EXPECT_EQ(unread.end().err, "74\n") << "as quietly where SIGPIPE is ignored";
+    program full{program::exactly{{"sh", "-c", "\"$0\" ls > /dev/full", program_path()}}, url()};
+    const ended stuck = full.end();
+    EXPECT_EQ(stuck.status, 74);
+    EXPECT_THAT(stuck.err, HasSubstr("the output could not be written"));
+}
+
+TEST_P(Look, KeepsWithinATerminalAndIsColouredThereOnly) {
+    let_jvm_hold(std::string(70, 'n'));
+    const auto on_terminal = [this](const std::string& settings) {
+        program shown{program::exactly{{"script", "-qec",
+                                        "stty cols 80; " + settings + " " + program_path() + " ls",
+                                        "/dev/null"}},
+                      url()};
+        return shown.end().out;
+    };
+    const std::string plain = on_terminal("TERM=xterm NO_COLOR=1");
+    EXPECT_THAT(plain, AllOf(HasSubstr("NAME"), Not(HasSubstr("\x1b"))));
+    std::istringstream lines{plain};
+    for (std::string line; std::getline(lines, line);)
+        EXPECT_LE(line.size(), 81U) << line; // with its carriage return
+    EXPECT_THAT(on_terminal("TERM=xterm NO_COLOR="), HasSubstr("\x1b[1mNAME"));
+    EXPECT_THAT(on_terminal("TERM=dumb"), Not(HasSubstr("\x1b")));
+    EXPECT_THAT(run({"ls"}, url()).out, Not(HasSubstr("\x1b")));
+}
+
+TEST_P(Look, SaysWhichRightIsMissing) {
+    server().command({"ACL", "SETUSER", "default", "-scan", "-pubsub"});
+    let_jvm_hold("jvms");
+    const ended refused = run({"ls"}, url());
+    EXPECT_EQ(refused.status, 69);
+    EXPECT_THAT(refused.err, AllOf(HasSubstr("did not answer"), HasSubstr("granted: +scan")));
+    EXPECT_THAT(run({"inspect", "jvms"}, url()).out, HasSubstr("listening  not known"));
+}
+
+} // namespace
+} // namespace holdfast::cli_test

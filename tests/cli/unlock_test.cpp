@@ -1,0 +1,130 @@
+// SPDX-License-Identifier: Apache-2.0
+// `holdfast unlock --force`, `holdfast wait` and `holdfast bench`.
+#include "cli/server_test.hpp"
+#include "support/lock_keys.hpp"
+
+#include <boost/json.hpp>
+
+namespace holdfast::cli_test {
+namespace {
+
+using ::testing::AllOf;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+
+class Unlock : public on_server {
+protected:
+    /// As on a terminal where that is typed.
+    ended typed(const std::string& letters) {
+        const std::string command = program_path() + " unlock --force " + name;
+        program asked{
+            program::exactly{
+                {"sh", "-c", "echo '" + letters + "' | script -qec '" + command + "' /dev/null"}},
+            url()};
+        return asked.end();
+    }
+};
+HOLDFAST_ON_EACH_SERVER(Unlock);
+
+TEST_P(Unlock, TakesALockAwayAndSaysWhose) {
+    program holder{until_closed(), url()};
+    ASSERT_EQ(holder.line(), "held");
+    const ended told = run({"unlock", "--force", "--yes", "--json", name}, url());
+    EXPECT_EQ(told.status, 0) << told.err;
+    const boost::json::value all = boost::json::parse(told.out);
+    EXPECT_TRUE(all.at("released").as_bool());
+    EXPECT_EQ(all.at("was").at("name").as_string(), name);
+    EXPECT_FALSE(is_locked());
+    const ended again = run({"unlock", "--force", "--yes", name}, url());
+    EXPECT_EQ(again.status, 1);
+    EXPECT_EQ(again.err, "holdfast: 'job' was free\n");
+}
+
+TEST_P(Unlock, WakesWhoWaits) {
+    program holder{until_closed(), url()};
+    ASSERT_EQ(holder.line(), "held");
+    program waiter{shell("echo mine"), url()};
+    await_waiter();
+    EXPECT_EQ(run({"unlock", "--force", "-y", name}, url()).status, 0);
+    EXPECT_EQ(waiter.line(), "mine");
+}
+
+TEST_P(Unlock, AsksOnATerminal) {
+    server().command({"HSET", name, "8743c9c0-0795-4907-87fd-6c719a6b4586:49", "1"});
+    const ended no = typed("n");
+    EXPECT_EQ(no.status, 1);
+    EXPECT_THAT(no.out, AllOf(HasSubstr("thread 49"), HasSubstr("Take the lock away? [y/N]"),
+                              HasSubstr("left alone")));
+    EXPECT_TRUE(is_locked());
+    EXPECT_EQ(typed("y").status, 0);
+    EXPECT_FALSE(is_locked());
+}
+
+TEST_P(Unlock, TouchesNothingThatIsNoLock) {
+    server().command({"SET", name, "x"});
+    const ended told = run({"unlock", "--force", "--yes", name}, url());
+    EXPECT_EQ(told.status, 65);
+    EXPECT_THAT(told.err, HasSubstr("is no lock, but a string"));
+    EXPECT_TRUE(is_locked());
+}
+
+class Wait : public on_server {};
+HOLDFAST_ON_EACH_SERVER(Wait);
+
+TEST_P(Wait, ReturnsAtOnceForAFreeLock) {
+    const ended free = run({"wait", name}, url());
+    EXPECT_EQ(free.status, 0);
+    EXPECT_EQ(free.out + free.err, "");
+}
+
+TEST_P(Wait, IsWokenByTheReleaseAndTakesNothing) {
+    program holder{until_closed(), url()};
+    ASSERT_EQ(holder.line(), "held");
+    program waiter{{"wait", "--json", name}, url()};
+    await_waiter();
+    holder.close_stdin();
+    const ended told = waiter.end();
+    EXPECT_EQ(told.status, 0);
+    const boost::json::value all = boost::json::parse(told.out);
+    EXPECT_TRUE(all.at("free").as_bool());
+    EXPECT_GE(all.at("waited_ms").as_int64(), 0);
+    EXPECT_EQ(holder.end().status, 0);
+    EXPECT_THAT(support::lock_keys(server()), IsEmpty());
+}
+
+TEST_P(Wait, GivesUpWhenPatienceIsOver) {
+    program holder{until_closed(), url()};
+    ASSERT_EQ(holder.line(), "held");
+    EXPECT_EQ(run({"wait", "-w", "0", name}, url()).status, 1);
+    const ended late = run({"wait", "-w", "50ms", "--json", name}, url());
+    EXPECT_EQ(late.status, 1);
+    EXPECT_THAT(late.out, HasSubstr("\"free\":false"));
+    EXPECT_TRUE(is_locked());
+}
+
+class Bench : public on_server {};
+HOLDFAST_ON_EACH_SERVER(Bench);
+
+TEST_P(Bench, MeasuresAndLeavesNothingBehind) {
+    const ended told = run({"bench", "-t", "50ms", "--threads", "4", "--json"}, url());
+    EXPECT_EQ(told.status, 0) << told.err;
+    const boost::json::array all = boost::json::parse(told.out).at("measurements").as_array();
+    ASSERT_EQ(all.size(), 3u);
+    for (const boost::json::value& each : all) {
+        EXPECT_GT(each.at("pairs").as_int64(), 0);
+        EXPECT_LE(each.at("p50_us").as_double(), each.at("p99_us").as_double());
+    }
+    EXPECT_EQ(all[2].at("threads").as_int64(), 4);
+    EXPECT_EQ(all[2].at("locks").as_int64(), 1);
+    EXPECT_EQ(server().command({"DBSIZE"}).integer, 0);
+    EXPECT_THAT(run({"bench", "-t", "10ms"}, url()).out,
+                AllOf(HasSubstr("PAIRS/S"), HasSubstr("8 threads, one lock")));
+}
+
+TEST_P(Bench, SaysThatNobodyIsThere) {
+    server().stop();
+    EXPECT_EQ(run({"bench", "-t", "10ms"}, url()).status, 69);
+}
+
+} // namespace
+} // namespace holdfast::cli_test

@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: Apache-2.0
+// What each verb tells of itself; mistakes with those that look. None of these needs a server.
+#include "cli/program.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+namespace holdfast::cli_test {
+namespace {
+
+using ::testing::AllOf;
+using ::testing::HasSubstr;
+using ::testing::StartsWith;
+
+const std::string nobody = "unix:///no/such/folder/redis.sock";
+
+struct slip {
+    std::vector<std::string> arguments;
+    std::string told;
+};
+
+void PrintTo(const slip& one, std::ostream* out) {
+    for (const std::string& word : one.arguments)
+        *out << "'" << word << "' ";
+}
+
+class Slips : public ::testing::TestWithParam<slip> {};
+
+TEST_P(Slips, EndWith64AndAreExplained) {
+    const ended wrong = run(GetParam().arguments, nobody);
+    EXPECT_EQ(wrong.status, 64);
+    EXPECT_EQ(wrong.out, "");
+    EXPECT_THAT(wrong.err, AllOf(StartsWith("holdfast: "), HasSubstr(GetParam().told)));
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    OfLookingVerbs, Slips,
+    ::testing::Values(
+        slip{{"inspct"}, "no verb inspct: did you mean inspect? See 'holdfast --help'"},
+        slip{{"--versoin"}, "unknown option --versoin: did you mean --version?"},
+        slip{{"xyzzy"}, "no verb xyzzy; see 'holdfast --help'"},
+        slip{{"serve"}, "no verb serve: did you mean server?"},
+        slip{{"run", "--verbos"}, "did you mean --verbose? See 'holdfast run --help'"},
+        slip{{"ls", "--jsno"}, "--jsno: did you mean --json? See 'holdfast ls --help'"},
+        slip{{"ls", "--ulr=redis://x"}, "unknown option --ulr: did you mean --url?"},
+        slip{{"ls", "--frobnicate"}, "unknown option --frobnicate; see 'holdfast ls --help'"},
+        slip{{"ls", "a", "b"}, "'b' is one word too many; see 'holdfast ls --help'"},
+        slip{{"ls", "--json", "-1"}, "exclude each other"}, slip{{"ls", "--limit", "0"}, "--limit"},
+        slip{{"inspect"}, "NAME is missing"}, slip{{"inspect", ""}, "NAME is missing"},
+        slip{{"wait"}, "NAME is missing"},
+        slip{{"wait", "-w", "soon", "job"}, "-w: 'soon' is no length of time"},
+        slip{{"unlock"}, "NAME is missing"},
+        slip{{"unlock", "job"}, "only its holder can release a lock"},
+        slip{{"unlock", "--force", "job"}, "give --yes"},
+        slip{{"bench", "-t", "0"}, "more than nothing"},
+        slip{{"bench", "--threads", "1"}, "--threads"},
+        slip{{"doctor", "--jsn"}, "did you mean --json?"},
+        slip{{"ls", "--url", "http://x"}, "there is no scheme \"http\""},
+        slip{{"inspect", "a{}b"}, "an empty '{}'"}));
+
+class Helps : public ::testing::TestWithParam<std::string> {};
+INSTANTIATE_TEST_SUITE_P(OfVerbs, Helps,
+                         ::testing::Values("run", "ls", "inspect", "wait", "unlock", "bench",
+                                           "demo", "doctor", "server"));
+
+TEST_P(Helps, TellUsageAndStatuses) {
+    const ended told = run({GetParam(), "--help"});
+    EXPECT_EQ(told.status, 0);
+    EXPECT_EQ(told.err, "");
+    EXPECT_THAT(told.out,
+                AllOf(HasSubstr("Usage: holdfast " + GetParam()), HasSubstr("Exit status:")));
+    EXPECT_EQ(run({GetParam(), "-h"}).out, told.out);
+}
+
+TEST_P(Helps, KeepWithinALine) {
+    std::istringstream lines{run({GetParam(), "--help"}).out};
+    for (std::string line; std::getline(lines, line);)
+        EXPECT_LE(line.size(), 80U) << line;
+}
+
+class LookingHelps : public ::testing::TestWithParam<std::string> {};
+INSTANTIATE_TEST_SUITE_P(OfLookingVerbs, LookingHelps,
+                         ::testing::Values("ls", "inspect", "wait", "unlock", "bench", "doctor"));
+
+TEST_P(LookingHelps, TellAnExampleAndWhatIsForPrograms) {
+    EXPECT_THAT(run({GetParam(), "--help"}).out,
+                AllOf(HasSubstr("Example"), HasSubstr("--url URL"), HasSubstr("--json")));
+}
+
+class Nobody : public ::testing::TestWithParam<std::vector<std::string>> {};
+INSTANTIATE_TEST_SUITE_P(
+    OfLookingVerbs, Nobody,
+    ::testing::Values(std::vector<std::string>{"ls"}, std::vector<std::string>{"inspect", "job"},
+                      std::vector<std::string>{"wait", "-w", "0", "job"},
+                      std::vector<std::string>{"unlock", "--force", "-y", "job"}));
+
+TEST_P(Nobody, IsReachedAndThatIsSaid) {
+    const ended told = run(GetParam(), nobody);
+    EXPECT_EQ(told.status, 69);
+    EXPECT_THAT(told.err, HasSubstr("cannot reach " + nobody));
+}
+
+} // namespace
+} // namespace holdfast::cli_test

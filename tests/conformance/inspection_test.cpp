@@ -1,0 +1,155 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a store tells of its locks, and waiting for a lock without taking it.
+#include "conformance/suite.hpp"
+
+#include <boost/asio/use_future.hpp>
+
+#include <future>
+
+#include <gmock/gmock.h>
+
+namespace holdfast::conformance {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::IsEmpty;
+
+class Inspection : public suite {
+protected:
+    void SetUp() override {
+        if (GetParam().label.ends_with("-acl"))
+            GTEST_SKIP() << "an operator's rights are tried in tests/redis/acl_server_test.cpp";
+        suite::SetUp();
+    }
+
+    static std::vector<std::string> names_in(const lock_list& all) {
+        std::vector<std::string> names;
+        for (const lock_state& each : all.locks)
+            names.push_back(each.name);
+        return names;
+    }
+};
+HOLDFAST_ON_EACH_STORE(Inspection);
+
+TEST_P(Inspection, OfAFreeLockIsNothing) {
+    client home = make_client();
+    EXPECT_FALSE(home.inspect("L"));
+    EXPECT_THAT(home.list().locks, IsEmpty());
+    EXPECT_TRUE(home.list().complete);
+}
+
+TEST_P(Inspection, TellsWhoHoldsALockForHowLongAndWhoListens) {
+    client home = make_client(), other = make_client();
+    mutex lock{home, "L"}, same{other, "L"};
+    lock.lock(lease_time{20s});
+    std::optional<lock_state> seen = other.inspect("L");
+    ASSERT_TRUE(seen);
+    EXPECT_EQ(seen->name, "L");
+    EXPECT_EQ(seen->kind, key_kind::lock);
+    ASSERT_EQ(seen->owners.size(), 1u);
+    EXPECT_EQ(seen->owners[0].text.substr(0, 37), home.id() + ":");
+    EXPECT_TRUE(seen->owners[0].is_holdfast);
+    ASSERT_TRUE(seen->remaining);
+    EXPECT_GT(*seen->remaining, 10s);
+    EXPECT_LE(*seen->remaining, 20s);
+    EXPECT_EQ(seen->listeners, 0u);
+
+    auto waits = same.async_lock(asio::use_future);
+    ASSERT_TRUE(support::eventually([&] { return home.inspect("L")->listeners == 1u; }));
+    lock.unlock();
+    waits.get().unlock();
+}
+
+TEST_P(Inspection, TellsAStrangerFromOneOfOurs) {
+    client home = make_client();
+    store().stranger_takes("L", 30s);
+    const std::optional<lock_state> seen = home.inspect("L");
+    ASSERT_TRUE(seen && seen->owners.size() == 1);
+    EXPECT_EQ(seen->kind, key_kind::lock);
+    EXPECT_FALSE(seen->owners[0].is_holdfast);
+    EXPECT_FALSE(seen->owners[0].client);
+}
+
+TEST_P(Inspection, ListsWhatIsHeldByName) {
+    client home = make_client();
+    std::vector<std::unique_ptr<mutex>> locks;
+    for (const char* name : {"b", "a:1", "a:2", "c"})
+        locks.push_back(std::make_unique<mutex>(home, name));
+    for (const auto& each : locks)
+        each->lock();
+    store().put_something_else("a:3");
+    EXPECT_THAT(names_in(home.list()), ElementsAre("a:1", "a:2", "b", "c"));
+    EXPECT_THAT(names_in(home.list("a:*")), ElementsAre("a:1", "a:2"));
+    EXPECT_THAT(names_in(home.list("a:[2-9]")), ElementsAre("a:2"));
+    EXPECT_THAT(names_in(home.list("?")), ElementsAre("b", "c"));
+    EXPECT_THAT(home.list("nothing").locks, IsEmpty());
+    const lock_list some = home.list("*", 2);
+    EXPECT_EQ(some.locks.size(), 2u);
+    EXPECT_FALSE(some.complete);
+    EXPECT_TRUE(home.list("*", 4).complete);
+    for (const auto& each : locks)
+        each->unlock();
+    EXPECT_THAT(home.list().locks, IsEmpty());
+}
+
+TEST_P(Inspection, SeesOnlyNamesBehindItsPrefix) {
+    client shop = make_client({.prefix = "shop*:"}), all = make_client();
+    mutex ours{shop, "L"}, others{all, "shopX:L"};
+    ours.lock();
+    others.lock();
+    EXPECT_THAT(names_in(shop.list()), ElementsAre("shop*:L"));
+    EXPECT_THAT(names_in(all.list()), ElementsAre("shop*:L", "shopX:L"));
+    EXPECT_EQ(shop.inspect("L")->name, "shop*:L");
+    EXPECT_FALSE(all.inspect("L"));
+    ours.unlock();
+    others.unlock();
+}
+
+TEST_P(Inspection, WaitsUntilALockIsFreeAndTakesNothing) {
+    client home = make_client(), other = make_client({.poll_bound = 1h});
+    EXPECT_TRUE(other.wait_free("L", 0ms));
+    mutex lock{home, "L"};
+    lock.lock();
+    EXPECT_FALSE(other.wait_free("L", 0ms));
+    EXPECT_FALSE(other.wait_free("L", 20ms));
+    auto free = other.async_wait_free("L", duration::max(), asio::use_future);
+    ASSERT_TRUE(support::eventually([&] { return home.inspect("L")->listeners == 1u; }));
+    lock.unlock();
+    ASSERT_EQ(free.wait_for(10s), std::future_status::ready) << "the release wakes it";
+    EXPECT_TRUE(free.get());
+    EXPECT_EQ(store().held(), 0u);
+}
+
+TEST_P(Inspection, WaitsForTheEndOfALeaseThatNobodyReleases) {
+    client home = make_client({.poll_bound = 1h});
+    store().stranger_takes("L", 300ms);
+    EXPECT_TRUE(home.wait_free("L", 30s));
+}
+
+TEST_P(Inspection, AWaitEndsWithItsClient) {
+    client home = make_client();
+    store().stranger_takes("L", 1h);
+    auto free = home.async_wait_free("L", duration::max(), asio::use_future);
+    ASSERT_TRUE(support::eventually([&] { return store().listeners() == 1u; }));
+    home.close();
+    ASSERT_EQ(free.wait_for(10s), std::future_status::ready);
+    EXPECT_THROW(free.get(), boost::system::system_error);
+}
+
+TEST_P(Inspection, RefusesANameThatNothingCanHave) {
+    client home = make_client();
+    EXPECT_THROW((void)home.inspect(""), boost::system::system_error);
+    EXPECT_THROW((void)home.wait_free("", 0ms), boost::system::system_error);
+    EXPECT_THROW((void)home.force_unlock(""), boost::system::system_error);
+}
+
+TEST_P(Inspection, AForcedReleaseEndsAnybodysHold) {
+    client home = make_client();
+    store().stranger_takes("L", 1h);
+    EXPECT_TRUE(home.force_unlock("L"));
+    EXPECT_FALSE(home.force_unlock("L"));
+    EXPECT_FALSE(home.inspect("L"));
+}
+
+} // namespace
+} // namespace holdfast::conformance

@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "support/redis_server.hpp"
+
+#include <string>
+#include <vector>
+
+namespace holdfast::support {
+
+/// Every key on a server but those that only say who a client is, which go by themselves.
+inline std::vector<std::string> lock_keys(redis_server& server) {
+    std::vector<std::string> all;
+    for (redis::reply& key : server.command({"KEYS", "*"}).items)
+        if (!key.text.starts_with("holdfast_client:"))
+            all.push_back(std::move(key.text));
+    return all;
+}
+
+} // namespace holdfast::support
