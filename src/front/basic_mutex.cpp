@@ -38,8 +38,8 @@ void enter_again(const lock_object& lock, const thread_table::entry& mine,
 } // namespace
 
 basic_mutex::basic_mutex(client& home, lock_name name, std::optional<duration> lease_time,
-                         sync::recursion again)
-    : lock_{front::make_object(home.engine(), name, lease_time, again)} {}
+                         sync::recursion again, sync::ending how_released)
+    : lock_{front::make_object(home.engine(), name, lease_time, again, how_released)} {}
 
 basic_mutex::~basic_mutex() = default;
 

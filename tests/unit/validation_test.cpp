@@ -41,7 +41,7 @@ struct store_that_objects : lock_store {
     asio::awaitable<std::vector<answer>> renew(std::vector<hold>, duration) override {
         co_return std::vector<answer>{};
     }
-    asio::awaitable<bool> release(hold) override { co_return false; }
+    asio::awaitable<release_answer> release(hold) override { co_return release_answer{}; }
     std::unique_ptr<watch> watch_over(const hold&, doubter&) override { return nullptr; }
 };
 
