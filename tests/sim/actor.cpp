@@ -54,7 +54,9 @@ std::shared_ptr<actor::door> actor::build(int name) {
     if (of_its_own)
         built->lease = own.value;
     if (dice_.percent(plan_.people.defers))
-        built->plain.emplace(*home_.program, world::name_of(name), built->lease.has_value() ? own : lease_time{plan_.how.lease_time}, deferred_release);
+        built->plain.emplace(*home_.program, world::name_of(name),
+                             built->lease.has_value() ? own : lease_time{plan_.how.lease_time},
+                             deferred_release);
     else if (recursive && of_its_own)
         built->nested.emplace(*home_.program, world::name_of(name), own);
     else if (recursive)
