@@ -47,6 +47,7 @@ void check(const options& how) {
     check_patience("release_patience", how.release_patience);
     check_patience("close_patience", how.close_patience);
     check_positive("poll_bound", how.poll_bound);
+    check_patience("hand_off.within", how.hand_off.within);
     if (how.waiters_max == 0)
         refuse("options.waiters_max is 0: no call could ever wait");
     if (how.name_mapper && !how.prefix.empty())

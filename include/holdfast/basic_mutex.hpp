@@ -16,6 +16,20 @@ class lock_object;
 enum class recursion { refused, counted };
 } // namespace sync
 
+/// For a lock whose release is not waited for: its unlock() returns when the request is on its way,
+/// which makes a pair of lock() and unlock() almost twice as fast. Whoever is told then that it was
+/// released may still find it held for a moment. The release is sent before whatever the same
+/// thread asks next, is repeated until it is acknowledged, and close() waits for it; what goes
+/// wrong with it the observer hears. A lease that is known to be lost is still told by unlock().
+struct deferred_release_t {
+    explicit deferred_release_t() = default;
+};
+inline constexpr deferred_release_t deferred_release{};
+
+namespace sync {
+enum class ending { waited_for, deferred };
+} // namespace sync
+
 namespace detail {
 /// How one acquisition shall go. A patience of zero or less is one attempt.
 struct wish {
@@ -179,7 +193,8 @@ public:
     }
 
 protected:
-    basic_mutex(client&, lock_name, std::optional<duration> lease_time, sync::recursion);
+    basic_mutex(client&, lock_name, std::optional<duration> lease_time, sync::recursion,
+                sync::ending = sync::ending::waited_for);
     ~basic_mutex();
 
     /// A second `lease` on the hold that `outer` has, without a message.

@@ -28,6 +28,14 @@ public:
     /// With a lease time of its own instead of the client's; it is renewed all the same.
     mutex(client& home, lock_name name, lease_time lease)
         : basic_mutex{home, std::move(name), lease.value, sync::recursion::refused} {}
+
+    /// Whose unlock() does not wait for the store.
+    mutex(client& home, lock_name name, deferred_release_t)
+        : basic_mutex{home, std::move(name), std::nullopt, sync::recursion::refused,
+                      sync::ending::deferred} {}
+    mutex(client& home, lock_name name, lease_time lease, deferred_release_t)
+        : basic_mutex{home, std::move(name), lease.value, sync::recursion::refused,
+                      sync::ending::deferred} {}
 };
 
 } // namespace holdfast

@@ -26,6 +26,14 @@ public:
     recursive_mutex(client& home, lock_name name, lease_time lease)
         : basic_mutex{home, std::move(name), lease.value, sync::recursion::counted} {}
 
+    /// Whose unlock() does not wait for the store.
+    recursive_mutex(client& home, lock_name name, deferred_release_t)
+        : basic_mutex{home, std::move(name), std::nullopt, sync::recursion::counted,
+                      sync::ending::deferred} {}
+    recursive_mutex(client& home, lock_name name, lease_time lease, deferred_release_t)
+        : basic_mutex{home, std::move(name), lease.value, sync::recursion::counted,
+                      sync::ending::deferred} {}
+
     using basic_mutex::async_lock;
 
     /// Completes with a second lease on the hold that `outer` owns: `lease_lost` if it is lost,

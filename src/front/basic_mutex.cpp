@@ -38,22 +38,23 @@ void enter_again(const lock_object& lock, const thread_table::entry& mine,
 } // namespace
 
 basic_mutex::basic_mutex(client& home, lock_name name, std::optional<duration> lease_time,
-                         sync::recursion again)
-    : lock_{front::make_object(home.engine(), name, lease_time, again)} {}
+                         sync::recursion again, sync::ending how_released)
+    : lock_{front::make_object(home.engine(), name, lease_time, again, how_released)} {}
 
 basic_mutex::~basic_mutex() = default;
 
 bool basic_mutex::take(detail::wish how) {
-    const std::shared_ptr<sync::engine>& home = lock_->home;
+    const std::shared_ptr<lock_object> lock = lock_; // who waits may outlive this object at exit()
+    const std::shared_ptr<sync::engine>& home = lock->home;
     if (home->forked())
         throw front::worded_error{front::forked()};
-    const thread_table::entry mine = home->threads()->find(lock_->name.text);
+    const thread_table::entry mine = home->threads()->find(lock->name.text);
     if (mine.count > 0) {
-        enter_again(*lock_, mine, how);
+        enter_again(*lock, mine, how);
         return true;
     }
     front::throw_if(front::objection_to_blocking(*home));
-    const auto call = std::make_shared<front::blocking_call>(home, front::request_for(*lock_, how));
+    const auto call = std::make_shared<front::blocking_call>(home, front::request_for(*lock, how));
     auto cancel = [&call] { asio::post(call->home->executor(), [call] { call->cancel(); }); };
     const std::stop_callback on_stop{how.cancel, cancel};
     front::blocking_call::begin(call);

@@ -14,7 +14,6 @@
 #include <exception>
 #include <memory>
 #include <optional>
-#include <semaphore>
 #include <utility>
 
 namespace holdfast::front {
@@ -24,17 +23,21 @@ namespace holdfast::front {
 template <typename T>
 class rendezvous {
 public:
-    void bring(T value) {
+    /// `keep`: what it is part of. A visitor wakes nobody who would only find it still inside.
+    void bring(T value, std::shared_ptr<void> keep) {
         value_.emplace(std::move(value));
-        ready_.release();
+        if (runtime::visit* const visitor = runtime::visit::here())
+            visitor->wake_behind(ready_, std::move(keep));
+        else
+            ready_.post();
     }
     T wait() {
-        ready_.acquire();
+        ready_.wait();
         return std::move(*value_);
     }
 
 private:
-    std::binary_semaphore ready_{0};
+    runtime::semaphore ready_;
     std::optional<T> value_;
 };
 
@@ -71,7 +74,7 @@ protected:
     void complete(std::shared_ptr<sync::wire_hold> held, const sync::failure& why) override {
         if (visitor_ && visitor_ != runtime::visit::here())
             visitor_->interrupt(); // cancelled, or the client closes, while it asks the store
-        meeting_.bring({std::move(held), why});
+        meeting_.bring({std::move(held), why}, shared_from_this());
     }
 
 private:
@@ -84,7 +87,7 @@ template <typename Work>
 sync::failure wait_for_release(const std::shared_ptr<sync::engine>& home, Work work) {
     const auto meeting = std::make_shared<rendezvous<sync::failure>>();
     begin(home, [work = std::move(work), meeting](const asio::any_io_executor& where) mutable {
-        auto tell = [meeting](sync::failure why) { meeting->bring(std::move(why)); };
+        auto tell = [meeting](sync::failure why) { meeting->bring(std::move(why), meeting); };
         work(sync::release_handler{std::move(tell)}, where);
     });
     return meeting->wait();
@@ -93,6 +96,15 @@ sync::failure wait_for_release(const std::shared_ptr<sync::engine>& home, Work w
 inline sync::failure release(const std::shared_ptr<sync::wire_hold>& held) {
     return wait_for_release(held->home, [held](sync::release_handler done, const auto& where) {
         sync::release(held, std::move(done), where);
+    });
+}
+
+/// The same, but only until the request is on its way.
+inline void release_unwaited(const std::shared_ptr<sync::wire_hold>& held) {
+    begin(held->home, [held](const asio::any_io_executor& where) {
+        if (runtime::visit* const visitor = runtime::visit::here())
+            visitor->wait_for_nothing();
+        sync::release(held, sync::release_handler{[](const sync::failure&) {}}, where);
     });
 }
 
@@ -111,7 +123,7 @@ T wait_for(const std::shared_ptr<sync::engine>& home, asio::awaitable<T> work) {
     const auto meeting = std::make_shared<rendezvous<result>>();
     asio::co_spawn(home->executor(), std::move(work),
                    [meeting, home](std::exception_ptr thrown, T value) {
-                       meeting->bring({std::move(thrown), std::move(value)});
+                       meeting->bring({std::move(thrown), std::move(value)}, meeting);
                    });
     result got = meeting->wait();
     if (got.first)

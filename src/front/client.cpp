@@ -114,7 +114,7 @@ void client::close() noexcept {
     if (runtime::runs_here(engine_->executor()))
         return start_close(engine_, [](error_code) {});
     const auto meeting = std::make_shared<front::rendezvous<error_code>>();
-    start_close(engine_, [meeting](error_code ec) { meeting->bring(ec); });
+    start_close(engine_, [meeting](error_code ec) { meeting->bring(ec, meeting); });
     (void)meeting->wait();
 }
 

@@ -120,6 +120,8 @@ void lease::unlock(error_code& ec) noexcept {
         ec = make_error_code(errc::would_deadlock); // it is released all the same, unwatched
         return release_unwatched(held);
     }
+    if (held->deferred && held->believed())
+        return front::release_unwaited(held);
     ec = front::release(held).code;
 }
 

@@ -13,17 +13,16 @@ namespace holdfast::front {
 
 /// What a user calls by that name, as the store will see it, checked. Throws
 /// `errc::invalid_argument`.
-inline std::shared_ptr<sync::lock_object> make_object(const std::shared_ptr<sync::engine>& home,
-                                                      const lock_name& name,
-                                                      std::optional<duration> length,
-                                                      sync::recursion again) {
+inline std::shared_ptr<sync::lock_object>
+make_object(const std::shared_ptr<sync::engine>& home, const lock_name& name,
+            std::optional<duration> length, sync::recursion again, sync::ending how_released) {
     const options& how = home->how();
     const lock_store& store = std::as_const(*home).locks();
     const std::string mapped =
         how.name_mapper ? how.name_mapper(name.text) : how.prefix + name.text;
     return std::make_shared<sync::lock_object>(
         home, checked_name(mapped, store),
-        checked_lease(length.value_or(how.lease_time), store.bounds()), again);
+        checked_lease(length.value_or(how.lease_time), store.bounds()), again, how_released);
 }
 
 /// The lease time that a call names, checked. Throws `errc::invalid_argument`.

@@ -3,6 +3,8 @@
 
 #include "redis/classify.hpp"
 
+#include <boost/asio/post.hpp>
+
 #include <cerrno>
 #include <utility>
 
@@ -37,45 +39,48 @@ lane::~lane() {
         (void)!::send(socket_, sealed_.data(), sealed_.size(), MSG_NOSIGNAL | MSG_DONTWAIT);
     }
     ::close(socket_);
+    const auto why = std::make_shared<const failure>(
+        errc::outcome_unknown, "connection to " + context_.address + " ended before its answer");
+    for (const debt& one : owed_)
+        if (one.to) {
+            one.to->failed = why;
+            asio::post(context_.home.executor, std::move(one.to->resume));
+        }
 }
 
 bool lane::alive() const {
     char unasked = 0;
     const ssize_t size = ::recv(socket_, &unasked, 1, MSG_PEEK | MSG_DONTWAIT);
     // TLS says things of its own between answers; anybody else who does is mad, or gone.
-    return !broken_ && (size < 0 ? would_block() : size > 0 && session_);
+    return !broken_ && (size < 0 ? would_block() : size > 0 && (session_ || owes()));
 }
 
 void lane::hang_up() noexcept {
     ::shutdown(socket_, SHUT_RDWR);
 }
 
-reply lane::ask(runtime::visit& caller, const script& what, request::names_list keys,
-                request::arguments_list arguments) {
-    request mine{what, keys, arguments};
+reply lane::ask(runtime::visit& caller, request& asked) {
     for (;;) {
-        mine.compose(composer{outbox_}, context_.server_clock);
+        asked.compose(composer{outbox_}, context_.server_clock);
         const time_point sent_at = context_.home.time.now();
         exchange(caller);
-        if (!mine.with_text && answer_->type == reply::kind::error &&
-            asks_for_script(answer_->text))
-            mine.with_text = true;
-        else
-            return take(mine, sent_at);
+        if (!asked.with_text && answer_->type == reply::kind::error &&
+            asks_for_script(answer_->text)) {
+            asked.with_text = true;
+            continue;
+        }
+        asked.answer = std::move(*answer_);
+        asked.answer.sent_at = sent_at;
+        asked.answer.received_at = context_.home.time.now();
+        return asked.take_answer();
     }
-}
-
-reply lane::take(request& asked, time_point sent_at) {
-    asked.answer = std::move(*answer_);
-    asked.answer.sent_at = sent_at;
-    asked.answer.received_at = context_.home.time.now();
-    return asked.take_answer();
 }
 
 void lane::exchange(runtime::visit& caller) {
     answer_ = nullptr;
     caller.outside(socket_, [this]() noexcept { talk(); });
     outbox_.clear();
+    give_out();
     if (answer_)
         return;
     broken_ = true;
@@ -93,6 +98,60 @@ void lane::talk() noexcept {
     } catch (...) {
         failed_ = std::current_exception();
     }
+}
+
+void lane::send_off(runtime::visit& caller, request& asked) {
+    asked.compose(composer{outbox_}, context_.server_clock);
+    owed_.push_back({&asked, context_.home.time.now()});
+    caller.outside(socket_, [this]() noexcept {
+        try {
+            send();
+        } catch (...) {
+            broken_ = true; // which its end tells
+        }
+    });
+    outbox_.clear();
+}
+
+void lane::forget(const request& gone) {
+    for (debt& one : owed_)
+        if (one.to == &gone)
+            one.to = nullptr;
+}
+
+void lane::collect() {
+    try {
+        (void)arrived();
+    } catch (const failure&) {
+        broken_ = true;
+    }
+    give_out();
+    broken_ = broken_ || answer_ ||
+              (owes() &&
+               owed_.front().sent_at + context_.how.command_timeout <= context_.home.time.now());
+}
+
+/// To who waits for them, in the order of sending.
+void lane::give_out() {
+    for (reply& one : std::exchange(early_, {})) {
+        const debt oldest = owed_.front();
+        owed_.pop_front();
+        if (oldest.to)
+            settle(oldest, std::move(one));
+    }
+}
+
+void lane::settle(debt of, reply said) {
+    request& asked = *of.to;
+    if (said.type == reply::kind::error && asks_for_script(said.text))
+        asked.failed = std::make_shared<const failure>(
+            errc::unreachable, context_.address + " does not know the script any more");
+    asked.answer = std::move(said);
+    asked.answer.sent_at = of.sent_at;
+    asked.answer.received_at = context_.home.time.now();
+    request::waiter waiter;
+    waiter.swap(asked.resume);
+    std::move(waiter)();
 }
 
 void lane::send() {
@@ -129,6 +188,12 @@ bool lane::arrived() {
              " lost: " + (size == 0 ? "closed by the server" : words_for_errno()));
     const std::string_view received{inbox_.data(), static_cast<std::size_t>(size)};
     reader_.feed(session_ ? session_->open(received) : received);
+    while (early_.size() < owed_.size()) {
+        reply* const earlier = reader_.next();
+        if (!earlier)
+            return false;
+        early_.push_back(std::move(*earlier));
+    }
     answer_ = reader_.next();
     return answer_ != nullptr;
 }

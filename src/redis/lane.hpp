@@ -9,9 +9,12 @@
 #include "runtime/visit.hpp"
 
 #include <array>
+#include <cstddef>
+#include <deque>
 #include <exception>
 #include <memory>
 #include <string>
+#include <vector>
 
 namespace holdfast::redis {
 
@@ -29,15 +32,37 @@ public:
     bool alive() const;
 
     /// As node::call, but it never queues. When it throws and is `broken`, it is of no more use.
-    reply ask(runtime::visit& caller, const script&, request::names_list, request::arguments_list);
+    reply ask(runtime::visit& caller, request&);
     bool broken() const { return broken_; }
+
+    /// Only sends it. `resume` is called when its answer was read, by whoever asks here next or by
+    /// collect(); or when the lane ends, but not within that.
+    void send_off(runtime::visit& caller, request&);
+    bool owes() const { return !owed_.empty(); }
+    bool may_owe_more() const { return owed_.size() < owes_max; }
+
+    /// Who sent it off does not wait any more.
+    void forget(const request&);
+
+    /// Takes what answers have come, and waits for none. One that takes longer than any may breaks
+    /// the lane.
+    void collect();
 
     /// Ends what a thread waits for here.
     void hang_up() noexcept;
 
 private:
+    static constexpr std::size_t owes_max = 64;
+
+    struct debt {
+        request* to; ///< null: waits no more
+        time_point sent_at;
+    };
+
     void exchange(runtime::visit& caller);
     void talk() noexcept;
+    void give_out();
+    void settle(debt, reply);
     void send();
     void wait_until_writable();
     bool arrived();
@@ -49,6 +74,8 @@ private:
     const std::unique_ptr<tls_session> session_; // null: plain
     runtime::answer_wait& wait_;
     answer_reader reader_;
+    std::deque<debt> owed_;    // in the order of sending
+    std::vector<reply> early_; // answers to the first of them, read and not given out yet
     reply* answer_ = nullptr;
     std::exception_ptr failed_;
     bool broken_ = false;

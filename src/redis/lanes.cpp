@@ -13,9 +13,10 @@ lanes::lanes(std::shared_ptr<node_context> context)
     : context_{std::move(context)}
     , wait_{context_->how.polling}
     , backoff_{context_->how.backoff_min, context_->how.backoff_max}
-    , tidying_{context_->home.time.make_alarm()} {}
+    , tidying_{context_->home.time.make_alarm()}
+    , collecting_{context_->home.time.make_alarm()} {}
 
-/// The one that was used last: the others may then be closed.
+/// The one that was used last: the others may then be closed, and what it owes is taken along.
 lane* lanes::borrow() {
     entry* best = nullptr;
     for (entry& each : all_)
@@ -84,6 +85,28 @@ asio::awaitable<void> lanes::close_idle(std::shared_ptr<lanes> self) {
     self->tidies_ = false;
 }
 
+void lanes::collect_soon() {
+    if (!std::exchange(collects_, true))
+        run_in_background(context_->home.executor, collect(shared_from_this()));
+}
+
+bool lanes::any_owes() const {
+    return std::any_of(all_.begin(), all_.end(),
+                       [](const entry& each) { return each.line->owes(); });
+}
+
+asio::awaitable<void> lanes::collect(std::shared_ptr<lanes> self) {
+    while (!self->closed_ && self->any_owes()) {
+        co_await self->collecting_->wait_until(self->context_->home.time.now() + collect_period);
+        for (const entry& each : self->all_)
+            if (!each.lent && each.line->owes())
+                each.line->collect();
+        std::erase_if(self->all_,
+                      [](const entry& each) { return !each.lent && each.line->broken(); });
+    }
+    self->collects_ = false;
+}
+
 void lanes::close() {
     closed_ = true;
     if (opening_)
@@ -92,6 +115,7 @@ void lanes::close() {
         each.line->hang_up();
     std::erase_if(all_, [](const entry& each) { return !each.lent; });
     tidying_->ring();
+    collecting_->ring();
 }
 
 } // namespace holdfast::redis

@@ -35,6 +35,9 @@ public:
         lane* const lent_;
     };
 
+    /// Some lane owes an answer that nobody may come for.
+    void collect_soon();
+
     /// Ends what is under way.
     void close();
 
@@ -42,6 +45,8 @@ private:
     /// A program that locks once or twice needs no second connection.
     static constexpr unsigned wishes_min = 4;
     static constexpr duration idle_max = std::chrono::seconds{10};
+    /// How long an answer that is owed may lie there unread.
+    static constexpr duration collect_period{1};
 
     struct entry {
         std::unique_ptr<lane> line;
@@ -54,16 +59,20 @@ private:
     void wish_for_one_more();
     static asio::awaitable<void> open(std::shared_ptr<lanes>);
     static asio::awaitable<void> close_idle(std::shared_ptr<lanes>);
+    static asio::awaitable<void> collect(std::shared_ptr<lanes>);
+    bool any_owes() const;
 
     const std::shared_ptr<node_context> context_;
     runtime::answer_wait wait_;
     backoff backoff_;
     const std::unique_ptr<alarm> tidying_;
+    const std::unique_ptr<alarm> collecting_;
     std::vector<entry> all_;
     std::shared_ptr<connection> opening_; // the one that is being made
     unsigned wishes_ = 0;
     time_point not_before_ = time_point::min(); // the next is made
     bool tidies_ = false;
+    bool collects_ = false;
     bool closed_ = false;
 };
 

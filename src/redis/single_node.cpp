@@ -5,6 +5,9 @@
 #include "redis/lanes.hpp"
 #include "redis/mouth.hpp"
 
+#include <boost/asio/deferred.hpp>
+
+#include <optional>
 #include <utility>
 #include <vector>
 
@@ -29,9 +32,14 @@ public:
                                 std::span<const argument> arguments) override {
         const runtime::monitor::load under_way{entrance_};
         if (runtime::visit* const caller = runtime::visit::here()) {
-            const lanes::loan mine{*lanes_};
-            if (mine)
-                co_return mine->ask(*caller, what, keys, arguments);
+            std::optional<lanes::loan> mine{std::in_place, *lanes_};
+            request asked{what, keys, arguments};
+            if (*mine && (caller->waits() || !(*mine)->may_owe_more()))
+                co_return (*mine)->ask(*caller, asked);
+            if (*mine) {
+                co_await send_off(*caller, mine, asked);
+                co_return asked.take_answer();
+            }
         }
         co_return co_await pick_mouth().ask(what, keys, arguments);
     }
@@ -53,6 +61,18 @@ public:
     }
 
 private:
+    /// The lane is another's as soon as the request is on its way.
+    asio::awaitable<void> send_off(runtime::visit& caller, std::optional<lanes::loan>& mine,
+                                   request& asked) {
+        auto begin = [&](auto handler) {
+            request::waiter{std::move(handler)}.swap(asked.resume);
+            (*mine)->send_off(caller, asked);
+            mine.reset();
+            lanes_->collect_soon();
+        };
+        co_await asio::async_initiate<const asio::deferred_t, void()>(begin, asio::deferred);
+    }
+
     mouth& pick_mouth() { return *mouths_.front(); }
 
     const std::shared_ptr<node_context> context_;

@@ -42,6 +42,19 @@ visit::~visit() {
             std::move(task)();
     }
     visiting = nullptr;
+    alone_.unlock();
+    wake();
+}
+
+void visit::wake_behind(semaphore& ready, std::shared_ptr<void> keep) {
+    wake(); // one more than usual: that one finds us inside
+    to_wake_ = &ready;
+    keeps_ = std::move(keep);
+}
+
+void visit::wake() noexcept {
+    if (to_wake_)
+        std::exchange(to_wake_, nullptr)->post();
 }
 
 visit* visit::here() noexcept {

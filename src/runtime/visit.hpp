@@ -4,8 +4,10 @@
 #pragma once
 
 #include "runtime/monitor.hpp"
+#include "runtime/semaphore.hpp"
 
 #include <cstdint>
+#include <memory>
 #include <vector>
 
 namespace holdfast::runtime {
@@ -41,6 +43,13 @@ public:
     /// Somebody inside does not want what this thread waits for outside: hangs up on it.
     void interrupt() noexcept;
 
+    /// This call only has something sent; whatever comes of it is heard in the background.
+    void wait_for_nothing() noexcept { waits_ = false; }
+    bool waits() const noexcept { return waits_; }
+
+    /// Wakes whoever waits there, when this thread has left.
+    void wake_behind(semaphore& ready, std::shared_ptr<void> keep);
+
     // Of its executor.
     std::uint64_t number() const noexcept { return number_; }
     template <typename Function>
@@ -52,8 +61,12 @@ private:
     void leave_for(int socket) noexcept;
     void come_back();
     void enter();
+    void wake() noexcept;
 
     monitor& monitor_;
+    bool waits_ = true;
+    semaphore* to_wake_ = nullptr;
+    std::shared_ptr<void> keeps_; // who is woken may be the last to know what it waited for
     std::unique_lock<std::mutex> alone_;
     std::uint64_t number_ = 0; // of all visits there ever were
     int socket_ = -1;          // while outside

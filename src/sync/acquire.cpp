@@ -46,6 +46,7 @@ public:
                         spot_->uncertain() ? spot_->settled_at() : time_point::min()};
         auto held = std::make_shared<wire_hold>(call_->home, want_, call_->wanted.lease,
                                                 call_->wanted.renewed, got);
+        held->deferred = call_->wanted.deferred;
         if (call_->finished() || !held->believed())
             return nullptr;
         spot_.reset();

@@ -116,7 +116,7 @@ asio::awaitable<void> negotiate(std::shared_ptr<acquisition> call) {
         std::shared_ptr<wire_hold> held = co_await acquire(call);
         if (!held)
             co_return;
-        held->others_listen = here.others_listen;
+        held->others_listen = home->queues().others_listen(call->wanted.name.text);
         here.take(held);
         home->renewals().watch(held);
         call->succeed(std::move(held));

@@ -31,6 +31,7 @@ struct request {
     bool renewed;
     bool patient;          ///< false: one attempt
     time_point give_up_at; ///< not begun after that
+    bool deferred = false; ///< its release is not waited for
 };
 
 using call_hook =

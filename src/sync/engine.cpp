@@ -147,13 +147,19 @@ void engine::hold_lost(std::shared_ptr<wire_hold> held, event_cause why) {
     ring_if_quiet();
 }
 
-void engine::hold_over(const wire_hold& held, bool others_listen) {
+void engine::released(const wire_hold& held, bool others_listen) {
+    gates_.note_others(held.what.name.text, others_listen);
+    gate* const here = gates_.find(held.what.name.text);
+    if (here && here->holder().get() == &held)
+        here->owes_courtesy = others_listen && held.handed_on > 0;
+    hold_over(held);
+}
+
+void engine::hold_over(const wire_hold& held) {
     gate* const here = gates_.find(held.what.name.text);
     if (!here || here->holder().get() != &held)
         return;
     here->take(nullptr);
-    here->others_listen = others_listen;
-    here->owes_courtesy = others_listen && held.handed_on > 0;
     if (!planted(mutant::gate_skips_next))
         next_turn(*here);
 }

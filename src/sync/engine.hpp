@@ -79,8 +79,9 @@ public:
     void acquisition_over(acquisition&);
     void next_turn(gate&); ///< if nobody of this client has it, or asks for it
 
-    void hold_lost(std::shared_ptr<wire_hold>, event_cause);      // its own: forget() drops one
-    void hold_over(const wire_hold&, bool others_listen = false); ///< its gate is free for the next
+    void hold_lost(std::shared_ptr<wire_hold>, event_cause); // its own: forget() drops one
+    void released(const wire_hold&, bool others_listen);     ///< the store says so
+    void hold_over(const wire_hold&);                        ///< its gate is free for the next
     asio::awaitable<bool> force_unlock(lock_name);
     void abandon(const std::shared_ptr<wire_hold>&); ///< its thread ended
 

@@ -19,6 +19,16 @@ void gates::forget_if_unused(const gate& left) {
         by_name_.erase(by_name_.find(left.name()));
 }
 
+void gates::note_others(const std::string& name, bool listen) {
+    if (!listen) {
+        contended_.erase(name);
+        return;
+    }
+    if (contended_.size() >= contended_max)
+        contended_.clear();
+    contended_.insert(name);
+}
+
 void gates::let_go() {
     for (auto& [name, each] : by_name_)
         each.let_go();

@@ -11,6 +11,7 @@
 #include <memory>
 #include <string>
 #include <unordered_map>
+#include <unordered_set>
 
 namespace holdfast::sync {
 
@@ -37,8 +38,8 @@ public:
     void take(std::shared_ptr<wire_hold> held) { holder_ = std::move(held); }
     void let_go();
 
-    bool others_listen = false; ///< other clients, as the store said at the last release
-    bool owes_courtesy = false; ///< and it had been handed around here: let them try first
+    /// It had been handed around here while other clients listened: they are let try first.
+    bool owes_courtesy = false;
 
 private:
     const std::string name_;
@@ -56,8 +57,16 @@ public:
     void let_go(); ///< of what they hold and of who queues; who negotiates leaves by itself
     std::size_t count() const { return by_name_.size(); }
 
+    /// Whether other clients listened when that lock was last released.
+    bool others_listen(const std::string& name) const { return contended_.contains(name); }
+    void note_others(const std::string& name, bool listen);
+
 private:
+    /// A gate forgets when nobody needs it any more, this does not; but for ever it cannot grow.
+    static constexpr std::size_t contended_max = 10'000;
+
     std::unordered_map<std::string, gate> by_name_;
+    std::unordered_set<std::string> contended_;
 };
 
 } // namespace holdfast::sync

@@ -27,8 +27,7 @@ public:
 
     void acknowledged(const release_answer& said) {
         held_->end_release();
-        held_->home->hold_over(*held_, said.others_listen); // first: whoever is told may ask for it
-                                                            // again at once
+        held_->home->released(*held_, said.others_listen); // first: whoever is told may ask again
         // After an answer that was lost, "no longer ours" may be our own doing: so be it.
         const bool well = said.was_ours || uncertain_;
         held_->home->tell_of(*held_, well ? event_kind::released : event_kind::lost,
@@ -129,7 +128,10 @@ void release(std::shared_ptr<wire_hold> held, release_handler done,
     held->begin_release();
     if (planted(mutant::renew_after_release))
         extend(held, held->lease(), release_handler{[](const failure&) {}});
-    home->spawn(run(std::move(held), std::move(done)), where);
+    home->spawn(run(held, std::move(done)), where);
+    // Who asks next asks behind it. But where others wait they would never win against that.
+    if (held->deferred && !held->others_listen)
+        home->hold_over(*held);
 }
 
 } // namespace holdfast::sync

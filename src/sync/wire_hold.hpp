@@ -95,6 +95,7 @@ public:
     bool in_flight = false;     ///< a renewal is under way
     bool abandoned = false;     ///< nobody is left to release it
     bool warned = false;        ///< of the danger that lasts now
+    bool deferred = false;      ///< its release is not waited for; set before it is shared
     bool others_listen = false; ///< as the store said when the lock was last released
 
 private:

@@ -39,6 +39,8 @@ public:
         add_length("release_patience", how.release_patience);
         add_length("close_patience", how.close_patience);
         add_length("poll_bound", how.poll_bound);
+        add_length("hand_off_within", how.hand_off.within);
+        add_count("hand_off_times_max", how.hand_off.times_max);
         add("prefix", [&how](const std::string& text) { how.prefix = text; });
         add("label", [&how](const std::string& text) { how.label = text; });
         if (!server)
@@ -47,6 +49,10 @@ public:
         add_length("command_timeout", server->command_timeout);
         add("database", [this, server](const std::string& text) {
             server->database = read_database(all_, text);
+        });
+        add_count("lanes_max", server->lanes_max);
+        add("polling", [this, server](const std::string& text) {
+            server->polling = std::chrono::microseconds{number_in("polling", text, "us")};
         });
         add_tls(server->tls);
     }
@@ -65,6 +71,12 @@ private:
     }
     void add_length(std::string_view name, duration& field) {
         add(name, [this, name, &field](const std::string& text) { field = length_of(name, text); });
+    }
+    template <typename Count>
+    void add_count(std::string_view name, Count& field) {
+        add(name, [this, name, &field](const std::string& text) {
+            field = static_cast<Count>(number_in(name, text, ""));
+        });
     }
     void add_tls(std::optional<redis::tls_options>& tls) {
         const auto add_text = [&](std::string_view name, std::string redis::tls_options::*field) {
@@ -88,6 +100,20 @@ private:
             refuse("url: " + std::string{name} + " " + shown(all_, text) + " " +
                    (all_.may_show ? read.objection : "is no length of time"));
         return read.value;
+    }
+
+    /// As many as 32 bits can count.
+    std::uint32_t number_in(std::string_view name, std::string_view text,
+                            std::string_view unit) const {
+        std::uint32_t number = 0;
+        const char* const end = text.data() + text.size();
+        const auto [behind, failed] = std::from_chars(text.data(), end, number);
+        if (failed != std::errc{} || std::string_view{behind, end} != unit)
+            refuse("url: " + std::string{name} + " " + shown(all_, text) +
+                   " is not a whole number" +
+                   (unit.empty() ? "" : " followed by " + std::string{unit}) + ", as in 100" +
+                   std::string{unit});
+        return number;
     }
 
     const parts& all_;

@@ -2,8 +2,6 @@
 // Requests that are carried out late: nobody may find the lock taken by who has gone.
 #include "chaos/on_proxy.hpp"
 
-#include <future>
-
 namespace holdfast::chaos {
 namespace {
 
@@ -88,11 +86,9 @@ TEST_P(Late, AServerThatHoldsClientsBackTakesNoLockAfterwards) {
 TEST_P(Late, AServerThatStallsTakesNoLockAfterwards) {
     client home{impatient(directly())};
     get_acquainted(home);
-    auto stalled = std::async(std::launch::async, [path = server().socket_path()] {
-        support::redis_connection{path}.command({"DEBUG", "SLEEP", "0.6"});
-    });
+    support::redis_connection sleepless{server().socket_path()};
+    sleepless.begin({"DEBUG", "SLEEP", "0.6"});
     lock_until_nobody_answers(home);
-    soon(std::move(stalled));
     expect_no_ghost();
 }
 

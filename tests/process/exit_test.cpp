@@ -2,11 +2,15 @@
 // A process ends while it holds. However it does so, and wherever its client is kept: it ends at
 // once and well, and the lock is free when the lease is over.
 #include "process/belongings.hpp"
+#include "support/eventually.hpp"
 
 #include <algorithm>
+#include <atomic>
 #include <cstdlib>
+#include <fstream>
 #include <map>
 #include <semaphore>
+#include <string>
 #include <thread>
 
 #include <unistd.h>
@@ -34,6 +38,15 @@ things& kept(const std::string& where, const std::string& url) {
         return in_thread;
     }
     return *new things{url}; // leaked
+}
+
+/// Whether that thread of ours waits for something.
+bool sleeps(pid_t thread) {
+    std::ifstream file{"/proc/self/task/" + std::to_string(thread) + "/stat"};
+    std::string all;
+    std::getline(file, all);
+    const std::size_t state = all.rfind(')') + 2;
+    return state < all.size() && all[state] == 'S';
 }
 
 void for_ever() {
@@ -80,8 +93,13 @@ const std::map<std::string, void (*)(things&)>& ways() {
         {"exit beside a thread that waits",
          [](things& my) {
              my.stock.lock();
-             std::thread{[&] { (void)thrown_by([&] { my.stock.lock(); }); }}.detach();
-             std::exit(exit_status);
+             std::atomic<pid_t> waiter = 0;
+             std::thread{[&] {
+                 waiter = ::gettid();
+                 (void)thrown_by([&] { my.stock.lock(); });
+             }}.detach();
+             const bool waits = support::eventually([&] { return waiter != 0 && sleeps(waiter); });
+             std::exit(waits ? exit_status : EXIT_FAILURE);
          }},
         {"quick_exit",
          [](things& my) {

@@ -89,7 +89,7 @@ TEST_F(ThreadEnd, LeavesTheHoldsOfOthersAlone) {
     EXPECT_TRUE(shelf.is_held_by_this_thread());
     shelf.unlock();
     held->unlock();
-    EXPECT_EQ(ear->count(event_kind::released), 3u);
+    EXPECT_TRUE(support::eventually([&] { return ear->count(event_kind::released) == 3; }));
 }
 
 TEST_F(ThreadEnd, WithHoldsOfSeveralClientsTellsEach) {

@@ -5,6 +5,9 @@
 #include "support/certificates.hpp"
 #include "tls_door.hpp"
 
+#include <holdfast/client.hpp>
+#include <holdfast/mutex.hpp>
+
 namespace holdfast {
 namespace {
 
@@ -78,6 +81,28 @@ protected:
     std::string said_;
 };
 HOLDFAST_ON_EACH_SERVER(NodeOverTls);
+
+// A lane has a session of its own, and reads and writes it without Asio.
+TEST_P(NodeOverTls, BlockingCallsHaveLanesOverItToo) {
+    client home{options{.store = redis::make_store(how_)}};
+    mutex lock{home, "stock"};
+    const auto pairs = [&](int count) {
+        for (int i = 0; i < count; ++i) {
+            lock.lock();
+            lock.unlock();
+        }
+    };
+    const auto has_a_lane = [&] { // beside the shared connection and this one
+        pairs(10);
+        return server().command({"CLIENT", "LIST"}).text.find("holdfast") !=
+               server().command({"CLIENT", "LIST"}).text.rfind("holdfast");
+    };
+    EXPECT_TRUE(support::eventually(has_a_lane));
+    pairs(100);
+    server().command({"CLIENT", "KILL", "TYPE", "normal", "SKIPME", "yes"});
+    pairs(10);
+    EXPECT_FALSE(lock.is_locked());
+}
 
 TEST_P(NodeOverTls, AServerForAnotherHostIsNotTrusted) {
     const auto fault = [this] { restart_with(authority_, {.names = "DNS:db.internal"}); };

@@ -52,6 +52,11 @@ TEST(RedisOptions, EachObjectionNamesItsField) {
                 HasSubstr("backoff_max"));
     EXPECT_THAT(objection_to([](options& o) { o.subscription_linger = duration{-1}; }),
                 HasSubstr("subscription_linger"));
+    EXPECT_THAT(objection_to([](options& o) { o.lanes_max = 1001; }), HasSubstr("lanes_max"));
+    EXPECT_THAT(objection_to([](options& o) { o.polling = std::chrono::microseconds{-1}; }),
+                HasSubstr("polling is negative"));
+    EXPECT_THAT(objection_to([](options& o) { o.polling = std::chrono::milliseconds{11}; }),
+                HasSubstr("polling"));
     EXPECT_THAT(objection_to([](options& o) { o.requests_max = 0; }), HasSubstr("requests_max"));
     EXPECT_THAT(objection_to([](options& o) { o.reply_bytes_max = 0; }),
                 HasSubstr("reply_bytes_max"));

@@ -1,11 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "support/redis_connection.hpp"
 
+#include "support/eventually.hpp"
+
 #include <hiredis/hiredis.h>
 
 #include <stdexcept>
 
+#include <linux/sockios.h>
 #include <poll.h>
+#include <sys/ioctl.h>
 
 namespace holdfast::support {
 namespace {
@@ -54,6 +58,24 @@ redis_connection::redis_connection(const std::string& socket_path)
 }
 
 redis::reply redis_connection::command(const std::vector<std::string>& words) {
+    append(words);
+    return receive();
+}
+
+void redis_connection::begin(const std::vector<std::string>& words) {
+    append(words);
+    int sent = 0;
+    while (sent == 0 && redisBufferWrite(context_.get(), &sent) == REDIS_OK) {
+    }
+    const auto was_read = [this] {
+        int unread = 0; // of a unix socket: what its other end has not read
+        return ::ioctl(context_->fd, SIOCOUTQ, &unread) == 0 && unread == 0;
+    };
+    if (sent == 0 || !eventually(was_read))
+        throw std::runtime_error{"the server did not begin with " + words.front()};
+}
+
+void redis_connection::append(const std::vector<std::string>& words) {
     std::vector<const char*> starts;
     std::vector<std::size_t> sizes;
     for (const std::string& word : words) {
@@ -62,7 +84,6 @@ redis::reply redis_connection::command(const std::vector<std::string>& words) {
     }
     redisAppendCommandArgv(context_.get(), static_cast<int>(words.size()), starts.data(),
                            sizes.data());
-    return receive();
 }
 
 redis::reply redis_connection::receive() {

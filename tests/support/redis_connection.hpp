@@ -22,10 +22,15 @@ public:
     /// `std::runtime_error` if the connection is lost or the answer takes more than ten seconds.
     redis::reply command(const std::vector<std::string>& words);
 
+    /// Without waiting for the answer, but until the server has begun with it: what others ask from
+    /// now on comes behind it.
+    void begin(const std::vector<std::string>& words);
+
     /// The next message of a subscription, if it comes in time.
     std::optional<redis::reply> next_message(duration patience);
 
 private:
+    void append(const std::vector<std::string>& words);
     redis::reply receive();
 
     struct closer {

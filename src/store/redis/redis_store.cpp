@@ -26,6 +26,10 @@ void require(bool holds, std::string_view why_not) {
 /// Timers count milliseconds on 64 bits; nobody waits for a server for longer than this.
 constexpr duration longest = std::chrono::hours{24};
 
+/// What is beyond these is a slip of the pen: a server has ten thousand connections for all.
+constexpr std::size_t lanes_most = 1000;
+constexpr std::chrono::microseconds polling_longest = std::chrono::milliseconds{10};
+
 void check_address(const options& how) {
     if (how.unix_socket.empty()) {
         require(!how.host.empty(), "host is empty");
@@ -72,6 +76,9 @@ void check(const options& how) {
     require(how.backoff_min <= how.backoff_max, "backoff_min is longer than backoff_max");
     require(how.subscription_linger >= duration::zero(), "subscription_linger is negative");
     require(how.subscription_linger <= longest, "subscription_linger is longer than a day");
+    require(how.lanes_max <= lanes_most, "lanes_max is more than 1000");
+    require(how.polling >= how.polling.zero(), "polling is negative");
+    require(how.polling <= polling_longest, "polling is longer than 10 ms");
     require(how.requests_max > 0, "requests_max is 0");
     require(how.reply_bytes_max > 0, "reply_bytes_max is 0");
 }

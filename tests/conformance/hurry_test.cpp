@@ -1,0 +1,154 @@
+// SPDX-License-Identifier: Apache-2.0
+// What makes the commonest calls fast changes nothing of what they mean: calls that visit, lanes,
+// hand-off inside a client, and releases that nobody waits for.
+#include "conformance/suite.hpp"
+#include "support/recorder.hpp"
+
+#include <atomic>
+#include <thread>
+#include <vector>
+
+namespace holdfast::conformance {
+namespace {
+
+class Hurry : public suite {
+protected:
+    /// In two steps, so that two who do it at once lose a count.
+    static void count(mutex& lock, int rounds, std::atomic<int>& counter) {
+        for (int i = 0; i < rounds; ++i) {
+            lock.lock();
+            const int seen = counter.load(std::memory_order_relaxed);
+            counter.store(seen + 1, std::memory_order_relaxed);
+            lock.unlock();
+        }
+    }
+};
+HOLDFAST_ON_EACH_STORE(Hurry);
+
+TEST_P(Hurry, ThreadsOfTwoClientsThatHandOnExcludeEachOther) {
+    client home = make_client(), other = make_client();
+    mutex first{home, "lock"}, second{other, "lock"};
+    std::atomic<int> counted = 0;
+    std::vector<std::thread> all;
+    for (int i = 0; i < 8; ++i)
+        all.emplace_back([&, i] { count(i % 2 == 0 ? first : second, 25, counted); });
+    for (std::thread& each : all)
+        each.join();
+    EXPECT_EQ(counted, 200);
+    EXPECT_EQ(store().held(), 0u);
+}
+
+TEST_P(Hurry, ManyThreadsTakeManyLocksOverAndOver) {
+    client home = make_client();
+    std::atomic<int> done = 0;
+    std::vector<std::thread> all;
+    for (int i = 0; i < 24; ++i) // more than there are lanes
+        all.emplace_back([&, i] {
+            mutex mine{home, "lock" + std::to_string(i)};
+            std::atomic<int> counted = 0;
+            count(mine, 20, counted);
+            done += counted;
+        });
+    for (std::thread& each : all)
+        each.join();
+    EXPECT_EQ(done, 480);
+    EXPECT_EQ(store().held(), 0u);
+}
+
+TEST_P(Hurry, AHandedOnLockIsOneHoldToTheStore) {
+    client home = make_client({.hand_off = {100, 10min}});
+    mutex lock{home, "lock"};
+    lock.lock();
+    std::vector<std::thread> others;
+    std::atomic<int> served = 0;
+    const std::size_t requests = requests_during([&] {
+        for (int i = 0; i < 4; ++i)
+            others.emplace_back([&] {
+                lock.lock();
+                ++served;
+                lock.unlock();
+            });
+        lock.unlock();
+        for (std::thread& each : others)
+            each.join();
+    });
+    EXPECT_EQ(served, 4);
+    // As many as came too late to be handed it asked for themselves: two requests each.
+    EXPECT_LE(requests, 9u);
+    EXPECT_EQ(store().held(), 0u);
+}
+
+TEST_P(Hurry, WaitersOfAnotherClientAreServedBetweenTheBudgets) {
+    client home = make_client({.hand_off = {1'000'000, 5ms}});
+    client other = make_client();
+    mutex lock{home, "lock"}, his{other, "lock"};
+    std::atomic<bool> enough = false;
+    std::vector<std::thread> greedy;
+    for (int i = 0; i < 3; ++i)
+        greedy.emplace_back([&] {
+            while (!enough) {
+                lock.lock();
+                lock.unlock();
+            }
+        });
+    const bool served = his.try_lock_for(30s);
+    enough = true;
+    if (served)
+        his.unlock();
+    for (std::thread& each : greedy)
+        each.join();
+    EXPECT_TRUE(served);
+}
+
+TEST_P(Hurry, ADeferredReleaseIsSoonThere) {
+    const auto ear = std::make_shared<support::recorder>();
+    client home = make_client({.observer = ear}), other = make_client();
+    mutex lock{home, "lock", deferred_release};
+    mutex same{other, "lock"};
+    for (int i = 0; i < 50; ++i) {
+        lock.lock();
+        lock.unlock();
+    }
+    EXPECT_TRUE(support::eventually([&] { return store().held() == 0; }));
+    EXPECT_TRUE(same.try_lock());
+    same.unlock();
+    EXPECT_TRUE(support::eventually([&] { return ear->of(event_kind::released).size() == 50; }));
+}
+
+TEST_P(Hurry, ADeferredReleaseStillTellsOfALossThatIsKnown) {
+    client home = make_client();
+    mutex lock{home, "lock", deferred_release};
+    lock.lock();
+    ASSERT_TRUE(lock.force_unlock());
+    error_code ec;
+    lock.unlock(ec);
+    EXPECT_EQ(ec, errc::lease_lost);
+}
+
+TEST_P(Hurry, CloseWaitsForDeferredReleases) {
+    client home = make_client();
+    std::vector<std::unique_ptr<mutex>> locks;
+    for (int i = 0; i < 20; ++i) {
+        const std::string name = "lock" + std::to_string(i);
+        locks.push_back(std::make_unique<mutex>(home, name, deferred_release));
+        locks.back()->lock();
+    }
+    for (const auto& each : locks)
+        each->unlock();
+    home.close();
+    EXPECT_EQ(store().held(), 0u);
+}
+
+TEST_P(Hurry, ARecursiveLockMayDeferToo) {
+    client home = make_client();
+    recursive_mutex lock{home, "lock", lease_time{10s}, deferred_release};
+    lock.lock();
+    lock.lock();
+    lock.unlock();
+    EXPECT_EQ(store().held(), 1u);
+    lock.unlock();
+    EXPECT_TRUE(support::eventually([&] { return store().held() == 0; }));
+}
+
+} // namespace
+} // namespace holdfast::conformance

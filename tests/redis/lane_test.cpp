@@ -1,0 +1,246 @@
+// SPDX-License-Identifier: Apache-2.0
+// A lane: the calling thread itself writes and reads. The server here is the other end of a pair of
+// sockets.
+#include "node_fixture.hpp"
+#include "redis/lane.hpp"
+#include "redis/lanes.hpp"
+
+#include <algorithm>
+#include <optional>
+#include <thread>
+
+#include <poll.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+namespace holdfast::redis {
+namespace {
+
+using namespace std::chrono_literals;
+
+class Lane : public on_fake_server {
+protected:
+    Lane() {
+        entrance_.welcome(1);
+        open(10s);
+    }
+    ~Lane() override { close(); }
+
+    void open(duration command_timeout) {
+        close();
+        how_.command_timeout = command_timeout;
+        int ends[2];
+        EXPECT_EQ(::socketpair(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK, 0, ends), 0);
+        server_end_ = ends[1];
+        known_ = std::make_shared<node_context>(how_, context());
+        line_.emplace(*known_, connection::parts{ends[0], nullptr}, wait_);
+    }
+    void close() {
+        if (line_)
+            ::close(server_end_);
+        line_.reset();
+    }
+
+    void say(std::string_view text) {
+        EXPECT_EQ(::send(server_end_, text.data(), text.size(), 0), text.size());
+    }
+    std::string heard() {
+        char bytes[4096];
+        const ssize_t size = ::recv(server_end_, bytes, sizeof bytes, 0);
+        return {bytes, static_cast<std::size_t>(std::max<ssize_t>(size, 0))};
+    }
+    reply ask() {
+        const std::string_view keys[] = {"k"};
+        runtime::visit here{entrance_};
+        request one{holdfast::script, keys, {}};
+        return line_->ask(here, one);
+    }
+    error_code failure_of_asking() {
+        try {
+            (void)ask();
+        } catch (const boost::system::system_error& why) {
+            return why.code();
+        }
+        return {};
+    }
+
+    runtime::monitor entrance_{io_};
+    runtime::answer_wait wait_{0us};
+    std::shared_ptr<node_context> known_;
+    std::optional<lane> line_;
+    int server_end_ = -1;
+};
+
+TEST_F(Lane, AsksAndReadsTheAnswer) {
+    say(":7\r\n");
+    EXPECT_EQ(ask().integer, 7);
+    EXPECT_TRUE(heard().starts_with("*4\r\n$7\r\nEVALSHA\r\n"));
+    EXPECT_TRUE(line_->alive());
+}
+
+TEST_F(Lane, SendsTheTextOfAScriptThatTheServerDoesNotKnow) {
+    say("-NOSCRIPT No matching script.\r\n");
+    std::thread server{[this] {
+        pollfd one{.fd = server_end_, .events = POLLIN, .revents = 0};
+        std::string all;
+        while (all.find("$4\r\nEVAL\r\n") == std::string::npos && ::poll(&one, 1, 10'000) > 0)
+            all += heard();
+        say(":1\r\n");
+    }};
+    EXPECT_EQ(failure_of_asking(), error_code{});
+    server.join();
+}
+
+TEST_F(Lane, AnErrorIsTheServersOwnAndNoHarmToTheLane) {
+    say("-OOM command not allowed\r\n");
+    EXPECT_EQ(failure_of_asking(), store_errc::out_of_memory);
+    EXPECT_FALSE(line_->broken());
+    say(":1\r\n");
+    EXPECT_EQ(ask().integer, 1);
+}
+
+TEST_F(Lane, WithoutAnAnswerInTimeNobodyKnowsAndTheLaneIsOfNoMoreUse) {
+    open(10ms);
+    EXPECT_EQ(failure_of_asking(), errc::outcome_unknown);
+    EXPECT_TRUE(line_->broken());
+}
+
+TEST_F(Lane, AServerThatHangsUpLeavesNobodyKnowing) {
+    ::shutdown(server_end_, SHUT_WR);
+    EXPECT_FALSE(line_->alive());
+    EXPECT_EQ(failure_of_asking(), errc::outcome_unknown);
+    EXPECT_TRUE(line_->broken());
+}
+
+TEST_F(Lane, AnAnswerThatIsOwedIsReadByWhoAsksNext) {
+    const std::string_view keys[] = {"k"};
+    request first{holdfast::script, keys, {}};
+    bool resumed = false;
+    request::waiter{[&] { resumed = true; }}.swap(first.resume);
+    {
+        runtime::visit here{entrance_};
+        line_->send_off(here, first);
+    }
+    EXPECT_TRUE(line_->owes());
+    say(":1\r\n:2\r\n");
+    EXPECT_TRUE(line_->alive());
+    EXPECT_EQ(ask().integer, 2);
+    EXPECT_TRUE(resumed);
+    EXPECT_EQ(first.take_answer().integer, 1);
+    EXPECT_FALSE(line_->owes());
+}
+
+TEST_F(Lane, AnAnswerThatIsOwedIsCollectedWhenNobodyAsks) {
+    const std::string_view keys[] = {"k"};
+    request first{holdfast::script, keys, {}};
+    bool resumed = false;
+    request::waiter{[&] { resumed = true; }}.swap(first.resume);
+    {
+        runtime::visit here{entrance_};
+        line_->send_off(here, first);
+    }
+    line_->collect();
+    EXPECT_FALSE(resumed);
+    say(":1\r\n");
+    line_->collect();
+    EXPECT_TRUE(resumed);
+    EXPECT_FALSE(line_->broken());
+}
+
+TEST_F(Lane, WhoIsOwedAnAnswerHearsThatTheLaneEnded) {
+    const std::string_view keys[] = {"k"};
+    request first{holdfast::script, keys, {}};
+    bool resumed = false;
+    request::waiter{[&] { resumed = true; }}.swap(first.resume);
+    {
+        runtime::visit here{entrance_};
+        line_->send_off(here, first);
+    }
+    ::shutdown(server_end_, SHUT_WR);
+    line_->collect();
+    EXPECT_TRUE(line_->broken());
+    close();
+    EXPECT_FALSE(resumed) << "within the end of the lane";
+    settle();
+    ASSERT_TRUE(resumed);
+    EXPECT_THROW((void)first.take_answer(), failure);
+}
+
+TEST_F(Lane, WhatIsNotTheProtocolBreaksIt) {
+    say("GET / HTTP/1.1\r\n");
+    EXPECT_FALSE(line_->alive()) << "it speaks unasked";
+    EXPECT_EQ(failure_of_asking(), store_errc::protocol);
+    EXPECT_TRUE(line_->broken());
+}
+
+class Lanes : public on_fake_server {
+protected:
+    ~Lanes() override { all()->close(); }
+
+    const std::shared_ptr<lanes>& all() {
+        if (!all_)
+            all_ = std::make_shared<lanes>(std::make_shared<node_context>(how_, context()));
+        return all_;
+    }
+    bool wish() {
+        const lanes::loan mine{*all()};
+        settle();
+        return static_cast<bool>(mine);
+    }
+    std::size_t connections() const {
+        return static_cast<std::size_t>(std::count_if(server_.sessions.begin(),
+                                                      server_.sessions.end(),
+                                                      [](const auto& each) { return each->open; }));
+    }
+    void wish_until_there_is_one() {
+        for (int i = 0; i < 10 && !wish(); ++i) {
+        }
+    }
+
+private:
+    std::shared_ptr<lanes> all_;
+};
+
+TEST_F(Lanes, OneIsMadeForWhoAsksAgainAndAgain) {
+    EXPECT_FALSE(wish());
+    EXPECT_EQ(connections(), 0u) << "for one call there is the shared connection";
+    wish_until_there_is_one();
+    EXPECT_EQ(connections(), 1u);
+    EXPECT_TRUE(wish());
+}
+
+TEST_F(Lanes, OneIsLentToOneCallAtATime) {
+    wish_until_there_is_one();
+    const lanes::loan mine{*all()};
+    EXPECT_TRUE(mine);
+    EXPECT_FALSE(wish());
+}
+
+TEST_F(Lanes, ThereAreAsManyAsAllowed) {
+    how_.lanes_max = 1;
+    wish_until_there_is_one();
+    const lanes::loan mine{*all()};
+    for (int i = 0; i < 20; ++i)
+        EXPECT_FALSE(wish());
+    EXPECT_EQ(connections(), 1u);
+}
+
+TEST_F(Lanes, WhatNobodyUsesForTenSecondsIsClosed) {
+    wish_until_there_is_one();
+    pass(9s);
+    ASSERT_TRUE(wish());
+    pass(9s);
+    EXPECT_EQ(connections(), 1u) << "used since";
+    pass(20s);
+    EXPECT_EQ(connections(), 0u);
+}
+
+TEST_F(Lanes, OneThatTheServerClosedIsNotLent) {
+    wish_until_there_is_one();
+    server_.drop_connections();
+    settle();
+    EXPECT_FALSE(wish());
+}
+
+} // namespace
+} // namespace holdfast::redis

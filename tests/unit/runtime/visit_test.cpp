@@ -1,0 +1,172 @@
+// SPDX-License-Identifier: Apache-2.0
+// A calling thread inside the monitor: alone there, and with its own work only.
+#include "runtime/answer_wait.hpp"
+#include "runtime/visit.hpp"
+
+#include <boost/asio/dispatch.hpp>
+#include <boost/asio/executor_work_guard.hpp>
+#include <boost/asio/post.hpp>
+
+#include <future>
+#include <optional>
+#include <thread>
+
+#include <gtest/gtest.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+namespace holdfast::runtime {
+namespace {
+
+class Visit : public ::testing::Test {
+protected:
+    Visit() { entrance_.welcome(1); }
+    ~Visit() override {
+        busy_.reset();
+        background_.join();
+    }
+
+    /// Something that the background thread is given, and whether it has come to it.
+    std::future<std::thread::id> in_background() {
+        auto ran = std::make_shared<std::promise<std::thread::id>>();
+        asio::post(entrance_.executor(), [ran] { ran->set_value(std::this_thread::get_id()); });
+        return ran->get_future();
+    }
+    static bool has_run(const std::future<std::thread::id>& it) {
+        return it.wait_for(std::chrono::seconds{0}) == std::future_status::ready;
+    }
+
+    asio::io_context io_{1};
+    asio::executor_work_guard<asio::io_context::executor_type> busy_{io_.get_executor()};
+    monitor entrance_{io_};
+    std::thread background_{[this] { io_.run(); }};
+};
+
+TEST_F(Visit, RunsWhatItsOwnExecutorIsGiven) {
+    bool dispatched = false, posted = false;
+    {
+        visit here{entrance_};
+        ASSERT_TRUE(here);
+        EXPECT_EQ(visit::here(), &here);
+        asio::post(here.executor(), [&] { posted = true; });
+        asio::dispatch(here.executor(), [&] { dispatched = true; });
+        EXPECT_TRUE(dispatched);
+        EXPECT_FALSE(posted) << "within the call that posts it";
+    }
+    EXPECT_TRUE(posted);
+    EXPECT_EQ(visit::here(), nullptr);
+}
+
+TEST_F(Visit, LeavesEverythingElseToTheBackgroundWhichWaitsOutside) {
+    std::future<std::thread::id> other;
+    {
+        visit here{entrance_};
+        other = in_background();
+        asio::dispatch(entrance_.executor(), [&] { EXPECT_EQ(visit::here(), nullptr); });
+        EXPECT_FALSE(has_run(other));
+    }
+    EXPECT_EQ(other.get(), background_.get_id());
+}
+
+TEST_F(Visit, OthersMayEnterWhileItIsOutside) {
+    int ends[2];
+    ASSERT_EQ(::socketpair(AF_UNIX, SOCK_STREAM, 0, ends), 0);
+    {
+        visit here{entrance_};
+        here.outside(ends[0],
+                     [this]() noexcept { EXPECT_EQ(in_background().get(), background_.get_id()); });
+        const auto next = in_background();
+        EXPECT_FALSE(has_run(next)) << "it is inside again";
+    }
+    ::close(ends[0]);
+    ::close(ends[1]);
+}
+
+TEST_F(Visit, WhatItWaitsForOutsideCanBeHungUpOn) {
+    int ends[2];
+    ASSERT_EQ(::socketpair(AF_UNIX, SOCK_STREAM, 0, ends), 0);
+    {
+        visit here{entrance_};
+        asio::post(entrance_.executor(), [&here] { here.interrupt(); });
+        ssize_t size = -1;
+        here.outside(ends[0], [&]() noexcept {
+            char byte = 0;
+            size = ::recv(ends[0], &byte, 1, 0);
+        });
+        EXPECT_EQ(size, 0);
+    }
+    ::close(ends[0]);
+    ::close(ends[1]);
+}
+
+TEST_F(Visit, WhatItLeavesBehindIsTheBackgroundsToFinish) {
+    asio::any_io_executor of_visit;
+    {
+        visit here{entrance_};
+        of_visit = here.executor();
+    }
+    std::promise<std::thread::id> ran;
+    asio::post(of_visit, [&ran] { ran.set_value(std::this_thread::get_id()); });
+    EXPECT_EQ(ran.get_future().get(), background_.get_id());
+}
+
+TEST_F(Visit, NobodyMayEnterWhoIsNotWelcome) {
+    const std::optional<monitor::load> busy{std::in_place, &entrance_};
+    const visit here{entrance_};
+    EXPECT_FALSE(here);
+    EXPECT_EQ(visit::here(), nullptr);
+}
+
+TEST_F(Visit, AMonitorIsKnownByItsExecutor) {
+    EXPECT_EQ(monitor::of(entrance_.executor()), &entrance_);
+    EXPECT_EQ(monitor::of(io_.get_executor()), nullptr);
+    EXPECT_FALSE(entrance_.runs_here());
+}
+
+class AnswerWait : public ::testing::Test {
+protected:
+    AnswerWait() { EXPECT_EQ(::socketpair(AF_UNIX, SOCK_STREAM, 0, ends_), 0); }
+    ~AnswerWait() override {
+        ::close(ends_[0]);
+        ::close(ends_[1]);
+    }
+    void say_something() { EXPECT_EQ(::send(ends_[1], "x", 1, 0), 1); }
+    bool hears() {
+        char byte = 0;
+        return ::recv(ends_[0], &byte, 1, MSG_DONTWAIT) == 1;
+    }
+    int ends_[2];
+};
+
+TEST_F(AnswerWait, ReturnsWhenItHasCome) {
+    for (const auto polling : {std::chrono::microseconds{0}, std::chrono::microseconds{100}}) {
+        answer_wait wait{polling};
+        say_something();
+        EXPECT_TRUE(wait.wait(ends_[0], std::chrono::minutes{1}, [this] { return hears(); }));
+    }
+}
+
+TEST_F(AnswerWait, GivesUpWhenPatienceIsOver) {
+    answer_wait wait{std::chrono::microseconds{100}};
+    EXPECT_FALSE(wait.wait(ends_[0], duration{1}, [this] { return hears(); }));
+}
+
+TEST_F(AnswerWait, AsksOnlyWhenSomethingHasComeIfItMayNotPoll) {
+    answer_wait wait{std::chrono::microseconds{0}};
+    int asked = 0;
+    const auto hears_it = [&] {
+        ++asked;
+        return hears();
+    };
+    EXPECT_FALSE(wait.wait(ends_[0], duration{1}, hears_it));
+    EXPECT_EQ(asked, 0);
+}
+
+TEST_F(AnswerWait, AnEndIsSomething) {
+    answer_wait wait{std::chrono::microseconds{0}};
+    ::shutdown(ends_[1], SHUT_RDWR);
+    EXPECT_TRUE(wait.wait(ends_[0], std::chrono::minutes{1}, [] { return true; }));
+}
+
+} // namespace
+} // namespace holdfast::runtime
