@@ -32,6 +32,14 @@ contest crowd(std::string name, int threads, goals wanted = {}) {
 std::vector<contest> contests() {
     return {
         {"blocking.1", 1, holdfast_threads, bare_sockets},
+        {"blocking.1.poll-on", 1, holdfast_threads, bare_sockets, {{".p50", {.ratio = 0.5}}}},
+        {"blocking.1.poll-off",
+         1,
+         holdfast_threads,
+         bare_sockets,
+         {{".p50", {.ratio = 1.05}}},
+         "?polling=0us"},
+        {"blocking.1.deferred", 1, holdfast_deferring, bare_sockets, {{".p50", {.ratio = 0.35}}}},
         {"blocking.2", 2, holdfast_threads, bare_sockets},
         {"blocking.4", 4, holdfast_threads, bare_sockets},
         {"blocking.8", 8, holdfast_threads, bare_sockets, {{"", {.ratio = 0.95}}}},

@@ -33,6 +33,7 @@ using made = std::unique_ptr<contender>;
 
 // A free lock for each: through one client, and against it a bare blocking socket each.
 made holdfast_threads(const arena&);
+made holdfast_deferring(const arena&); // whose releases are not waited for
 made bare_sockets(const arena&);
 made bare_sockets_with_set_nx(const arena&);
 

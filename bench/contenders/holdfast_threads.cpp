@@ -13,10 +13,11 @@ namespace {
 
 class clients_threads : public contender {
 public:
-    explicit clients_threads(const arena& where)
+    template <typename... Kind>
+    explicit clients_threads(const arena& where, Kind... kind)
         : client_{where.url()} {
         for (int i = 0; i < where.at_once; ++i)
-            locks_.emplace_back(client_, name_of_lock(i));
+            locks_.emplace_back(client_, name_of_lock(i), kind...);
     }
 
     tally run(nanoseconds length) override {
@@ -37,6 +38,10 @@ private:
 
 made holdfast_threads(const arena& where) {
     return std::make_unique<clients_threads>(where);
+}
+
+made holdfast_deferring(const arena& where) {
+    return std::make_unique<clients_threads>(where, deferred_release);
 }
 
 } // namespace holdfast::bench

@@ -15,7 +15,8 @@ namespace holdfast::front {
 /// `errc::invalid_argument`.
 inline std::shared_ptr<sync::lock_object>
 make_object(const std::shared_ptr<sync::engine>& home, const lock_name& name,
-            std::optional<duration> length, sync::recursion again, sync::ending how_released) {
+            std::optional<duration> length, sync::recursion again,
+            sync::ending how_released = sync::ending::waited_for) {
     const options& how = home->how();
     const lock_store& store = std::as_const(*home).locks();
     const std::string mapped =
