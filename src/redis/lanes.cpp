@@ -108,6 +108,9 @@ asio::awaitable<void> lanes::collect(std::shared_ptr<lanes> self) {
 }
 
 void lanes::close() {
+    if (closed_) // and nothing is written then: whoever destroys the last reference is on any
+                 // thread
+        return;
     closed_ = true;
     if (opening_)
         opening_->cut({errc::closed, context_->address + ": the client is closed"});
