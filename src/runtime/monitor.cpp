@@ -5,6 +5,11 @@
 
 namespace holdfast::runtime {
 
+const monitor*& monitor::presence::here() noexcept {
+    thread_local const monitor* where = nullptr;
+    return where;
+}
+
 asio::any_io_executor monitor::executor() {
     return plain_executor{*this, background_.get_executor()};
 }

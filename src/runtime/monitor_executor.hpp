@@ -17,13 +17,14 @@ namespace holdfast::runtime {
 class monitor::presence {
 public:
     explicit presence(const monitor& where) noexcept
-        : before_{std::exchange(here_, &where)} {}
+        : before_{std::exchange(here(), &where)} {}
     presence(const presence&) = delete;
-    ~presence() { here_ = before_; }
-    static const monitor* here() noexcept { return here_; }
+    ~presence() { here() = before_; }
+
+    /// Where the calling thread is, or null.
+    static const monitor*& here() noexcept;
 
 private:
-    static inline thread_local const monitor* here_ = nullptr;
     const monitor* const before_;
 };
 
@@ -69,6 +70,7 @@ public:
     // All its other properties are those of the io_context.
     template <typename Property>
     requires asio::can_query_v<const Inner&, Property>
+    // What Asio answers may be const. NOLINTNEXTLINE(readability-const-return-type)
     decltype(auto) query(const Property& p) const noexcept { return asio::query(inner_, p); }
 
     template <typename Property>
