@@ -20,7 +20,10 @@ struct arena {
     int at_once;       ///< threads, coroutines or requests in flight
     redisson& java;
 
-    std::string url() const { return home.url(way) + query; }
+    /// Who a client is it tells the server every half minute; the books count each script.
+    std::string url() const {
+        return home.url(way) + query + (query.empty() ? '?' : '&') + "announce=no";
+    }
     connection connect() const { return home.connect(way); }
 };
 

@@ -43,6 +43,11 @@ public:
         add_count("hand_off_times_max", how.hand_off.times_max);
         add("prefix", [&how](const std::string& text) { how.prefix = text; });
         add("label", [&how](const std::string& text) { how.label = text; });
+        add("announce", [this, &how](const std::string& text) {
+            if (text != "yes" && text != "no")
+                refuse("url: announce " + shown(all_, text) + " is neither yes nor no");
+            how.announce = text == "yes";
+        });
         if (!server)
             return;
         add_length("connect_timeout", server->connect_timeout);

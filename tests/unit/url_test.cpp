@@ -113,6 +113,7 @@ constexpr row malformed[] = {
      "polling \"100\" is not a whole number followed by us, as in 100us"},
     {"redis://host?polling=-1us", "polling \"-1us\" is not a whole number"},
     {"redis://host?lanes_max=many", "lanes_max \"many\" is not a whole number, as in 100"},
+    {"redis://host?announce=perhaps", "announce \"perhaps\" is neither yes nor no"},
     {"redis://host?close_patience=9999999999999999h", "is too large"},
     {"redis://host?connect_timeout=0s", "connect_timeout is not positive"},
     {"redis://host?command_timeout=2h3", "has a unit \"h3\""},
