@@ -11,7 +11,7 @@
 namespace holdfast::bench {
 namespace {
 
-class clients_threads : public contender {
+class clients_threads final : public contender {
 public:
     template <typename... Kind>
     explicit clients_threads(const arena& where, Kind... kind)
@@ -34,15 +34,6 @@ private:
     std::deque<mutex> locks_; // they do not move
 };
 
-/// Until a thread has a lane, its next attempt may overtake its release, and asks again.
-class deferring_threads final : public clients_threads {
-public:
-    explicit deferring_threads(const arena& where)
-        : clients_threads{where, deferred_release} {}
-
-    claim scripts_for(const tally& all) const override { return {2 * all.done, 3 * all.done}; }
-};
-
 } // namespace
 
 made holdfast_threads(const arena& where) {
@@ -50,7 +41,7 @@ made holdfast_threads(const arena& where) {
 }
 
 made holdfast_deferring(const arena& where) {
-    return std::make_unique<deferring_threads>(where);
+    return std::make_unique<clients_threads>(where, deferred_release);
 }
 
 } // namespace holdfast::bench

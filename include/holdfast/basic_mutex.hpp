@@ -18,9 +18,11 @@ enum class recursion { refused, counted };
 
 /// For a lock whose release is not waited for: its unlock() returns when the request is on its way,
 /// which makes a pair of lock() and unlock() almost twice as fast. Whoever is told then that it was
-/// released may still find it held for a moment. The release is sent before whatever the same
-/// thread asks next, is repeated until it is acknowledged, and close() waits for it; what goes
-/// wrong with it the observer hears. A lease that is known to be lost is still told by unlock().
+/// released may still find it held for a moment. The next attempt at that lock by the same thread
+/// reaches the server behind the release; one by another thread of the client may overtake it,
+/// finds the lock held and is woken. The release is repeated until it is acknowledged, and close()
+/// waits for it; what goes wrong with it the observer hears. A lease that is known to be lost is
+/// still told by unlock().
 struct deferred_release_t {
     explicit deferred_release_t() = default;
 };

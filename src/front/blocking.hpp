@@ -99,12 +99,17 @@ inline sync::failure release(const std::shared_ptr<sync::wire_hold>& held) {
     });
 }
 
-/// The same, but only until the request is on its way.
+/// The same, but only until the request is on its way. If this thread sent it itself, it will find
+/// the gate open and its own next request behind that one: unless others wait, who would never win
+/// against such an attempt.
 inline void release_unwaited(const std::shared_ptr<sync::wire_hold>& held) {
     begin(held->home, [held](const asio::any_io_executor& where) {
-        if (runtime::visit* const visitor = runtime::visit::here())
+        runtime::visit* const visitor = runtime::visit::here();
+        if (visitor)
             visitor->wait_for_nothing();
         sync::release(held, sync::release_handler{[](const sync::failure&) {}}, where);
+        if (visitor && visitor->sent_off() && !held->others_listen)
+            held->home->hold_over(*held);
     });
 }
 

@@ -15,12 +15,6 @@
 #include <sys/un.h>
 
 namespace holdfast::redis {
-namespace {
-
-constexpr const char* closed_by_server = "closed by the server";
-
-} // namespace
-
 connection::connection(const asio::any_io_executor& executor, clock& time, const options& how,
                        tls_context* tls)
     : time_{time}

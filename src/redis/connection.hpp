@@ -15,6 +15,9 @@
 
 namespace holdfast::redis {
 
+/// Of a connection that ended in an orderly way.
+inline constexpr const char* closed_by_server = "closed by the server";
+
 /// One connection, from its making to its end; a new one is another object, so what belongs to an
 /// old one cannot be taken for the new one's. Moves bytes and cuts them into answers; who waits for
 /// which of them is not its business.

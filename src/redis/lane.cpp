@@ -41,18 +41,19 @@ lane::~lane() {
     ::close(socket_);
     const auto why = std::make_shared<const failure>(
         errc::outcome_unknown, "connection to " + context_.address + " ended before its answer");
-    for (const debt& one : owed_)
-        if (one.to) {
-            one.to->failed = why;
-            asio::post(context_.home.executor, std::move(one.to->resume));
-        }
+    for (const debt& one : owed_) {
+        one.to->failed = why;
+        asio::post(context_.home.executor, std::move(one.to->resume));
+    }
 }
 
 bool lane::alive() const {
     char unasked = 0;
     const ssize_t size = ::recv(socket_, &unasked, 1, MSG_PEEK | MSG_DONTWAIT);
     // TLS says things of its own between answers; anybody else who does is mad, or gone.
-    return !broken_ && (size < 0 ? would_block() : size > 0 && (session_ || owes()));
+    const bool said_goodbye = session_ && session_->ended();
+    return !broken_ && !said_goodbye &&
+           (size < 0 ? would_block() : size > 0 && (session_ || owes()));
 }
 
 void lane::hang_up() noexcept {
@@ -111,12 +112,7 @@ void lane::send_off(runtime::visit& caller, request& asked) {
         }
     });
     outbox_.clear();
-}
-
-void lane::forget(const request& gone) {
-    for (debt& one : owed_)
-        if (one.to == &gone)
-            one.to = nullptr;
+    caller.note_sent_off();
 }
 
 void lane::collect() {
@@ -136,8 +132,7 @@ void lane::give_out() {
     for (reply& one : std::exchange(early_, {})) {
         const debt oldest = owed_.front();
         owed_.pop_front();
-        if (oldest.to)
-            settle(oldest, std::move(one));
+        settle(oldest, std::move(one));
     }
 }
 
@@ -168,7 +163,7 @@ void lane::send() {
         else if (would_block())
             wait_until_writable();
         else if (errno != EINTR)
-            fail("connection to " + context_.address + " lost: " + words_for_errno());
+            lost(words_for_errno());
     }
 }
 
@@ -184,18 +179,27 @@ bool lane::arrived() {
     if (size < 0 && (would_block() || errno == EINTR))
         return false;
     if (size <= 0)
-        fail("connection to " + context_.address +
-             " lost: " + (size == 0 ? "closed by the server" : words_for_errno()));
+        lost(size == 0 ? closed_by_server : words_for_errno());
     const std::string_view received{inbox_.data(), static_cast<std::size_t>(size)};
     reader_.feed(session_ ? session_->open(received) : received);
+    read_answers();
+    if (!answer_ && session_ && session_->ended())
+        lost(closed_by_server);
+    return answer_ != nullptr;
+}
+
+void lane::read_answers() {
     while (early_.size() < owed_.size()) {
         reply* const earlier = reader_.next();
         if (!earlier)
-            return false;
+            return;
         early_.push_back(std::move(*earlier));
     }
     answer_ = reader_.next();
-    return answer_ != nullptr;
+}
+
+void lane::lost(const std::string& why) {
+    fail("connection to " + context_.address + " lost: " + why);
 }
 
 void lane::fail(const std::string& why) {

@@ -35,14 +35,11 @@ public:
     reply ask(runtime::visit& caller, request&);
     bool broken() const { return broken_; }
 
-    /// Only sends it. `resume` is called when its answer was read, by whoever asks here next or by
-    /// collect(); or when the lane ends, but not within that.
+    /// Only sends it. `resume`, which keeps the request alive, is called when its answer was read,
+    /// by whoever asks here next or by collect(); or when the lane ends, but not within that.
     void send_off(runtime::visit& caller, request&);
     bool owes() const { return !owed_.empty(); }
     bool may_owe_more() const { return owed_.size() < owes_max; }
-
-    /// Who sent it off does not wait any more.
-    void forget(const request&);
 
     /// Takes what answers have come, and waits for none. One that takes longer than any may breaks
     /// the lane.
@@ -55,7 +52,7 @@ private:
     static constexpr std::size_t owes_max = 64;
 
     struct debt {
-        request* to; ///< null: waits no more
+        request* to;
         time_point sent_at;
     };
 
@@ -66,8 +63,9 @@ private:
     void send();
     void wait_until_writable();
     bool arrived();
+    void read_answers();
+    [[noreturn]] void lost(const std::string& why);
     [[noreturn]] void fail(const std::string& why);
-    reply take(request& asked, time_point sent_at);
 
     node_context& context_;
     const int socket_;

@@ -108,8 +108,8 @@ asio::awaitable<void> lanes::collect(std::shared_ptr<lanes> self) {
 }
 
 void lanes::close() {
-    if (closed_) // and nothing is written then: whoever destroys the last reference is on any
-                 // thread
+    // The second time nothing is written: whoever destroys the last reference is on any thread.
+    if (closed_)
         return;
     closed_ = true;
     if (opening_)

@@ -47,6 +47,10 @@ public:
     void wait_for_nothing() noexcept { waits_ = false; }
     bool waits() const noexcept { return waits_; }
 
+    /// It has been sent, from this thread.
+    void note_sent_off() noexcept { sent_off_ = true; }
+    bool sent_off() const noexcept { return sent_off_; }
+
     /// Wakes whoever waits there, when this thread has left.
     void wake_behind(semaphore& ready, std::shared_ptr<void> keep);
 
@@ -65,6 +69,7 @@ private:
 
     monitor& monitor_;
     bool waits_ = true;
+    bool sent_off_ = false;
     semaphore* to_wake_ = nullptr;
     std::shared_ptr<void> keeps_; // who is woken may be the last to know what it waited for
     std::unique_lock<std::mutex> alone_;

@@ -128,10 +128,7 @@ void release(std::shared_ptr<wire_hold> held, release_handler done,
     held->begin_release();
     if (planted(mutant::renew_after_release))
         extend(held, held->lease(), release_handler{[](const failure&) {}});
-    home->spawn(run(held, std::move(done)), where);
-    // Who asks next asks behind it. But where others wait they would never win against that.
-    if (held->deferred && !held->others_listen)
-        home->hold_over(*held);
+    home->spawn(run(std::move(held), std::move(done)), where);
 }
 
 } // namespace holdfast::sync

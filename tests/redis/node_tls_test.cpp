@@ -8,6 +8,12 @@
 #include <holdfast/client.hpp>
 #include <holdfast/mutex.hpp>
 
+#include <boost/asio/executor_work_guard.hpp>
+#include <boost/asio/post.hpp>
+
+#include <chrono>
+#include <thread>
+
 namespace holdfast {
 namespace {
 
@@ -78,6 +84,21 @@ protected:
         server().restart_empty(swapped);
     }
 
+    static void pairs(mutex& lock, int count) {
+        for (int i = 0; i < count; ++i) {
+            lock.lock();
+            lock.unlock();
+        }
+    }
+    /// Beside the shared connection and the one that listens.
+    bool gets_a_lane(mutex& lock) {
+        return support::eventually([&] {
+            pairs(lock, 10);
+            const std::string clients = server().command({"CLIENT", "LIST"}).text;
+            return clients.find("holdfast") != clients.rfind("holdfast");
+        });
+    }
+
     std::string said_;
 };
 HOLDFAST_ON_EACH_SERVER(NodeOverTls);
@@ -86,22 +107,37 @@ HOLDFAST_ON_EACH_SERVER(NodeOverTls);
 TEST_P(NodeOverTls, BlockingCallsHaveLanesOverItToo) {
     client home{options{.store = redis::make_store(how_)}};
     mutex lock{home, "stock"};
-    const auto pairs = [&](int count) {
-        for (int i = 0; i < count; ++i) {
-            lock.lock();
-            lock.unlock();
-        }
-    };
-    const auto has_a_lane = [&] { // beside the shared connection and this one
-        pairs(10);
-        return server().command({"CLIENT", "LIST"}).text.find("holdfast") !=
-               server().command({"CLIENT", "LIST"}).text.rfind("holdfast");
-    };
-    EXPECT_TRUE(support::eventually(has_a_lane));
-    pairs(100);
+    EXPECT_TRUE(gets_a_lane(lock));
+    pairs(lock, 100);
     server().command({"CLIENT", "KILL", "TYPE", "normal", "SKIPME", "yes"});
-    pairs(10);
+    pairs(lock, 10);
     EXPECT_FALSE(lock.is_locked());
+}
+
+TEST_P(NodeOverTls, ALaneDoesNotWaitForWhoHasSaidGoodbye) {
+    asio::io_context behind;
+    tls_door door{behind, own_, server().socket_path()};
+    const auto serves = asio::make_work_guard(behind);
+    std::thread doorkeeper{[&] { behind.run(); }};
+    how_.port = door.port();
+    how_.command_timeout = 2 * support::far_too_long;
+    client home{options{.store = redis::make_store(how_)}};
+    mutex lock{home, "stock"};
+    EXPECT_TRUE(gets_a_lane(lock));
+
+    server().command({"CLIENT", "PAUSE", "600", "ALL"});
+    const std::size_t before = door.bytes_passed_on();
+    std::thread trouble{[&] {
+        EXPECT_TRUE(support::eventually([&] { return door.bytes_passed_on() > before; }));
+        asio::post(behind, [&] { door.only_say_goodbye(); });
+    }};
+    const auto began = std::chrono::steady_clock::now();
+    pairs(lock, 2);
+    EXPECT_LT(std::chrono::steady_clock::now() - began, how_.command_timeout);
+    trouble.join();
+    home.close();
+    behind.stop();
+    doorkeeper.join();
 }
 
 TEST_P(NodeOverTls, AServerForAnotherHostIsNotTrusted) {

@@ -16,10 +16,11 @@ using boost::system::error_code;
 
 /// One connection, and the one behind it to the server.
 struct tls_door::visit : std::enable_shared_from_this<visit> {
-    visit(tcp::socket socket, const support::identity& own)
-        : client{std::move(socket)}
+    visit(tls_door& of, tcp::socket socket)
+        : door{of}
+        , client{std::move(socket)}
         , server{client.get_executor()}
-        , peer{own} {}
+        , peer{of.identity_} {}
 
     void send_to_client(const std::string& bytes) {
         error_code ignored; // whoever is gone does not hear it
@@ -37,7 +38,8 @@ struct tls_door::visit : std::enable_shared_from_this<visit> {
                 return self->close();
             self->send_to_client(self->peer.take({self->from_client.data(), size}));
             error_code ignored;
-            asio::write(self->server, asio::buffer(std::exchange(self->peer.heard, {})), ignored);
+            self->door.passed_on_ += asio::write(
+                self->server, asio::buffer(std::exchange(self->peer.heard, {})), ignored);
             self->hear_client();
         };
         client.async_read_some(asio::buffer(from_client), heard);
@@ -46,15 +48,18 @@ struct tls_door::visit : std::enable_shared_from_this<visit> {
         auto heard = [self = shared_from_this()](error_code failed, std::size_t size) {
             if (failed)
                 return self->close();
-            self->send_to_client(self->peer.say({self->from_server.data(), size}));
+            if (!self->said_goodbye)
+                self->send_to_client(self->peer.say({self->from_server.data(), size}));
             self->hear_server();
         };
         server.async_read_some(asio::buffer(from_server), heard);
     }
 
+    tls_door& door;
     tcp::socket client;
     asio::local::stream_protocol::socket server;
     support::tls_peer peer;
+    bool said_goodbye = false;
     std::array<char, 16 * 1024> from_client, from_server;
 };
 
@@ -74,8 +79,7 @@ void tls_door::accept() {
     auto accepted = [this](error_code failed, tcp::socket socket) {
         if (failed)
             return;
-        const auto& one =
-            visits_.emplace_back(std::make_shared<visit>(std::move(socket), identity_));
+        const auto& one = visits_.emplace_back(std::make_shared<visit>(*this, std::move(socket)));
         if (!silent) {
             one->server.connect({server_socket_});
             one->hear_client();
@@ -92,10 +96,14 @@ void tls_door::cut() {
 }
 
 void tls_door::say_goodbye() {
-    for (const auto& one : visits_)
-        if (one->client.is_open())
-            one->send_to_client(one->peer.say_goodbye());
+    only_say_goodbye();
     cut();
+}
+
+void tls_door::only_say_goodbye() {
+    for (const auto& one : visits_)
+        if (one->client.is_open() && !std::exchange(one->said_goodbye, true))
+            one->send_to_client(one->peer.say_goodbye());
 }
 
 std::vector<std::string> tls_door::names_asked_for() const {

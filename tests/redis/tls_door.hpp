@@ -8,6 +8,7 @@
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/ip/tcp.hpp>
 
+#include <atomic>
 #include <cstdint>
 #include <memory>
 #include <string>
@@ -23,8 +24,10 @@ public:
 
     std::uint16_t port() const { return acceptor_.local_endpoint().port(); }
 
-    void cut();         ///< ends all connections without a word
-    void say_goodbye(); ///< ends them as TLS wants it
+    void cut();              ///< ends all connections without a word
+    void say_goodbye();      ///< ends them as TLS wants it
+    void only_say_goodbye(); ///< and leaves them open, as a proxy may that waits for ours
+    std::size_t bytes_passed_on() const { return passed_on_; } ///< to the server; any thread
 
     bool silent = false; ///< whoever comes in from now on hears nothing
 
@@ -41,6 +44,7 @@ private:
     const std::string server_socket_;
     boost::asio::ip::tcp::acceptor acceptor_;
     std::vector<std::shared_ptr<visit>> visits_;
+    std::atomic<std::size_t> passed_on_ = 0;
 };
 
 } // namespace holdfast

@@ -53,11 +53,7 @@ std::shared_ptr<actor::door> actor::build(int name) {
     const bool of_its_own = dice_.percent(20);
     if (of_its_own)
         built->lease = own.value;
-    if (dice_.percent(plan_.people.defers))
-        built->plain.emplace(*home_.program, world::name_of(name),
-                             built->lease.has_value() ? own : lease_time{plan_.how.lease_time},
-                             deferred_release);
-    else if (recursive && of_its_own)
+    if (recursive && of_its_own)
         built->nested.emplace(*home_.program, world::name_of(name), own);
     else if (recursive)
         built->nested.emplace(*home_.program, world::name_of(name));

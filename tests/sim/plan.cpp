@@ -55,7 +55,6 @@ habits draw_habits(dice& d, const rules& r) {
     h.impatient = d.one_of({0, 20});
     h.timed = d.one_of({0, 40, 100});
     h.cancels = d.one_of({0, 10, 40});
-    h.defers = d.one_of({0, 50});
     h.drops = d.one_of({0, 20});
     h.outlasts = d.one_of({0, 10, 30});
     h.extends = d.one_of({0, 15});

@@ -17,7 +17,6 @@ struct habits {
     int impatient = 0;   ///< one attempt
     int timed = 0;       ///< of the patient
     int cancels = 0;     ///< of any operation
-    int defers = 0;      ///< a lock whose release is not waited for
     int drops = 0;       ///< the lease is destroyed instead of released
     int outlasts = 0;    ///< holds for several lease times
     int extends = 0;     ///< per stage of a hold

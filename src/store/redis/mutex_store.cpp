@@ -29,8 +29,12 @@ asio::awaitable<std::vector<answer>> mutex_store::renew(std::vector<hold> holds,
 asio::awaitable<release_answer> mutex_store::release(hold held) {
     const released outcome = co_await release_mutex(server_, held);
     denials_.note(held.name, outcome);
-    const std::int64_t ourselves = server_.hears(lock_channel(held.name)) ? 1 : 0;
-    co_return release_answer{outcome.was_ours, outcome.receivers > ourselves};
+    co_return release_answer{outcome.was_ours, others_listen(held.name, outcome.receivers)};
+}
+
+/// Beside ourselves: most locks nobody waits for.
+bool mutex_store::others_listen(const lock_name& name, std::int64_t receivers) const {
+    return receivers > 1 || (receivers == 1 && !server_.hears(lock_channel(name)));
 }
 
 } // namespace holdfast::redis

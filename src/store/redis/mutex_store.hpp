@@ -32,6 +32,8 @@ public:
     std::unique_ptr<watch> watch_over(const hold&, doubter&) override { return nullptr; }
 
 private:
+    bool others_listen(const lock_name&, std::int64_t receivers) const;
+
     node& server_;
     const store_context& context_;
     denials denials_;
