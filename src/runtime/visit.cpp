@@ -13,8 +13,10 @@ namespace {
 
 thread_local visit* visiting = nullptr;
 
-/// So often it is tried to enter: about a microsecond, which is what most work inside takes.
-constexpr int tries = 50;
+/// So often it is tried to enter: about two microseconds, which is what most work inside takes,
+/// while to sleep and be woken takes longer than all of it. Measured with 4, 16 and 64 threads on
+/// one lock: fewer tries sleep too often, more keep the core from whoever is inside.
+constexpr int tries = 100;
 
 std::uint64_t next_number() noexcept {
     static std::atomic<std::uint64_t> last = 0;
@@ -36,10 +38,9 @@ visit::visit(monitor& where)
 visit::~visit() {
     if (!alone_)
         return;
-    while (!tasks_.empty()) {
-        auto due = std::exchange(tasks_, {});
-        for (auto& task : due)
-            std::move(task)();
+    for (std::size_t i = 0; i < tasks_.size(); ++i) {
+        auto due = std::move(tasks_[i]); // it may bring more, and they move
+        std::move(due)();
     }
     visiting = nullptr;
     alone_.unlock();

@@ -6,9 +6,10 @@
 #include "runtime/monitor.hpp"
 #include "runtime/semaphore.hpp"
 
+#include <boost/container/small_vector.hpp>
+
 #include <cstdint>
 #include <memory>
-#include <vector>
 
 namespace holdfast::runtime {
 
@@ -75,7 +76,7 @@ private:
     std::unique_lock<std::mutex> alone_;
     std::uint64_t number_ = 0; // of all visits there ever were
     int socket_ = -1;          // while outside
-    std::vector<asio::any_completion_handler<void()>> tasks_;
+    boost::container::small_vector<asio::any_completion_handler<void()>, 2> tasks_;
 };
 
 } // namespace holdfast::runtime

@@ -76,17 +76,17 @@ namespace {
 /// The only one of its client that asks the store for that name, until the scope is left.
 class turn {
 public:
-    explicit turn(engine& home, gate& here)
-        : home_{home}
+    explicit turn(const acquisition& call, gate& here)
+        : call_{call}
         , here_{here} {}
     turn(const turn&) = delete;
     ~turn() {
         here_.end_negotiation();
-        home_.next_turn(here_);
+        call_.home->next_turn(call_.wanted.name.text, here_);
     }
 
 private:
-    engine& home_;
+    const acquisition& call_;
     gate& here_;
 };
 
@@ -108,7 +108,7 @@ asio::awaitable<void> negotiate(std::shared_ptr<acquisition> call) {
     const engine::task busy{*home}; // closing waits until what it may have taken is undone
     const acquisition::bed sleeps_here{*call};
     gate& here = *home->queues().find(call->wanted.name.text);
-    const turn ours{*home, here}; // left only after the hold is in the gate
+    const turn ours{*call, here}; // left only after the hold is in the gate
     try {
         co_await let_others_try(*call, here);
         if (call->finished())

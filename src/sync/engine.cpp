@@ -106,12 +106,10 @@ void engine::admit(const std::shared_ptr<acquisition>& call, const asio::any_io_
 }
 
 // Not within whatever ended the last one's turn: there may be thousands that fail at once.
-void engine::next_turn(gate& here) {
-    if (here.shut() || stopped_)
-        return gates_.forget_if_unused(here);
-    acquisition* const first = here.first();
+void engine::next_turn(const std::string& name, gate& here) {
+    acquisition* const first = here.shut() || stopped_ ? nullptr : here.first();
     if (!first)
-        return gates_.forget_if_unused(here);
+        return gates_.forget_if_unused(name);
     patience_.forget(*first);
     here.begin_negotiation();
     auto begin = [self = shared_from_this(), call = first->step_out()] {
@@ -161,7 +159,7 @@ void engine::hold_over(const wire_hold& held) {
         return;
     here->take(nullptr);
     if (!planted(mutant::gate_skips_next))
-        next_turn(*here);
+        next_turn(held.what.name.text, *here);
 }
 
 asio::awaitable<bool> engine::force_unlock(lock_name name) {

@@ -9,14 +9,26 @@ void gate::let_go() {
         (void)queue_.front().step_out();
 }
 
+gate& gates::of(const std::string& name) {
+    if (gate* const there = find(name))
+        return *there;
+    if (spare_.empty())
+        return by_name_[name];
+    spare_.key() = name;
+    return by_name_.insert(std::move(spare_)).position->second;
+}
+
 gate* gates::find(const std::string& name) {
     const auto found = by_name_.find(name);
     return found == by_name_.end() ? nullptr : &found->second;
 }
 
-void gates::forget_if_unused(const gate& left) {
-    if (left.unused())
-        by_name_.erase(by_name_.find(left.name()));
+void gates::forget_if_unused(const std::string& name) {
+    const auto left = by_name_.find(name);
+    if (!left->second.unused())
+        return;
+    left->second.owes_courtesy = false;
+    spare_ = by_name_.extract(left);
 }
 
 void gates::note_others(const std::string& name, bool listen) {

@@ -18,10 +18,6 @@ namespace holdfast::sync {
 /// Touched on the executor only.
 class gate {
 public:
-    explicit gate(std::string name)
-        : name_{std::move(name)} {}
-
-    const std::string& name() const noexcept { return name_; }
     const std::shared_ptr<wire_hold>& holder() const { return holder_; }
     std::size_t waiting() const { return queue_.size(); }
     bool shut() const { return holder_ || negotiating_; }
@@ -42,7 +38,6 @@ public:
     bool owes_courtesy = false;
 
 private:
-    const std::string name_;
     acquisition::queue queue_;
     std::shared_ptr<wire_hold> holder_;
     bool negotiating_ = false;
@@ -51,9 +46,9 @@ private:
 /// All gates of a client, each there while somebody holds or waits.
 class gates {
 public:
-    gate& of(const std::string& name) { return by_name_.try_emplace(name, name).first->second; }
+    gate& of(const std::string& name);
     gate* find(const std::string& name);
-    void forget_if_unused(const gate&);
+    void forget_if_unused(const std::string& name);
     void let_go(); ///< of what they hold and of who queues; who negotiates leaves by itself
     std::size_t count() const { return by_name_.size(); }
 
@@ -65,7 +60,10 @@ private:
     /// A gate forgets when nobody needs it any more, this does not; but for ever it cannot grow.
     static constexpr std::size_t contended_max = 10'000;
 
-    std::unordered_map<std::string, gate> by_name_;
+    using map = std::unordered_map<std::string, gate>;
+
+    map by_name_;
+    map::node_type spare_; // of a gate that was left: most come and go with every hold
     std::unordered_set<std::string> contended_;
 };
 

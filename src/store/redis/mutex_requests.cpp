@@ -33,7 +33,7 @@ asio::awaitable<attempt> lock_mutex(node& server, const ask& want, server_deadli
     co_return outcome;
 }
 
-asio::awaitable<released> release_mutex(node& server, hold held) {
+asio::awaitable<released> release_mutex(node& server, const hold& held) {
     const std::string owner = to_string(held.owner);
     const channel_name channel = lock_channel(held.name);
     const std::string_view keys[] = {held.name.text};

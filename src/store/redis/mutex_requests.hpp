@@ -23,7 +23,7 @@ struct released {
     std::int64_t receivers = 0;  ///< connections that were told
 };
 
-/// As often as one likes.
-asio::awaitable<released> release_mutex(node&, hold);
+/// As often as one likes. Arguments live until it has completed.
+asio::awaitable<released> release_mutex(node&, const hold&);
 
 } // namespace holdfast::redis

@@ -32,9 +32,10 @@ std::string_view form_of_braces(std::string_view name) {
 // Redisson looks for the brace only, not for a well-formed tag.
 std::string with_prefix(std::string_view prefix, const lock_name& name) {
     const bool has_tag = name.text.find('{') != std::string::npos;
-    std::string all{prefix};
+    std::string all;
     all.reserve(prefix.size() + name.text.size() + 3);
-    return all.append(has_tag ? ":" : ":{").append(name.text).append(has_tag ? "" : "}");
+    all.append(prefix).append(has_tag ? ":" : ":{").append(name.text).append(has_tag ? "" : "}");
+    return all;
 }
 
 channel_name lock_channel(const lock_name& name) {
