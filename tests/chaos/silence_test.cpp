@@ -3,6 +3,7 @@
 #include "chaos/on_proxy.hpp"
 
 #include <future>
+#include <stop_token>
 
 namespace holdfast::chaos {
 namespace {
@@ -86,6 +87,34 @@ TEST_P(Silence, OfTheNameServiceIsUnreachableAndNamesTheHost) {
     const support::thrown why = thrown_by([&] { lock.lock(); });
     EXPECT_EQ(why.code, errc::unreachable) << why.text;
     EXPECT_THAT(why.text, ::testing::HasSubstr("no-such-host.invalid"));
+}
+
+// A thread that waits on a lane is where no executor can reach it.
+TEST_P(Silence, DoesNotKeepACallingThreadFromBeingStopped) {
+    redis::options patient{.unix_socket = proxy().socket_path()};
+    patient.command_timeout = 2 * support::far_too_long;
+    options how;
+    how.store = redis::make_store(patient);
+    client home{how};
+    mutex lock{home, "L"};
+    const auto has_a_lane = [&] { // beside the shared connection and this one
+        lock.lock();
+        lock.unlock();
+        const std::string clients = server().command({"CLIENT", "LIST"}).text;
+        return clients.find("name=holdfast") != clients.rfind("name=holdfast");
+    };
+    ASSERT_TRUE(eventually(has_a_lane));
+    proxy().hold_back();
+    std::stop_source stop;
+    auto waits = std::async(std::launch::async,
+                            [&] { return thrown_by([&] { lock.lock(stop.get_token()); }); });
+    ASSERT_TRUE(eventually([&] { return proxy().bytes_held() > 0; }));
+    stop.request_stop();
+    EXPECT_EQ(soon(std::move(waits)).code, asio::error::operation_aborted);
+    proxy().let_go();
+    EXPECT_TRUE(eventually([&] { return is_free(); }));
+    lock.lock();
+    lock.unlock();
 }
 
 } // namespace
