@@ -88,6 +88,13 @@ std::vector<contest> contests() {
     };
 }
 
+std::vector<rivalry> rivalries() {
+    return {{"budget.16.holdfast", 16, rival::holdfast},
+            {"budget.64.holdfast", 64, rival::holdfast},
+            {"budget.16.redisson", 16, rival::redisson},
+            {"budget.64.redisson", 64, rival::redisson}};
+}
+
 std::vector<vigil> vigils() {
     return {{"renewal.100k", 100'000, {{".client_cpu", {.value = 1}}, {".bytes", {.value = 500}}}}};
 }
