@@ -74,6 +74,11 @@ std::vector<contest> contests() {
         on_demand(crowd("gate.16", 16)),
         on_demand(crowd("gate.32", 32)),
         crowd("gate.64", 64, {{"", {.ratio = 30, .value = 100'000}}, {".p99", {.ratio = 0.1}}}),
+        {.name = "gate.64.bare",
+         .at_once = 64,
+         .ours = holdfast_gate,
+         .yardstick = bare_hand_off,
+         .what = &hand_offs_alone},
         with_redisson({.name = "reentry",
                        .at_once = 1,
                        .ours = holdfast_reentry,
@@ -81,6 +86,13 @@ std::vector<contest> contests() {
                        .wanted = {{"", {.ratio = 1000}}},
                        .what = &re_entries}),
     };
+}
+
+std::vector<rivalry> rivalries() {
+    return {{"budget.16.holdfast", 16, rival::holdfast},
+            {"budget.64.holdfast", 64, rival::holdfast},
+            {"budget.16.redisson", 16, rival::redisson},
+            {"budget.64.redisson", 64, rival::redisson}};
 }
 
 std::vector<vigil> vigils() {

@@ -33,4 +33,14 @@ struct vigil {
 
 std::vector<vigil> vigils();
 
+/// Many threads of one client hand a lock around, which another process wants too.
+enum class rival { holdfast, redisson };
+struct rivalry {
+    std::string name;
+    int threads;
+    rival other;
+};
+
+std::vector<rivalry> rivalries(); ///< for --all, as it takes some minutes to hold them
+
 } // namespace holdfast::bench

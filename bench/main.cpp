@@ -8,6 +8,8 @@
 #include "bench/progress.hpp"
 #include "bench/record.hpp"
 #include "bench/renewal/hold_vigil.hpp"
+#include "bench/rivalry/compare_budgets.hpp"
+#include "bench/rivalry/neighbour.hpp"
 #include "bench/server/onlooker.hpp"
 
 #include <algorithm>
@@ -33,10 +35,23 @@ public:
         const arena where = arena_for(which.way, which.query, which.at_once);
         const made ours = which.ours(where);
         const made yardstick = which.yardstick(where);
-        const outcome seen = duel(*ours, *yardstick, books_, course_of(which));
+        const outcome seen = duel(*ours, *yardstick, books_, course_of(which.name, which.slowness));
         erase_progress();
         record_.figures_of(figures(which.name, *which.what, which.wanted, seen.rounds));
         record_.distribution_of(which.name, seen);
+    } catch (const not_here& missing) {
+        erase_progress();
+        record_.skipped(which.name, missing.what());
+    } catch (const std::exception& trouble) {
+        throw std::runtime_error{which.name + ": " + trouble.what()};
+    }
+
+    void hold(const rivalry& which) try {
+        show_progress(which.name, "warming up");
+        const arena where = arena_for(transport::tcp_loopback, {}, which.threads);
+        const auto seen = compare_budgets(which, where, books_, course_of(which.name, 10));
+        erase_progress();
+        record_.figures_of(seen);
     } catch (const not_here& missing) {
         erase_progress();
         record_.skipped(which.name, missing.what());
@@ -68,14 +83,15 @@ private:
                 .java = java_};
     }
 
-    course course_of(const contest& which) const {
-        const double seconds = how_.seconds * which.slowness;
-        const int rounds = std::max(how_.rounds / which.slowness, std::min(how_.rounds, 4));
+    /// Turns that many times longer, and as many times fewer of them, but for some.
+    course course_of(const std::string& name, int slowness) const {
+        const double seconds = how_.seconds * slowness;
+        const int rounds = std::max(how_.rounds / slowness, std::min(how_.rounds, 4));
         return {.turn_length = nanoseconds{static_cast<long long>(seconds * 1e9)},
                 .rounds = rounds,
-                .progress = [&which, rounds](int round) {
-                    show_progress(which.name, "round " + std::to_string(round) + " of " +
-                                                  std::to_string(rounds));
+                .progress = [name, rounds](int round) {
+                    show_progress(name, "round " + std::to_string(round) + " of " +
+                                            std::to_string(rounds));
                 }};
     }
 
@@ -90,11 +106,13 @@ private:
 
 void run(const wishes& how) {
     std::vector<contest> duels = contests();
+    std::vector<rivalry> shared = rivalries();
     std::vector<vigil> kept = vigils();
     std::erase_if(duels,
                   [&](const contest& each) { return !how.wants(each.name, each.only_when_named); });
+    std::erase_if(shared, [&](const rivalry& each) { return !how.wants(each.name, true); });
     std::erase_if(kept, [&](const vigil& each) { return !how.wants(each.name); });
-    if (duels.empty() && kept.empty())
+    if (duels.empty() && shared.empty() && kept.empty())
         throw std::runtime_error{"there is no " + how.only + "; see --help"};
 
     listen_to_signals();
@@ -106,6 +124,8 @@ void run(const wishes& how) {
     meeting here{how, home};
     for (const contest& each : duels)
         here.hold(each);
+    for (const rivalry& each : shared)
+        here.hold(each);
     for (const vigil& each : kept)
         here.hold(each);
     here.close();
@@ -115,7 +135,10 @@ void run(const wishes& how) {
 } // namespace holdfast::bench
 
 int main(int argc, char** argv) try {
-    holdfast::bench::run(holdfast::bench::read_wishes(argc, argv));
+    if (argc == 3 && std::string_view{argv[1]} == "--neighbour")
+        holdfast::bench::be_a_neighbour(argv[2]);
+    else
+        holdfast::bench::run(holdfast::bench::read_wishes(argc, argv));
 } catch (const std::exception& trouble) {
     holdfast::bench::erase_progress();
     // Ctrl-C also ends the JVM, and that is no trouble then.

@@ -19,7 +19,8 @@ sends the same two scripts, and with Redisson in a JVM, where there is one.
 
   --json         one JSON object a line instead of a table
   --only NAME    one contest (gate.64), or all whose names begin so (blocking)
-  --all          also those that are left out otherwise: the points between, for curves
+  --all          also those that are left out otherwise: the points between, for curves; and
+                 budget, by which that of local hand-off was chosen
   --seconds S    length of each turn (0.1)
   --rounds N     turns of each side (40)
   --tcp          TCP over the loopback device instead of a unix socket, for all and not for

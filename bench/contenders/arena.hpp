@@ -44,8 +44,10 @@ made bare_sockets_with_set_nx(const arena&);
 made holdfast_coroutines(const arena&);
 made raw_pipeline(const arena&);
 
-// One lock for all threads of the process; and a lock entered again by its only holder.
+// One lock for all threads of the process, and against it a fair lock that knows no server; and a
+// lock entered again by its only holder.
 made holdfast_gate(const arena&);
+made bare_hand_off(const arena&);
 made holdfast_reentry(const arena&);
 
 // Redisson, over TCP alone; the first one of a run starts the JVM. They throw `not_here`.

@@ -2,11 +2,9 @@
 // One lock that all threads of one process want, all the time.
 #include "bench/contenders/arena.hpp"
 #include "bench/contenders/expect_unlocked.hpp"
-#include "bench/contenders/threads.hpp"
+#include "bench/contenders/one_lock.hpp"
 
 #include <holdfast/client.hpp>
-
-#include <stdexcept>
 
 namespace holdfast::bench {
 namespace {
@@ -19,16 +17,8 @@ public:
         , threads_{where.at_once} {}
 
     tally run(nanoseconds length) override {
-        entered_ = 0;
-        const tally all = in_threads(threads_, length, [this](int) {
-            const nanoseconds waited = time_of([this] { lock_.lock(); });
-            ++entered_;
-            expect_unlocked(lock_);
-            return waited;
-        });
-        if (entered_ != all.done)
-            throw std::runtime_error{"two threads were inside one lock at the same time"};
-        return all;
+        return through_one_lock(
+            threads_, length, [this] { lock_.lock(); }, [this] { expect_unlocked(lock_); });
     }
 
     /// What is handed on within the process costs the server nothing. There is at least one grant.
@@ -38,7 +28,6 @@ private:
     client client_;
     mutex lock_;
     const int threads_;
-    long long entered_ = 0; // guarded by lock_ and nothing else
 };
 
 } // namespace

@@ -4,38 +4,31 @@
 #include "bench/contenders/arena.hpp"
 
 #include <cstdlib>
-#include <fstream>
 #include <limits>
-#include <sstream>
-#include <utility>
-
-#include <time.h>
+#include <vector>
 
 namespace holdfast::bench {
 namespace {
 
 using namespace std::chrono_literals;
 
-/// Starting a JVM, or the end of a turn: far more than either takes on a busy machine.
-constexpr auto answers_within = 60s;
-
 /// Until the JIT compiler has done with what a turn calls.
 constexpr auto warm_up = 3s;
 
-std::filesystem::path log_in(const server& home) {
-    return home.folder() / "redisson.log";
-}
-
 class redissons_turn : public contender {
 public:
+    /// `kind`: "threads", "async", "gate" or "reentry".
     redissons_turn(const arena& where, const char* kind)
-        : java_{where.java}
+        : java_{where.java.process()}
         , kind_{kind}
         , at_once_{where.at_once} {
-        java_.run(kind_, at_once_, warm_up);
+        run(warm_up);
     }
 
-    tally run(nanoseconds length) override { return java_.run(kind_, at_once_, length); }
+    tally run(nanoseconds length) final {
+        java_.begin(kind_, at_once_, length);
+        return java_.finish();
+    }
 
     /// Or more: who finds a lock held has asked in vain, and every ten seconds Redisson's watchdog
     /// renews whatever is held at that moment.
@@ -46,21 +39,16 @@ public:
     double cpu_seconds() const override { return java_.cpu_seconds(); }
 
 private:
-    redisson& java_;
+    peer& java_;
     const char* const kind_;
     const int at_once_;
 };
 
 } // namespace
 
-tally redisson::run(const std::string& kind, int at_once, nanoseconds length) {
-    if (!process_)
-        start();
-    process_->say(kind + " " + std::to_string(at_once) + " " + std::to_string(length.count()));
-    return read_tally(answer());
-}
-
-void redisson::start() {
+peer& redisson::process() {
+    if (process_)
+        return *process_;
     const char* const given = std::getenv("HOLDFAST_BENCH_REDISSON");
     const std::string what = given ? given : "";
     const std::size_t split = what.find('=');
@@ -69,25 +57,9 @@ void redisson::start() {
     process_.emplace(std::vector<std::string>{"java", "-cp", what.substr(split + 1),
                                               "holdfast.bench.Driver",
                                               home_.url(transport::tcp_loopback)},
-                     log_in(home_));
-    version_ = "Redisson " + what.substr(0, split) + ", " + answer();
-}
-
-std::string redisson::answer() {
-    if (process_->speaks_within(answers_within))
-        if (std::optional<std::string> line = process_->next_line())
-            return *std::move(line);
-    std::ostringstream said;
-    said << std::ifstream{log_in(home_)}.rdbuf();
-    throw std::runtime_error{"the JVM with Redisson has ended, or says nothing: " + said.str()};
-}
-
-double redisson::cpu_seconds() const {
-    clockid_t clock{};
-    timespec used{};
-    if (process_ && ::clock_getcpuclockid(process_->id(), &clock) == 0)
-        ::clock_gettime(clock, &used);
-    return static_cast<double>(used.tv_sec) + static_cast<double>(used.tv_nsec) / 1e9;
+                     home_.folder() / "redisson.log");
+    version_ = "Redisson " + what.substr(0, split) + ", " + process_->version();
+    return *process_;
 }
 
 made redisson_threads(const arena& where) {

@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// The Java peer: a JVM with one Redisson client, told line by line what to do (bench/redisson).
+// The Java peer: a JVM with one Redisson client (bench/redisson).
 #pragma once
 
-#include "bench/figures/tally.hpp"
+#include "bench/contenders/peer.hpp"
 #include "bench/server/server.hpp"
-#include "support/child_process.hpp"
 
 #include <optional>
 #include <stdexcept>
@@ -24,20 +23,17 @@ public:
     explicit redisson(const server& home)
         : home_{home} {}
 
-    /// One turn: "threads", "async", "gate" or "reentry". Throws `not_here`, or what went wrong.
-    tally run(const std::string& kind, int at_once, nanoseconds length);
+    /// Throws `not_here`, or why it did not start.
+    peer& process();
 
-    double cpu_seconds() const; ///< of the JVM so far, with all it does beside the turns
+    double cpu_seconds() const { return process_ ? process_->cpu_seconds() : 0; }
 
     /// "Redisson 4.7.0, Java 17.0.15"; empty if it was not needed.
     const std::string& version() const { return version_; }
 
 private:
-    void start();
-    std::string answer();
-
     const server& home_;
-    std::optional<support::child_process> process_;
+    std::optional<peer> process_;
     std::string version_;
 };
 

@@ -22,6 +22,12 @@ const discipline hand_offs = {
     {".server_cpu", "us/hand-off", better::lower, &turn::server_cpu_us},
 };
 
+/// Beside who asks no server.
+const discipline hand_offs_alone{hand_offs.begin(), hand_offs.end() - 1};
+
+/// Where another process takes part, whose waits are looked at by themselves.
+const discipline hand_offs_beside = {hand_offs.front()};
+
 const discipline re_entries = {
     {"", "re-entries/s", better::higher, &turn::per_second},
     {".p50", "us", better::lower, &turn::p50_us},

@@ -7,7 +7,7 @@
 namespace holdfast::bench {
 namespace {
 
-constexpr char line_format[] = "%-26s %-12s %10s %10s %8s  %-14s %-16s %s";
+constexpr char line_format[] = "%-34s %-12s %10s %10s %8s  %-14s %-16s %s";
 
 template <typename... T>
 std::string text(const char* format, T... what) {
@@ -109,7 +109,7 @@ std::string json_line(const figure& f) {
 }
 
 std::string table_line_of_skipped(const std::string& contest, const std::string& reason) {
-    return text("%-26s ", contest.c_str()) + "skipped: " + reason;
+    return text("%-34s ", contest.c_str()) + "skipped: " + reason;
 }
 
 std::string json_line_of_skipped(const std::string& contest, const std::string& reason) {

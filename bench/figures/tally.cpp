@@ -1,12 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "bench/figures/tally.hpp"
 
+#include <algorithm>
 #include <charconv>
 #include <stdexcept>
 #include <string>
 
 namespace holdfast::bench {
 namespace {
+
+constexpr std::string_view failed = "failed ";
 
 [[noreturn]] void refuse(std::string_view line) {
     throw std::runtime_error{"this is no answer: " + std::string{line.substr(0, 200)}};
@@ -19,8 +22,8 @@ std::vector<long long> numbers_in(std::string_view line) {
     const char* const end = at + line.size();
     for (;;) {
         long long number = 0;
-        const auto [behind, failed] = std::from_chars(at, end, number);
-        if (failed != std::errc{} || number < 0)
+        const auto [behind, error] = std::from_chars(at, end, number);
+        if (error != std::errc{} || number < 0)
             refuse(line);
         numbers.push_back(number);
         if (behind == end)
@@ -34,7 +37,6 @@ std::vector<long long> numbers_in(std::string_view line) {
 } // namespace
 
 tally read_tally(std::string_view line) {
-    constexpr std::string_view failed = "failed ";
     if (line.starts_with(failed))
         throw std::runtime_error{std::string{line.substr(failed.size())}};
     const std::vector<long long> numbers = numbers_in(line);
@@ -44,6 +46,18 @@ tally read_tally(std::string_view line) {
     for (std::size_t i = 2; i < numbers.size(); ++i)
         told.samples.emplace_back(numbers[i]);
     return told;
+}
+
+std::string line_of(const tally& all) {
+    std::string line = std::to_string(all.done) + ' ' + std::to_string(all.elapsed.count());
+    for (const nanoseconds sample : all.samples)
+        line += ' ' + std::to_string(sample.count());
+    return line;
+}
+
+std::string line_of_failure(std::string why) {
+    std::replace(why.begin(), why.end(), '\n', ' ');
+    return std::string{failed} + why;
 }
 
 } // namespace holdfast::bench

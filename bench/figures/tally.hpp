@@ -2,6 +2,7 @@
 #pragma once
 
 #include <chrono>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -20,5 +21,9 @@ struct tally {
 /// As a contender in another process tells it, in one line: `done`, `elapsed`, and the samples, all
 /// but the first in nanoseconds; or `failed` and why. Throws that, and what is no such line.
 tally read_tally(std::string_view line);
+
+/// The other end of it.
+std::string line_of(const tally&);
+std::string line_of_failure(std::string why);
 
 } // namespace holdfast::bench

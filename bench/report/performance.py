@@ -2,8 +2,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Makes docs/performance.md of what was measured: performance.py RECORD TEMPLATE PAGE.
 
-The template is the page's prose. A line {{conditions}}, {{goals}}, {{figures CONTEST...}} or
-{{plot NAME: what it shows}} becomes a table or a plot; plots go to a folder beside the page.
+The template is the page's prose. A line {{conditions}}, {{goals}}, {{figures CONTEST...}},
+{{budgets}} or {{plot NAME: what it shows}} becomes a table or a plot; plots go to a folder beside
+the page.
 """
 import re
 import sys
@@ -61,6 +62,27 @@ def table(figures: list[Figure], skipped: dict[str, str]) -> Iterator[str]:
         yield f"| `{contest}` | | | | | | skipped: {reason} |"
 
 
+def waited(figure: Figure | None) -> str:
+    return amount(figure.value / 1000) if figure else "–"
+
+
+def budgets(record: Record) -> Iterator[str]:
+    """A row for who hands around and who waits meanwhile, a column for each budget."""
+    rates = {tuple(name.split(".")[1:]): figure for name, figure in record.figures.items()
+             if name.startswith("budget.") and ".rival." not in name}
+    columns = list(dict.fromkeys(budget for *_, budget in rates))
+    yield f"| threads, rival | {' | '.join(columns)} |"
+    yield f"|---|{'--:|' * len(columns)}"
+    for threads, rival in dict.fromkeys((threads, rival) for threads, rival, _ in rates):
+        cells = []
+        for budget in columns:
+            name = f"budget.{threads}.{rival}.{budget}"
+            p99, longest = (record.get(f"{name}.rival.{wait}") for wait in ("p99", "max"))
+            cells.append(f"{amount(rates[threads, rival, budget].value)}/s<br>"
+                         f"{waited(p99)}, {waited(longest)} ms")
+        yield f"| {threads}, {rival} | {' | '.join(cells)} |"
+
+
 def conditions(record: Record) -> Iterator[str]:
     yield "| | |\n|---|---|"
     for name, title in CONDITIONS.items():
@@ -79,6 +101,9 @@ def filled(place: re.Match, record: Record, page: Path) -> str:
     if what == "figures":
         wanted = [f for name in names.split() for f in record.figures_of(name)]
         return "\n".join(table(wanted, {})) if wanted else "*Not measured in this run.*"
+    if what == "budgets":
+        rows = list(budgets(record))
+        return "\n".join(rows) if len(rows) > 2 else "*Not measured in this run.*"
     if what == "plot":
         folder = page.with_suffix("")
         if not plots.draw(names, record, folder):

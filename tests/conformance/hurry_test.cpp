@@ -4,7 +4,10 @@
 #include "conformance/suite.hpp"
 #include "support/recorder.hpp"
 
+#include <boost/asio/use_future.hpp>
+
 #include <atomic>
+#include <future>
 #include <thread>
 #include <vector>
 
@@ -22,6 +25,14 @@ protected:
             lock.unlock();
         }
     }
+
+    /// Returns when all have done `work(i)`.
+    template <typename Work>
+    static void in_threads(int threads, Work work) {
+        std::vector<std::jthread> all;
+        for (int i = 0; i < threads; ++i)
+            all.emplace_back(work, i);
+    }
 };
 HOLDFAST_ON_EACH_STORE(Hurry);
 
@@ -29,11 +40,7 @@ TEST_P(Hurry, ThreadsOfTwoClientsThatHandOnExcludeEachOther) {
     client home = make_client(), other = make_client();
     mutex first{home, "lock"}, second{other, "lock"};
     std::atomic<int> counted = 0;
-    std::vector<std::thread> all;
-    for (int i = 0; i < 8; ++i)
-        all.emplace_back([&, i] { count(i % 2 == 0 ? first : second, 25, counted); });
-    for (std::thread& each : all)
-        each.join();
+    in_threads(8, [&](int i) { count(i % 2 == 0 ? first : second, 25, counted); });
     EXPECT_EQ(counted, 200);
     EXPECT_EQ(store().held(), 0u);
 }
@@ -41,40 +48,31 @@ TEST_P(Hurry, ThreadsOfTwoClientsThatHandOnExcludeEachOther) {
 TEST_P(Hurry, ManyThreadsTakeManyLocksOverAndOver) {
     client home = make_client();
     std::atomic<int> done = 0;
-    std::vector<std::thread> all;
-    for (int i = 0; i < 24; ++i) // more than there are lanes
-        all.emplace_back([&, i] {
-            mutex mine{home, "lock" + std::to_string(i)};
-            std::atomic<int> counted = 0;
-            count(mine, 20, counted);
-            done += counted;
-        });
-    for (std::thread& each : all)
-        each.join();
+    in_threads(24, [&](int i) { // more than there are lanes
+        mutex mine{home, "lock" + std::to_string(i)};
+        std::atomic<int> counted = 0;
+        count(mine, 20, counted);
+        done += counted;
+    });
     EXPECT_EQ(done, 480);
     EXPECT_EQ(store().held(), 0u);
 }
 
 TEST_P(Hurry, AHandedOnLockIsOneHoldToTheStore) {
     client home = make_client({.hand_off = {100, 10min}});
-    mutex lock{home, "lock"};
+    mutex lock{home, "lock"}, beside{home, "beside"};
     lock.lock();
-    std::vector<std::thread> others;
-    std::atomic<int> served = 0;
+    std::vector<std::future<lease>> waiting;
+    for (int i = 0; i < 4; ++i)
+        waiting.push_back(lock.async_lock(asio::use_future));
+    // This is begun after those.
+    support::soon(beside.async_lock(asio::use_future)).unlock();
     const std::size_t requests = requests_during([&] {
-        for (int i = 0; i < 4; ++i)
-            others.emplace_back([&] {
-                lock.lock();
-                ++served;
-                lock.unlock();
-            });
         lock.unlock();
-        for (std::thread& each : others)
-            each.join();
+        for (std::future<lease>& each : waiting)
+            support::soon(std::move(each)).unlock();
     });
-    EXPECT_EQ(served, 4);
-    // As many as came too late to be handed it asked for themselves: two requests each.
-    EXPECT_LE(requests, 9u);
+    EXPECT_EQ(requests, 1u) << "the last one's release";
     EXPECT_EQ(store().held(), 0u);
 }
 
@@ -83,21 +81,18 @@ TEST_P(Hurry, WaitersOfAnotherClientAreServedBetweenTheBudgets) {
     client other = make_client();
     mutex lock{home, "lock"}, his{other, "lock"};
     std::atomic<bool> enough = false;
-    std::vector<std::thread> greedy;
-    for (int i = 0; i < 3; ++i)
-        greedy.emplace_back([&] {
-            while (!enough) {
-                lock.lock();
-                lock.unlock();
-            }
-        });
-    const bool served = his.try_lock_for(30s);
-    enough = true;
-    if (served)
-        his.unlock();
-    for (std::thread& each : greedy)
-        each.join();
-    EXPECT_TRUE(served);
+    in_threads(4, [&](int i) {
+        if (i == 0) {
+            EXPECT_TRUE(his.try_lock_for(30s));
+            if (his.is_held_by_this_thread())
+                his.unlock();
+            enough = true;
+        }
+        while (!enough) {
+            lock.lock();
+            lock.unlock();
+        }
+    });
 }
 
 TEST_P(Hurry, ADeferredReleaseIsSoonThere) {

@@ -55,6 +55,19 @@ protected:
         request one{holdfast::script, keys, {}};
         return line_->ask(here, one);
     }
+
+    /// A request that was sent, and whose answer nobody has read yet.
+    struct owed {
+        explicit owed(Lane& by) {
+            request::waiter{[this] { resumed = true; }}.swap(asked.resume);
+            runtime::visit here{by.entrance_};
+            by.line_->send_off(here, asked);
+        }
+        const std::string_view keys[1] = {"k"};
+        request asked{holdfast::script, keys, {}};
+        bool resumed = false;
+    };
+
     error_code failure_of_asking() {
         try {
             (void)ask();
@@ -113,57 +126,36 @@ TEST_F(Lane, AServerThatHangsUpLeavesNobodyKnowing) {
 }
 
 TEST_F(Lane, AnAnswerThatIsOwedIsReadByWhoAsksNext) {
-    const std::string_view keys[] = {"k"};
-    request first{holdfast::script, keys, {}};
-    bool resumed = false;
-    request::waiter{[&] { resumed = true; }}.swap(first.resume);
-    {
-        runtime::visit here{entrance_};
-        line_->send_off(here, first);
-    }
+    owed first{*this};
     EXPECT_TRUE(line_->owes());
     say(":1\r\n:2\r\n");
     EXPECT_TRUE(line_->alive());
     EXPECT_EQ(ask().integer, 2);
-    EXPECT_TRUE(resumed);
-    EXPECT_EQ(first.take_answer().integer, 1);
+    EXPECT_TRUE(first.resumed);
+    EXPECT_EQ(first.asked.take_answer().integer, 1);
     EXPECT_FALSE(line_->owes());
 }
 
 TEST_F(Lane, AnAnswerThatIsOwedIsCollectedWhenNobodyAsks) {
-    const std::string_view keys[] = {"k"};
-    request first{holdfast::script, keys, {}};
-    bool resumed = false;
-    request::waiter{[&] { resumed = true; }}.swap(first.resume);
-    {
-        runtime::visit here{entrance_};
-        line_->send_off(here, first);
-    }
+    owed first{*this};
     line_->collect();
-    EXPECT_FALSE(resumed);
+    EXPECT_FALSE(first.resumed);
     say(":1\r\n");
     line_->collect();
-    EXPECT_TRUE(resumed);
+    EXPECT_TRUE(first.resumed);
     EXPECT_FALSE(line_->broken());
 }
 
 TEST_F(Lane, WhoIsOwedAnAnswerHearsThatTheLaneEnded) {
-    const std::string_view keys[] = {"k"};
-    request first{holdfast::script, keys, {}};
-    bool resumed = false;
-    request::waiter{[&] { resumed = true; }}.swap(first.resume);
-    {
-        runtime::visit here{entrance_};
-        line_->send_off(here, first);
-    }
+    owed first{*this};
     ::shutdown(server_end_, SHUT_WR);
     line_->collect();
     EXPECT_TRUE(line_->broken());
     close();
-    EXPECT_FALSE(resumed) << "within the end of the lane";
+    EXPECT_FALSE(first.resumed) << "within the end of the lane";
     settle();
-    ASSERT_TRUE(resumed);
-    EXPECT_THROW((void)first.take_answer(), failure);
+    ASSERT_TRUE(first.resumed);
+    EXPECT_THROW((void)first.asked.take_answer(), failure);
 }
 
 TEST_F(Lane, WhatIsNotTheProtocolBreaksIt) {

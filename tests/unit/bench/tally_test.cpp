@@ -32,6 +32,15 @@ TEST(Tally, MayHaveDoneMoreThanItSampledOrNothing) {
     EXPECT_THAT(read_tally("0 5").samples, IsEmpty());
 }
 
+TEST(Tally, IsReadAsItWasWritten) {
+    const tally told = read_tally(line_of({.done = 2, .elapsed = 1s, .samples = {3us, 4us}}));
+    EXPECT_EQ(told.done, 2);
+    EXPECT_EQ(told.elapsed, 1s);
+    EXPECT_THAT(told.samples, ElementsAre(3us, 4us));
+    EXPECT_EQ(line_of({}), "0 0");
+    EXPECT_EQ(refusal(line_of_failure("two\nlines")), "two lines");
+}
+
 TEST(Tally, OfAFailureThrowsItsWords) {
     EXPECT_EQ(refusal("failed java.lang.IllegalMonitorStateException: not ours"),
               "java.lang.IllegalMonitorStateException: not ours");

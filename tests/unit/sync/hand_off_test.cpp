@@ -29,6 +29,19 @@ protected:
         settle();
         return held;
     }
+
+    struct cancellable_waiter {
+        asio::cancellation_signal signal{};
+        said<lease> told{};
+        void cancel() { signal.emit(asio::cancellation_type::terminal); }
+    };
+    lease taken_before(mutex& m, cancellable_waiter& first, said<lease>& next) {
+        lease held = taken(m);
+        m.async_lock(asio::bind_cancellation_slot(first.signal.slot(), first.told.handler()));
+        m.async_lock(next.handler());
+        settle();
+        return held;
+    }
 };
 
 TEST_F(HandOff, TheStoreHearsOfTheFirstAcquisitionAndTheLastRelease) {
@@ -182,15 +195,12 @@ TEST_F(HandOff, TroubleIsNotHandedOn) {
 TEST_F(HandOff, WhoIsCancelledAtTheVeryMomentIsPassedOver) {
     actor& alice = enter();
     mutex stock{alice, "stock"};
-    lease held = taken(stock);
-    asio::cancellation_signal signal;
-    said<lease> cancelled, next;
-    stock.async_lock(asio::bind_cancellation_slot(signal.slot(), cancelled.handler()));
-    stock.async_lock(next.handler());
-    settle();
-    signal.emit(asio::cancellation_type::terminal);
+    cancellable_waiter first;
+    said<lease> next;
+    lease held = taken_before(stock, first, next);
+    first.cancel();
     release(std::move(held));
-    EXPECT_TRUE(cancelled.failed(asio::error::operation_aborted));
+    EXPECT_TRUE(first.told.failed(asio::error::operation_aborted));
     ASSERT_TRUE(next.well());
     EXPECT_EQ(alice.count(verb::release), 0u);
     release(next.take());
@@ -199,18 +209,14 @@ TEST_F(HandOff, WhoIsCancelledAtTheVeryMomentIsPassedOver) {
 TEST_F(HandOff, WhoIsCancelledJustAfterHasItAndLetsItGo) {
     actor& alice = enter();
     mutex stock{alice, "stock"};
-    lease held = taken(stock);
-    asio::cancellation_signal signal;
-    said<lease> cancelled, next;
-    stock.async_lock(asio::bind_cancellation_slot(signal.slot(), cancelled.handler()));
-    stock.async_lock(next.handler());
-    settle();
+    cancellable_waiter first;
+    said<lease> next;
+    lease held = taken_before(stock, first, next);
     held.async_unlock(said{}.handler());
-    signal.emit(asio::cancellation_type::terminal);
+    first.cancel();
     settle();
-    ASSERT_TRUE(cancelled.done());
-    if (cancelled.well())
-        release(cancelled.take());
+    ASSERT_TRUE(first.told.well());
+    release(first.told.take());
     ASSERT_TRUE(next.well());
     release(next.take());
 }

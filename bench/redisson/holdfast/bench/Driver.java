@@ -40,6 +40,7 @@ public final class Driver {
             Tally tally = switch (command[0]) {
                 case "threads" -> Threads.onLocksOfTheirOwn(client, atOnce, length);
                 case "gate" -> Threads.onOneLock(client, atOnce, length);
+                case "now-and-then" -> Threads.onOneLockNowAndThen(client, length);
                 case "reentry" -> Threads.insideOneLock(client, length);
                 case "async" -> new Flights(client, atOnce).fly(length);
                 default -> throw new IllegalArgumentException(command[0]);

@@ -54,6 +54,24 @@ final class Threads {
         return tally;
     }
 
+    /**
+     * One thread wants what others hold, and rests between: from one to ten milliseconds, so that it
+     * comes at any moment (bench/rivalry/neighbour.cpp).
+     */
+    static Tally onOneLockNowAndThen(RedissonClient client, long length) throws Exception {
+        RLock lock = client.getLock(Driver.nameOfLock(0));
+        var waits = new Samples();
+        long began = System.nanoTime();
+        do {
+            Thread.sleep(1 + 7L * waits.count() % 10);
+            long asked = System.nanoTime();
+            lock.lock();
+            waits.add(System.nanoTime() - asked);
+            lock.unlock();
+        } while (System.nanoTime() - began < length);
+        return new Tally(System.nanoTime() - began, List.of(waits));
+    }
+
     /** One thread that holds the lock enters it again. */
     static Tally insideOneLock(RedissonClient client, long length) throws Exception {
         RLock lock = client.getLock(Driver.nameOfLock(0));

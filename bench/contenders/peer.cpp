@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "bench/contenders/peer.hpp"
+
+#include <fstream>
+#include <optional>
+#include <sstream>
+#include <stdexcept>
+#include <utility>
+
+#include <time.h>
+
+namespace holdfast::bench {
+namespace {
+
+using namespace std::chrono_literals;
+
+/// Starting a JVM, or the end of a turn: far more than either takes on a busy machine.
+constexpr auto answers_within = 60s;
+
+} // namespace
+
+peer::peer(std::vector<std::string> command, std::filesystem::path log)
+    : log_{std::move(log)}
+    , process_{std::move(command), log_}
+    , version_{answer()} {}
+
+void peer::begin(const std::string& kind, int at_once, nanoseconds length) {
+    process_.say(kind + " " + std::to_string(at_once) + " " + std::to_string(length.count()));
+}
+
+tally peer::finish() {
+    return read_tally(answer());
+}
+
+std::string peer::answer() {
+    if (process_.speaks_within(answers_within))
+        if (std::optional<std::string> line = process_.next_line())
+            return *std::move(line);
+    std::ostringstream said;
+    said << std::ifstream{log_}.rdbuf();
+    throw std::runtime_error{"the other process has ended, or says nothing: " + said.str()};
+}
+
+double peer::cpu_seconds() const {
+    clockid_t clock{};
+    timespec used{};
+    if (::clock_getcpuclockid(process_.id(), &clock) == 0)
+        ::clock_gettime(clock, &used);
+    return static_cast<double>(used.tv_sec) + static_cast<double>(used.tv_nsec) / 1e9;
+}
+
+} // namespace holdfast::bench

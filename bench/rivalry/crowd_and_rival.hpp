@@ -1,0 +1,13 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "bench/contenders/arena.hpp"
+#include "bench/contenders/peer.hpp"
+
+namespace holdfast::bench {
+
+/// All threads of this process want one lock all the time, and `rival` wants it now and then. What
+/// is counted is the crowd's hand-offs; the samples are the rival's waits.
+made crowd_and_rival(const arena&, peer& rival);
+
+} // namespace holdfast::bench

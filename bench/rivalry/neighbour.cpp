@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "bench/rivalry/neighbour.hpp"
+
+#include "bench/contenders/arena.hpp"
+#include "bench/contenders/expect_unlocked.hpp"
+#include "bench/contenders/threads.hpp"
+
+#include <holdfast/client.hpp>
+#include <holdfast/version.hpp>
+
+#include <iostream>
+#include <sstream>
+#include <thread>
+
+namespace holdfast::bench {
+namespace {
+
+/// From one to ten milliseconds, so that it comes at any moment of the others' budget. Threads.java
+/// rests as long.
+std::chrono::milliseconds rest(long long time) {
+    return std::chrono::milliseconds{1 + 7 * time % 10};
+}
+
+tally now_and_then(mutex& lock, nanoseconds length) {
+    tally all;
+    all.elapsed = time_of([&] {
+        const auto end = stopwatch::now() + length;
+        do {
+            std::this_thread::sleep_for(rest(all.done));
+            all.samples.push_back(time_of([&] { lock.lock(); }));
+            expect_unlocked(lock);
+            ++all.done;
+        } while (stopwatch::now() < end);
+    });
+    return all;
+}
+
+std::string answer(mutex& lock, const std::string& command) try {
+    std::istringstream words{command};
+    std::string kind;
+    long long threads = 0, length = 0;
+    words >> kind >> threads >> length;
+    if (kind != "now-and-then" || threads != 1 || !words)
+        return line_of_failure("this is no turn: " + command);
+    return line_of(now_and_then(lock, nanoseconds{length}));
+} catch (const std::exception& trouble) {
+    return line_of_failure(trouble.what());
+}
+
+} // namespace
+
+void be_a_neighbour(const char* url) {
+    client home{url};
+    mutex lock{home, name_of_lock(0)};
+    std::cout << "holdfast " << HOLDFAST_VERSION_STRING << std::endl;
+    for (std::string command; std::getline(std::cin, command);)
+        std::cout << answer(lock, command) << std::endl;
+}
+
+} // namespace holdfast::bench

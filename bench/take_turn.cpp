@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "bench/take_turn.hpp"
+
+#include <stdexcept>
+#include <string>
+#include <thread>
+
+namespace holdfast::bench {
+namespace {
+
+using namespace std::chrono_literals;
+
+/// A last message that nobody waited for may still be on its way: Redisson's clean-up after a
+/// release, a release of ours that is not waited for.
+constexpr auto books_close_within = 2s;
+
+std::string trouble_with(const accounts& books, const claim& scripts) {
+    const long long counted = books.scripts_run();
+    if (counted < scripts.least || counted > scripts.most)
+        return "the server ran " + std::to_string(counted) + " scripts, and not " +
+               std::to_string(scripts.least) + " to " + std::to_string(scripts.most);
+    if (const auto left = books.keys())
+        return std::to_string(left) + " keys are left on the server";
+    return {};
+}
+
+void compare_with_books(const tally& all, const claim& scripts, const accounts& books) {
+    if (all.done == 0 || all.samples.empty())
+        throw std::runtime_error{"did nothing in a whole turn"};
+    const auto deadline = stopwatch::now() + books_close_within;
+    for (;;) {
+        const std::string trouble = trouble_with(books, scripts);
+        if (trouble.empty())
+            return;
+        if (stopwatch::now() > deadline)
+            throw std::runtime_error{"did " + std::to_string(all.done) + ", but " + trouble};
+        std::this_thread::sleep_for(1ms);
+    }
+}
+
+} // namespace
+
+turn take_turn(contender& who, accounts& books, nanoseconds length,
+               std::vector<nanoseconds>& samples) {
+    books.clear();
+    const double server_before = books.cpu_seconds();
+    const double client_before = who.cpu_seconds();
+    tally all = who.run(length);
+    const double client_cpu = who.cpu_seconds() - client_before;
+    const double server_cpu = books.cpu_seconds() - server_before;
+    compare_with_books(all, who.scripts_for(all), books);
+    samples.insert(samples.end(), all.samples.begin(), all.samples.end());
+    const auto done = static_cast<double>(all.done);
+    return {.per_second = done / std::chrono::duration<double>{all.elapsed}.count(),
+            .p50_us = percentile_us(all.samples, 0.50),
+            .p99_us = percentile_us(all.samples, 0.99),
+            .client_cpu_us = client_cpu * 1e6 / done,
+            .server_cpu_us = server_cpu * 1e6 / done};
+}
+
+} // namespace holdfast::bench
