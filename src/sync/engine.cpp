@@ -135,7 +135,7 @@ void engine::hold_lost(std::shared_ptr<wire_hold> held, event_cause why) {
     }
     renewal_.forget(*held);
     if (held->lose()) {
-        tell_of(*held, event_kind::lost, why, now() - held->granted_at);
+        tell_lost(*held, why);
         if (why == event_cause::refused || why == event_cause::forced)
             release_when_settled(held, time_point::min());
         else
@@ -202,10 +202,9 @@ void engine::close(closed_handler done) {
 
 asio::awaitable<void> engine::close_down() {
     fail_waiters();
-    for (const std::shared_ptr<wire_hold>& held : renewal_.all()) {
-        held->give_up();
-        tell_of(*held, event_kind::lost, event_cause::closed, now() - held->granted_at);
-    }
+    for (const std::shared_ptr<wire_hold>& held : renewal_.all())
+        if (held->give_up()) // else released by a callback of another's loss
+            tell_lost(*held, event_cause::closed);
     time_point limit = later(now(), how_.close_patience);
     while (!quiet() && now() < limit)
         co_await quiet_->wait_until(limit);

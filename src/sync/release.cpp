@@ -30,8 +30,10 @@ public:
         held_->home->released(*held_, said.others_listen); // first: whoever is told may ask again
         // After an answer that was lost, "no longer ours" may be our own doing: so be it.
         const bool well = said.was_ours || uncertain_;
-        held_->home->tell_of(*held_, well ? event_kind::released : event_kind::lost,
-                             well ? event_cause::none : event_cause::refused, held_for());
+        if (well)
+            held_->home->tell_of(*held_, event_kind::released, event_cause::none, held_for());
+        else
+            held_->home->tell_lost(*held_, event_cause::refused);
         tell(well ? failure{} : lost_before());
     }
 

@@ -66,7 +66,7 @@ void renewal::contact_soon(wire_hold& held) {
 time_point renewal::next_action(const wire_hold& held) const {
     const time_point end = held.ends_at();
     time_point next = held.in_flight ? end : std::min(held.contact_at, end);
-    if (held.renewed() && !held.warned)
+    if (held.to_be_warned())
         next = std::min(next, end - danger_period(held.lease()));
     return next;
 }
@@ -138,7 +138,7 @@ void renewal::act_on(const shared_hold& held, time_point now, std::map<duration,
         return;
     }
     const duration lease = held->lease();
-    if (held->renewed() && !held->warned && left <= danger_period(lease)) {
+    if (held->to_be_warned() && left <= danger_period(lease)) {
         held->warn();
         engine_.tell_of(*held, event_kind::in_danger, event_cause::none, left);
         if (!held->entry)

@@ -5,6 +5,7 @@
 #include <boost/asio/post.hpp>
 
 #include <string_view>
+#include <utility>
 
 namespace holdfast::sync {
 namespace {
@@ -61,6 +62,11 @@ void engine::tell_of(const wire_hold& held, event_kind kind, event_cause cause, 
     if (failed)
         add_failure(e, failed->code(), failed->what());
     tell(e);
+}
+
+void engine::tell_lost(wire_hold& held, event_cause why) {
+    if (!std::exchange(held.told_lost, true))
+        tell_of(held, event_kind::lost, why, now() - held.granted_at);
 }
 
 void engine::tell_of_wait(const acquisition& call, event_cause cause, const failure& why) {

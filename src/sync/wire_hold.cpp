@@ -177,13 +177,16 @@ bool wire_hold::lose() {
     return true;
 }
 
-void wire_hold::give_up() {
+bool wire_hold::give_up() {
     {
         const std::scoped_lock guard{mutex_};
+        if (phase_ != phase::held)
+            return false;
         given_up_ = true;
     }
     fire(danger_);
     fire(lost_);
+    return true;
 }
 
 void wire_hold::take_all_shares() {

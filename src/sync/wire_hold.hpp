@@ -79,11 +79,13 @@ public:
     void extend(time_point sent_at, duration term);
     /// One was sent and never answered: it may have been carried out.
     void perhaps_extended(duration term);
+    /// Renewed, and neither warned of the danger that lasts now nor told that it is lost.
+    bool to_be_warned() const { return renewed() && !warned && !told_lost; }
     /// From now on of this length, and renewed or not.
     void set_lease(duration, bool renewed);
     void warn();            ///< fires in_danger
     bool lose();            ///< fires lost; false if it was not held
-    void give_up();         ///< fires lost, but may still be released (the client closes)
+    bool give_up();         ///< as `lose`, but may still be released: the client closes
     void take_all_shares(); ///< whoever shares it: the next to leave is the last
     void begin_release();
     void end_release();
@@ -95,6 +97,7 @@ public:
     bool in_flight = false;     ///< a renewal is under way
     bool abandoned = false;     ///< nobody is left to release it
     bool warned = false;        ///< of the danger that lasts now
+    bool told_lost = false;     ///< the observer was, see engine::tell_lost()
     bool deferred = false;      ///< its release is not waited for; set before it is shared
     bool others_listen = false; ///< as the store said when the lock was last released
 

@@ -145,6 +145,42 @@ TEST_F(Close, KeepsRenewingWhileHoldersStillWork) {
     EXPECT_TRUE(closed.well());
 }
 
+TEST_F(Close, AHoldIsToldLostOnceThoughItsTermEndsBeforeTheCloseDoes) {
+    actor& bob = enter({.lease_time = 3s, .max_hold = 5s, .close_patience = 20s});
+    mutex his{bob, "shelf"};
+    const lease mine = taken(his);
+    close(bob);
+    run_for(19s);
+    ASSERT_EQ(bob.ear->count(event_kind::lost), 1u);
+    EXPECT_EQ(bob.ear->last(event_kind::lost)->cause, event_cause::closed);
+    EXPECT_EQ(bob.ear->count(event_kind::in_danger), 0u) << "of what is lost already";
+}
+
+TEST_F(Close, AHoldIsToldLostOnceThoughItsReleaseFindsItGone) {
+    lease mine = taken(stock);
+    close(alice);
+    settle();
+    server.evict("stock");
+    mine.async_unlock(released.handler());
+    settle();
+    EXPECT_TRUE(released.failed(errc::lease_lost));
+    EXPECT_EQ(alice.ear->count(event_kind::lost), 1u);
+}
+
+TEST_F(Close, AHoldThatIsReleasedInsideTheLossOfAnotherIsNotLost) {
+    mutex shelf{alice, "shelf"};
+    const lease first = taken(stock);
+    lease second = taken(shelf);
+    const std::stop_callback on_loss{first.lost(), [&] { second.async_unlock(released.handler()); }};
+    const std::stop_token lost = second.lost();
+    close(alice);
+    settle();
+    EXPECT_TRUE(released.well());
+    EXPECT_FALSE(lost.stop_requested());
+    EXPECT_EQ(alice.ear->of(event_kind::lost).size(), 1u);
+    EXPECT_EQ(alice.ear->last(event_kind::lost)->name, "stock");
+}
+
 TEST_F(Close, ReleasesEverythingWhereThatIsAskedFor) {
     actor& bob = enter({.close_patience = 5s, .release_on_close = true});
     recursive_mutex his{bob, "shelf"};
