@@ -1,0 +1,160 @@
+// SPDX-License-Identifier: Apache-2.0
+// What it costs to keep many leases, on a store that says yes and takes nothing for itself: then
+// what is counted is ours.
+#include "allocations/counted.hpp"
+#include "store/redis/renewal.hpp"
+#include "support/listed.hpp"
+#include "unit/sync/stage.hpp"
+
+#include <boost/asio/co_spawn.hpp>
+#include <boost/asio/detached.hpp>
+
+#include <memory>
+#include <vector>
+
+namespace holdfast::allocations {
+namespace {
+
+using namespace std::chrono_literals;
+
+/// A name is longer than a string can keep within itself, so that a copy of it is seen.
+std::string name_of(int i) {
+    return "warehouse:shelf:" + std::to_string(10'000 + i);
+}
+
+/// Real in all but renewing.
+class yes_sayer final : public lock_store {
+public:
+    explicit yes_sayer(lock_store& real)
+        : real_{real} {}
+
+    bool offers(lock_kind kind) const noexcept override { return real_.offers(kind); }
+    limits bounds() const noexcept override { return real_.bounds(); }
+    std::optional<std::string> objection_to(const lock_name& name) const override {
+        return real_.objection_to(name);
+    }
+    std::unique_ptr<place> line_up(ask want, alarm& wake) override {
+        return real_.line_up(std::move(want), wake);
+    }
+    asio::awaitable<std::vector<answer>> renew(hold_list holds, duration lease) override {
+        ++requests;
+        renewed += holds.size();
+        co_return std::vector<answer>(holds.size(), answer{.granted = true, .term = lease});
+    }
+    asio::awaitable<release_answer> release(hold what) override {
+        return real_.release(std::move(what));
+    }
+    std::unique_ptr<watch> watch_over(const hold&, doubter&) override { return nullptr; }
+
+    std::size_t requests = 0, renewed = 0;
+
+private:
+    lock_store& real_;
+};
+
+class store_of_yes final : public store {
+public:
+    store_of_yes(std::unique_ptr<store> real, yes_sayer*& seen)
+        : real_{std::move(real)}
+        , locks_{real_->locks()} {
+        seen = &locks_;
+    }
+    lock_store& locks() noexcept override { return locks_; }
+    inspector& operators_view() noexcept override { return real_->operators_view(); }
+    asio::awaitable<std::vector<finding>> examine(ask trial) override {
+        return real_->examine(std::move(trial));
+    }
+    void close() noexcept override { real_->close(); }
+
+private:
+    std::unique_ptr<store> real_;
+    yes_sayer locks_;
+};
+
+/// What a whole company takes: lists of it, which grow, and the call itself.
+constexpr std::size_t per_company = 60;
+constexpr std::size_t company = sync::renewal::company_max;
+static_assert(4 * per_company < company, "one for each hold would not be seen");
+
+TEST(Renewal, AllocatesNothingForAHold) {
+    asio::io_context io;
+    sim::sim_clock clock{io};
+    memory::server server{clock};
+    yes_sayer* yes = nullptr;
+    std::vector<lease> held;
+    client home{io.get_executor(), clock,
+                options{.store =
+                            [&](store_context context) {
+                                return std::make_unique<store_of_yes>(
+                                    server.connect()(std::move(context)), yes);
+                            },
+                        .random = [] { return 0; }}};
+    constexpr int leases = 4 * static_cast<int>(company);
+    for (int i = 0; i < leases; ++i) {
+        mutex lock{home, name_of(i)};
+        support::said<lease> taken;
+        lock.async_lock(taken.handler());
+        clock.run_for(0ms);
+        held.push_back(taken.take());
+    }
+    clock.run_for(1min); // until nothing grows any more
+    const std::size_t requests_before = yes->requests, renewed_before = yes->renewed;
+    const counted ours;
+    clock.run_for(10min);
+    const std::size_t allocations = ours.so_far();
+    const std::size_t requests = yes->requests - requests_before;
+    EXPECT_EQ(yes->renewed - renewed_before, 60u * leases);
+    EXPECT_EQ(requests, 60u * 4) << "full companies";
+    EXPECT_LE(allocations, requests * per_company);
+    held.clear();
+}
+
+/// Answers yes, with what was made before it was asked.
+class yes_node final : public redis::node {
+public:
+    explicit yes_node(std::size_t names) {
+        redis::reply yes;
+        yes.type = redis::reply::kind::integer;
+        yes.integer = 1;
+        answer_.type = redis::reply::kind::array;
+        answer_.items.assign(names, yes);
+    }
+    asio::awaitable<redis::reply> call(const redis::script&, std::span<const std::string_view>,
+                                       std::span<const redis::argument>) override {
+        co_return std::move(answer_);
+    }
+    std::unique_ptr<redis::hearing> hear(redis::channel_name, alarm&) override { return nullptr; }
+    bool hears(const redis::channel_name&) const override { return false; }
+    duration command_timeout() const noexcept override { return 1s; }
+    runtime::remote_clock& server_clock() noexcept override { return clock_; }
+    void close() noexcept override {}
+
+private:
+    redis::reply answer_;
+    runtime::remote_clock clock_;
+};
+
+TEST(Renewal, ItsScriptIsWrittenWithoutACopyOfAnything) {
+    constexpr int names = 100;
+    std::vector<hold> holds;
+    for (int i = 0; i < names; ++i)
+        holds.emplace_back(name_of(i), owner_id{{}, 1'000'000'000}, lock_kind::plain);
+    const std::vector<const hold*> list = support::listed(holds);
+    asio::io_context io;
+    yes_node server{names};
+    std::size_t allocations = 0;
+    auto ask = [&]() -> asio::awaitable<void> {
+        const counted ours;
+        const std::vector<answer> said =
+            co_await redis::renew_leases(server, io.get_executor(), list, 30s);
+        allocations = ours.so_far();
+        EXPECT_TRUE(said.at(names - 1).granted);
+    };
+    asio::co_spawn(io, ask(), asio::detached);
+    io.run();
+    EXPECT_GT(allocations, 0u) << "nothing is counted";
+    EXPECT_LE(allocations, 10u);
+}
+
+} // namespace
+} // namespace holdfast::allocations
