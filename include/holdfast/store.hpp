@@ -21,6 +21,7 @@
 #include <functional>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -64,6 +65,9 @@ struct hold {
     owner_id owner;
     lock_kind kind;
 };
+
+/// Some holds, each where it is anyway: nothing is copied to ask about a hundred thousand.
+using hold_list = std::span<const hold* const>;
 
 struct ask : hold {
     using hold::hold;
@@ -148,8 +152,9 @@ public:
 
     /// One answer per hold, in order; batches as the store likes. Never makes a hold that is gone,
     /// never shortens one, and never lets trouble with one name spoil the others' answers.
-    /// A lease time of zero asks whether they are still ours and extends nothing.
-    virtual asio::awaitable<std::vector<answer>> renew(std::vector<hold>, duration lease_time) = 0;
+    /// A lease time of zero asks whether they are still ours and extends nothing. The list and what
+    /// it names live until this has completed.
+    virtual asio::awaitable<std::vector<answer>> renew(hold_list, duration lease_time) = 0;
 
     /// Idempotent.
     virtual asio::awaitable<release_answer> release(hold) = 0;

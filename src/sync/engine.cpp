@@ -174,7 +174,7 @@ asio::awaitable<bool> engine::force_unlock(lock_name name) {
 void engine::abandon(const std::shared_ptr<wire_hold>& held) {
     if (held->now_in() != wire_hold::phase::held)
         return;
-    renewal_.abandon(held);
+    renewal_.abandon(*held);
     tell_of(*held, event_kind::abandoned, event_cause::none, now() - held->granted_at);
     ring_if_quiet();
 }
@@ -202,9 +202,10 @@ void engine::close(closed_handler done) {
 
 asio::awaitable<void> engine::close_down() {
     fail_waiters();
-    for (const std::shared_ptr<wire_hold>& held : renewal_.all())
-        if (held->give_up()) // else released by a callback of another's loss
-            tell_lost(*held, event_cause::closed);
+    for (const std::shared_ptr<wire_hold>& held : renewal_.all()) {
+        held->give_up();
+        tell_lost(*held, event_cause::closed);
+    }
     time_point limit = later(now(), how_.close_patience);
     while (!quiet() && now() < limit)
         co_await quiet_->wait_until(limit);

@@ -17,9 +17,9 @@ failure gone() {
 asio::awaitable<failure> ask_store(std::shared_ptr<wire_hold> held, duration length) {
     engine& home = *held->home;
     const time_point sent_at = home.now();
-    std::vector<hold> one{held->what};
+    const hold* const one[] = {&held->what};
     try {
-        const std::vector<answer> said = co_await home.locks().renew(std::move(one), length);
+        const std::vector<answer> said = co_await home.locks().renew(one, length);
         if (!said.at(0).granted) {
             home.hold_lost(held, event_cause::refused);
             co_return gone();
@@ -35,7 +35,7 @@ asio::awaitable<failure> ask_store(std::shared_ptr<wire_hold> held, duration len
     // A renewed hold keeps the longer of the two from now on.
     const bool renewed = held->renewed();
     held->set_lease(renewed ? std::max(held->lease(), length) : length, renewed);
-    home.renewals().reschedule(held);
+    home.renewals().reschedule(*held);
     co_return failure{};
 }
 

@@ -3,7 +3,11 @@
 
 #include "sync/engine.hpp"
 
+#include <boost/asio/post.hpp>
+#include <boost/asio/use_awaitable.hpp>
+
 #include <algorithm>
+#include <iterator>
 #include <utility>
 
 namespace holdfast::sync {
@@ -13,57 +17,66 @@ renewal::renewal(engine& e)
     , alarm_{e.time().make_alarm()} {}
 
 void renewal::watch(const shared_hold& held) {
-    held->watched = engine_.locks().watch_over(held->what, *held);
-    set_next_contact(*held, engine_.now());
-    schedule(held);
+    set_next_contact(*held, engine_.now(), draw());
+    begin(held);
 }
 
 void renewal::pass_on(wire_hold& held, const shared_hold& heir) {
     forget(held);
-    heir->watched = engine_.locks().watch_over(heir->what, *heir);
     heir->contact_at = held.contact_at;
-    schedule(heir);
+    begin(heir);
 }
 
-void renewal::reschedule(const shared_hold& held) {
-    if (!held->entry)
+void renewal::begin(const shared_hold& held) {
+    if (stopped_)
         return;
-    set_next_contact(*held, engine_.now());
+    held->kept = held;
+    held->watched = engine_.locks().watch_over(held->what, *held);
+    schedule(*held);
+}
+
+void renewal::reschedule(wire_hold& held) {
+    if (!watches(held))
+        return;
+    set_next_contact(held, engine_.now(), draw());
     schedule(held);
 }
 
-void renewal::abandon(const shared_hold& held) {
-    held->set_lease(held->lease(), false);
-    if (held->entry && !std::exchange(held->abandoned, true))
+void renewal::abandon(wire_hold& held) {
+    held.set_lease(held.lease(), false);
+    if (watches(held) && !std::exchange(held.abandoned, true))
         ++abandoned_;
     reschedule(held);
 }
 
-/// Earlier by up to a tenth, so that holds granted together do not stay in step for ever.
-void renewal::set_next_contact(wire_hold& held, time_point last) {
-    const duration period = renewal_period(held.lease());
-    held.contact_at = later(last, period - engine_.jitter(period / 10));
-}
-
 void renewal::forget(wire_hold& held) {
-    if (!held.entry)
+    if (!watches(held))
         return;
     held.watched.reset();
     if (held.abandoned)
         --abandoned_;
-    const auto entry = *held.entry;
-    held.entry.reset();
-    agenda_.erase(entry);
+    leave(held);
+    const shared_hold perhaps_the_last = std::move(held.kept);
 }
 
 void renewal::contact_soon(wire_hold& held) {
-    if (!held.entry)
+    if (!watches(held))
         return;
     held.contact_at = engine_.now();
-    schedule((*held.entry)->second);
+    schedule(held);
 }
 
-time_point renewal::next_action(const wire_hold& held) const {
+namespace {
+
+/// A contact comes earlier by chance, by up to a tenth of its period, so that what was granted
+/// together does not stay in step for ever.
+constexpr int chance_max = 1000;
+
+constexpr duration earlier_by(duration period, int drawn) {
+    return period / 10 * drawn / chance_max;
+}
+
+time_point next_action_of(const wire_hold& held) {
     const time_point end = held.ends_at();
     time_point next = held.in_flight ? end : std::min(held.contact_at, end);
     if (held.to_be_warned())
@@ -71,15 +84,36 @@ time_point renewal::next_action(const wire_hold& held) const {
     return next;
 }
 
-void renewal::schedule(const shared_hold& held) {
-    if (stopped_)
-        return;
-    // The argument may live in the entry that is erased, so the new one is made before.
-    const auto entry = agenda_.emplace(next_action(*held), held);
-    const std::optional<agenda::iterator> before = std::exchange(entry->second->entry, entry);
-    if (before)
-        agenda_.erase(*before);
-    wake_for(entry->first);
+} // namespace
+
+int renewal::draw() {
+    return static_cast<int>(engine_.jitter(duration{chance_max}).count());
+}
+
+void renewal::set_next_contact(wire_hold& held, time_point last, int drawn) {
+    const duration period = renewal_period(held.lease());
+    held.contact_at = later(last, period - earlier_by(period, drawn));
+}
+
+void renewal::schedule(wire_hold& held) {
+    if (watches(held))
+        leave(held);
+    enter(held, next_action_of(held));
+    wake_for(held.acts_at);
+}
+
+void renewal::enter(wire_hold& held, time_point acts_at) {
+    held.acts_at = acts_at;
+    const auto hint =
+        entered_last_ ? std::next(agenda_.iterator_to(*entered_last_)) : agenda_.end();
+    agenda_.insert(hint, held);
+    entered_last_ = &held;
+}
+
+void renewal::leave(wire_hold& held) {
+    if (entered_last_ == &held)
+        entered_last_ = nullptr;
+    agenda_.erase(agenda_.iterator_to(held));
 }
 
 /// A loop that sleeps longer than that is rung; one that has ended is started again. A busy client
@@ -96,8 +130,11 @@ void renewal::wake_for(time_point when) {
 asio::awaitable<void> renewal::run(std::shared_ptr<engine> home) {
     renewal& self = home->renewals();
     while (!self.stopped_ && !self.agenda_.empty()) {
-        self.sleeping_until_ = self.agenda_.begin()->first;
-        co_await self.alarm_->wait_until(self.sleeping_until_);
+        self.sleeping_until_ = self.agenda_.begin()->acts_at;
+        if (self.sleeping_until_ > home->now())
+            co_await self.alarm_->wait_until(self.sleeping_until_);
+        else // what else is to be done here comes between one company and the next
+            co_await asio::post(home->executor(), asio::use_awaitable);
         self.act_on_due();
     }
     self.running_ = false;
@@ -116,57 +153,60 @@ void renewal::act_on_due() {
     const time_point now = engine_.now();
     std::map<duration, batch> contacts; // one request asks for one length
     batch due;
-    for (const auto& [when, held] : agenda_) {
-        if (when > later(now, gather_within))
+    std::size_t seen = 0;
+    for (const wire_hold& held : agenda_) {
+        if (held.acts_at > later(now, gather_within) || ++seen > company_max)
             break;
-        if (when <= now || may_travel(*held, now))
-            due.push_back(held);
+        if (held.acts_at <= now || may_travel(held, now))
+            due.push_back(held.kept);
     }
-    for (const shared_hold& held : due)
-        act_on(held, now, contacts);
+    for (shared_hold& held : due)
+        act_on(std::move(held), now, contacts);
     for (auto& [lease, holds] : contacts)
         engine_.spawn(contact(engine_.shared_from_this(), std::move(holds), lease));
 }
 
-void renewal::act_on(const shared_hold& held, time_point now, std::map<duration, batch>& contacts) {
-    if (!held->entry)
+void renewal::act_on(shared_hold held, time_point now, std::map<duration, batch>& contacts) {
+    if (!watches(*held))
         return; // what came before it in this turn ended it
     const duration left = held->ends_at() - now;
     if (left <= duration::zero()) {
-        engine_.hold_lost(held,
-                          held->out_of_time() ? event_cause::max_hold : event_cause::term_ended);
+        const bool too_long = held->out_of_time();
+        engine_.hold_lost(std::move(held),
+                          too_long ? event_cause::max_hold : event_cause::term_ended);
         return;
     }
     const duration lease = held->lease();
     if (held->to_be_warned() && left <= danger_period(lease)) {
         held->warn();
         engine_.tell_of(*held, event_kind::in_danger, event_cause::none, left);
-        if (!held->entry)
+        if (!watches(*held))
             return; // released by a callback of the warning
     }
-    if (may_travel(*held, now)) {
-        held->in_flight = true;
+    const bool travels = may_travel(*held, now);
+    held->in_flight = held->in_flight || travels;
+    schedule(*held);
+    if (travels)
         contacts[held->renewed() && !held->out_of_time() ? lease : duration::zero()].push_back(
-            held);
-    }
-    schedule(held);
+            std::move(held));
 }
 
 asio::awaitable<void> renewal::contact(std::shared_ptr<engine> home, batch holds, duration lease) {
     renewal& self = home->renewals();
-    std::vector<hold> asked;
+    std::vector<const hold*> asked;
     asked.reserve(holds.size());
     for (const shared_hold& held : holds)
-        asked.push_back(held->what);
+        asked.push_back(&held->what);
     const time_point sent_at = home->now();
     try {
-        const std::vector<answer> answers = co_await home->locks().renew(std::move(asked), lease);
+        const std::vector<answer> answers = co_await home->locks().renew(asked, lease);
+        const int drawn = self.draw(); // by all: they go on travelling together
         for (std::size_t i = 0; i < holds.size(); ++i) {
             holds[i]->in_flight = false;
             answer said = answers.at(i);
             if (lease == duration::zero())
                 said.term = duration::zero();
-            self.answered(holds[i], sent_at, said);
+            self.answered(holds[i], sent_at, said, drawn);
         }
     } catch (const boost::system::system_error& e) {
         // Unreachable is not lost: the terms still run.
@@ -174,13 +214,13 @@ asio::awaitable<void> renewal::contact(std::shared_ptr<engine> home, batch holds
             held->in_flight = false;
             if (e.code() == errc::outcome_unknown)
                 held->perhaps_extended(lease);
-            self.failed(held, e);
+            self.failed(*held, e);
         }
     }
 }
 
-void renewal::answered(const shared_hold& held, time_point sent_at, const answer& said) {
-    if (!held->entry)
+void renewal::answered(const shared_hold& held, time_point sent_at, const answer& said, int drawn) {
+    if (!watches(*held))
         return; // released or lost while we asked
     if (!said.granted && !planted(mutant::refusal_ignored)) {
         engine_.hold_lost(held, event_cause::refused);
@@ -188,33 +228,34 @@ void renewal::answered(const shared_hold& held, time_point sent_at, const answer
     }
     if (said.term > duration::zero())
         held->extend(sent_at, said.term);
-    set_next_contact(*held, sent_at);
-    schedule(held);
+    set_next_contact(*held, sent_at, drawn);
+    schedule(*held);
 }
 
-void renewal::failed(const shared_hold& held, const boost::system::system_error& e) {
-    if (!held->entry || planted(mutant::renewal_gives_up))
+void renewal::failed(wire_hold& held, const boost::system::system_error& e) {
+    if (!watches(held) || planted(mutant::renewal_gives_up))
         return;
-    engine_.tell_of(*held, event_kind::renewal_failed, event_cause::failed, held->remaining(), &e);
-    const duration pause = retry_period(held->lease());
-    held->contact_at = later(engine_.now(), pause - engine_.jitter(pause / 2));
+    engine_.tell_of(held, event_kind::renewal_failed, event_cause::failed, held.remaining(), &e);
+    const duration pause = retry_period(held.lease());
+    held.contact_at = later(engine_.now(), pause - engine_.jitter(pause / 2));
     schedule(held);
 }
 
 std::vector<std::shared_ptr<wire_hold>> renewal::all() const {
     std::vector<shared_hold> holds;
-    for (const auto& [when, held] : agenda_)
-        holds.push_back(held);
+    holds.reserve(agenda_.size());
+    for (const wire_hold& held : agenda_)
+        holds.push_back(held.kept);
     return holds;
 }
 
 void renewal::stop() {
     stopped_ = true;
-    for (auto& [when, held] : agenda_) {
+    entered_last_ = nullptr;
+    agenda_.clear_and_dispose([](wire_hold* held) {
         held->watched.reset();
-        held->entry.reset();
-    }
-    agenda_.clear();
+        held->kept.reset();
+    });
     abandoned_ = 0;
     if (running_)
         alarm_->ring();

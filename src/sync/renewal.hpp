@@ -1,14 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
-// Keeps holds alive and notices when they end: the "watchdog". One per client, one list of next
-// actions, one alarm; no coroutine or timer per hold.
+// Keeps holds alive and notices when they end: the "watchdog". One per client, one agenda of next
+// actions, one alarm; no coroutine or timer per hold, and nothing allocated for it.
 //
 // Two questions are kept apart on purpose. *Contact* asks the store: to renew, or for a fixed lease
 // to see whether it is still ours. *The end of the term* is the clock's, whatever a contact that
 // hangs in the network may be doing.
+//
+// Holds that were renewed by one request are due again at one moment: their places in the agenda
+// are next to each other, and are found without a search.
 #pragma once
 
 #include "sync/wire_hold.hpp"
 
+#include <boost/intrusive/set.hpp>
+
+#include <cstddef>
+#include <map>
 #include <memory>
 #include <vector>
 
@@ -19,14 +26,17 @@ public:
     /// Renewals that are due this close together travel together.
     static constexpr duration gather_within{1000};
 
+    /// So many at once, and no more: whoever else asks the store waits behind them.
+    static constexpr std::size_t company_max = 500;
+
     explicit renewal(engine&);
 
     void watch(const std::shared_ptr<wire_hold>&); ///< from its grant on
     void forget(wire_hold&);                       ///< before its release is sent
     void pass_on(wire_hold&, const std::shared_ptr<wire_hold>& heir); ///< in its place
-    void contact_soon(wire_hold&);                      ///< it is to be renewed from now on
-    void reschedule(const std::shared_ptr<wire_hold>&); ///< it was extended
-    void abandon(const std::shared_ptr<wire_hold>&);    ///< nobody is left to release it
+    void contact_soon(wire_hold&); ///< it is to be renewed from now on
+    void reschedule(wire_hold&);   ///< it was extended
+    void abandon(wire_hold&);      ///< nobody is left to release it
 
     /// Whether there is nothing that somebody may yet release.
     bool idle() const { return agenda_.size() == abandoned_; }
@@ -38,20 +48,33 @@ private:
     using shared_hold = std::shared_ptr<wire_hold>;
     using batch = std::vector<shared_hold>;
 
-    time_point next_action(const wire_hold&) const;
-    void set_next_contact(wire_hold&, time_point last);
-    void schedule(const shared_hold&);
+    struct next_action {
+        using type = time_point;
+        time_point operator()(const wire_hold& held) const { return held.acts_at; }
+    };
+    using agenda = boost::intrusive::multiset<
+        wire_hold, boost::intrusive::key_of_value<next_action>,
+        boost::intrusive::member_hook<wire_hold, wire_hold::agenda_hook, &wire_hold::in_agenda>>;
+
+    static bool watches(const wire_hold& held) { return held.in_agenda.is_linked(); }
+    void begin(const shared_hold&);
+    int draw();
+    static void set_next_contact(wire_hold&, time_point last, int drawn);
+    void schedule(wire_hold&);
+    void enter(wire_hold&, time_point acts_at);
+    void leave(wire_hold&);
     void wake_for(time_point);
     static asio::awaitable<void> run(std::shared_ptr<engine>);
     void act_on_due();
-    void act_on(const shared_hold&, time_point now, std::map<duration, batch>& contacts);
+    void act_on(shared_hold, time_point now, std::map<duration, batch>& contacts);
     static asio::awaitable<void> contact(std::shared_ptr<engine>, batch, duration lease);
-    void answered(const shared_hold&, time_point sent_at, const answer&);
-    void failed(const shared_hold&, const boost::system::system_error&);
+    void answered(const shared_hold&, time_point sent_at, const answer&, int drawn);
+    void failed(wire_hold&, const boost::system::system_error&);
 
     engine& engine_;
     agenda agenda_;
-    std::size_t abandoned_ = 0; // of those in the agenda
+    wire_hold* entered_last_ = nullptr; // the next one is likely to stand behind it
+    std::size_t abandoned_ = 0;         // of those in the agenda
     std::unique_ptr<alarm> alarm_;
     time_point sleeping_until_ = time_point::max();
     bool running_ = false;

@@ -31,11 +31,11 @@ wire_hold::wire_hold(std::shared_ptr<engine> e, hold h, duration lease, bool ren
     , settled_at{got.settled_at}
     , taken_at{granted_at}
     , handed_on{0}
+    , renewed_{renewed}
     , believed_until_{sync::believed_until(
           planted(mutant::lease_from_answer) ? granted_at : got.sent_at, got.term)}
     , store_forgets_at_{forgotten_at(granted_at, got.term)}
-    , lease_{lease}
-    , renewed_{renewed} {}
+    , lease_{lease} {}
 
 // Whoever hands it on is alone with it on the executor, but for questions that change nothing.
 wire_hold::wire_hold(const wire_hold& other, duration lease)
@@ -46,10 +46,10 @@ wire_hold::wire_hold(const wire_hold& other, duration lease)
     , taken_at{other.taken_at}
     , handed_on{other.handed_on + 1}
     , others_listen{other.others_listen}
+    , renewed_{true}
     , believed_until_{other.ends_at()}
     , store_forgets_at_{other.store_forgets_at()}
-    , lease_{lease}
-    , renewed_{true} {}
+    , lease_{lease} {}
 
 bool wire_hold::believed() const noexcept {
     return remaining() > duration::zero();
@@ -74,34 +74,13 @@ std::stop_token wire_hold::in_danger() const {
     return token_of(danger_, warned || phase_ == phase::lost || given_up_);
 }
 
-bool wire_hold::renewed() const {
-    const std::scoped_lock guard{mutex_};
-    return renewed_;
-}
-
 time_point wire_hold::ends_at() const {
-    const std::scoped_lock guard{mutex_};
     return planted(mutant::stale_lease_believed) ? time_point::max() : believed_until_;
 }
 
 bool wire_hold::out_of_time() const {
     const std::optional<duration>& longest = home->how().max_hold;
     return longest && renewed() && home->now() >= later(granted_at, *longest);
-}
-
-duration wire_hold::lease() const {
-    const std::scoped_lock guard{mutex_};
-    return lease_;
-}
-
-wire_hold::phase wire_hold::now_in() const {
-    const std::scoped_lock guard{mutex_};
-    return phase_;
-}
-
-time_point wire_hold::store_forgets_at() const {
-    const std::scoped_lock guard{mutex_};
-    return store_forgets_at_;
 }
 
 bool wire_hold::share() {
@@ -143,7 +122,6 @@ void wire_hold::perhaps_extended(duration term) {
 }
 
 void wire_hold::set_lease(duration length, bool renewed) {
-    const std::scoped_lock guard{mutex_};
     lease_ = length;
     renewed_ = renewed;
 }
@@ -177,16 +155,13 @@ bool wire_hold::lose() {
     return true;
 }
 
-bool wire_hold::give_up() {
+void wire_hold::give_up() {
     {
         const std::scoped_lock guard{mutex_};
-        if (phase_ != phase::held)
-            return false;
         given_up_ = true;
     }
     fire(danger_);
     fire(lost_);
-    return true;
 }
 
 void wire_hold::take_all_shares() {

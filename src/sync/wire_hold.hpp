@@ -5,7 +5,7 @@
 //     └──refused, term over, forced──▶ lost
 //
 // Leases and threads share it; the gate owns it. Its state has a mutex, since any thread may ask
-// for it; only the executor changes it, but for `share` and `unshare`.
+// for it; only the executor changes it, but for `share` and `unshare`, and so reads it without.
 #pragma once
 
 #include "sync/lease_term.hpp"
@@ -13,19 +13,17 @@
 #include <holdfast/observer.hpp>
 #include <holdfast/store.hpp>
 
-#include <map>
+#include <boost/intrusive/set_hook.hpp>
+
+#include <atomic>
+#include <cstdint>
 #include <memory>
 #include <mutex>
-#include <optional>
 #include <stop_token>
 
 namespace holdfast::sync {
 
 class engine;
-class wire_hold;
-
-/// The renewal's list of next actions. A hold knows its entry.
-using agenda = std::multimap<time_point, std::shared_ptr<wire_hold>>;
 
 /// What an acquisition brought: counted from `sent_at`.
 struct grant {
@@ -39,7 +37,7 @@ struct grant {
 
 class wire_hold final : public doubter {
 public:
-    enum class phase { held, releasing, ended, lost };
+    enum class phase : std::uint8_t { held, releasing, ended, lost };
 
     wire_hold(std::shared_ptr<engine>, hold, duration lease, bool renewed, const grant&);
 
@@ -49,23 +47,16 @@ public:
     const std::shared_ptr<engine> home;
     const hold what;
     const time_point granted_at;
-    const time_point settled_at; ///< see grant
-    const time_point taken_at;   ///< when the store granted it, before it was ever handed on
-    const unsigned handed_on;    ///< so often
+    const time_point settled_at;   ///< see grant
+    const time_point taken_at;     ///< when the store granted it, before it was ever handed on
+    const std::uint32_t handed_on; ///< so often
 
     // Any thread.
     bool believed() const noexcept;
     duration remaining() const noexcept;
     std::stop_token lost() const;
     std::stop_token in_danger() const;
-    bool renewed() const;
-    time_point ends_at() const; ///< believed until then, whatever else happens to it
-    bool out_of_time() const;   ///< renewed for as long as `max_hold` allows
-    duration lease() const;
-    phase now_in() const;
-    /// Until when the store may still have it: the whole lease, counted from the last answer's
-    /// latest arrival. Nothing needs releasing after that.
-    time_point store_forgets_at() const;
+    bool renewed() const noexcept { return renewed_; }
 
     /// One more lease or thread shares this hold. False if it is no longer held.
     bool share();
@@ -75,6 +66,13 @@ public:
 
     // The executor only.
     void doubt() noexcept override; ///< asks the store at once
+    time_point ends_at() const;     ///< believed until then, whatever else happens to it
+    bool out_of_time() const;       ///< renewed for as long as `max_hold` allows
+    duration lease() const { return lease_; }
+    phase now_in() const { return phase_; }
+    /// Until when the store may still have it: the whole lease, counted from the last answer's
+    /// latest arrival. Nothing needs releasing after that.
+    time_point store_forgets_at() const { return store_forgets_at_; }
     /// A renewal was granted that was sent at `sent_at`.
     void extend(time_point sent_at, duration term);
     /// One was sent and never answered: it may have been carried out.
@@ -85,14 +83,17 @@ public:
     void set_lease(duration, bool renewed);
     void warn();            ///< fires in_danger
     bool lose();            ///< fires lost; false if it was not held
-    bool give_up();         ///< as `lose`, but may still be released: the client closes
+    void give_up();         ///< fires lost, but may still be released (the client closes)
     void take_all_shares(); ///< whoever shares it: the next to leave is the last
     void begin_release();
     void end_release();
 
     // Of the renewal.
-    std::unique_ptr<watch> watched; ///< where the store can tell that a hold may be gone
-    std::optional<agenda::iterator> entry;
+    using agenda_hook = boost::intrusive::set_member_hook<boost::intrusive::optimize_size<true>>;
+    agenda_hook in_agenda;
+    std::shared_ptr<wire_hold> kept; ///< itself, while it is in the agenda
+    std::unique_ptr<watch> watched;  ///< where the store can tell that a hold may be gone
+    time_point acts_at{};            ///< its place in the agenda
     time_point contact_at{};
     bool in_flight = false;     ///< a renewal is under way
     bool abandoned = false;     ///< nobody is left to release it
@@ -104,14 +105,14 @@ public:
 private:
     void fire(std::stop_source&);
 
-    mutable std::mutex mutex_;
+    std::atomic<bool> renewed_;
+    bool given_up_ = false;
+    phase phase_ = phase::held;
+    std::uint32_t shares_ = 1;
     time_point believed_until_;
     time_point store_forgets_at_;
     duration lease_;
-    bool renewed_;
-    bool given_up_ = false;
-    phase phase_ = phase::held;
-    unsigned shares_ = 1;
+    mutable std::mutex mutex_; // behind what a renewal reads without it
     // Made when first asked for: most holds end without anybody asking.
     mutable std::stop_source lost_{std::nostopstate};
     mutable std::stop_source danger_{std::nostopstate};

@@ -32,7 +32,7 @@ protected:
     }
     redis::reply renew(std::vector<std::string> names, std::int64_t lease,
                        std::vector<std::string> owners) {
-        owners.insert(owners.begin(), std::to_string(lease));
+        owners.insert(owners.begin(), {std::to_string(lease), ""});
         return run(redis::scripts::renew_leases, std::move(names), std::move(owners));
     }
     redis::reply force() {

@@ -3,6 +3,8 @@
 #include "store/redis/inspector.hpp"
 #include "store_fixture.hpp"
 
+#include <deque>
+
 namespace holdfast {
 namespace {
 
@@ -10,15 +12,22 @@ using ::testing::ElementsAre;
 
 class RedisStore : public on_scripted_node {
 protected:
-    static std::vector<hold> holds(std::size_t count) {
-        std::vector<hold> all;
-        for (std::size_t i = 0; i < count; ++i)
-            all.emplace_back("L" + std::to_string(i), owner_id{{}, i}, lock_kind::plain);
-        return all;
+    /// The first so many of all that there are.
+    hold_list holds(std::size_t count) {
+        while (all_.size() < count) {
+            const std::uint64_t i = all_.size();
+            all_.emplace_back("L" + std::to_string(i), owner_id{{}, i}, lock_kind::plain);
+            listed_.push_back(&all_.back());
+        }
+        return hold_list{listed_}.first(count);
     }
     void will_say(std::size_t count, std::int64_t held, duration takes = {}) {
         node_.will_answer(std::vector<std::int64_t>(count, held), takes);
     }
+
+private:
+    std::deque<hold> all_;
+    std::vector<const hold*> listed_;
 };
 
 TEST_F(RedisStore, RenewingNothingAsksNothing) {
@@ -36,7 +45,20 @@ TEST_F(RedisStore, ARenewalNamesEachOwner) {
     EXPECT_EQ(node_.asked[0].script, "renew_leases");
     EXPECT_THAT(node_.asked[0].keys, ElementsAre("L0", "L1"));
     EXPECT_THAT(node_.asked[0].words,
-                ElementsAre("30000", to_string(owner_id{{}, 0}), to_string(owner_id{{}, 1})));
+                ElementsAre("30000", "00000000-0000-0000-0000-000000000000:", "0", "1"));
+}
+
+TEST_F(RedisStore, EachScriptIsForOneClient) {
+    const hold mine{"L", alice_, lock_kind::plain};
+    const hold another{"M", owner_id{{0xff}, 7}, lock_kind::plain};
+    const hold* const both[] = {&mine, &another};
+    node_.will_answer({0});
+    node_.will_answer({1});
+    const std::vector<answer> said = complete(store_.renew(both, duration{30'000}));
+    EXPECT_FALSE(said.at(0).granted);
+    EXPECT_TRUE(said.at(1).granted);
+    EXPECT_EQ(node_.asked.at(0).words.at(1) + node_.asked[0].words.at(2), to_string(alice_));
+    EXPECT_EQ(node_.asked.at(1).words.at(1) + node_.asked[1].words.at(2), to_string(another.owner));
 }
 
 TEST_F(RedisStore, BatchesAreUnderWayTogetherAndAnswerInOrder) {

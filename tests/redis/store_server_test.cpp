@@ -73,7 +73,7 @@ TEST_P(StoreOnServer, ALockIsTakenRenewedSeenAndReleased) {
     EXPECT_TRUE(complete(store_->locks().line_up(alice, *wake)->look()).granted);
     EXPECT_EQ(server().command({"HGET", "L", to_string(alice.owner)}).text, "1");
 
-    std::vector<hold> holds(150, alice);
+    const std::vector<const hold*> holds(150, &alice);
     for (const answer& each : complete(store_->locks().renew(holds, duration{60'000})))
         EXPECT_TRUE(each.granted);
     const std::optional<holding> seen = complete(store_->operators_view().inspect("L"));

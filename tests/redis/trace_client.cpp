@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "trace_client.hpp"
 
+#include "support/listed.hpp"
 #include "trace_redisson.hpp"
 
 #include <algorithm>
@@ -126,7 +127,8 @@ std::optional<redis::reply> client::run(const command& made) {
 }
 
 bool client::still_held(const std::string& name, const std::string& owner) {
-    const std::vector<hold> one{hold_of({name, owner})};
+    const hold held = hold_of({name, owner});
+    const hold* const one[] = {&held};
     return complete(store_.renew(one, duration::zero())).at(0).granted;
 }
 
@@ -150,7 +152,7 @@ redis::reply client::renew(const command& made) {
     }
     redis::reply all;
     all.type = redis::reply::kind::array;
-    for (const answer& each : complete(store_.renew(std::move(holds), lease)))
+    for (const answer& each : complete(store_.renew(support::listed(holds), lease)))
         all.items.push_back(integer(each.granted ? 1 : 0));
     const bool was_single = made.answer && made.answer->is_int64();
     return was_single ? all.items.at(0) : all;

@@ -38,7 +38,7 @@ struct store_that_objects : lock_store {
         return "it is not good";
     }
     std::unique_ptr<place> line_up(ask, alarm&) override { return nullptr; }
-    asio::awaitable<std::vector<answer>> renew(std::vector<hold>, duration) override {
+    asio::awaitable<std::vector<answer>> renew(hold_list, duration) override {
         co_return std::vector<answer>{};
     }
     asio::awaitable<release_answer> release(hold) override { co_return release_answer{}; }

@@ -35,9 +35,12 @@ std::unique_ptr<place> memory_locks::line_up(ask want, alarm& wake) {
     return std::make_unique<mutex_place>(link_, context_, std::move(want), wake);
 }
 
-asio::awaitable<std::vector<answer>> memory_locks::renew(std::vector<hold> holds,
+asio::awaitable<std::vector<answer>> memory_locks::renew(hold_list asked_about,
                                                          duration lease_time) {
     std::vector<answer> answers;
+    std::vector<hold> holds; // the request may arrive when nobody waits for it any more
+    for (const hold* const each : asked_about)
+        holds.push_back(*each);
     if (holds.empty())
         co_return answers;
     const request asked{verb::renew, holds.front().name.text, holds, lease_time};

@@ -128,9 +128,8 @@ private:
 
     asio::awaitable<void> renew_and_release() {
         try {
-            std::vector<hold> held(1, trial_);
-            (void)co_await renew_leases(server_, context_.executor, std::move(held),
-                                        trial_.lease_time);
+            const hold* const held[] = {&trial_};
+            (void)co_await renew_leases(server_, context_.executor, held, trial_.lease_time);
             const released outcome = co_await release_mutex(server_, trial_);
             if (outcome.denied_message)
                 add(severity::warning, "rights", "PUBLISH is denied: a release wakes nobody",

@@ -19,11 +19,10 @@ std::unique_ptr<place> mutex_store::line_up(ask want, alarm& wake) {
                                          wake);
 }
 
-asio::awaitable<std::vector<answer>> mutex_store::renew(std::vector<hold> holds,
-                                                        duration lease_time) {
+asio::awaitable<std::vector<answer>> mutex_store::renew(hold_list holds, duration lease_time) {
     if (heart_ && !holds.empty())
         heart_->beat(lease_time, context_.time.now());
-    return renew_leases(server_, context_.executor, std::move(holds), lease_time);
+    return renew_leases(server_, context_.executor, holds, lease_time);
 }
 
 asio::awaitable<release_answer> mutex_store::release(hold held) {

@@ -11,6 +11,10 @@
 
 #include <algorithm>
 #include <span>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
 
 namespace holdfast::redis {
 namespace {
@@ -19,68 +23,76 @@ namespace {
 /// what Redisson sends.
 constexpr std::size_t batch_max = 100;
 
-using held_flags = std::vector<std::int64_t>;
-
-asio::awaitable<held_flags> renew_batch(node& server, std::span<const hold> batch,
-                                        duration lease_time) {
-    std::vector<std::string> owners;
-    std::vector<std::string_view> keys;
-    std::vector<argument> arguments{lease_time.count()};
-    owners.reserve(batch.size()); // the arguments point into it
-    for (const hold& each : batch) {
-        keys.emplace_back(each.name.text);
-        arguments.emplace_back(std::string_view{owners.emplace_back(to_string(each.owner))});
-    }
-    const reply answer = co_await server.call(scripts::renew_leases, keys, arguments);
-
-    if (items(answer).size() != batch.size())
-        throw_unexpected_answer();
-    held_flags flags;
-    for (const reply& each : answer.items)
-        flags.push_back(integer(each));
-    co_return flags;
+/// What can go in one script: it names the client once, and each hold by its number alone.
+hold_list first_batch(hold_list holds) {
+    const auto& client = holds.front()->owner.client;
+    std::size_t size = 1;
+    while (size < std::min(holds.size(), batch_max) && holds[size]->owner.client == client)
+        ++size;
+    return holds.first(size);
 }
 
-std::vector<std::span<const hold>> batches_of(std::span<const hold> holds) {
-    std::vector<std::span<const hold>> batches;
-    for (; holds.size() > batch_max; holds = holds.subspan(batch_max))
-        batches.push_back(holds.first(batch_max));
-    batches.push_back(holds);
-    return batches;
+std::string client_part(const owner_id& owner) {
+    std::string text = to_string(owner);
+    text.erase(text.find(':') + 1);
+    return text;
+}
+
+asio::awaitable<void> renew_batch(node& server, hold_list batch, duration lease_time,
+                                  std::span<answer> answers) {
+    const std::string client = client_part(batch.front()->owner);
+    std::vector<std::string_view> names;
+    std::vector<argument> arguments{lease_time.count(), client};
+    names.reserve(batch.size());
+    arguments.reserve(arguments.size() + batch.size());
+    for (const hold* const each : batch) {
+        names.emplace_back(each->name.text);
+        arguments.emplace_back(static_cast<std::int64_t>(each->owner.number));
+    }
+    const reply said = co_await server.call(scripts::renew_leases, names, arguments);
+
+    const auto& held = items(said);
+    if (held.size() != batch.size())
+        throw_unexpected_answer();
+    for (std::size_t i = 0; i < batch.size(); ++i)
+        if (integer(held[i]) == 1)
+            answers[i] = {.granted = true, .term = lease_time};
 }
 
 /// All at once: one behind the other, a slow connection could let the last ones run out.
-asio::awaitable<std::vector<held_flags>> renew_batches(node& server, asio::any_io_executor executor,
-                                                       std::span<const hold> holds,
-                                                       duration lease_time) {
-    const auto start = [&](std::span<const hold> batch) {
-        return asio::co_spawn(executor, renew_batch(server, batch, lease_time), asio::deferred);
+asio::awaitable<void> renew_batches(node& server, asio::any_io_executor executor, hold_list holds,
+                                    duration lease_time, std::span<answer> answers) {
+    const auto start = [&](hold_list batch, std::span<answer> answered) {
+        return asio::co_spawn(executor, renew_batch(server, batch, lease_time, answered),
+                              asio::deferred);
     };
-    std::vector<decltype(start(holds))> under_way;
-    for (const std::span<const hold> batch : batches_of(holds))
-        under_way.push_back(start(batch));
+    std::vector<decltype(start(holds, answers))> under_way;
+    while (!holds.empty()) {
+        const hold_list batch = first_batch(holds);
+        under_way.push_back(start(batch, answers.first(batch.size())));
+        holds = holds.subspan(batch.size());
+        answers = answers.subspan(batch.size());
+    }
     auto all = asio::experimental::make_parallel_group(std::move(under_way));
-    // In the order of the batches: who ended first, what they threw, what they returned.
+    // In the order of the batches: who ended first, and what they threw.
     auto outcomes =
         co_await all.async_wait(asio::experimental::wait_for_all{}, asio::use_awaitable);
     for (const std::exception_ptr& failure : std::get<1>(outcomes))
         if (failure)
             std::rethrow_exception(failure);
-    co_return std::get<2>(std::move(outcomes));
 }
 
 } // namespace
 
 asio::awaitable<std::vector<answer>> renew_leases(node& server, asio::any_io_executor executor,
-                                                  std::vector<hold> holds, duration lease_time) {
-    std::vector<answer> answers;
+                                                  hold_list holds, duration lease_time) {
+    std::vector<answer> answers(holds.size());
     if (holds.empty())
         co_return answers;
-    const std::vector<held_flags> batches =
-        co_await renew_batches(server, std::move(executor), holds, lease_time);
-    for (const held_flags& batch : batches)
-        for (const std::int64_t held : batch)
-            answers.push_back(held == 1 ? answer{.granted = true, .term = lease_time} : answer{});
+    if (first_batch(holds).size() == holds.size())
+        co_await renew_batch(server, holds, lease_time, answers);
+    else
+        co_await renew_batches(server, std::move(executor), holds, lease_time, answers);
     co_return answers;
 }
 

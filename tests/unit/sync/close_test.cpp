@@ -167,20 +167,6 @@ TEST_F(Close, AHoldIsToldLostOnceThoughItsReleaseFindsItGone) {
     EXPECT_EQ(alice.ear->count(event_kind::lost), 1u);
 }
 
-TEST_F(Close, AHoldThatIsReleasedInsideTheLossOfAnotherIsNotLost) {
-    mutex shelf{alice, "shelf"};
-    const lease first = taken(stock);
-    lease second = taken(shelf);
-    const std::stop_callback on_loss{first.lost(), [&] { second.async_unlock(released.handler()); }};
-    const std::stop_token lost = second.lost();
-    close(alice);
-    settle();
-    EXPECT_TRUE(released.well());
-    EXPECT_FALSE(lost.stop_requested());
-    EXPECT_EQ(alice.ear->of(event_kind::lost).size(), 1u);
-    EXPECT_EQ(alice.ear->last(event_kind::lost)->name, "stock");
-}
-
 TEST_F(Close, ReleasesEverythingWhereThatIsAskedFor) {
     actor& bob = enter({.close_patience = 5s, .release_on_close = true});
     recursive_mutex his{bob, "shelf"};

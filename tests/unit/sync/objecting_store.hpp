@@ -75,9 +75,9 @@ public:
     std::unique_ptr<place> line_up(ask want, alarm& wake) override {
         return std::make_unique<objecting_place>(real_.line_up(std::move(want), wake), by_);
     }
-    asio::awaitable<std::vector<answer>> renew(std::vector<hold> holds, duration lease) override {
+    asio::awaitable<std::vector<answer>> renew(hold_list holds, duration lease) override {
         by_.object(memory::verb::renew);
-        co_return co_await real_.renew(std::move(holds), lease);
+        co_return co_await real_.renew(holds, lease);
     }
     asio::awaitable<release_answer> release(hold what) override {
         by_.object(memory::verb::release);

@@ -43,7 +43,8 @@ TEST_F(MemoryClose, AfterwardsEverythingAnswersClosedAndAsksNoFaultFunction) {
         const auto spot = w.alice.line_up("stock");
         EXPECT_EQ(co_await failure_of(spot->look()), errc::closed);
         EXPECT_FALSE(spot->uncertain());
-        std::vector<hold> mine(1, w.alice.held("stock"));
+        const hold held = w.alice.held("stock");
+        const hold* const mine[] = {&held};
         EXPECT_EQ(co_await failure_of(locks.renew(mine, 1s)), errc::closed);
         EXPECT_EQ(co_await failure_of(locks.release(w.alice.held("stock"))), errc::closed);
         EXPECT_EQ(co_await failure_of(w.alice.home->operators_view().inspect("stock")),
@@ -55,7 +56,8 @@ TEST_F(MemoryClose, AfterwardsEverythingAnswersClosedAndAsksNoFaultFunction) {
 TEST_F(MemoryClose, AStoreMayDieWithRequestsInFlight) {
     fates = {{.request_delay = 2s}};
     auto story = [](MemoryClose& w) -> asio::awaitable<void> {
-        const std::vector<hold> mine(1, w.alice.held("stock"));
+        const hold held = w.alice.held("stock");
+        const hold* const mine[] = {&held};
         EXPECT_EQ(co_await failure_of(w.alice.home->locks().renew(mine, 1s)), errc::closed);
     };
     asio::co_spawn(io, story(*this), asio::detached);

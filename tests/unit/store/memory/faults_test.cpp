@@ -153,7 +153,8 @@ TEST_F(MemoryFaults, ARequestExecutedTwiceChangesNothing) {
 TEST_F(MemoryFaults, RequestsKeepTheirOrderUnlessADelayBreaksIt) {
     fates = {{.request_delay = 100ms}, {}};
     auto renew = [](MemoryFaults& w) -> asio::awaitable<void> {
-        const std::vector<hold> mine(1, w.alice.held("stock"));
+        const hold held = w.alice.held("stock");
+        const hold* const mine[] = {&held};
         const auto said = co_await w.alice.home->locks().renew(mine, 30s);
         EXPECT_FALSE(said.at(0).granted); // released before it arrived
     };
@@ -193,8 +194,8 @@ TEST_F(MemoryFaults, TheFaultFunctionIsToldWhomARequestIsAbout) {
     play([](guest& of) -> asio::awaitable<void> {
         const auto place_of_hers = of.line_up("a", 7s);
         (void)co_await place_of_hers->look();
-        std::vector<hold> both(1, of.held("a"));
-        both.push_back(of.held("b"));
+        const hold a = of.held("a"), b = of.held("b");
+        const hold* const both[] = {&a, &b};
         (void)co_await of.home->locks().renew(both, 8s);
         (void)co_await of.home->operators_view().inspect("a");
         (void)co_await of.home->operators_view().force_release("a");

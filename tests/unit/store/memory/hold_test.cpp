@@ -2,6 +2,7 @@
 // What becomes of a hold: renewed, released, taken away, forgotten.
 #include "memory_world.hpp"
 #include "store/memory/server_state.hpp"
+#include "support/listed.hpp"
 
 namespace holdfast::memory {
 namespace {
@@ -11,7 +12,8 @@ struct MemoryHold : MemoryWorld {
 
     asio::awaitable<std::vector<answer>> renew(duration lease, std::vector<hold> more = {}) {
         more.insert(more.begin(), alice.held("stock"));
-        return alice.home->locks().renew(std::move(more), lease);
+        const auto listed = support::listed(more);
+        co_return co_await alice.home->locks().renew(listed, lease);
     }
     duration left() const { return there.inspect("stock")->remaining.value(); }
 };

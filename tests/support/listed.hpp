@@ -1,0 +1,18 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <holdfast/store.hpp>
+
+#include <vector>
+
+namespace holdfast::support {
+
+/// As a store wants them named.
+inline std::vector<const hold*> listed(const std::vector<hold>& holds) {
+    std::vector<const hold*> list;
+    for (const hold& each : holds)
+        list.push_back(&each);
+    return list;
+}
+
+} // namespace holdfast::support
