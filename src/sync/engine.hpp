@@ -89,7 +89,7 @@ public:
     void tell(const event&);
     void tell_of(const wire_hold&, event_kind, event_cause, duration,
                  const boost::system::system_error* = nullptr);
-    void tell_lost(wire_hold&, event_cause); ///< unless it was told so: closing comes before its end
+    void tell_lost(wire_hold&, event_cause); ///< unless it was: closing comes before its end
     void tell_of_wait(const acquisition&, event_cause, const failure&);
 
     /// Sleeps; woken early when the engine stops.
