@@ -85,6 +85,26 @@ TEST_F(Renewal, ManyHoldsAreRenewedByOneRequest) {
     EXPECT_EQ(alice.all(verb::renew).front().holds.size(), 50u);
 }
 
+TEST_F(Renewal, NoMoreThanACompanyTravelAtOnceAndThoseFirstThatAreDueFirst) {
+    std::vector<lease> held;
+    const auto take = [&](std::size_t count) {
+        for (std::size_t i = 0; i < count; ++i) {
+            mutex each{alice, "lock" + std::to_string(held.size())};
+            held.push_back(taken(each));
+        }
+    };
+    take(renewal::company_max);
+    run_for(100ms);
+    take(renewal::company_max + 1);
+    run_for(10s);
+    const std::vector<sent> requests = alice.all(verb::renew);
+    ASSERT_EQ(requests.size(), 3u);
+    for (const hold& each : requests[0].holds)
+        EXPECT_LE(each.owner.number, renewal::company_max);
+    EXPECT_EQ(renewed_at(), (std::vector<duration>{10s, 10s + 100ms, 10s + 100ms}));
+    EXPECT_EQ(requests[2].holds.size(), 1u);
+}
+
 TEST_F(Renewal, HoldsThatAreNearlyDueTravelAlong) {
     mutex shelf{alice, "shelf"};
     const lease first = taken(stock);
