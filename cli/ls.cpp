@@ -97,12 +97,8 @@ int ls(const inheritance& inherited, arguments all) {
     CLI::App expected{"", "ls"};
     expected.add_flag("-1,--names", names);
     expected.add_option("--limit", limit)->check(CLI::Range(1, 1'000'000));
-    expected.add_flag("--json", given.json);
-    expected.add_option("--url", given.url);
-    expected.add_option("PATTERN", given.name);
-    if (!parse(expected, std::move(all), help))
+    if (!parse_look(expected, given, lock_word::optional, std::move(all), help))
         return success;
-    reject_surplus(expected);
     if (given.json && names)
         throw usage_error{"--json and --names exclude each other"};
 
