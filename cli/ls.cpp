@@ -42,7 +42,8 @@ Usage: holdfast ls [OPTIONS] [PATTERN]
 
 A lock does not say since when it is held; SINCE is when its holder, a holdfast
 client, was started. LEFT is what is left of its lease, which its holder renews.
-LISTENING counts the connections that wait for its release.
+LISTENING counts the connections that wait for its release. Locks that this user
+may not read are left out.
 
 Exit status:
     0   it was listed, all or (said on stderr) a part of it
