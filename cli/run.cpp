@@ -44,8 +44,7 @@ stops the job, and its lock is still renewed.
 If the lock is lost (the server is away too long, or an operator takes it), the
 command is stopped: TERM, then KILL, also for the daemons it has started. If
 this program is killed, so is the command, but not what that has started, and
-not a command that became another user ('sudo holdfast run' can do what
-'holdfast run NAME -- sudo' cannot).
+not a command that became another user: put sudo before holdfast, not behind.
 
 In the command's environment, HOLDFAST_LOCK is the NAME and HOLDFAST_URL the
 server, with a password if you have put one there.
