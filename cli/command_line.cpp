@@ -61,7 +61,7 @@ void reject_unknown_option(const CLI::App& verb) {
 
 /// CLI11's words but for an option without its value, or with two: those are no sentence.
 std::string in_words(const CLI::ParseError& wrong, const CLI::App& verb) {
-    const std::string all = wrong.what();
+    std::string all = wrong.what();
     const std::string option = all.substr(0, all.find(':'));
     const CLI::Option* const meant = verb.get_option_no_throw(option);
     if (meant == nullptr || wrong.get_name() != "ArgumentMismatch")
