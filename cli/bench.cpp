@@ -102,11 +102,8 @@ int bench(const inheritance& inherited, arguments all) {
     CLI::App expected{"", "bench"};
     expected.add_option("-t,--time", length);
     expected.add_option("--threads", threads)->check(CLI::Range(2, 1000));
-    expected.add_flag("--json", given.json);
-    expected.add_option("--url", given.url);
-    if (!parse(expected, std::move(all), help))
+    if (!parse_look(expected, given, lock_word::none, std::move(all), help))
         return success;
-    reject_surplus(expected);
     const auto each = parse_time("-t", length);
     constexpr std::chrono::hours longest{1};
     if (each.count() <= 0 || each > longest)
@@ -114,6 +111,7 @@ int bench(const inheritance& inherited, arguments all) {
 
     return ask_server(inherited, given, [&](holdfast::client& home) {
         const std::string name = "holdfast-bench:" + home.id();
+        (void)home.inspect(name); // a lock would wait for a server that is not there
         std::vector<measured> done;
         for (const workload& next :
              {workload{name, 1, 1, each}, workload{name, threads, threads, each},

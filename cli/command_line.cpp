@@ -40,15 +40,33 @@ std::vector<std::string> options_of(const CLI::App& verb) {
     return names;
 }
 
+/// CLI11 gives the `--` back that ends the options.
+arguments surplus_of(const CLI::App& verb) {
+    arguments words = verb.remaining();
+    if (const auto dashes = std::ranges::find(words, "--"); dashes != words.end())
+        words.erase(dashes);
+    return words;
+}
+
 /// The first surplus word, if it is an option. One behind another word may be a command's, which
 /// the verb knows better.
 void reject_unknown_option(const CLI::App& verb) {
-    const arguments surplus = verb.remaining();
+    const arguments surplus = surplus_of(verb);
     if (surplus.empty() || !surplus.front().starts_with('-'))
         return;
     const std::string name = name_of(surplus.front());
     throw usage_error{"unknown option " + printable(name) +
                       advice_on(name, options_of(verb), verb.get_name())};
+}
+
+/// CLI11's words but for an option without its value, or with two: those are no sentence.
+std::string in_words(const CLI::ParseError& wrong, const CLI::App& verb) {
+    std::string all = wrong.what();
+    const std::string option = all.substr(0, all.find(':'));
+    const CLI::Option* const meant = verb.get_option_no_throw(option);
+    if (meant == nullptr || wrong.get_name() != "ArgumentMismatch")
+        return all;
+    return option + (meant->count() > 1 ? " is given more than once" : " needs a value");
 }
 
 } // namespace
@@ -62,16 +80,16 @@ bool parse(CLI::App& expected, arguments given, std::string_view help) {
         reject_unknown_option(expected);
         return true;
     } catch (const CLI::CallForHelp&) {
-        std::cout << help << std::flush;
+        std::cout << help;
         return false;
     } catch (const CLI::ParseError& wrong) {
-        throw usage_error{std::string{wrong.what()} + "; see 'holdfast " + expected.get_name() +
+        throw usage_error{in_words(wrong, expected) + "; see 'holdfast " + expected.get_name() +
                           " --help'"};
     }
 }
 
 void reject_surplus(const CLI::App& verb) {
-    if (const arguments surplus = verb.remaining(); !surplus.empty())
+    if (const arguments surplus = surplus_of(verb); !surplus.empty())
         throw usage_error{"'" + printable(surplus.front()) +
                           "' is one word too many; see 'holdfast " + verb.get_name() + " --help'"};
 }

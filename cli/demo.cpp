@@ -52,11 +52,9 @@ Exit status:
 
 /// A name that no other run uses; on the way it is seen whether the server gives locks.
 std::string try_server(const std::string& url) {
-    using namespace std::chrono_literals;
-    holdfast::options how = reaching(url);
-    how.unavailable_patience = 3s;
-    holdfast::client home{std::move(how)};
+    holdfast::client home{reaching(url)};
     std::string name = "holdfast-demo:" + home.id().substr(0, 8);
+    (void)home.inspect(name); // a lock would wait for a server that is not there
     holdfast::mutex lock{home, name};
     const std::scoped_lock held{lock};
     return name;
@@ -129,6 +127,7 @@ void print_next_steps() {
 
 int play(const inheritance& inherited, const std::string& url) {
     const std::string lock = try_server(url);
+    ::setenv("HOLDFAST_URL", url.c_str(), 1); // for the workers
     std::cout << "Four processes each add 1 to the same number in a file, 250 times:\n"
                  "read it, work for 2 ms, write it back. It should end at 1000.\n";
     demo_screen screen;
@@ -149,8 +148,7 @@ int demo(const inheritance& inherited, arguments all) {
         return success;
     reject_surplus(expected);
     const std::string url = server_url(given_url);
-    ::setenv("HOLDFAST_URL", url.c_str(), 1); // for the workers
-    end_with_reader(inherited);               // who may have seen enough
+    end_with_reader(inherited); // who may have seen enough
     try {
         return play(inherited, url);
     } catch (const boost::system::system_error& failure) {

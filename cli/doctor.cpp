@@ -1,23 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 // `holdfast doctor`: what a server is like for locks, as lines for people or as JSON for programs.
 #include "cli/exit_status.hpp"
-#include "cli/last_words.hpp"
-#include "cli/output.hpp"
-#include "cli/reaching.hpp"
+#include "cli/lock_json.hpp"
+#include "cli/looking.hpp"
 #include "cli/say.hpp"
 #include "cli/verbs.hpp"
-
-#include <holdfast/client.hpp>
 
 #include <CLI/App.hpp>
 #include <CLI/Config.hpp>
 #include <CLI/Formatter.hpp>
-#include <boost/json.hpp>
+#include <boost/json/array.hpp>
 
 #include <algorithm>
 #include <iomanip>
 #include <iostream>
-#include <optional>
 
 namespace cli {
 namespace {
@@ -53,12 +49,6 @@ Example:
       jq -r '.findings[] | select(.severity == "danger") | .remedy'
 )";
 
-struct given_options {
-    bool json = false;
-    std::optional<std::string> url;
-    std::string name = "holdfast-doctor";
-};
-
 void print_lines(const diagnosis& found) {
     constexpr int severity_width = 9, topic_width = 13;
     std::cout << std::left;
@@ -76,11 +66,10 @@ void print_json(const diagnosis& found) {
     for (const holdfast::finding& each : found.findings)
         all.push_back({{"severity", to_string(each.how_bad)},
                        {"topic", each.topic},
-                       {"what", each.what},
-                       {"remedy", each.remedy}});
-    const boost::json::object whole{{"worst", to_string(found.worst())},
-                                    {"findings", std::move(all)}};
-    std::cout << boost::json::serialize(whole) << '\n';
+                       {"what", text_in_json(each.what)},
+                       {"remedy", text_in_json(each.remedy)}});
+    write_json(
+        boost::json::object{{"worst", to_string(found.worst())}, {"findings", std::move(all)}});
 }
 
 int status_of(const diagnosis& found) {
@@ -95,25 +84,17 @@ int status_of(const diagnosis& found) {
 } // namespace
 
 int doctor(const inheritance& inherited, arguments all) {
-    given_options given;
+    look_options given;
+    given.name = "holdfast-doctor";
     CLI::App expected{"", "doctor"};
-    expected.add_flag("--json", given.json);
-    expected.add_option("--url", given.url);
-    expected.add_option("NAME", given.name);
-    if (!parse(expected, std::move(all), help))
+    if (!parse_look(expected, given, lock_word::optional, std::move(all), help))
         return success;
-    reject_surplus(expected);
 
-    const std::string url = server_url(given.url);
-    end_with_reader(inherited);
-    try {
-        holdfast::client home{reaching(url)};
+    return ask_server(inherited, given, [&](holdfast::client& home) {
         const diagnosis found = home.doctor({given.name});
         given.json ? print_json(found) : print_lines(found);
-        return after_output(status_of(found));
-    } catch (const boost::system::system_error& failure) {
-        return last_words{}.report(failure, url);
-    }
+        return status_of(found);
+    });
 }
 
 } // namespace cli

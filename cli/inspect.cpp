@@ -78,13 +78,8 @@ int status_of(const std::optional<lock_state>& found) {
 int inspect(const inheritance& inherited, arguments all) {
     look_options given;
     CLI::App expected{"", "inspect"};
-    expected.add_flag("--json", given.json);
-    expected.add_option("--url", given.url);
-    expected.add_option("NAME", given.name);
-    if (!parse(expected, std::move(all), help))
+    if (!parse_look(expected, given, lock_word::required, std::move(all), help))
         return success;
-    reject_surplus(expected);
-    require_name(given, "inspect");
 
     return ask_server(inherited, given, [&](holdfast::client& home) {
         const std::optional<lock_state> found = home.inspect(given.name);

@@ -5,6 +5,8 @@
 #include "cli/exit_status.hpp"
 #include "cli/say.hpp"
 
+#include <cstdlib>
+
 namespace cli {
 namespace {
 
@@ -20,6 +22,17 @@ std::string for_people(std::string text, const holdfast::error_code& code) {
     return printable(text, 1000);
 }
 
+/// A URL's error begins with `url`. Where the user has written it is what has to be mended, and a
+/// variable is easily forgotten.
+std::string with_source(const std::string& why, const std::string& url) {
+    constexpr std::string_view subject = "url: ";
+    if (!why.starts_with(subject))
+        return why;
+    const char* const variable = std::getenv("HOLDFAST_URL");
+    const bool of_environment = variable != nullptr && url == variable;
+    return (of_environment ? "HOLDFAST_URL: " : "--url: ") + why.substr(subject.size());
+}
+
 } // namespace
 
 void last_words::notify(const holdfast::event& event) noexcept {
@@ -32,7 +45,7 @@ int last_words::report(const boost::system::system_error& failure, const std::st
     const std::string why = for_people(text_.empty() ? failure.what() : text_, failure.code());
     const std::string server = printable(without_password(url));
     if (failure.code() == holdfast::errc::invalid_argument) {
-        say(why);
+        say(with_source(why, url));
         return usage;
     }
     if (failure.code() == holdfast::errc::unreachable)

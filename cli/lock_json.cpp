@@ -18,10 +18,6 @@ namespace json = boost::json;
 /// What a byte becomes that is no part of a letter.
 constexpr std::string_view replacement = "\xef\xbf\xbd"; // U+FFFD
 
-json::string text(std::string_view words) {
-    return json::string{as_utf8(words, replacement)};
-}
-
 std::string hexadecimal(std::string_view bytes) {
     constexpr std::string_view digits = "0123456789abcdef";
     std::string all;
@@ -45,10 +41,10 @@ std::string date(std::chrono::seconds since_1970) {
 json::value to_json(const std::optional<holdfast::client_card>& client) {
     if (!client)
         return nullptr;
-    return json::object{{"host", text(client->host)},
+    return json::object{{"host", text_in_json(client->host)},
                         {"pid", client->pid},
-                        {"program", text(client->program)},
-                        {"label", text(client->label)},
+                        {"program", text_in_json(client->program)},
+                        {"label", text_in_json(client->label)},
                         {"since", date(client->since)}};
 }
 
@@ -59,8 +55,12 @@ json::value or_null(const std::optional<Number>& number) {
 
 } // namespace
 
+json::string text_in_json(std::string_view words) {
+    return json::string{as_utf8(words, replacement)};
+}
+
 json::object named(std::string_view name) {
-    json::object made{{"name", text(name)}};
+    json::object made{{"name", text_in_json(name)}};
     if (as_utf8(name, "").size() != name.size())
         made["name_hex"] = hexadecimal(name);
     return made;
@@ -69,13 +69,13 @@ json::object named(std::string_view name) {
 json::object to_json(const holdfast::lock_state& lock) {
     json::array owners;
     for (const holdfast::lock_owner& each : lock.owners)
-        owners.push_back({{"owner", text(each.text)},
+        owners.push_back({{"owner", text_in_json(each.text)},
                           {"count", each.count},
                           {"is_holdfast", each.is_holdfast},
                           {"client", to_json(each.client)}});
     json::object made = named(lock.name);
     made["kind"] = to_string(lock.kind);
-    made["type"] = text(lock.type);
+    made["type"] = text_in_json(lock.type);
     made["owners"] = std::move(owners);
     made["lease_left_ms"] = lock.remaining ? json::value(lock.remaining->count()) : nullptr;
     made["listeners"] = or_null(lock.listeners);

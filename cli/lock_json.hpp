@@ -6,10 +6,14 @@
 #include <holdfast/inspection.hpp>
 
 #include <boost/json/object.hpp>
+#include <boost/json/string.hpp>
 
 #include <string_view>
 
 namespace cli {
+
+/// Any bytes as near as JSON can carry them.
+boost::json::string text_in_json(std::string_view);
 
 /// A name as JSON can carry it: `name`, and where that is not all of it, its bytes as `name_hex`.
 boost::json::object named(std::string_view name);

@@ -18,12 +18,16 @@ namespace cli {
 
 struct look_options {
     bool json = false;
-    std::optional<std::string> url;
-    std::string name;
+    std::optional<std::string> url{};
+    std::string name{}; ///< or a pattern; the verb's own where none is given
 };
 
-/// Throws `usage_error`: it was left out.
-void require_name(const look_options&, std::string_view verb);
+/// Whether such a verb is told a lock.
+enum class lock_word { none, optional, required };
+
+/// Parses --json, --url and the lock beside the options that the verb has told CLI11 to expect.
+/// False: help was asked for, and has been printed. Throws `usage_error`.
+bool parse_look(CLI::App&, look_options&, lock_word, arguments, std::string_view help);
 
 /// Asks the server by `look(client)`, which prints and answers the exit status.
 template <typename Look>
@@ -32,7 +36,7 @@ int ask_server(const inheritance& inherited, const look_options& given, Look loo
     end_with_reader(inherited);
     try {
         holdfast::client home{reaching(url)};
-        return after_output(look(home));
+        return look(home);
     } catch (const boost::system::system_error& failure) {
         return last_words{}.report(failure, url, "did not answer");
     }

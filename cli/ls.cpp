@@ -42,7 +42,8 @@ Usage: holdfast ls [OPTIONS] [PATTERN]
 
 A lock does not say since when it is held; SINCE is when its holder, a holdfast
 client, was started. LEFT is what is left of its lease, which its holder renews.
-LISTENING counts the connections that wait for its release.
+LISTENING counts the connections that wait for its release. Locks that this user
+may not read are left out.
 
 Exit status:
     0   it was listed, all or (said on stderr) a part of it
@@ -97,12 +98,8 @@ int ls(const inheritance& inherited, arguments all) {
     CLI::App expected{"", "ls"};
     expected.add_flag("-1,--names", names);
     expected.add_option("--limit", limit)->check(CLI::Range(1, 1'000'000));
-    expected.add_flag("--json", given.json);
-    expected.add_option("--url", given.url);
-    expected.add_option("PATTERN", given.name);
-    if (!parse(expected, std::move(all), help))
+    if (!parse_look(expected, given, lock_word::optional, std::move(all), help))
         return success;
-    reject_surplus(expected);
     if (given.json && names)
         throw usage_error{"--json and --names exclude each other"};
 

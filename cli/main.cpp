@@ -2,6 +2,7 @@
 // The holdfast program: which verb was meant, and what a mistake ends with. A verb is a file.
 #include "cli/exit_status.hpp"
 #include "cli/inheritance.hpp"
+#include "cli/output.hpp"
 #include "cli/say.hpp"
 #include "cli/suggestion.hpp"
 #include "cli/verbs.hpp"
@@ -12,6 +13,7 @@
 #include <array>
 #include <iostream>
 #include <system_error>
+#include <utility>
 
 namespace {
 
@@ -64,9 +66,29 @@ void print_help(std::ostream& out) {
            "keeps them.\n";
 }
 
+/// What others call it: without these, `lock` would be nearest to the verb that does its opposite.
+std::string in_our_words(const std::string& word) {
+    constexpr std::array<std::pair<std::string_view, std::string_view>, 6> names{{
+        {"lock", "run"},
+        {"exec", "run"},
+        {"list", "ls"},
+        {"show", "inspect"},
+        {"release", "unlock"},
+        {"check", "doctor"},
+    }};
+    const auto found =
+        std::ranges::find(names, word, &std::pair<std::string_view, std::string_view>::first);
+    return found == names.end() ? word : std::string{found->second};
+}
+
 [[noreturn]] void reject(const std::string& word) {
     throw cli::usage_error{(word.starts_with('-') ? "unknown option " : "there is no verb ") +
-                           cli::printable(word) + cli::advice_on(word, known_words(), "")};
+                           cli::printable(word) +
+                           cli::advice_on(in_our_words(word), known_words(), "")};
+}
+
+bool asks_for_help(const std::string& word) {
+    return word == "--help" || word == "-h" || word == "help";
 }
 
 int dispatch(const cli::inheritance& inherited, cli::arguments given) {
@@ -74,11 +96,14 @@ int dispatch(const cli::inheritance& inherited, cli::arguments given) {
         print_help(std::cerr);
         return cli::usage;
     }
-    const std::string first = std::move(given.front());
+    std::string first = std::move(given.front());
     given.erase(given.begin());
-    if (first == "--help" || first == "-h" || first == "help") {
-        print_help(std::cout);
-        return cli::success;
+    if (asks_for_help(first)) {
+        if (given.empty() || asks_for_help(given.front())) {
+            print_help(std::cout);
+            return cli::success;
+        }
+        first = std::exchange(given, {"--help"}).front();
     }
     if (first == "--version" || first == "-V") {
         std::cout << "holdfast " HOLDFAST_VERSION_STRING "\n";
@@ -95,7 +120,7 @@ int dispatch(const cli::inheritance& inherited, cli::arguments given) {
 int main(int count, char** values) {
     const cli::inheritance inherited = cli::inheritance::take();
     try {
-        return dispatch(inherited, {values + 1, values + std::max(count, 1)});
+        return cli::after_output(dispatch(inherited, {values + 1, values + std::max(count, 1)}));
     } catch (const cli::usage_error& mistake) {
         cli::say(mistake.what());
         return cli::usage;

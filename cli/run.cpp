@@ -39,10 +39,14 @@ Usage: holdfast run [OPTIONS] NAME -- COMMAND [ARGUMENT...]
 
 The command has a process group of its own, to which INT, TERM, HUP, QUIT, USR1,
 USR2, TSTP and CONT are passed on; on a terminal it has the foreground. Ctrl-Z
-stops the job, and its lock is still renewed. The command is killed if this
-program dies. If the lock is lost (the server is away too long, or an operator
-takes the lock), it is stopped: TERM, then KILL, also for the daemons it has
-started. In its environment, HOLDFAST_LOCK is the NAME and HOLDFAST_URL the
+stops the job, and its lock is still renewed.
+
+If the lock is lost (the server is away too long, or an operator takes it), the
+command is stopped: TERM, then KILL, also for the daemons it has started. If
+this program is killed, so is the command, but not what that has started, and
+not a command that became another user: put sudo before holdfast, not behind.
+
+In the command's environment, HOLDFAST_LOCK is the NAME and HOLDFAST_URL the
 server, with a password if you have put one there.
 
 Exit status:

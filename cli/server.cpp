@@ -172,7 +172,7 @@ int server(const inheritance& inherited, arguments all) {
         if (what == "stop")
             return stop(home, force);
         end_with_reader(inherited);
-        return after_output(status(home, json));
+        return status(home, json);
     } catch (const no_answer& failure) {
         throw no_server{std::string{"the private server: "} + failure.what() +
                         "; 'holdfast server stop --force' ends it"};

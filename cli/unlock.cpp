@@ -72,13 +72,8 @@ int unlock(const inheritance& inherited, arguments all) {
     CLI::App expected{"", "unlock"};
     expected.add_flag("--force", force);
     expected.add_flag("-y,--yes", yes);
-    expected.add_flag("--json", given.json);
-    expected.add_option("--url", given.url);
-    expected.add_option("NAME", given.name);
-    if (!parse(expected, std::move(all), help))
+    if (!parse_look(expected, given, lock_word::required, std::move(all), help))
         return success;
-    reject_surplus(expected);
-    require_name(given, "unlock");
     if (!force)
         throw usage_error{"only its holder can release a lock; --force takes it away from whoever "
                           "holds it: holdfast unlock --force NAME"};

@@ -44,13 +44,8 @@ int wait(const inheritance& inherited, arguments all) {
     std::optional<std::string> patience;
     CLI::App expected{"", "wait"};
     expected.add_option("-w,--wait", patience);
-    expected.add_flag("--json", given.json);
-    expected.add_option("--url", given.url);
-    expected.add_option("NAME", given.name);
-    if (!parse(expected, std::move(all), help))
+    if (!parse_look(expected, given, lock_word::required, std::move(all), help))
         return success;
-    reject_surplus(expected);
-    require_name(given, "wait");
     const auto most = patience ? parse_time("-w", *patience) : std::chrono::duration<double>::max();
 
     return ask_server(inherited, given, [&](holdfast::client& home) {

@@ -40,6 +40,8 @@ asio::awaitable<void> wait_report::tell() {
         } catch (const boost::system::system_error& failure) {
             if (failure.code() == asio::error::operation_aborted)
                 throw;
+            if (failure.code() == holdfast::errc::unreachable)
+                holder = "the server cannot be reached";
         }
         show(holder);
         co_await pause(1s);

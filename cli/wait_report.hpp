@@ -18,8 +18,7 @@ public:
     wait_report(const wait_report&) = delete;
     ~wait_report(); ///< removes the line
 
-    /// Runs until it is cancelled. A store that cannot be asked has nothing to tell: the wait
-    /// itself will find out.
+    /// Runs until it is cancelled. Why a store cannot be asked the wait itself will say.
     asio::awaitable<void> tell();
 
     /// The wait is over, and well.

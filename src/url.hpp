@@ -2,8 +2,11 @@
 // What a URL says about a client: which store, how to reach it, how patient to be.
 //
 //     redis://[user[:password]@]host[:port][/database][?lease_time=10s&prefix=shop:]
-//     rediss://...                             the same over TLS, and its parameters
-//     (redis/tls.hpp) unix:///path/to/socket[?database=N]      also redis+unix:// memory:NAME
+//     rediss://...                               the same over TLS
+//     unix:///path/to/socket[?database=N]        also redis+unix://
+//     memory:NAME
+//
+// docs/url.md tells of each parameter.
 #pragma once
 
 #include <holdfast/options.hpp>

@@ -28,8 +28,8 @@ struct hand_off {
 ///
 ///     client c{options{.url = "redis://db.internal/2", .prefix = "shop:"}};
 struct options {
-    /// redis://, unix://, memory:NAME; see redis/options.hpp. Its query may set any of the lengths
-    /// of time and texts below (`?lease_time=10s&prefix=shop:`), and then wins over the field.
+    /// redis://, unix://, memory:NAME, with parameters (`?lease_time=10s&prefix=shop:`) for most of
+    /// what is below, which then win over the field. All of them: docs/url.md.
     std::string url = "redis://127.0.0.1:6379";
 
     /// Who the client is, where `url` does not say it: a user or a password in the URL wins over

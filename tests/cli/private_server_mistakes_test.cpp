@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // What a user is told when there can be no private server.
+#include "cli/asking_verbs.hpp"
 #include "cli/private_server.hpp"
 
 #include <fstream>
@@ -15,10 +16,15 @@ using ::testing::HasSubstr;
 class NoPrivateServer : public with_private_server {
 protected:
     void is_refused_because(const std::string& why) {
-        const ended refused = run({"run", "job", "--", "echo", "ran"});
-        EXPECT_EQ(refused.status, 69);
-        EXPECT_EQ(refused.out, "");
-        EXPECT_THAT(refused.err, HasSubstr(why));
+        std::vector<std::vector<std::string>> verbs = asking_verbs();
+        verbs.insert(verbs.end(), {{"server", "status"}, {"server", "stop"}});
+        for (const std::vector<std::string>& verb : verbs) {
+            SCOPED_TRACE(verb.front());
+            const ended refused = run(verb);
+            EXPECT_EQ(refused.status, 69);
+            EXPECT_EQ(refused.out, "");
+            EXPECT_THAT(refused.err, HasSubstr(why));
+        }
     }
 };
 HOLDFAST_ON_EACH_SERVER(NoPrivateServer);

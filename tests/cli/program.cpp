@@ -156,6 +156,10 @@ void program::close_stdin() {
     ::close(std::exchange(in_, -1));
 }
 
+void program::close_stdout() {
+    ::close(std::exchange(out_, -1));
+}
+
 void program::close_stderr() {
     ::close(std::exchange(err_, -1));
 }

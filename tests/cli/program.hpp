@@ -51,6 +51,7 @@ public:
     std::string line();                 ///< the next line of its stdout
     bool said(const std::string& what); ///< whether its stderr has this in it by now
     void close_stdin();
+    void close_stdout(); ///< nobody reads it any more
     void close_stderr(); ///< nobody reads it any more
     void signal(int);
     ended end(); ///< waits for it

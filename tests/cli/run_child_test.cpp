@@ -63,11 +63,15 @@ TEST_P(TheCommand, MayStartADaemonWhichOutlivesTheLock) {
     daemon.kill();
 }
 
-TEST_P(TheCommand, DiesWithUs) {
-    program holder{shell("echo $$; read nothing"), url()};
+// The limit that docs/guarantees.md tells of: the kernel kills the command alone.
+TEST_P(TheCommand, DiesWithUsButNotWhatItHasStarted) {
+    program holder{shell("echo $$; sleep 1000 & echo $!; wait"), url()};
     observed_process command{std::stoi(holder.line())};
+    observed_process started{std::stoi(holder.line())};
     holder.signal(SIGKILL);
     EXPECT_TRUE(command.ended_within(far_too_long));
+    EXPECT_FALSE(started.ended_within(duration::zero()));
+    started.kill();
 }
 
 } // namespace

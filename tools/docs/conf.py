@@ -8,7 +8,7 @@ project = "holdfast"
 author = copyright = "the holdfast authors"
 extensions = ["myst_parser"]
 myst_heading_anchors = 4
-exclude_patterns = ["tools"]
+exclude_patterns = ["tools", "bench/report"]  # a template links as the page that is made of it
 
 html_theme = "furo"
 html_title = "holdfast"

@@ -14,7 +14,7 @@
 
 namespace holdfast::redis {
 
-/// How to reach one Redis or Valkey server. URL forms (docs: README):
+/// How to reach one Redis or Valkey server. URL forms (docs/url.md):
 ///
 ///     redis://[user[:password]@]host[:port][/database]
 ///     rediss://...                         the same over TLS; parameters: redis/tls.hpp
