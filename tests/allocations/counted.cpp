@@ -10,16 +10,32 @@ thread_local std::size_t count = 0;
 
 } // namespace
 
-// Of the whole program: `new[]` and the forms that do not throw come here too.
-void* operator new(std::size_t size) {
+// Of the whole program, and in all forms but those for wider alignment: a sanitizer has its own,
+// and what one of them gave must not be freed by another.
+void* operator new(std::size_t size, const std::nothrow_t&) noexcept {
     ++count;
-    void* const block = std::malloc(size);
+    return std::malloc(size);
+}
+void* operator new(std::size_t size) {
+    void* const block = ::operator new(size, std::nothrow);
     return block ? block : throw std::bad_alloc{};
+}
+void* operator new[](std::size_t size, const std::nothrow_t&) noexcept {
+    return ::operator new(size, std::nothrow);
+}
+void* operator new[](std::size_t size) {
+    return ::operator new(size);
 }
 void operator delete(void* block) noexcept {
     std::free(block);
 }
 void operator delete(void* block, std::size_t) noexcept {
+    std::free(block);
+}
+void operator delete[](void* block) noexcept {
+    std::free(block);
+}
+void operator delete[](void* block, std::size_t) noexcept {
     std::free(block);
 }
 
