@@ -175,6 +175,7 @@ void lane::wait_until_writable() {
 }
 
 bool lane::arrived() {
+    answer_ = nullptr;
     const ssize_t size = ::recv(socket_, inbox_.data(), inbox_.size(), MSG_DONTWAIT);
     if (size < 0 && (would_block() || errno == EINTR))
         return false;

@@ -137,9 +137,12 @@ TEST_F(Lane, AnAnswerThatIsOwedIsReadByWhoAsksNext) {
 }
 
 TEST_F(Lane, AnAnswerThatIsOwedIsCollectedWhenNobodyAsks) {
+    say(":0\r\n");
+    EXPECT_EQ(ask().integer, 0);
     owed first{*this};
     line_->collect();
     EXPECT_FALSE(first.resumed);
+    EXPECT_FALSE(line_->broken()) << "the answer of before is nothing that nobody asked for";
     say(":1\r\n");
     line_->collect();
     EXPECT_TRUE(first.resumed);
