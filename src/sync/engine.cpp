@@ -108,8 +108,11 @@ void engine::admit(const std::shared_ptr<acquisition>& call, const asio::any_io_
 // Not within whatever ended the last one's turn: there may be thousands that fail at once.
 void engine::next_turn(const std::string& name, gate& here) {
     acquisition* const first = here.shut() || stopped_ ? nullptr : here.first();
-    if (!first)
-        return gates_.forget_if_unused(name);
+    if (!first) {
+        if (here.unused())
+            gates_.forget(name);
+        return;
+    }
     patience_.forget(*first);
     here.begin_negotiation();
     auto begin = [self = shared_from_this(), call = first->step_out()] {

@@ -77,8 +77,8 @@ public:
     void start(const std::shared_ptr<acquisition>&, const asio::any_io_executor& where);
     void start(const std::shared_ptr<acquisition>& call) { start(call, executor()); }
     void acquisition_over(acquisition&);
-    void next_turn(const std::string& name,
-                   gate&); ///< if nobody of this client has it, or asks for it
+    /// If nobody of this client has it, or asks for it.
+    void next_turn(const std::string& name, gate&);
 
     void hold_lost(std::shared_ptr<wire_hold>, event_cause); // its own: forget() drops one
     void released(const wire_hold&, bool others_listen);     ///< the store says so

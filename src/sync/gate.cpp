@@ -10,12 +10,12 @@ void gate::let_go() {
 }
 
 gate& gates::of(const std::string& name) {
-    if (gate* const there = find(name))
-        return *there;
     if (spare_.empty())
         return by_name_[name];
     spare_.key() = name;
-    return by_name_.insert(std::move(spare_)).position->second;
+    auto entered = by_name_.insert(std::move(spare_));
+    spare_ = std::move(entered.node); // if the gate was there
+    return entered.position->second;
 }
 
 gate* gates::find(const std::string& name) {
@@ -23,12 +23,9 @@ gate* gates::find(const std::string& name) {
     return found == by_name_.end() ? nullptr : &found->second;
 }
 
-void gates::forget_if_unused(const std::string& name) {
-    const auto left = by_name_.find(name);
-    if (!left->second.unused())
-        return;
-    left->second.owes_courtesy = false;
-    spare_ = by_name_.extract(left);
+void gates::forget(const std::string& unused) {
+    spare_ = by_name_.extract(unused);
+    spare_.mapped().owes_courtesy = false;
 }
 
 void gates::note_others(const std::string& name, bool listen) {

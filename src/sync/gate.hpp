@@ -48,7 +48,7 @@ class gates {
 public:
     gate& of(const std::string& name);
     gate* find(const std::string& name);
-    void forget_if_unused(const std::string& name);
+    void forget(const std::string& unused);
     void let_go(); ///< of what they hold and of who queues; who negotiates leaves by itself
     std::size_t count() const { return by_name_.size(); }
 
