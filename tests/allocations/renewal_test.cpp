@@ -4,6 +4,7 @@
 #include "allocations/counted.hpp"
 #include "store/redis/renewal.hpp"
 #include "support/listed.hpp"
+#include "support/wrapped_store.hpp"
 #include "unit/sync/stage.hpp"
 
 #include <boost/asio/co_spawn.hpp>
@@ -23,52 +24,17 @@ std::string name_of(int i) {
 }
 
 /// Real in all but renewing.
-class yes_sayer final : public lock_store {
+class yes_sayer final : public support::wrapped_locks {
 public:
-    explicit yes_sayer(lock_store& real)
-        : real_{real} {}
+    using wrapped_locks::wrapped_locks;
 
-    bool offers(lock_kind kind) const noexcept override { return real_.offers(kind); }
-    limits bounds() const noexcept override { return real_.bounds(); }
-    std::optional<std::string> objection_to(const lock_name& name) const override {
-        return real_.objection_to(name);
-    }
-    std::unique_ptr<place> line_up(ask want, alarm& wake) override {
-        return real_.line_up(std::move(want), wake);
-    }
     asio::awaitable<std::vector<answer>> renew(hold_list holds, duration lease) override {
         ++requests;
         renewed += holds.size();
         co_return std::vector<answer>(holds.size(), answer{.granted = true, .term = lease});
     }
-    asio::awaitable<release_answer> release(hold what) override {
-        return real_.release(std::move(what));
-    }
-    std::unique_ptr<watch> watch_over(const hold&, doubter&) override { return nullptr; }
 
     std::size_t requests = 0, renewed = 0;
-
-private:
-    lock_store& real_;
-};
-
-class store_of_yes final : public store {
-public:
-    store_of_yes(std::unique_ptr<store> real, yes_sayer*& seen)
-        : real_{std::move(real)}
-        , locks_{real_->locks()} {
-        seen = &locks_;
-    }
-    lock_store& locks() noexcept override { return locks_; }
-    inspector& operators_view() noexcept override { return real_->operators_view(); }
-    asio::awaitable<std::vector<finding>> examine(ask trial) override {
-        return real_->examine(std::move(trial));
-    }
-    void close() noexcept override { real_->close(); }
-
-private:
-    std::unique_ptr<store> real_;
-    yes_sayer locks_;
 };
 
 /// What a whole company takes: lists of it, which grow, and the call itself.
@@ -85,8 +51,10 @@ TEST(Renewal, AllocatesNothingForAHold) {
     client home{io.get_executor(), clock,
                 options{.store =
                             [&](store_context context) {
-                                return std::make_unique<store_of_yes>(
-                                    server.connect()(std::move(context)), yes);
+                                auto made = std::make_unique<support::wrapped_store<yes_sayer>>(
+                                    server.connect()(std::move(context)));
+                                yes = &made->locks();
+                                return made;
                             },
                         .random = [] { return 0; }}};
     constexpr int leases = 4 * static_cast<int>(company);

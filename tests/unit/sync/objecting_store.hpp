@@ -3,13 +3,14 @@
 // memory server never does.
 #pragma once
 
+#include "support/wrapped_store.hpp"
+
 #include <holdfast/error.hpp>
 #include <holdfast/memory/server.hpp>
 #include <holdfast/store.hpp>
 
 #include <functional>
 #include <memory>
-#include <optional>
 #include <set>
 #include <string>
 #include <utility>
@@ -61,58 +62,36 @@ private:
     const interference& by_;
 };
 
-class objecting_locks final : public lock_store {
+class objecting_locks final : public support::wrapped_locks {
 public:
     objecting_locks(lock_store& real, interference& by)
-        : real_{real}
+        : wrapped_locks{real}
         , by_{by} {}
 
-    bool offers(lock_kind kind) const noexcept override { return real_.offers(kind); }
-    limits bounds() const noexcept override { return real_.bounds(); }
-    std::optional<std::string> objection_to(const lock_name& name) const override {
-        return real_.objection_to(name);
-    }
     std::unique_ptr<place> line_up(ask want, alarm& wake) override {
-        return std::make_unique<objecting_place>(real_.line_up(std::move(want), wake), by_);
+        return std::make_unique<objecting_place>(wrapped_locks::line_up(std::move(want), wake),
+                                                 by_);
     }
     asio::awaitable<std::vector<answer>> renew(hold_list holds, duration lease) override {
         by_.object(memory::verb::renew);
-        co_return co_await real_.renew(holds, lease);
+        co_return co_await wrapped_locks::renew(holds, lease);
     }
     asio::awaitable<release_answer> release(hold what) override {
         by_.object(memory::verb::release);
-        co_return co_await real_.release(std::move(what));
+        co_return co_await wrapped_locks::release(std::move(what));
     }
     std::unique_ptr<watch> watch_over(const hold&, doubter& whom) override {
         return std::make_unique<doubting_watch>(by_, whom);
     }
 
 private:
-    lock_store& real_;
     interference& by_;
-};
-
-class objecting_store final : public store {
-public:
-    objecting_store(std::unique_ptr<store> real, interference& by)
-        : real_{std::move(real)}
-        , locks_{real_->locks(), by} {}
-
-    lock_store& locks() noexcept override { return locks_; }
-    inspector& operators_view() noexcept override { return real_->operators_view(); }
-    asio::awaitable<std::vector<finding>> examine(ask trial) override {
-        return real_->examine(std::move(trial));
-    }
-    void close() noexcept override { real_->close(); }
-
-private:
-    std::unique_ptr<store> real_;
-    objecting_locks locks_;
 };
 
 inline store_factory with_interference(store_factory real, interference& by) {
     return [real = std::move(real), &by](store_context context) {
-        return std::make_unique<objecting_store>(real(std::move(context)), by);
+        return std::make_unique<support::wrapped_store<objecting_locks>>(real(std::move(context)),
+                                                                         by);
     };
 }
 

@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: Apache-2.0
+// A real store with something between it and its client.
+#pragma once
+
+#include <holdfast/store.hpp>
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace holdfast::support {
+
+/// Passes everything on. What derives from it does otherwise where a test wants that.
+class wrapped_locks : public lock_store {
+public:
+    explicit wrapped_locks(lock_store& real)
+        : real_{real} {}
+
+    bool offers(lock_kind kind) const noexcept override { return real_.offers(kind); }
+    limits bounds() const noexcept override { return real_.bounds(); }
+    std::optional<std::string> objection_to(const lock_name& name) const override {
+        return real_.objection_to(name);
+    }
+    std::unique_ptr<place> line_up(ask want, alarm& wake) override {
+        return real_.line_up(std::move(want), wake);
+    }
+    asio::awaitable<std::vector<answer>> renew(hold_list holds, duration lease) override {
+        return real_.renew(holds, lease);
+    }
+    asio::awaitable<release_answer> release(hold what) override {
+        return real_.release(std::move(what));
+    }
+    std::unique_ptr<watch> watch_over(const hold& what, doubter& whom) override {
+        return real_.watch_over(what, whom);
+    }
+
+private:
+    lock_store& real_;
+};
+
+/// With `Locks` around the real ones; they are made of those and of `more`.
+template <typename Locks>
+class wrapped_store final : public store {
+public:
+    template <typename... More>
+    explicit wrapped_store(std::unique_ptr<store> real, More&&... more)
+        : real_{std::move(real)}
+        , locks_{real_->locks(), std::forward<More>(more)...} {}
+
+    Locks& locks() noexcept override { return locks_; }
+    inspector& operators_view() noexcept override { return real_->operators_view(); }
+    asio::awaitable<std::vector<finding>> examine(ask trial) override {
+        return real_->examine(std::move(trial));
+    }
+    void close() noexcept override { real_->close(); }
+
+private:
+    std::unique_ptr<store> real_;
+    Locks locks_;
+};
+
+} // namespace holdfast::support
