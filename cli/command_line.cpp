@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cli/command_line.hpp"
 
-#include "cli/private_server.hpp"
-#include "cli/say.hpp"
-#include "cli/suggestion.hpp"
+#include "cli/server/private_server.hpp"
+#include "cli/terminal/say.hpp"
+#include "cli/text/suggestion.hpp"
 
 #include <CLI/App.hpp>
 #include <CLI/Config.hpp>

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // The holdfast program: which verb was meant, and what a mistake ends with. A verb is a file.
 #include "cli/exit_status.hpp"
-#include "cli/inheritance.hpp"
-#include "cli/output.hpp"
-#include "cli/say.hpp"
-#include "cli/suggestion.hpp"
+#include "cli/run/inheritance.hpp"
+#include "cli/terminal/output.hpp"
+#include "cli/terminal/say.hpp"
+#include "cli/text/suggestion.hpp"
 #include "cli/verbs.hpp"
 
 #include <holdfast/version.hpp>

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Whatever a peer sends, in whatever pieces: the same answers come out, or the same refusal.
 #include "input.hpp"
-#include "redis/answer_reader.hpp"
-#include "redis/failure.hpp"
+#include "net/failure.hpp"
+#include "redis/wire/answer_reader.hpp"
 
 #include <string>
 #include <vector>

@@ -14,8 +14,8 @@
 #include <holdfast/options.hpp>
 #include <holdfast/recursive_mutex.hpp>
 #include <holdfast/redis/options.hpp>
-#include <holdfast/redis/tls.hpp>
 #include <holdfast/secret.hpp>
 #include <holdfast/store.hpp>
 #include <holdfast/time.hpp>
+#include <holdfast/tls.hpp>
 #include <holdfast/version.hpp>

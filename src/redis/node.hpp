@@ -3,8 +3,8 @@
 // model of the server can stand here in tests, and a router that chooses a node later.
 #pragma once
 
-#include "redis/reply.hpp"
 #include "redis/script.hpp"
+#include "redis/wire/reply.hpp"
 #include "runtime/remote_clock.hpp"
 
 #include <holdfast/time.hpp>
@@ -32,6 +32,9 @@ struct channel_name {
         : text{std::move(s)} {}
     std::string text;
 };
+
+/// How long a caller waits for a subscription to be confirmed before it polls without.
+inline constexpr duration confirmation_patience = std::chrono::seconds{1};
 
 /// One listener of one channel. Destroying it stops the ringing; the subscription lingers.
 class hearing {

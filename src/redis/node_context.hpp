@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include "redis/address.hpp"
-#include "redis/tls_context.hpp"
+#include "net/address.hpp"
+#include "net/tls_context.hpp"
 #include "runtime/remote_clock.hpp"
 
 #include <holdfast/redis/options.hpp>
@@ -21,9 +21,9 @@ struct node_context {
 
     const options how;
     const store_context home;
-    const std::string address = address_of(how);
-    const std::unique_ptr<tls_context> tls =
-        how.tls ? std::make_unique<tls_context>(*how.tls, how.host) : nullptr; // null: plain
+    const std::string address = net::address_of(how.unix_socket, how.host, how.port);
+    const std::unique_ptr<net::tls_context> tls =
+        how.tls ? std::make_unique<net::tls_context>(*how.tls, how.host) : nullptr; // null: plain
     runtime::remote_clock server_clock;
 };
 

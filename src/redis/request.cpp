@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "redis/request.hpp"
 
-#include "redis/classify.hpp"
-#include "redis/rights.hpp"
+#include "redis/wire/classify.hpp"
+#include "redis/wire/rights.hpp"
 
 namespace holdfast::redis {
 namespace {
@@ -35,10 +35,10 @@ void request::compose(composer out, const runtime::remote_clock& clock) const {
 
 reply request::take_answer() {
     if (failed)
-        throw failure{*failed};
+        throw net::failure{*failed};
     if (answer.type == reply::kind::error)
-        throw failure{classify(answer.text),
-                      with_missing_right(answer.text, missing_right(answer.text, what, keys))};
+        throw net::failure{classify(answer.text),
+                           with_missing_right(answer.text, missing_right(answer.text, what, keys))};
     return std::move(answer);
 }
 

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include "redis/composer.hpp"
-#include "redis/failure.hpp"
+#include "net/failure.hpp"
 #include "redis/node.hpp"
+#include "redis/wire/composer.hpp"
 
 #include <boost/intrusive/list_hook.hpp>
 
@@ -49,7 +49,7 @@ struct request {
     using waiter = asio::any_completion_handler<void()>;
     waiter resume;
     reply answer;
-    std::shared_ptr<const failure> failed;
+    std::shared_ptr<const net::failure> failed;
 };
 
 } // namespace holdfast::redis

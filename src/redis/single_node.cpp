@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "redis/single_node.hpp"
 
-#include "redis/ear.hpp"
-#include "redis/lanes.hpp"
-#include "redis/mouth.hpp"
+#include "redis/ear/ear.hpp"
+#include "redis/lanes/lanes.hpp"
+#include "redis/mouth/mouth.hpp"
 
 #include <boost/asio/deferred.hpp>
 

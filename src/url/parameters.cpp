@@ -21,7 +21,7 @@ struct setting {
 };
 
 /// Whoever asks for protection must not go without it unawares.
-redis::tls_options& needed(std::optional<redis::tls_options>& tls, std::string_view name) {
+tls_options& needed(std::optional<redis::tls_options>& tls, std::string_view name) {
     if (!tls)
         refuse("url: " + std::string{name} +
                " is for rediss://; without the second s nothing is protected");
@@ -83,14 +83,14 @@ private:
             field = static_cast<Count>(number_in(name, text, ""));
         });
     }
-    void add_tls(std::optional<redis::tls_options>& tls) {
-        const auto add_text = [&](std::string_view name, std::string redis::tls_options::*field) {
+    void add_tls(std::optional<tls_options>& tls) {
+        const auto add_text = [&](std::string_view name, std::string tls_options::*field) {
             add(name, [=, &tls](const std::string& text) { needed(tls, name).*field = text; });
         };
-        add_text("tls_ca_file", &redis::tls_options::ca_file);
-        add_text("tls_certificate_file", &redis::tls_options::certificate_file);
-        add_text("tls_key_file", &redis::tls_options::key_file);
-        add_text("tls_server_name", &redis::tls_options::server_name);
+        add_text("tls_ca_file", &tls_options::ca_file);
+        add_text("tls_certificate_file", &tls_options::certificate_file);
+        add_text("tls_key_file", &tls_options::key_file);
+        add_text("tls_server_name", &tls_options::server_name);
         constexpr std::string_view unsafe = "tls_insecure_skip_verification";
         add(unsafe, [=, this, &tls](const std::string& text) {
             if (text != "yes")

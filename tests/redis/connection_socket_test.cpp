@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // TCP: how a socket is made, and how a server is found.
-#include "redis/connection.hpp"
-#include "redis/look_up.hpp"
+#include "net/look_up.hpp"
+#include "redis/link/connection.hpp"
 #include "redis/single_node.hpp"
 #include "runtime/real_clock.hpp"
 
@@ -24,7 +24,7 @@ using ::testing::HasSubstr;
 
 class ConnectionSocket : public ::testing::Test {
 protected:
-    int option(stream_socket& socket, int level, int name) {
+    int option(net::stream_socket& socket, int level, int name) {
         int value = -1;
         socklen_t size = sizeof value;
         EXPECT_EQ(::getsockopt(socket.native_handle(), level, name, &value, &size), 0);
@@ -40,7 +40,7 @@ protected:
                 if (failed)
                     std::rethrow_exception(failed);
                 outcome.emplace();
-            } catch (const failure& why) {
+            } catch (const net::failure& why) {
                 EXPECT_EQ(why.code(), errc::unreachable);
                 outcome = why.text();
             }
@@ -58,8 +58,8 @@ protected:
 
 TEST_F(ConnectionSocket, IsMadeWithAllThatAsioLeavesToChance) {
     how_.command_timeout = 6s;
-    stream_socket socket{io_};
-    ASSERT_FALSE(open_socket(socket, acceptor_.local_endpoint(), how_));
+    net::stream_socket socket{io_};
+    ASSERT_FALSE(net::open_socket(socket, acceptor_.local_endpoint(), how_));
     EXPECT_TRUE(::fcntl(socket.native_handle(), F_GETFD) & FD_CLOEXEC);
     EXPECT_TRUE(::fcntl(socket.native_handle(), F_GETFL) & O_NONBLOCK);
     EXPECT_EQ(option(socket, IPPROTO_TCP, TCP_NODELAY), 1);
@@ -73,8 +73,8 @@ TEST_F(ConnectionSocket, IsMadeWithAllThatAsioLeavesToChance) {
 TEST_F(ConnectionSocket, CopesWithExtremeTimeouts) {
     for (const duration extreme : {duration{1}, duration{24h}, duration::max()}) {
         how_.command_timeout = extreme;
-        stream_socket socket{io_};
-        ASSERT_FALSE(open_socket(socket, acceptor_.local_endpoint(), how_));
+        net::stream_socket socket{io_};
+        ASSERT_FALSE(net::open_socket(socket, acceptor_.local_endpoint(), how_));
         EXPECT_GE(option(socket, IPPROTO_TCP, TCP_KEEPIDLE), 1);
         EXPECT_GE(option(socket, IPPROTO_TCP, TCP_KEEPINTVL), 1);
         EXPECT_GE(option(socket, IPPROTO_TCP, TCP_USER_TIMEOUT), 1000);

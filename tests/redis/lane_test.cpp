@@ -2,8 +2,8 @@
 // A lane: the calling thread itself writes and reads. The server here is the other end of a pair of
 // sockets.
 #include "node_fixture.hpp"
-#include "redis/lane.hpp"
-#include "redis/lanes.hpp"
+#include "redis/lanes/lane.hpp"
+#include "redis/lanes/lanes.hpp"
 
 #include <algorithm>
 #include <optional>
@@ -158,7 +158,7 @@ TEST_F(Lane, WhoIsOwedAnAnswerHearsThatTheLaneEnded) {
     EXPECT_FALSE(first.resumed) << "within the end of the lane";
     settle();
     ASSERT_TRUE(first.resumed);
-    EXPECT_THROW((void)first.asked.take_answer(), failure);
+    EXPECT_THROW((void)first.asked.take_answer(), net::failure);
 }
 
 TEST_F(Lane, WhatIsNotTheProtocolBreaksIt) {

@@ -3,7 +3,7 @@
 // be read (traces/README.md).
 #pragma once
 
-#include "redis/reply.hpp"
+#include "redis/wire/reply.hpp"
 #include "support/listener.hpp"
 
 #include <boost/json.hpp>

@@ -2,7 +2,7 @@
 // A plain blocking connection for tests: what any other program on the same server would use.
 #pragma once
 
-#include "redis/reply.hpp"
+#include "redis/wire/reply.hpp"
 
 #include <memory>
 #include <optional>

@@ -25,9 +25,10 @@ EXCEPTIONS: list[tuple[str, str, str, str]] = []
 LAYERS = {
     "src/sync": ("sync",),
     "src/runtime": ("runtime",),
-    "src/redis": ("redis", "runtime"),
+    "src/net": ("net", "runtime"),
+    "src/redis": ("redis", "net", "runtime"),
     "src/store/remote": ("store/remote", "runtime"),
-    "src/store/redis": ("store/redis", "store/remote", "redis", "runtime"),
+    "src/store/redis": ("store/redis", "store/remote", "redis", "net", "runtime"),
     "src/store/memory": ("store/memory", "store/remote", "runtime"),
     "include": (),
     "cli": ("cli",),

@@ -32,10 +32,10 @@ class RulesTest(unittest.TestCase):
         self.finds(rule, "src/sync/gate.cpp", 2, HEAD + "#include <boost/asio/ip/tcp.hpp>\n")
         self.finds(rule, "src/sync/gate.cpp", 2, HEAD + "#include <boost/asio/steady_timer.hpp>\n")
         self.finds(rule, "src/sync/gate.cpp", 2, HEAD + "#include <thread>\n")
-        self.finds(rule, "src/redis/ear.cpp", 2, HEAD + '#include "store/redis/names.hpp"\n')
+        self.finds(rule, "src/redis/ear/ear.cpp", 2, HEAD + '#include "store/redis/names.hpp"\n')
         self.finds(rule, "src/store/memory/a.cpp", 2, HEAD + '#include "redis/node.hpp"\n')
         self.finds(rule, "src/runtime/loop.cpp", 2, HEAD + '#include "sync/gate.hpp"\n')
-        self.finds(rule, "cli/run.cpp", 2, HEAD + '#include "sync/gate.hpp"\n')
+        self.finds(rule, "cli/run/run.cpp", 2, HEAD + '#include "sync/gate.hpp"\n')
         self.finds(rule, "include/holdfast/mutex.hpp", 3,
                    HEAD + '#pragma once\n#include "sync/gate.hpp"\n')
 
@@ -43,7 +43,7 @@ class RulesTest(unittest.TestCase):
         self.passes("src/sync/gate.cpp", HEAD + '#include "sync/gate.hpp"\n#include <chrono>\n')
         self.passes("src/store/redis/a.cpp", HEAD + '#include "redis/node.hpp"\n')
         self.passes("src/client.cpp", HEAD + '#include "store/redis/lock_store.hpp"\n')
-        self.passes("cli/run.cpp", HEAD + '#include "cli/child.hpp"\n#include <holdfast/a.hpp>\n')
+        self.passes("cli/run/run.cpp", HEAD + '#include "cli/child.hpp"\n#include <holdfast/a.hpp>\n')
 
     def test_the_real_world_comes_in_through_the_runtime(self):
         for call in ("std::chrono::steady_clock::now()", "std::this_thread::sleep_for(a)",

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // docs/errors.md is written by this test: HOLDFAST_REWRITE=1 tests/unit_test, and look at the diff.
 #include "explanation.hpp"
-#include "redis/classify.hpp"
+#include "redis/wire/classify.hpp"
 #include "support/source_tree.hpp"
 
 #include <cstdlib>

@@ -3,8 +3,8 @@
 
 #include <holdfast/credentials.hpp>
 #include <holdfast/export.hpp>
-#include <holdfast/redis/tls.hpp>
 #include <holdfast/store.hpp>
+#include <holdfast/tls.hpp>
 
 #include <chrono>
 #include <cstddef>
@@ -14,10 +14,12 @@
 
 namespace holdfast::redis {
 
+using holdfast::tls_options;
+
 /// How to reach one Redis or Valkey server. URL forms (docs/url.md):
 ///
 ///     redis://[user[:password]@]host[:port][/database]
-///     rediss://...                         the same over TLS; parameters: redis/tls.hpp
+///     rediss://...                         the same over TLS; parameters: tls.hpp
 ///     unix:///path/to/socket[?database=N]  (also redis+unix://)
 struct options {
     std::string host = "127.0.0.1"; ///< name or address; ignored where `unix_socket` is given

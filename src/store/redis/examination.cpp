@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "store/redis/examination.hpp"
 
-#include "redis/failure.hpp"
+#include "net/failure.hpp"
 #include "runtime/wall_clock.hpp"
 #include "store/redis/client_cards.hpp"
 #include "store/redis/mutex_requests.hpp"
@@ -25,10 +25,8 @@ constexpr microseconds clocks_agree = std::chrono::seconds{1};
 /// Of a lease: a renewal, which has two thirds of one, may then need several attempts.
 constexpr int slow_part_of_lease = 10;
 
-constexpr duration confirmation_patience = std::chrono::seconds{1};
-
 std::string story_of(const boost::system::system_error& why) {
-    const auto* const told = dynamic_cast<const failure*>(&why);
+    const auto* const told = dynamic_cast<const net::failure*>(&why);
     return told ? told->text() : why.what();
 }
 

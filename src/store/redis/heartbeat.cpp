@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "store/redis/heartbeat.hpp"
 
-#include "redis/background.hpp"
-#include "redis/failure.hpp"
+#include "net/background.hpp"
+#include "net/failure.hpp"
 
 #include <algorithm>
 #include <limits>
@@ -38,7 +38,7 @@ void heartbeat::beat(duration lease, time_point now) {
 }
 
 void heartbeat::start_writing(duration kept) {
-    run_in_background(context_.executor, write(shared_from_this(), kept));
+    net::run_in_background(context_.executor, write(shared_from_this(), kept));
 }
 
 asio::awaitable<void> heartbeat::write(std::shared_ptr<heartbeat> self, duration kept) {

@@ -23,8 +23,6 @@ private:
     std::unique_ptr<hearing> ear_;
 };
 
-constexpr duration confirmation_patience = std::chrono::seconds{1};
-
 } // namespace
 
 asio::awaitable<std::optional<holding>> lock_inspector::inspect(lock_name name) {

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "redis/node.hpp"
-#include "redis/reply.hpp"
+#include "redis/wire/reply.hpp"
 
 #include <holdfast/inspection.hpp>
 

@@ -11,9 +11,6 @@
 namespace holdfast::redis {
 namespace {
 
-/// How long a look waits until the server confirms that it will tell us of releases.
-constexpr duration confirmation_patience = std::chrono::seconds{1};
-
 /// A waiter that cannot be told of releases asks at least this often.
 constexpr duration unheard_poll_bound = std::chrono::seconds{1};
 

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "store/redis/redis_store.hpp"
 
-#include "redis/failure.hpp"
+#include "net/failure.hpp"
+#include "net/tls_context.hpp"
 #include "redis/single_node.hpp"
-#include "redis/tls_context.hpp"
 
 #include <holdfast/error.hpp>
 #include <holdfast/redis/options.hpp>
@@ -54,8 +54,8 @@ void check_tls(const options& how) {
     require(name.size() <= server_name_bytes_max, "the server's name is longer than any can be");
     require(name.find('\0') == std::string::npos, "tls.server_name contains a NUL byte");
     try {
-        check_files(tls);
-    } catch (const failure& why) {
+        net::check_files(tls);
+    } catch (const net::failure& why) {
         require(false, why.text());
     }
 }

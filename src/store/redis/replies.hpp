@@ -3,7 +3,7 @@
 // anything, and nothing may be believed that was not said.
 #pragma once
 
-#include "redis/reply.hpp"
+#include "redis/wire/reply.hpp"
 
 #include <holdfast/error.hpp>
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "redis/answer_reader.hpp"
-#include "redis/failure.hpp"
+#include "net/failure.hpp"
+#include "redis/wire/answer_reader.hpp"
 
 #include <optional>
 #include <string>
@@ -29,7 +29,7 @@ std::string objection_to(std::string_view bytes, std::size_t bytes_max = 1024) {
         reader.feed(bytes);
         while (reader.next())
             ;
-    } catch (const failure& wrong) {
+    } catch (const net::failure& wrong) {
         EXPECT_EQ(wrong.code(), make_error_code(store_errc::protocol));
         return wrong.text();
     }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "redis/channels.hpp"
+#include "redis/ear/channels.hpp"
 
 #include <gmock/gmock.h>
 
@@ -53,7 +53,7 @@ protected:
         said.items = {text(std::move(verb)), text(std::move(name)), text("1")};
         EXPECT_FALSE(all_.hear(said, at(0)));
     }
-    std::optional<failure> refuse(std::string words, int try_again_at = 1000) {
+    std::optional<net::failure> refuse(std::string words, int try_again_at = 1000) {
         return all_.hear(text(std::move(words), kind::error), at(try_again_at));
     }
     void listen(listener& who, int at_once = 1) {
@@ -220,10 +220,10 @@ TEST_F(Channels, AnswersInAnotherOrderMakeNoSense) {
     all_.connected();
     all_.add(a_, "ch");
     tells();
-    EXPECT_THROW(answer("subscribe", "another"), failure);
-    EXPECT_THROW(answer("subscribe", "ch"), failure); // only one was awaited
-    EXPECT_THROW(refuse("NOPERM no"), failure);
-    EXPECT_THROW((void)all_.hear(text("PONG", kind::status), at(0)), failure);
+    EXPECT_THROW(answer("subscribe", "another"), net::failure);
+    EXPECT_THROW(answer("subscribe", "ch"), net::failure); // only one was awaited
+    EXPECT_THROW(refuse("NOPERM no"), net::failure);
+    EXPECT_THROW((void)all_.hear(text("PONG", kind::status), at(0)), net::failure);
 }
 
 TEST_F(Channels, APingIsAnsweredInEitherForm) {

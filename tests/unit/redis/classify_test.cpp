@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "redis/classify.hpp"
+#include "redis/wire/classify.hpp"
 
 #include <ostream>
 #include <string>

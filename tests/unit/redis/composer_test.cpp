@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "redis/composer.hpp"
 #include "redis/request.hpp"
+#include "redis/wire/composer.hpp"
 
 #include <limits>
 

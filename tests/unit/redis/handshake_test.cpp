@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "redis/failure.hpp"
-#include "redis/handshake.hpp"
+#include "net/failure.hpp"
+#include "redis/link/handshake.hpp"
 
 #include <gmock/gmock.h>
 
@@ -49,13 +49,13 @@ protected:
     }
 
     /// The failure if `answer` comes when `step` is awaited.
-    std::optional<failure> failure_of(std::string_view step, const reply& answer) {
+    std::optional<net::failure> failure_of(std::string_view step, const reply& answer) {
         handshake greeting{how_, who_, "label", purpose::commands};
         while (greeting.awaited() != step)
             greeting.judge(greeting.awaited() == "ROLE" ? array({"master"}) : status("OK"));
         try {
             greeting.judge(answer);
-        } catch (const failure& why) {
+        } catch (const net::failure& why) {
             return why;
         }
         return std::nullopt;

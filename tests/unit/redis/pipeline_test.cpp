@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "redis/pipeline.hpp"
+#include "redis/mouth/pipeline.hpp"
 
 #include <gmock/gmock.h>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "redis/rights.hpp"
+#include "redis/wire/rights.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: Apache-2.0
+// The processes that the demo starts. Their server is in HOLDFAST_URL, so that a password in it is
+// not on a command line. A worker's stdin is the file with the number; whoever does something
+// writes a byte to stdout for it.
+#include "cli/exit_status.hpp"
+#include "cli/look/reaching.hpp"
+#include "cli/terminal/last_words.hpp"
+#include "cli/terminal/say.hpp"
+#include "cli/verbs.hpp"
+
+#include <holdfast/client.hpp>
+#include <holdfast/mutex.hpp>
+
+#include <cstdio>
+#include <cstdlib>
+#include <mutex>
+#include <thread>
+
+#include <unistd.h>
+
+namespace cli {
+namespace {
+
+using namespace std::chrono_literals;
+
+void report_one() {
+    if (::write(STDOUT_FILENO, ".", 1) != 1)
+        std::exit(internal_error); // the demo is gone
+}
+
+/// What everybody who forgets a lock does.
+void add_one_to_file() {
+    char text[16] = {};
+    if (::pread(STDIN_FILENO, text, sizeof text - 1, 0) < 0)
+        std::exit(internal_error);
+    const long number = std::strtol(text, nullptr, 10);
+
+    std::this_thread::sleep_for(2ms); // the work for which it was read
+
+    const int length = std::snprintf(text, sizeof text, "%08ld\n", number + 1);
+    if (::pwrite(STDIN_FILENO, text, static_cast<std::size_t>(length), 0) != length)
+        std::exit(internal_error);
+    report_one();
+}
+
+void add_without_lock(int count) {
+    for (; count > 0; --count)
+        add_one_to_file();
+}
+
+void add_with_lock(int count, const std::string& url, const std::string& name) {
+    holdfast::client home{reaching(url)};
+    holdfast::mutex lock{home, name};
+    for (; count > 0; --count) {
+        const std::scoped_lock held{lock};
+        add_one_to_file();
+    }
+}
+
+} // namespace
+
+int demo_worker(const inheritance&, arguments given) {
+    if (given.empty())
+        throw usage_error{"demo-worker is for 'holdfast demo' only"};
+    const int count = std::atoi(given[0].c_str());
+    if (given.size() == 1) {
+        add_without_lock(count);
+        return success;
+    }
+    const std::string url = server_url(std::nullopt);
+    try {
+        add_with_lock(count, url, given[1]);
+        return success;
+    } catch (const boost::system::system_error& failure) {
+        return last_words{}.report(failure, url);
+    }
+}
+
+int demo_holder(const inheritance&, arguments given) {
+    if (given.size() != 2)
+        throw usage_error{"demo-holder is for 'holdfast demo' only"};
+    const std::string url = server_url(std::nullopt);
+    try {
+        holdfast::client home{reaching(url)};
+        holdfast::mutex lock{home, given[0], holdfast::lease_time{parse_time("lease", given[1])}};
+        const std::scoped_lock held{lock};
+        report_one();
+        for (;;)
+            ::pause();
+    } catch (const boost::system::system_error& failure) {
+        return last_words{}.report(failure, url);
+    }
+}
+
+} // namespace cli

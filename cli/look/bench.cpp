@@ -1,0 +1,125 @@
+// SPDX-License-Identifier: Apache-2.0
+// `holdfast bench`: what locks cost on the user's own server.
+#include "cli/exit_status.hpp"
+#include "cli/look/lock_json.hpp"
+#include "cli/look/looking.hpp"
+#include "cli/look/measurement.hpp"
+#include "cli/terminal/say.hpp"
+#include "cli/text/table.hpp"
+#include "cli/verbs.hpp"
+
+#include <CLI/App.hpp>
+#include <CLI/Config.hpp>
+#include <CLI/Formatter.hpp>
+#include <boost/json/array.hpp>
+
+#include <array>
+#include <cmath>
+#include <cstdio>
+#include <iostream>
+
+namespace cli {
+namespace {
+
+constexpr std::string_view bench_help =
+    R"(Measures locks on your own server: how long lock() and unlock() take together,
+as a program sees it that waits for both, and how many of these pairs one
+process makes in a second.
+
+Usage: holdfast bench [OPTIONS]
+
+  -t, --time SECONDS   how long each of the three measurements takes (default 2;
+                       500ms, 1m)
+      --threads N      how many threads there are in the second and third
+                       (default 8)
+      --json           for programs: {"measurements": [{"threads", "locks",
+                       "pairs", "pairs_per_second", "p50_us", "p99_us"}]}
+      --url URL        the server, as for 'holdfast run'
+  -h, --help           this text
+
+Takes locks of names of its own, holdfast-bench:..., and leaves none behind. It
+loads the server as much as it can: mind who else uses it. What other machines
+can do beside this one, it does not tell.
+
+Exit status:
+    0   it was measured
+   64   the command line is wrong
+   69   the server cannot be reached, or refuses
+
+Example:
+  holdfast bench --threads 32 -t 5 --url redis://db.internal
+)";
+
+struct measured {
+    workload what;
+    measurement came_out;
+};
+
+double microseconds(std::chrono::nanoseconds length) {
+    const auto tenths = length.count() / 100;
+    return static_cast<double>(tenths) / 10;
+}
+
+std::string with_one_digit(double number) {
+    std::array<char, 32> text{};
+    return {text.data(),
+            static_cast<std::size_t>(std::snprintf(text.data(), text.size(), "%.1f", number))};
+}
+
+std::string in_words(const workload& what) {
+    if (what.threads == 1)
+        return "1 thread";
+    return std::to_string(what.threads) +
+           (what.locks == 1 ? " threads, one lock" : " threads, a lock each");
+}
+
+void print_table(const std::vector<measured>& all) {
+    table lines{{{"WHO", true}, {"PAIRS/S"}, {"P50 (us)"}, {"P99 (us)"}}};
+    for (const auto& [what, got] : all)
+        lines.add({in_words(what), std::to_string(std::llround(got.pairs_per_second)),
+                   with_one_digit(microseconds(got.p50)), with_one_digit(microseconds(got.p99))});
+    lines.print(std::cout, form_of(STDOUT_FILENO));
+}
+
+void print_json(const std::vector<measured>& all) {
+    boost::json::array lines;
+    for (const auto& [what, got] : all)
+        lines.push_back({{"threads", what.threads},
+                         {"locks", what.locks},
+                         {"pairs", got.pairs},
+                         {"pairs_per_second", std::round(got.pairs_per_second)},
+                         {"p50_us", microseconds(got.p50)},
+                         {"p99_us", microseconds(got.p99)}});
+    write_json(boost::json::object{{"measurements", std::move(lines)}});
+}
+
+} // namespace
+
+int bench(const inheritance& inherited, arguments all) {
+    look_options given;
+    std::string length = "2";
+    std::size_t threads = 8;
+    CLI::App expected{"", "bench"};
+    expected.add_option("-t,--time", length);
+    expected.add_option("--threads", threads)->check(CLI::Range(2, 1000));
+    if (!parse_look(expected, given, lock_word::none, std::move(all), bench_help))
+        return success;
+    const auto each = parse_time("-t", length);
+    constexpr std::chrono::hours longest{1};
+    if (each.count() <= 0 || each > longest)
+        throw usage_error{"-t: more than nothing, and an hour at most"};
+
+    return ask_server(inherited, given, [&](holdfast::client& home) {
+        const std::string name = "holdfast-bench:" + home.id();
+        (void)home.inspect(name); // a lock would wait for a server that is not there
+        std::vector<measured> done;
+        for (const workload& next :
+             {workload{name, 1, 1, each}, workload{name, threads, threads, each},
+              workload{name, threads, 1, each}})
+            done.push_back({next, measure(home, next)});
+        given.json ? print_json(done) : print_table(done);
+        return success;
+    });
+}
+
+} // namespace cli

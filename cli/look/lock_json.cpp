@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cli/look/lock_json.hpp"
+
+#include "cli/text/utf8.hpp"
+
+#include <boost/json/array.hpp>
+#include <boost/json/serialize.hpp>
+
+#include <array>
+#include <ctime>
+#include <iostream>
+
+namespace cli {
+namespace {
+
+namespace json = boost::json;
+
+/// What a byte becomes that is no part of a letter.
+constexpr std::string_view replacement = "\xef\xbf\xbd"; // U+FFFD
+
+std::string hexadecimal(std::string_view bytes) {
+    constexpr std::string_view digits = "0123456789abcdef";
+    std::string all;
+    for (const char each : bytes) {
+        const auto byte = static_cast<unsigned char>(each);
+        all.append({digits[byte >> 4], digits[byte & 15]});
+    }
+    return all;
+}
+
+/// By RFC 3339, in UTC.
+std::string date(std::chrono::seconds since_1970) {
+    const std::time_t moment = since_1970.count();
+    std::tm parts{};
+    std::array<char, 32> words{};
+    if (::gmtime_r(&moment, &parts) == nullptr)
+        return {};
+    return {words.data(), std::strftime(words.data(), words.size(), "%FT%TZ", &parts)};
+}
+
+json::value to_json(const std::optional<holdfast::client_card>& client) {
+    if (!client)
+        return nullptr;
+    return json::object{{"host", text_in_json(client->host)},
+                        {"pid", client->pid},
+                        {"program", text_in_json(client->program)},
+                        {"label", text_in_json(client->label)},
+                        {"since", date(client->since)}};
+}
+
+template <typename Number>
+json::value or_null(const std::optional<Number>& number) {
+    return number ? json::value(*number) : json::value(nullptr);
+}
+
+} // namespace
+
+json::string text_in_json(std::string_view words) {
+    return json::string{as_utf8(words, replacement)};
+}
+
+json::object named(std::string_view name) {
+    json::object made{{"name", text_in_json(name)}};
+    if (as_utf8(name, "").size() != name.size())
+        made["name_hex"] = hexadecimal(name);
+    return made;
+}
+
+json::object to_json(const holdfast::lock_state& lock) {
+    json::array owners;
+    for (const holdfast::lock_owner& each : lock.owners)
+        owners.push_back({{"owner", text_in_json(each.text)},
+                          {"count", each.count},
+                          {"is_holdfast", each.is_holdfast},
+                          {"client", to_json(each.client)}});
+    json::object made = named(lock.name);
+    made["kind"] = to_string(lock.kind);
+    made["type"] = text_in_json(lock.type);
+    made["owners"] = std::move(owners);
+    made["lease_left_ms"] = lock.remaining ? json::value(lock.remaining->count()) : nullptr;
+    made["listeners"] = or_null(lock.listeners);
+    return made;
+}
+
+void write_json(const json::object& whole) {
+    std::cout << json::serialize(whole) << '\n';
+}
+
+} // namespace cli

@@ -1,0 +1,124 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cli/look/lock_words.hpp"
+
+#include <array>
+#include <ctime>
+
+namespace cli {
+namespace {
+
+using holdfast::client_card;
+using holdfast::duration;
+using holdfast::lock_owner;
+using namespace std::chrono_literals;
+
+/// `<uuid>:<number>`, and what stands behind it in a read-write lock.
+struct owner_parts {
+    std::string client, number, rest;
+};
+
+owner_parts parts_of(const std::string& owner) {
+    const std::size_t colon = owner.find(':');
+    if (colon == owner.npos)
+        return {owner, "", ""};
+    const std::size_t second = owner.find(':', colon + 1);
+    return {owner.substr(0, colon), owner.substr(colon + 1, second - colon - 1),
+            second == owner.npos ? "" : owner.substr(second + 1)};
+}
+
+template <typename Unit>
+std::string whole(duration length, const char* unit) {
+    return std::to_string(std::chrono::floor<Unit>(length).count()) + unit;
+}
+
+std::string date(std::chrono::seconds since_1970, const char* form) {
+    const std::time_t moment = since_1970.count();
+    std::tm parts{};
+    std::array<char, 32> text{};
+    if (::localtime_r(&moment, &parts) == nullptr)
+        return "?";
+    return {text.data(), std::strftime(text.data(), text.size(), form, &parts)};
+}
+
+using days = std::chrono::duration<std::int64_t, std::ratio<86'400>>;
+
+std::string first_and_more(const holdfast::lock_state& lock,
+                           std::string (*in_form)(const lock_owner&)) {
+    if (lock.owners.empty())
+        return "many";
+    const std::size_t others = lock.owners.size() - 1;
+    return in_form(lock.owners.front()) +
+           (others > 0 ? " and " + std::to_string(others) + " more" : "");
+}
+
+} // namespace
+
+std::string in_words(duration length) {
+    if (length < 1s)
+        return whole<std::chrono::milliseconds>(length, "ms");
+    if (length < 1min) {
+        const auto tenths = length / 100ms;
+        return std::to_string(tenths / 10) + "." + std::to_string(tenths % 10) + "s";
+    }
+    if (length < 1h)
+        return whole<std::chrono::minutes>(length, "m") +
+               whole<std::chrono::seconds>(length % 1min, "s");
+    if (length < days{1})
+        return whole<std::chrono::hours>(length, "h") +
+               whole<std::chrono::minutes>(length % 1h, "m");
+    return whole<days>(length, "d") + whole<std::chrono::hours>(length % days{1}, "h");
+}
+
+std::string left_in_words(const std::optional<duration>& left) {
+    return left ? in_words(*left) : "no end";
+}
+
+std::string date_in_words(std::chrono::seconds since_1970) {
+    return date(since_1970, "%F %H:%M");
+}
+
+std::string date_in_short(std::chrono::seconds since_1970) {
+    return date(since_1970, "%m-%d %H:%M");
+}
+
+std::string owner_in_short(const lock_owner& owner) {
+    constexpr std::size_t enough_of_uuid = 8;
+    if (const auto& client = owner.client)
+        return client->host + ":" + std::to_string(client->pid) + " " +
+               (client->label.empty() ? client->program : client->label);
+    const owner_parts parts = parts_of(owner.text);
+    if (owner.is_holdfast)
+        return "holdfast " + parts.client.substr(0, enough_of_uuid);
+    return "Redisson " + parts.client.substr(0, enough_of_uuid) + " thread " + parts.number;
+}
+
+std::string owner_in_words(const lock_owner& owner) {
+    const owner_parts parts = parts_of(owner.text);
+    std::string words;
+    if (const auto& client = owner.client) {
+        words =
+            client->program + ", process " + std::to_string(client->pid) + " on " + client->host;
+        if (!client->label.empty())
+            words += ", '" + client->label + "'";
+        words += ", there since " + date_in_words(client->since);
+    } else if (owner.is_holdfast) {
+        words = "a holdfast client that does not say who it is, " + parts.client;
+    } else {
+        words = "Redisson client " + parts.client + ", thread " + parts.number;
+    }
+    if (!parts.rest.empty())
+        words += ", to " + parts.rest;
+    if (owner.count > 1)
+        words += ", entered " + std::to_string(owner.count) + " times";
+    return words;
+}
+
+std::string owners_in_short(const holdfast::lock_state& lock) {
+    return first_and_more(lock, owner_in_short);
+}
+
+std::string owners_in_words(const holdfast::lock_state& lock) {
+    return first_and_more(lock, owner_in_words);
+}
+
+} // namespace cli

@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cli/look/looking.hpp"
+
+#include "cli/terminal/say.hpp"
+
+#include <CLI/App.hpp>
+#include <CLI/Config.hpp>
+#include <CLI/Formatter.hpp>
+
+namespace cli {
+
+bool parse_look(CLI::App& verb, look_options& given, lock_word word, arguments all,
+                std::string_view help) {
+    verb.add_flag("--json", given.json);
+    verb.add_option("--url", given.url);
+    if (word != lock_word::none)
+        verb.add_option("NAME", given.name);
+    if (!parse(verb, std::move(all), help))
+        return false;
+    reject_surplus(verb);
+    const std::string see_help = "; see 'holdfast " + verb.get_name() + " --help'";
+    if (word == lock_word::required && given.name.empty())
+        throw usage_error{"which lock? Its NAME is missing" + see_help};
+    if (word == lock_word::optional && given.name.empty())
+        throw usage_error{"no lock has an empty name" + see_help};
+    return true;
+}
+
+} // namespace cli

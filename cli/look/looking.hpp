@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the verbs share that ask about locks and take none.
+#pragma once
+
+#include "cli/command_line.hpp"
+#include "cli/look/reaching.hpp"
+#include "cli/run/inheritance.hpp"
+#include "cli/terminal/last_words.hpp"
+#include "cli/terminal/output.hpp"
+
+#include <holdfast/client.hpp>
+
+#include <optional>
+#include <string>
+#include <string_view>
+
+namespace cli {
+
+struct look_options {
+    bool json = false;
+    std::optional<std::string> url{};
+    std::string name{}; ///< or a pattern; the verb's own where none is given
+};
+
+/// Whether such a verb is told a lock.
+enum class lock_word { none, optional, required };
+
+/// Parses --json, --url and the lock beside the options that the verb has told CLI11 to expect.
+/// False: help was asked for, and has been printed. Throws `usage_error`.
+bool parse_look(CLI::App&, look_options&, lock_word, arguments, std::string_view help);
+
+/// Asks the server by `look(client)`, which prints and answers the exit status.
+template <typename Look>
+int ask_server(const inheritance& inherited, const look_options& given, Look look) {
+    const std::string url = server_url(given.url);
+    end_with_reader(inherited);
+    try {
+        holdfast::client home{reaching(url)};
+        return look(home);
+    } catch (const boost::system::system_error& failure) {
+        return last_words{}.report(failure, url, "did not answer");
+    }
+}
+
+} // namespace cli

@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: Apache-2.0
+// `holdfast unlock --force`: takes a lock away from whoever holds it.
+#include "cli/exit_status.hpp"
+#include "cli/look/lock_json.hpp"
+#include "cli/look/lock_words.hpp"
+#include "cli/look/looking.hpp"
+#include "cli/terminal/say.hpp"
+#include "cli/verbs.hpp"
+
+#include <CLI/App.hpp>
+#include <CLI/Config.hpp>
+#include <CLI/Formatter.hpp>
+
+#include <iostream>
+
+#include <unistd.h>
+
+namespace cli {
+namespace {
+
+using holdfast::key_kind;
+using holdfast::lock_state;
+
+constexpr std::string_view unlock_help =
+    R"(Takes a lock away from whoever holds it, and wakes who waits for it. The holder
+is not stopped: it learns of its loss at its next renewal, and may work on until
+then, beside the next holder. For a holder that is dead, waiting until its lease
+ends ('holdfast wait') is the safe way.
+
+Usage: holdfast unlock --force [OPTIONS] NAME
+
+      --force          said, because nobody but its holder can release a lock
+                       properly
+  -y, --yes            do not ask; needed where there is no terminal to ask on
+      --json           for programs: {"name", "released", "was": as 'holdfast
+                       inspect --json' or null}
+      --url URL        the server, as for 'holdfast run'
+  -h, --help           this text
+
+Exit status:
+    0   it was held, and is released
+    1   it was free; or the answer was no
+   64   the command line is wrong
+   65   there is something of that name, and it is no lock
+   69   the server cannot be reached, or refuses
+
+Examples:
+  holdfast unlock --force nightly-report
+  holdfast unlock --force --yes nightly-report   # in a script
+)";
+
+std::string holders_of(const lock_state& lock) {
+    std::string all;
+    for (const holdfast::lock_owner& each : lock.owners)
+        all += "  " + printable(owner_in_words(each), 500) + "\n";
+    return all.empty() ? "  more than can be told\n" : all;
+}
+
+bool confirmed(const lock_state& lock) {
+    std::cerr << "'" << printable(lock.name) << "' is held by\n"
+              << holders_of(lock) << "It may still be working. Take the lock away? [y/N] "
+              << std::flush;
+    std::string answer;
+    return std::getline(std::cin, answer) && (answer == "y" || answer == "Y" || answer == "yes");
+}
+
+} // namespace
+
+int unlock(const inheritance& inherited, arguments all) {
+    look_options given;
+    bool force = false, yes = false;
+    CLI::App expected{"", "unlock"};
+    expected.add_flag("--force", force);
+    expected.add_flag("-y,--yes", yes);
+    if (!parse_look(expected, given, lock_word::required, std::move(all), unlock_help))
+        return success;
+    if (!force)
+        throw usage_error{"only its holder can release a lock; --force takes it away from whoever "
+                          "holds it: holdfast unlock --force NAME"};
+    if (!yes && ::isatty(STDIN_FILENO) != 1)
+        throw usage_error{"there is no terminal to ask on whether you mean it; give --yes"};
+
+    return ask_server(inherited, given, [&](holdfast::client& home) -> int {
+        const std::optional<lock_state> found = home.inspect(given.name);
+        const bool is_lock = found && found->kind != key_kind::other;
+        if (is_lock && !yes && !confirmed(*found)) {
+            say("left alone");
+            return left_alone;
+        }
+        const bool released = is_lock && home.force_unlock(given.name);
+        if (given.json) {
+            boost::json::object told = named(given.name);
+            told["released"] = released;
+            told["was"] = is_lock ? boost::json::value(to_json(*found)) : nullptr;
+            write_json(told);
+        } else if (found && !is_lock) {
+            say("'" + printable(given.name) + "' is no lock, but a " + printable(found->type));
+        } else if (!released) {
+            say("'" + printable(given.name) + "' was free");
+        }
+        return found && !is_lock ? no_lock : released ? success : is_free;
+    });
+}
+
+} // namespace cli

@@ -1,0 +1,181 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cli/run/child_process.hpp"
+
+#include "cli/exit_status.hpp"
+#include "cli/run/inheritance.hpp"
+#include "cli/terminal/controlling_terminal.hpp"
+
+#include <boost/asio/use_awaitable.hpp>
+
+#include <algorithm>
+#include <cerrno>
+#include <csignal>
+#include <string_view>
+#include <system_error>
+
+#include <fcntl.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+namespace cli {
+namespace {
+
+[[noreturn]] void fail(const char* what) {
+    throw std::system_error{errno, std::system_category(), what};
+}
+
+/// Everything the child needs, made before the fork: after it only async-signal-safe calls are
+/// allowed, for another thread may have held any lock of this process.
+struct plan {
+    const inheritance& inherited;
+    std::vector<char*> command;
+    std::vector<char*> environment;
+    standard_descriptors standard;
+    const controlling_terminal* foreground_of;
+    int report; ///< where errno goes if the exec fails
+    pid_t parent;
+};
+
+[[noreturn]] void become_command(const plan& how) noexcept {
+    ::setpgid(0, 0);
+    // The signal comes when the thread that forked us ends; that is the main one. If it ended
+    // before we asked for the signal, we have another parent by now.
+    ::prctl(PR_SET_PDEATHSIG, SIGKILL);
+    if (::getppid() != how.parent)
+        ::_exit(signalled + SIGKILL);
+
+    if (how.foreground_of != nullptr)
+        how.foreground_of->give_to(::getpid()); // before the command can ask for it
+    ::dup2(how.standard.in, STDIN_FILENO);
+    ::dup2(how.standard.out, STDOUT_FILENO);
+    ::dup2(how.standard.err, STDERR_FILENO);
+    how.inherited.hand_on();
+
+    sigset_t none;
+    ::sigemptyset(&none);
+    ::sigprocmask(SIG_SETMASK, &none, nullptr);
+    ::execvpe(how.command.front(), how.command.data(), how.environment.data());
+    const int error = errno;
+    [[maybe_unused]] const auto told = ::write(how.report, &error, sizeof error);
+    ::_exit(not_found);
+}
+
+/// Waits for the exec: the pipe closes with it, or brings errno.
+int error_of_exec(int report) {
+    int error = 0;
+    ssize_t got = 0;
+    do
+        got = ::read(report, &error, sizeof error);
+    while (got < 0 && errno == EINTR);
+    return got == sizeof error ? error : 0;
+}
+
+char* mutable_text(const std::string& text) {
+    return const_cast<char*>(text.c_str()); // exec's signature is older than const
+}
+
+/// Ours, with these in the place of what has the same name.
+std::vector<char*> environment_with(const std::vector<std::string>& variables) {
+    std::vector<char*> all;
+    all.reserve(variables.size());
+    for (const std::string& each : variables)
+        all.push_back(mutable_text(each));
+    for (char** one = environ; *one != nullptr; ++one) {
+        const std::string_view old{*one};
+        const std::string_view name = old.substr(0, old.find('=') + 1);
+        if (std::ranges::none_of(
+                variables, [name](const std::string& each) { return each.starts_with(name); }))
+            all.push_back(*one);
+    }
+    all.push_back(nullptr);
+    return all;
+}
+
+pid_t start(const inheritance& inherited, const std::vector<std::string>& command,
+            const surroundings& around) {
+    int report[2];
+    if (::pipe2(report, O_CLOEXEC) != 0)
+        fail("pipe");
+    plan how{inherited,
+             {},
+             environment_with(around.variables),
+             around.standard,
+             around.foreground_of,
+             report[1],
+             ::getpid()};
+    for (const std::string& word : command)
+        how.command.push_back(mutable_text(word));
+    how.command.push_back(nullptr);
+
+    const pid_t id = ::fork();
+    if (id == 0)
+        become_command(how);
+    const int fork_error = errno;
+    ::close(report[1]);
+    const int error = id < 0 ? 0 : error_of_exec(report[0]);
+    ::close(report[0]);
+    if (id < 0) {
+        errno = fork_error;
+        fail("fork");
+    }
+    if (error != 0) {
+        ::waitpid(id, nullptr, 0);
+        throw cannot_start{error};
+    }
+    return id;
+}
+
+/// Nobody else reaps our children, so the id still means this one.
+int open_pidfd(pid_t id) {
+    const auto fd = static_cast<int>(::syscall(SYS_pidfd_open, id, 0U)); // has close-on-exec
+    if (fd < 0) {
+        const int error = errno;
+        ::kill(-id, SIGKILL);
+        ::waitpid(id, nullptr, 0);
+        errno = error;
+        fail("pidfd_open");
+    }
+    return fd;
+}
+
+} // namespace
+
+child_process::child_process(asio::io_context& loop, const inheritance& inherited,
+                             const std::vector<std::string>& command, const surroundings& around)
+    : id_{start(inherited, command, around)}
+    , ended_{loop, open_pidfd(id_)} {}
+
+child_process::~child_process() {
+    if (id_ < 0)
+        return;
+    signal(SIGKILL);
+    ::waitpid(id_, nullptr, 0);
+}
+
+asio::awaitable<void> child_process::ended() {
+    co_await ended_.async_wait(asio::posix::stream_descriptor::wait_read, asio::use_awaitable);
+}
+
+void child_process::signal(int number) noexcept {
+    if (id_ > 0)
+        ::kill(-id_, number);
+}
+
+std::optional<int> child_process::stopped_by() noexcept {
+    siginfo_t what{};
+    if (::waitid(P_PID, static_cast<id_t>(id_), &what, WSTOPPED | WNOHANG) != 0 || what.si_pid == 0)
+        return std::nullopt;
+    return what.si_status;
+}
+
+int child_process::status() {
+    int how = 0;
+    if (::waitpid(id_, &how, 0) != id_)
+        fail("waitpid");
+    id_ = -1;
+    return WIFSIGNALED(how) ? signalled + WTERMSIG(how) : WEXITSTATUS(how);
+}
+
+} // namespace cli

@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cli/run/command_run.hpp"
+
+#include "cli/exit_status.hpp"
+#include "cli/run/descendants.hpp"
+#include "cli/run/job.hpp"
+#include "cli/run/lease_guard.hpp"
+#include "cli/run/until_first.hpp"
+
+#include <csignal>
+
+namespace cli {
+
+command_run::command_run(asio::io_context& loop, const locked_run& wanted,
+                         const inheritance& inherited, signal_inbox& signals, const job* behind)
+    : loop_{loop}
+    , wanted_{wanted}
+    , inherited_{inherited}
+    , signals_{signals}
+    , behind_{behind}
+    , reads_terminal_{behind != nullptr && controlling_terminal::is_stdin()} {}
+
+asio::awaitable<int> command_run::under(const holdfast::lease& held) {
+    // The whole URL, a password too: the command shall reach the same server, and its environment
+    // is no more to be read by others than ours.
+    surroundings around{
+        .variables = {"HOLDFAST_LOCK=" + wanted_.name, "HOLDFAST_URL=" + wanted_.url}};
+    if (reads_terminal_ && behind_->is_in_foreground())
+        around.foreground_of = &behind_->device;
+    adopt_descendants();
+    child_process command{loop_, inherited_, wanted_.command, around};
+    bool stopped = false;
+    co_await until_first(command.ended(), pass_signals(command), guard(held, command, stopped));
+
+    if (stopped)
+        command.signal(SIGKILL);
+    const bool had_terminal = take_terminal_back(command);
+    const int status = command.status();
+    if (had_terminal && status > signalled)
+        interrupted_by_ = status - signalled;
+    if (stopped)
+        kill_descendants(); // what the command leaves behind would work without the lock
+    co_return stopped ? lock_lost : status;
+}
+
+asio::awaitable<void> command_run::pass_signals(child_process& command) {
+    for (;;) {
+        co_await signals_.arrival();
+        while (const std::optional<int> next = signals_.take())
+            pass(command, *next);
+    }
+}
+
+/// We never stop ourselves while the command runs: nobody would renew the lock.
+void command_run::pass(child_process& command, int signal) {
+    if (signal == SIGCHLD) {
+        bury_adopted(command.id());
+        heed_stop(command);
+        return;
+    }
+    if (signal == SIGCONT && reads_terminal_)
+        give_terminal(command);
+    command.signal(signal);
+    if (signal == SIGINT || signal == SIGTERM || signal == SIGHUP || signal == SIGQUIT)
+        command.signal(SIGCONT); // one that is stopped would not hear
+}
+
+void command_run::heed_stop(child_process& command) {
+    const std::optional<int> by = command.stopped_by();
+    if (!by || behind_ == nullptr)
+        return;
+    const bool asks_for_terminal = *by == SIGTTIN || *by == SIGTTOU;
+    if (asks_for_terminal && behind_->is_in_foreground()) {
+        give_terminal(command);
+        command.signal(SIGCONT);
+        return;
+    }
+    take_terminal_back(command);
+    behind_->stop();
+}
+
+/// From us: what the shell has given to another job is not ours to give.
+void command_run::give_terminal(const child_process& command) const {
+    if (behind_->is_in_foreground())
+        behind_->device.give_to(command.id());
+}
+
+/// False: the command did not have it.
+bool command_run::take_terminal_back(const child_process& command) const {
+    if (behind_ == nullptr || behind_->device.foreground() != command.id())
+        return false;
+    behind_->device.give_to(behind_->group);
+    return true;
+}
+
+} // namespace cli

@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "cli/run/child_process.hpp"
+#include "cli/run/locked_run.hpp"
+#include "cli/run/signal_inbox.hpp"
+
+#include <holdfast/lease.hpp>
+
+#include <optional>
+
+namespace cli {
+
+struct job;
+
+/// The command while its lock is held: it gets the signals and the terminal, and is stopped if the
+/// lock is lost.
+class command_run {
+public:
+    /// `behind`: the shell's job, or null where no terminal is. All outlive the run.
+    command_run(asio::io_context&, const locked_run&, const inheritance&, signal_inbox&,
+                const job* behind);
+
+    /// Its exit status, or `lock_lost`. Throws `cannot_start`, `std::system_error`.
+    asio::awaitable<int> under(const holdfast::lease&);
+
+    /// The key's signal that has ended it, if one has.
+    std::optional<int> interrupted_by() const noexcept { return interrupted_by_; }
+
+private:
+    asio::awaitable<void> pass_signals(child_process&);
+    void pass(child_process&, int signal);
+    void heed_stop(child_process&);
+    void give_terminal(const child_process&) const;
+    bool take_terminal_back(const child_process&) const;
+
+    asio::io_context& loop_;
+    const locked_run& wanted_;
+    const inheritance& inherited_;
+    signal_inbox& signals_;
+    const job* const behind_;
+    const bool reads_terminal_;
+    std::optional<int> interrupted_by_;
+};
+
+} // namespace cli

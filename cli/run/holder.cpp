@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cli/run/holder.hpp"
+
+#include "cli/look/lock_words.hpp"
+#include "cli/terminal/say.hpp"
+
+#include <boost/asio/use_awaitable.hpp>
+
+#include <algorithm>
+#include <utility>
+
+namespace cli {
+namespace {
+
+/// One of ours that has not said who it is has nothing but a number.
+bool is_known(const holdfast::lock_owner& owner) {
+    return owner.client || !owner.is_holdfast;
+}
+
+std::string told_of(const holdfast::lock_state& lock, wording form) {
+    if (lock.owners.empty() || std::ranges::any_of(lock.owners, is_known))
+        return "held by " +
+               (form == wording::brief ? owners_in_short(lock) : owners_in_words(lock));
+    return lock.remaining ? "held on a lease with " + in_words(*lock.remaining) + " left"
+                          : "held without end";
+}
+
+} // namespace
+
+asio::awaitable<std::string> who_holds(holdfast::client& home, std::string name, wording form) {
+    const std::optional<holdfast::lock_state> found =
+        co_await home.async_inspect(std::move(name), asio::use_awaitable);
+    co_return found ? printable(told_of(*found, form), 500) : "";
+}
+
+} // namespace cli

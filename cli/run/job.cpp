@@ -1,0 +1,148 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cli/run/job.hpp"
+
+#include "cli/exit_status.hpp"
+#include "cli/run/inheritance.hpp"
+
+#include <array>
+#include <csignal>
+#include <cstdio>
+#include <iostream>
+
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+namespace cli {
+namespace {
+
+sigset_t set_of(std::initializer_list<int> signals) {
+    sigset_t all;
+    ::sigemptyset(&all);
+    for (const int each : signals)
+        ::sigaddset(&all, each);
+    return all;
+}
+
+/// Dies of the signal as if nothing had been in its way.
+void die_of(int signal) {
+    const rlimit no_core{0, 0};
+    ::setrlimit(RLIMIT_CORE, &no_core);
+    ::signal(signal, SIG_DFL);
+    const sigset_t one = set_of({signal});
+    ::raise(signal);
+    ::sigprocmask(SIG_UNBLOCK, &one, nullptr);
+}
+
+/// The shell's child: it only passes on what it hears.
+class front {
+public:
+    front(pid_t worker, const sigset_t& heard)
+        : worker_{worker}
+        , heard_{heard}
+        , had_{set_of({})} {}
+
+    int run() {
+        for (;;) {
+            siginfo_t what{};
+            const int number = ::sigwaitinfo(&heard_, &what);
+            if (number == SIGCHLD) {
+                if (const std::optional<int> status = look_at_worker())
+                    return *status;
+            } else if (number == SIGTSTP && what.si_pid == worker_) {
+                stop();
+            } else if (number > 0) {
+                ::sigaddset(&had_, number);
+                ::kill(worker_, number);
+            }
+        }
+    }
+
+private:
+    /// Its exit status, if it has ended.
+    std::optional<int> look_at_worker() {
+        int how = 0;
+        if (::waitpid(worker_, &how, WUNTRACED | WNOHANG) != worker_)
+            return std::nullopt;
+        if (WIFSTOPPED(how)) { // while it waits for the lock
+            stop();
+            return std::nullopt;
+        }
+        if (!WIFSIGNALED(how))
+            return WEXITSTATUS(how);
+        if (WTERMSIG(how) == SIGINT || WTERMSIG(how) == SIGQUIT)
+            end_job(WTERMSIG(how));
+        return signalled + WTERMSIG(how);
+    }
+
+    /// The terminal sent the key's signal to the command's group alone; the rest of our job (a
+    /// script, the other parts of a pipe) shall have it too.
+    void end_job(int signal) const {
+        if (::sigismember(&had_, signal) == 0)
+            ::kill(0, signal);
+        die_of(signal);
+    }
+
+    /// As the terminal does it: the whole job. Where there is no shell that could continue us, the
+    /// system does not stop us either.
+    void stop() const {
+        const sigset_t stopping = set_of({SIGTSTP});
+        ::kill(0, SIGTSTP);
+        ::sigprocmask(SIG_UNBLOCK, &stopping, nullptr); // here we stand still
+        ::sigprocmask(SIG_BLOCK, &stopping, nullptr);
+        ::kill(worker_, SIGCONT);
+    }
+
+    const pid_t worker_;
+    const sigset_t heard_;
+    sigset_t had_; ///< the signals that came to us, and so to our job
+};
+
+[[noreturn]] void be_worker(job behind, const std::function<int(const job*)>& work) {
+    ::prctl(PR_SET_PDEATHSIG, SIGKILL);
+    if (::getppid() != behind.front)
+        ::_exit(signalled + SIGKILL); // it died before we asked to die with it
+    ::setpgid(0, 0);                  // what keys send goes to the front, which passes it on
+    const sigset_t writing = set_of({SIGTTOU});
+    ::sigprocmask(SIG_BLOCK, &writing, nullptr); // messages from the background are welcome
+    const int status = work(&behind);
+    std::cout.flush();
+    std::fflush(nullptr);
+    ::_exit(status);
+}
+
+} // namespace
+
+void job::stop() const noexcept {
+    ::kill(front, SIGTSTP);
+}
+
+int work_behind_job(const inheritance& inherited, const std::function<int(const job*)>& work) {
+    std::optional<controlling_terminal> device = controlling_terminal::open();
+    if (!device)
+        return work(nullptr);
+    sigset_t heard = set_of({SIGCHLD});
+    for (const int each : {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGUSR1, SIGUSR2, SIGTSTP, SIGCONT})
+        if (!inherited.ignores(each))
+            ::sigaddset(&heard, each);
+    sigset_t before;
+    ::sigprocmask(SIG_BLOCK, &heard, &before);
+
+    job behind{std::move(*device), ::getpid(), ::getpgrp()};
+    const pid_t worker = ::fork();
+    if (worker < 0)
+        throw std::system_error{errno, std::system_category(), "fork"};
+    if (worker == 0) {
+        ::sigprocmask(SIG_SETMASK, &before, nullptr);
+        be_worker(std::move(behind), work);
+    }
+    return front{worker, heard}.run();
+}
+
+void end_as_interrupted(int signal) {
+    if (signal == SIGINT || signal == SIGQUIT)
+        die_of(signal);
+}
+
+} // namespace cli

@@ -1,0 +1,194 @@
+// SPDX-License-Identifier: Apache-2.0
+// One thread, one loop: the client, the signals and the command all live on it.
+//
+//   wait for the lock ──granted──▶ the command runs ──ended──▶ release ──▶ its status
+//      │ busy │ signal                │ lock lost
+//      ▼      ▼                       ▼
+//     -E    128+n                  TERM, KILL ──▶ 75
+#include "cli/run/locked_run.hpp"
+
+#include "cli/exit_status.hpp"
+#include "cli/look/reaching.hpp"
+#include "cli/run/child_process.hpp"
+#include "cli/run/command_run.hpp"
+#include "cli/run/job.hpp"
+#include "cli/run/signal_inbox.hpp"
+#include "cli/run/until_first.hpp"
+#include "cli/run/wait_report.hpp"
+#include "cli/terminal/last_words.hpp"
+#include "cli/terminal/say.hpp"
+
+#include <holdfast/client.hpp>
+#include <holdfast/mutex.hpp>
+
+#include <boost/asio/redirect_error.hpp>
+
+#include <cstring>
+#include <memory>
+#include <system_error>
+
+namespace cli {
+namespace {
+
+using holdfast::error_code;
+
+/// What the server and `holdfast ls` call us: by the command, without its folder.
+std::string label_of(const std::string& command) {
+    return command.substr(command.rfind('/') + 1);
+}
+
+class performance {
+public:
+    performance(const locked_run& wanted, const inheritance& inherited, const job* behind)
+        : wanted_{wanted}
+        , signals_{loop_, inherited}
+        , command_{loop_, wanted, inherited, signals_, behind}
+        , home_{connect()} {}
+
+    int run() {
+        int status = internal_error;
+        asio::co_spawn(loop_, lock_run_close(), [&status](std::exception_ptr thrown, int answer) {
+            if (thrown)
+                std::rethrow_exception(thrown);
+            status = answer;
+        });
+        loop_.run();
+        return status;
+    }
+
+    /// The key's signal that ended it all, if one did.
+    std::optional<int> interrupted_by() const noexcept {
+        return interrupted_by_ ? interrupted_by_ : command_.interrupted_by();
+    }
+
+private:
+    holdfast::client connect() {
+        holdfast::options how = reaching(wanted_.url);
+        how.label = label_of(wanted_.command.front());
+        how.close_patience = std::chrono::seconds{1}; // the release has had its own patience
+        how.observer = words_;
+        return {loop_.get_executor(), std::move(how)};
+    }
+
+    asio::awaitable<int> lock_run_close() {
+        int status = internal_error;
+        try {
+            status = co_await lock_and_run();
+        } catch (const boost::system::system_error& failure) {
+            status = words_->report(failure, wanted_.url);
+        }
+        error_code ignored;
+        co_await home_.async_close(asio::redirect_error(asio::use_awaitable, ignored));
+        co_return status;
+    }
+
+    asio::awaitable<int> lock_and_run() {
+        std::optional<holdfast::lease> held;
+        std::optional<int> signal;
+        co_await until_first(acquire(held), ending_signal(signal));
+        if (!signal)
+            signal = take_ending_signal(); // one that came together with the lock
+        interrupted_by_ = signal;
+        if (signal)
+            signals_.let_through(); // a second one ends us at once
+        else if (held)
+            co_return co_await run_and_release(std::move(*held));
+        else if (wanted_.busy_status != success)
+            say("lock '" + printable(wanted_.name) + "' is busy");
+        co_return signal ? signalled + *signal : wanted_.busy_status;
+    }
+
+    asio::awaitable<void> acquire(std::optional<holdfast::lease>& held) {
+        const auto lock =
+            wanted_.lease ? std::make_unique<holdfast::mutex>(home_, wanted_.name,
+                                                              holdfast::lease_time{*wanted_.lease})
+                          : std::make_unique<holdfast::mutex>(home_, wanted_.name);
+        wait_report report{home_, wanted_.name, wanted_.verbose};
+        co_await until_first(take(*lock, held), report.tell());
+        if (held)
+            report.granted();
+    }
+
+    asio::awaitable<void> take(holdfast::mutex& lock, std::optional<holdfast::lease>& held) {
+        held = co_await lock.async_try_lock_for(wanted_.patience, asio::use_awaitable);
+    }
+
+    /// While there is nothing to stop but ourselves.
+    std::optional<int> take_ending_signal() {
+        while (const std::optional<int> next = signals_.take()) {
+            if (*next == SIGTSTP)
+                ::raise(SIGSTOP);
+            else if (*next != SIGCONT && *next != SIGCHLD)
+                return next;
+        }
+        return std::nullopt;
+    }
+
+    asio::awaitable<void> ending_signal(std::optional<int>& signal) {
+        while (!signal) {
+            co_await signals_.arrival();
+            signal = take_ending_signal();
+        }
+    }
+
+    asio::awaitable<int> run_and_release(holdfast::lease held) {
+        int status = internal_error;
+        try {
+            status = co_await command_.under(held);
+        } catch (const cannot_start& failure) {
+            say("cannot run '" + printable(wanted_.command.front()) +
+                "': " + std::strerror(failure.error));
+            status = failure.error == ENOENT ? not_found : cannot_execute;
+        } catch (const std::system_error& failure) { // no process, no descriptor: still release
+            say(failure.what());
+            status = system_error;
+        }
+        error_code outcome;
+        co_await held.async_unlock(asio::redirect_error(asio::use_awaitable, outcome));
+        if (status == lock_lost || !outcome)
+            co_return status;
+        if (outcome == holdfast::errc::lease_lost) {
+            say("lock '" + printable(wanted_.name) +
+                "' was lost before the command ended (its status: " + std::to_string(status) + ")");
+            co_return lock_lost;
+        }
+        say("lock '" + printable(wanted_.name) + "' could not be released (" + outcome.message() +
+            "): it ends with its lease");
+        co_return status;
+    }
+
+    const locked_run& wanted_;
+    std::shared_ptr<last_words> words_ = std::make_shared<last_words>();
+    asio::io_context loop_{1};
+    signal_inbox signals_;
+    command_run command_;
+    holdfast::client home_;
+    std::optional<int> interrupted_by_;
+};
+
+int perform_here(const locked_run& wanted, const inheritance& inherited, const job* behind) {
+    std::optional<int> interrupted;
+    int status = internal_error;
+    {
+        performance all{wanted, inherited, behind};
+        status = all.run();
+        interrupted = all.interrupted_by();
+    }
+    if (behind != nullptr && interrupted)
+        end_as_interrupted(*interrupted);
+    return status;
+}
+
+} // namespace
+
+int perform(const locked_run& wanted, const inheritance& inherited) {
+    return work_behind_job(inherited, [&](const job* behind) {
+        try {
+            return perform_here(wanted, inherited, behind);
+        } catch (const boost::system::system_error& failure) { // the URL
+            return last_words{}.report(failure, wanted.url);
+        }
+    });
+}
+
+} // namespace cli

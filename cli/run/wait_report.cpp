@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cli/run/wait_report.hpp"
+
+#include "cli/look/lock_words.hpp"
+#include "cli/run/holder.hpp"
+#include "cli/terminal/output.hpp"
+#include "cli/terminal/say.hpp"
+#include "cli/text/utf8.hpp"
+
+#include <unistd.h>
+
+namespace cli {
+namespace {
+
+using holdfast::boot_clock;
+using namespace std::chrono_literals;
+
+void write_raw(const std::string& text) {
+    [[maybe_unused]] const auto written = ::write(STDERR_FILENO, text.data(), text.size());
+}
+
+} // namespace
+
+wait_report::wait_report(holdfast::client& home, const std::string& lock, bool verbose)
+    : home_{home}
+    , lock_{lock}
+    , name_{"'" + printable(lock, 40) + "'"}
+    , verbose_{verbose}
+    , in_place_{form_of(STDERR_FILENO).live} {}
+
+asio::awaitable<void> wait_report::tell() {
+    if (!verbose_ && !in_place_)
+        co_await stop_requested({});
+    // Most waits are shorter, and nobody wants to read of them.
+    co_await pause(verbose_ ? 100ms : 700ms);
+    for (;;) {
+        std::string holder;
+        try {
+            holder = co_await who_holds(home_, lock_, in_place_ ? wording::brief : wording::full);
+        } catch (const boost::system::system_error& failure) {
+            if (failure.code() == asio::error::operation_aborted)
+                throw;
+            if (failure.code() == holdfast::errc::unreachable)
+                holder = "the server cannot be reached";
+        }
+        show(holder);
+        co_await pause(1s);
+    }
+}
+
+void wait_report::show(const std::string& holder) {
+    if (verbose_ && !in_place_ && !shown_)
+        say("waiting for lock " + name_ + (holder.empty() ? "" : ", " + holder));
+    if (in_place_) {
+        const std::string line = "holdfast: waiting for lock " + name_ + ", " +
+                                 in_words(boot_clock::now() - since_) +
+                                 (holder.empty() ? "" : "; " + holder);
+        // A wrapped one could not be written over.
+        write_raw("\r" + cut(line, form_of(STDERR_FILENO).columns - 1) + "\x1b[K");
+    }
+    shown_ = true;
+}
+
+void wait_report::clear() {
+    if (shown_ && in_place_)
+        write_raw("\r\x1b[K");
+    shown_ = false;
+}
+
+wait_report::~wait_report() {
+    clear();
+}
+
+void wait_report::granted() {
+    clear();
+    if (verbose_)
+        say("has lock " + name_ + " after " + in_words(boot_clock::now() - since_));
+}
+
+} // namespace cli

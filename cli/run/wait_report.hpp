@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "cli/run/until_first.hpp"
+
+#include <holdfast/client.hpp>
+#include <holdfast/time.hpp>
+
+#include <string>
+
+namespace cli {
+
+/// Tells people, on stderr, what a wait for a lock is for: a line that is kept up to date where
+/// that is a terminal, one that stays if they asked to hear more (`-v`), and nothing else.
+class wait_report {
+public:
+    wait_report(holdfast::client&, const std::string& lock, bool verbose);
+    wait_report(const wait_report&) = delete;
+    ~wait_report(); ///< removes the line
+
+    /// Runs until it is cancelled. Why a store cannot be asked the wait itself will say.
+    asio::awaitable<void> tell();
+
+    /// The wait is over, and well.
+    void granted();
+
+private:
+    void show(const std::string& holder);
+    void clear();
+
+    holdfast::client& home_;
+    const std::string& lock_;
+    const std::string name_; ///< as it is shown
+    const bool verbose_;
+    const bool in_place_; ///< the line can be written over
+    const holdfast::time_point since_ = holdfast::boot_clock::now();
+    bool shown_ = false;
+};
+
+} // namespace cli

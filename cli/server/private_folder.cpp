@@ -1,0 +1,131 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cli/server/private_folder.hpp"
+
+#include "cli/terminal/say.hpp"
+
+#include <holdfast/time.hpp>
+
+#include <cstdlib>
+#include <cstring>
+#include <thread>
+
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <sys/un.h>
+
+namespace cli {
+namespace {
+
+constexpr std::size_t path_bytes_max = sizeof(sockaddr_un::sun_path) - 1 - sizeof "/socket" + 1;
+
+/// Nobody but us and root can put another folder in the place of one of ours in there.
+bool is_safe_to_be_in(const std::string& path) {
+    struct stat found {};
+    if (::stat(path.c_str(), &found) != 0 || !S_ISDIR(found.st_mode))
+        return false;
+    const bool others_write = (found.st_mode & (S_IWGRP | S_IWOTH)) != 0;
+    return (found.st_uid == ::geteuid() || found.st_uid == 0) &&
+           (!others_write || (found.st_mode & S_ISVTX) != 0);
+}
+
+bool is_writable_and_ours(const std::string& path) {
+    struct stat found {};
+    return ::stat(path.c_str(), &found) == 0 && found.st_uid == ::geteuid() &&
+           ::access(path.c_str(), W_OK | X_OK) == 0;
+}
+
+/// The same for a terminal, a cron job and whoever has logged out: they must find one server. So
+/// XDG_RUNTIME_DIR counts if somebody has chosen it, and not if it is a login's own, which cron
+/// does not have and which is removed with the last login (docs/adr/0007).
+std::string path_of_folder() {
+    const std::string user = std::to_string(::geteuid());
+    const char* const chosen = std::getenv("XDG_RUNTIME_DIR");
+    if (chosen != nullptr && *chosen == '/' && chosen != "/run/user/" + user &&
+        is_writable_and_ours(chosen) && is_safe_to_be_in(chosen))
+        if (std::string path = std::string{chosen} + "/holdfast"; path.size() <= path_bytes_max)
+            return path;
+    return "/tmp/holdfast-" + user;
+}
+
+[[noreturn]] void refuse(const std::string& path, const std::string& why) {
+    throw no_server{"the private server's folder " + printable(path) + " " + why +
+                    "; or give a server: --url, HOLDFAST_URL"};
+}
+
+descriptor open_checked(const std::string& path) {
+    const int fd = ::open(path.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+    if (fd < 0)
+        refuse(path, std::string{"cannot be opened ("} + std::strerror(errno) +
+                         "). Move away what is there, or set XDG_RUNTIME_DIR to a folder of yours");
+    descriptor folder{fd};
+    struct stat found {};
+    if (::fstat(fd, &found) != 0 || found.st_uid != ::geteuid())
+        refuse(path, "belongs to another user. Set XDG_RUNTIME_DIR to a folder of yours");
+    if ((found.st_mode & (S_IRWXG | S_IRWXO)) != 0)
+        refuse(path, "is open to others. See that nothing strange is in it, then chmod 700 it");
+    return folder;
+}
+
+} // namespace
+
+private_folder private_folder::make() {
+    std::string path = path_of_folder();
+    const std::string parent = path.substr(0, path.rfind('/'));
+    if (!is_safe_to_be_in(parent))
+        refuse(path, "would be in one where others can replace it. Set XDG_RUNTIME_DIR to a "
+                     "folder of yours");
+    if (::mkdir(path.c_str(), S_IRWXU) != 0 && errno != EEXIST)
+        refuse(path, std::string{"cannot be made ("} + std::strerror(errno) +
+                         "). Set XDG_RUNTIME_DIR to a folder of yours");
+    descriptor opened = open_checked(path);
+    return {std::move(path), std::move(opened)};
+}
+
+std::optional<private_folder> private_folder::find() {
+    struct stat found {};
+    std::string path = path_of_folder();
+    if (::lstat(path.c_str(), &found) != 0 && errno == ENOENT)
+        return std::nullopt;
+    descriptor opened = open_checked(path);
+    return private_folder{std::move(path), std::move(opened)};
+}
+
+bool private_folder::use(std::chrono::milliseconds patience) const {
+    const auto give_up_at = holdfast::boot_clock::now() + patience;
+    while (::flock(folder_.get(), LOCK_SH | LOCK_NB) != 0) {
+        if (holdfast::boot_clock::now() > give_up_at)
+            return false;
+        std::this_thread::sleep_for(look_again);
+    }
+    return true;
+}
+
+bool private_folder::try_to_end() const {
+    return ::flock(folder_.get(), LOCK_EX | LOCK_NB) == 0;
+}
+
+void private_folder::stop_ending() const noexcept {
+    ::flock(folder_.get(), LOCK_UN);
+}
+
+std::optional<descriptor> private_folder::try_to_serve() const {
+    descriptor file{::openat(folder_.get(), "lock", O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC,
+                             S_IRUSR | S_IWUSR)};
+    if (::flock(file.get(), LOCK_EX | LOCK_NB) != 0)
+        return std::nullopt;
+    return file;
+}
+
+bool private_folder::is_served() const {
+    return !try_to_serve();
+}
+
+bool private_folder::is_found() const noexcept {
+    struct stat ours {};
+    struct stat there {};
+    return ::fstat(folder_.get(), &ours) == 0 && ::lstat(path_.c_str(), &there) == 0 &&
+           ours.st_ino == there.st_ino && ours.st_dev == there.st_dev &&
+           ::faccessat(folder_.get(), "socket", F_OK, AT_SYMLINK_NOFOLLOW) == 0;
+}
+
+} // namespace cli

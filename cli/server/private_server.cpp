@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cli/server/private_server.hpp"
+
+#include "cli/server/server_link.hpp"
+#include "cli/terminal/say.hpp"
+
+#include <holdfast/time.hpp>
+
+#include <algorithm>
+#include <cctype>
+#include <cstdlib>
+#include <thread>
+
+namespace cli {
+namespace {
+
+bool answers(const private_folder& home) {
+    auto link = server_link::open(home.socket());
+    return link && link->answers();
+}
+
+/// How many keys only say who a client is (docs/protocol/client.md). That of a killed one stays for
+/// a minute, and nobody needs a server for it.
+long clients_known_to(server_link& link) {
+    const std::string number =
+        link.ask("EVAL \"return tostring(#redis.call('keys', 'holdfast_client:*'))\" 0");
+    return std::atol(number.c_str());
+}
+
+void find_or_start(const private_folder& home) {
+    const auto give_up_at = holdfast::boot_clock::now() + 2 * server_start_patience;
+    while (!answers(home)) {
+        if (const auto lock = home.try_to_serve())
+            start_supervisor(home, *lock);
+        else if (holdfast::boot_clock::now() > give_up_at)
+            throw no_server{"the private server in " + printable(home.path()) +
+                            " does not answer; 'holdfast server stop --force' ends it"};
+        else
+            std::this_thread::sleep_for(look_again); // another program is starting it
+    }
+}
+
+} // namespace
+
+std::string use_private_server() {
+    // Static, for it is in use until this process has ended, and nobody has to carry that about.
+    static const private_folder home = private_folder::make();
+    if (!home.use(2 * server_start_patience))
+        throw no_server{"the private server in " + printable(home.path()) + " does not end"};
+    find_or_start(home);
+    ::unsetenv("HOLDFAST_USERNAME");
+    ::unsetenv("HOLDFAST_PASSWORD");
+    return url_of(home);
+}
+
+std::string url_of(const private_folder& home) {
+    constexpr std::string_view digits = "0123456789ABCDEF";
+    std::string url = "unix://";
+    for (const char each : home.socket()) {
+        const auto byte = static_cast<unsigned char>(each);
+        if (std::isalnum(byte) != 0 || std::string_view{"/-._~"}.find(each) != std::string::npos)
+            url += each;
+        else
+            url.append({'%', digits[byte >> 4U], digits[byte & 15U]});
+    }
+    return url;
+}
+
+server_use use_of(server_link& link) {
+    server_use found;
+    // Who comes meanwhile makes it more, never less.
+    const long clients_known = clients_known_to(link);
+    const std::string databases = link.ask("INFO keyspace"); // db0:keys=1,expires=1,...
+    for (std::size_t at = 0; (at = databases.find(":keys=", at)) != std::string::npos; ++at)
+        found.keys += std::atol(databases.c_str() + at + 6);
+    found.keys = std::max(0L, found.keys - clients_known);
+    found.connections = number_in(link.ask("INFO clients"), "connected_clients") - 1;
+    return found;
+}
+
+} // namespace cli

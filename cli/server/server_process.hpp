@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "cli/descriptor.hpp"
+#include "cli/server/private_folder.hpp"
+
+#include <chrono>
+#include <optional>
+#include <string>
+
+#include <sys/types.h>
+
+namespace cli {
+
+/// The redis-server or valkey-server of a private folder: nothing is saved, nobody can reach it but
+/// over the socket there. It ends with the thread that starts it, however that ends.
+class server_process {
+public:
+    /// Returns when it answers. `lock` stays open in it, so that the folder counts as served as
+    /// long as it lives. Throws `no_server` with its words if it does not start.
+    server_process(const private_folder&, const descriptor& lock);
+    server_process(const server_process&) = delete;
+
+    /// Terminates it if it still runs, and kills it if it does not hear.
+    ~server_process();
+
+    /// Becomes readable when it has ended.
+    int end() const noexcept { return ended_->get(); }
+
+    /// False: it has ended. Waits for that at most so long.
+    bool lives(std::chrono::milliseconds patience = {}) const noexcept;
+
+private:
+    void wait_until_it_answers() const;
+
+    const private_folder& home_;
+    pid_t id_ = -1;
+    std::optional<descriptor> ended_; ///< its pidfd
+};
+
+/// A program in the PATH; empty: there is none.
+std::string find_server_program();
+
+} // namespace cli

@@ -1,0 +1,146 @@
+// SPDX-License-Identifier: Apache-2.0
+// The process that keeps the private server: it starts it, ends it when nobody has used it for a
+// while, and tidies up after it. Its stdin is the folder's lock, its stdout the pipe on which
+// whoever started it waits for the word.
+#include "cli/exit_status.hpp"
+#include "cli/server/private_server.hpp"
+#include "cli/server/server_process.hpp"
+#include "cli/terminal/say.hpp"
+#include "cli/verbs.hpp"
+
+#include <holdfast/time.hpp>
+
+#include <algorithm>
+#include <array>
+#include <csignal>
+#include <cstdlib>
+
+#include <poll.h>
+#include <sys/prctl.h>
+#include <sys/signalfd.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+namespace cli {
+namespace {
+
+using holdfast::boot_clock;
+using namespace std::chrono_literals;
+
+/// How long the server outlives its last use: the next command of a script finds it running.
+holdfast::duration read_linger() {
+    const char* const told = std::getenv("HOLDFAST_SERVER_LINGER");
+    if (told == nullptr)
+        return 60s;
+    return std::chrono::ceil<holdfast::duration>(
+        std::min(parse_time("HOLDFAST_SERVER_LINGER", told), std::chrono::duration<double>{24h}));
+}
+
+descriptor block_signals() {
+    sigset_t ours;
+    ::sigemptyset(&ours);
+    for (const int each : {SIGINT, SIGTERM, SIGHUP, SIGQUIT})
+        ::sigaddset(&ours, each);
+    ::sigprocmask(SIG_BLOCK, &ours, nullptr);
+    return descriptor{::signalfd(-1, &ours, SFD_CLOEXEC)};
+}
+
+class supervision {
+public:
+    supervision(const private_folder& home, const server_process& server, holdfast::duration linger)
+        : home_{home}
+        , server_{server}
+        , linger_{linger}
+        , look_after_{std::clamp<holdfast::duration>(linger / 4, 10ms, 5s)} {}
+
+    /// Returns when the server has ended or shall end.
+    void run(const descriptor& signals) {
+        for (;;) {
+            std::array<pollfd, 2> either{{{server_.end(), POLLIN, 0}, {signals.get(), POLLIN, 0}}};
+            ::poll(either.data(), either.size(), static_cast<int>(look_after_.count()));
+            const bool told_to_end = either[0].revents != 0 || either[1].revents != 0;
+            // Where nobody finds it, the next program starts another server, which knows nothing
+            // of this one's locks. Their holders hear of it as soon as this one is gone.
+            if (told_to_end || !home_.is_found() || end_if_idle())
+                return;
+        }
+    }
+
+private:
+    bool end_if_idle() {
+        if (!home_.try_to_end()) {
+            last_use_ = boot_clock::now();
+            return false;
+        }
+        // Here no program of ours begins to use it; others, which only know the socket, may.
+        const bool idle = is_idle();
+        if (!idle)
+            last_use_ = boot_clock::now();
+        if (idle && boot_clock::now() - last_use_ >= linger_)
+            return true; // and nobody begins to, until this process is gone
+        home_.stop_ending();
+        return false;
+    }
+
+    bool is_idle() const {
+        try {
+            auto link = server_link::open(home_.socket());
+            return link && use_of(*link).nobody();
+        } catch (const no_answer&) {
+            return false; // busy, then
+        }
+    }
+
+    const private_folder& home_;
+    const server_process& server_;
+    const holdfast::duration linger_;
+    const holdfast::duration look_after_;
+    holdfast::time_point last_use_ = boot_clock::now();
+};
+
+void report(const descriptor& to, std::string_view text) {
+    [[maybe_unused]] const auto told = ::write(to.get(), text.data(), text.size());
+}
+
+/// What we were started with; the standard descriptors become /dev/null's.
+struct handed_over {
+    descriptor lock{::fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, STDERR_FILENO + 1)};
+    descriptor report{::fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, STDERR_FILENO + 1)};
+
+    handed_over() {
+        const descriptor nothing{::open("/dev/null", O_RDWR | O_CLOEXEC)};
+        for (const int each : {STDIN_FILENO, STDOUT_FILENO})
+            ::dup2(nothing.get(), each);
+    }
+};
+
+int supervise(const private_folder& home, std::optional<handed_over> given) {
+    const descriptor signals = block_signals();
+    try {
+        const holdfast::duration linger = read_linger();
+        const server_process server{home, given->lock};
+        supervision watch{home, server, linger};
+        report(given->report, supervisor_is_ready);
+        { const descriptor told = std::move(given->report); }
+        watch.run(signals);
+        return success;
+    } catch (const std::exception& failure) {
+        report(given->report, failure.what());
+        return unavailable;
+    }
+}
+
+} // namespace
+
+int private_server(const inheritance&, arguments) {
+    const private_folder home = private_folder::make();
+    struct stat lock {};
+    struct stat given {};
+    if (::stat((home.path() + "/lock").c_str(), &lock) != 0 || ::fstat(STDIN_FILENO, &given) != 0 ||
+        lock.st_ino != given.st_ino || lock.st_dev != given.st_dev)
+        throw usage_error{"private-server is for holdfast's own use; see 'holdfast server --help'"};
+    ::prctl(PR_SET_NAME, "holdfast-server");
+    return supervise(home, std::optional<handed_over>{std::in_place});
+}
+
+} // namespace cli

@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: Apache-2.0
+// How a process comes to be that outlives us: nobody's child, in a session of its own, with nothing
+// of ours but the lock, and a pipe on which it says how it went.
+#include "cli/server/private_server.hpp"
+#include "cli/terminal/say.hpp"
+
+#include <holdfast/time.hpp>
+
+#include <algorithm>
+#include <array>
+#include <csignal>
+
+#include <linux/close_range.h>
+#include <poll.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+namespace cli {
+namespace {
+
+/// Between fork and exec, so it calls nothing that is not async-signal-safe.
+[[noreturn]] void become_supervisor(int lock, int report, int nothing) noexcept {
+    // Neither a terminal's signals nor an open end of somebody's pipe may come with it: whoever
+    // reads our output would wait for its end.
+    ::dup2(lock, STDIN_FILENO);
+    ::dup2(report, STDOUT_FILENO);
+    ::dup2(nothing, STDERR_FILENO);
+    ::close_range(STDERR_FILENO + 1, ~0U, 0);
+    ::umask(S_IRWXG | S_IRWXO);
+    [[maybe_unused]] const int moved = ::chdir("/");
+    for (int number = 1; number < NSIG; ++number)
+        ::signal(number, SIG_DFL);
+    sigset_t none;
+    ::sigemptyset(&none);
+    ::sigprocmask(SIG_SETMASK, &none, nullptr);
+
+    char name[] = "holdfast";
+    char verb[] = "private-server";
+    std::array<char*, 3> words{name, verb, nullptr};
+    ::execv("/proc/self/exe", words.data());
+    ::_exit(1);
+}
+
+/// What is said until the other end closes, or until it takes too long.
+std::string read_all(const descriptor& from, std::chrono::milliseconds patience) {
+    const auto give_up_at = holdfast::boot_clock::now() + patience;
+    std::string all;
+    for (;;) {
+        pollfd readable{from.get(), POLLIN, 0};
+        const auto left = std::max(give_up_at - holdfast::boot_clock::now(), holdfast::duration{});
+        if (::poll(&readable, 1, static_cast<int>(left.count())) == 0)
+            return "the private server's supervisor does not start";
+        std::array<char, 1024> chunk;
+        const ssize_t got = ::read(from.get(), chunk.data(), chunk.size());
+        if (got > 0)
+            all.append(chunk.data(), static_cast<std::size_t>(got));
+        else if (got == 0 || errno != EINTR)
+            return all;
+    }
+}
+
+} // namespace
+
+void start_supervisor(const private_folder& home, const descriptor& lock) {
+    pipe_ends report = make_pipe();
+    const descriptor nothing{::open("/dev/null", O_RDWR | O_CLOEXEC)};
+    const pid_t between = ::fork();
+    if (between == 0) {
+        ::setsid();
+        const pid_t supervisor = ::fork(); // whose parent is gone at once
+        if (supervisor == 0)
+            become_supervisor(lock.get(), report.write.get(), nothing.get());
+        ::_exit(supervisor < 0 ? 1 : 0);
+    }
+    if (between < 0)
+        throw std::system_error{errno, std::system_category(), "fork"};
+    ::waitpid(between, nullptr, 0);
+    ::close(report.write.release());
+
+    const std::string told = read_all(report.read, 2 * server_start_patience);
+    if (told != supervisor_is_ready)
+        throw no_server{told.empty() ? "the private server in " + printable(home.path()) +
+                                           " could not be started: its supervisor ended"
+                                     : told};
+}
+
+} // namespace cli

@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cli/terminal/last_words.hpp"
+
+#include "cli/command_line.hpp"
+#include "cli/exit_status.hpp"
+#include "cli/terminal/say.hpp"
+
+#include <cstdlib>
+
+namespace cli {
+namespace {
+
+/// Without `[category:number]`, and without the code's general sentences behind words about this
+/// case. Those about a server's refusal stay: its own words do not tell what to do.
+std::string for_people(std::string text, const holdfast::error_code& code) {
+    if (const std::size_t bracket = text.rfind(" ["); text.ends_with(']') && bracket != text.npos)
+        text.erase(bracket);
+    using holdfast::store_errc;
+    const bool of_server = code.category() == make_error_code(store_errc::other).category();
+    if (const std::string general = ": " + code.message(); !of_server && text.ends_with(general))
+        text.erase(text.size() - general.size());
+    return printable(text, 1000);
+}
+
+/// A URL's error begins with `url`. Where the user has written it is what has to be mended, and a
+/// variable is easily forgotten.
+std::string with_source(const std::string& why, const std::string& url) {
+    constexpr std::string_view subject = "url: ";
+    if (!why.starts_with(subject))
+        return why;
+    const char* const variable = std::getenv("HOLDFAST_URL");
+    const bool of_environment = variable != nullptr && url == variable;
+    return (of_environment ? "HOLDFAST_URL: " : "--url: ") + why.substr(subject.size());
+}
+
+} // namespace
+
+void last_words::notify(const holdfast::event& event) noexcept {
+    if (event.kind == holdfast::event_kind::waited && event.text_size > 0)
+        text_.assign(event.text, event.text_size);
+}
+
+int last_words::report(const boost::system::system_error& failure, const std::string& url,
+                       std::string_view refusal) const {
+    const std::string why = for_people(text_.empty() ? failure.what() : text_, failure.code());
+    const std::string server = printable(without_password(url));
+    if (failure.code() == holdfast::errc::invalid_argument) {
+        say(with_source(why, url));
+        return usage;
+    }
+    if (failure.code() == holdfast::errc::unreachable)
+        say("cannot reach " + server + ": " + why);
+    else
+        say(server + " " + std::string{refusal} + ": " + why);
+    return unavailable;
+}
+
+} // namespace cli

@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cli/terminal/say.hpp"
+
+#include "cli/text/utf8.hpp"
+
+#include <algorithm>
+#include <cctype>
+
+#include <unistd.h>
+
+namespace cli {
+
+void say(std::string_view text) {
+    std::string line = "holdfast: ";
+    line.append(text).append("\n");
+    // If nobody can read it there is nobody to tell.
+    [[maybe_unused]] const auto written = ::write(STDERR_FILENO, line.data(), line.size());
+}
+
+std::string printable(std::string_view text, std::size_t longest) {
+    std::string shown = as_utf8(text.substr(0, longest), "?");
+    std::ranges::replace_if(
+        shown, [](unsigned char c) { return std::iscntrl(c) != 0; }, '?');
+    // Those above ASCII, which a terminal obeys too.
+    for (std::size_t at = 0; (at = shown.find('\xc2', at)) != shown.npos; ++at)
+        if (static_cast<unsigned char>(shown[at + 1]) < 0xa0)
+            shown.replace(at, 2, "?");
+    return text.size() > longest ? shown + "..." : shown;
+}
+
+} // namespace cli

@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cli/text/utf8.hpp"
+
+#include <algorithm>
+#include <array>
+
+namespace cli {
+
+std::size_t utf8_letter(std::string_view text) {
+    struct form {
+        unsigned char mask, lead;
+        std::size_t bytes;
+        char32_t least; // of a letter that is not written longer than it must be
+    };
+    constexpr std::array<form, 4> forms{{{0x80, 0x00, 1, 0},
+                                         {0xe0, 0xc0, 2, 0x80},
+                                         {0xf0, 0xe0, 3, 0x800},
+                                         {0xf8, 0xf0, 4, 0x10000}}};
+    for (const form& each : forms) {
+        if (text.size() < each.bytes)
+            return 0;
+        const auto first = static_cast<unsigned char>(text[0]);
+        if ((first & each.mask) != each.lead)
+            continue;
+        char32_t letter = first & static_cast<unsigned char>(~each.mask);
+        for (std::size_t i = 1; i < each.bytes; ++i) {
+            const auto next = static_cast<unsigned char>(text[i]);
+            if ((next & 0xc0) != 0x80)
+                return 0;
+            letter = letter << 6 | (next & 0x3f);
+        }
+        const bool surrogate = letter >= 0xd800 && letter <= 0xdfff;
+        return letter < each.least || letter > 0x10ffff || surrogate ? 0 : each.bytes;
+    }
+    return 0;
+}
+
+std::string as_utf8(std::string_view text, std::string_view replacement) {
+    std::string whole;
+    while (!text.empty()) {
+        const std::size_t bytes = utf8_letter(text);
+        whole.append(bytes == 0 ? replacement : text.substr(0, bytes));
+        text.remove_prefix(bytes == 0 ? 1 : bytes);
+    }
+    return whole;
+}
+
+std::size_t width_of(std::string_view text) {
+    return static_cast<std::size_t>(
+        std::ranges::count_if(text, [](char c) { return (c & 0xc0) != 0x80; }));
+}
+
+std::string cut(std::string_view text, std::size_t width) {
+    constexpr std::string_view rest = "...";
+    if (width_of(text) <= width)
+        return std::string{text};
+    const std::size_t letters_kept = width - std::min(width, rest.size());
+    std::size_t letters = 0, end = 0;
+    for (; end < text.size(); ++end)
+        if ((text[end] & 0xc0) != 0x80 && ++letters > letters_kept)
+            break;
+    return std::string{text.substr(0, end)}.append(rest.substr(0, width));
+}
+
+} // namespace cli

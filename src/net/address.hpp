@@ -1,0 +1,13 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+namespace holdfast::net {
+
+/// Where a server is, for people: `db.internal:6379`, `[::1]:6379`; with a socket's path,
+/// `unix:/run/redis.sock`.
+std::string address_of(const std::string& unix_socket, const std::string& host, std::uint16_t port);
+
+} // namespace holdfast::net

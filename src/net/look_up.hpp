@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <holdfast/time.hpp>
+
+#include <boost/asio/ip/tcp.hpp>
+
+#include <functional>
+#include <string>
+#include <vector>
+
+namespace holdfast::net {
+
+/// The addresses of a host. A system's resolver can hang for minutes and cannot be stopped, so it
+/// is left alone with its answer as soon as `given_up`, which is asked whenever `wake` rings.
+/// Throws `failure` (unreachable).
+asio::awaitable<std::vector<asio::ip::tcp::endpoint>> look_up(asio::any_io_executor,
+                                                              std::string host, std::uint16_t port,
+                                                              alarm& wake,
+                                                              std::function<bool()> given_up);
+
+} // namespace holdfast::net

@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: Apache-2.0
+// OpenSSL's objects as C++ owns things. Only for the sources that speak with OpenSSL.
+#pragma once
+
+#include <openssl/bio.h>
+#include <openssl/err.h>
+#include <openssl/ssl.h>
+#include <openssl/x509v3.h>
+
+#include <memory>
+
+namespace holdfast::net {
+
+template <auto Free>
+struct freed_by {
+    template <typename T>
+    void operator()(T* object) const noexcept {
+        Free(object);
+    }
+};
+
+using owned_context = std::unique_ptr<SSL_CTX, freed_by<SSL_CTX_free>>;
+using owned_bio = std::unique_ptr<BIO, freed_by<BIO_vfree>>;
+using owned_names = std::unique_ptr<GENERAL_NAMES, freed_by<GENERAL_NAMES_free>>;
+
+} // namespace holdfast::net

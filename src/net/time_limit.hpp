@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <holdfast/time.hpp>
+
+#include <functional>
+#include <memory>
+
+namespace holdfast::net {
+
+/// Calls `late` at that moment, on the executor, unless it is destroyed before: a bound on the life
+/// of what is done in its scope.
+class time_limit {
+public:
+    time_limit(const asio::any_io_executor&, clock&, time_point when, std::function<void()> late);
+    time_limit(const time_limit&) = delete;
+    ~time_limit();
+
+private:
+    struct state;
+    std::shared_ptr<state> state_;
+};
+
+} // namespace holdfast::net

@@ -1,0 +1,130 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "net/tls_session.hpp"
+
+#include "net/openssl.hpp"
+#include "net/tls_trouble.hpp"
+
+#include <new>
+#include <utility>
+
+namespace holdfast::net {
+namespace {
+
+/// OpenSSL asks whether to go on though something is wrong. No; but here it still knows what it is.
+int note_objection(int well, X509_STORE_CTX* context) noexcept {
+    if (well == 1)
+        return well;
+    const auto* const session = static_cast<const SSL*>(
+        X509_STORE_CTX_get_ex_data(context, SSL_get_ex_data_X509_STORE_CTX_idx()));
+    *static_cast<std::string*>(SSL_get_app_data(session)) = objection_of(*context);
+    return well;
+}
+
+BIO* make_buffer() {
+    BIO* const made = BIO_new(BIO_s_mem());
+    return made ? made : throw std::bad_alloc{};
+}
+
+} // namespace
+
+void tls_session::frees_ssl::operator()(SSL* session) const noexcept {
+    SSL_free(session);
+}
+
+tls_session::tls_session(ssl prepared)
+    : ssl_{std::move(prepared)}
+    , received_{make_buffer()}
+    , to_send_{make_buffer()} {
+    SSL_set_bio(ssl_.get(), received_, to_send_);
+    SSL_set_app_data(ssl_.get(), &objection_);
+    if (SSL_get_verify_mode(ssl_.get()) != SSL_VERIFY_NONE)
+        SSL_set_verify(ssl_.get(), SSL_VERIFY_PEER, note_objection);
+    SSL_set_connect_state(ssl_.get());
+    shake_hands();
+}
+
+bool tls_session::is_tls(std::string_view first_bytes) {
+    const char type = first_bytes.empty() ? '\0' : first_bytes.front();
+    return type >= SSL3_RT_CHANGE_CIPHER_SPEC && type <= SSL3_RT_APPLICATION_DATA;
+}
+
+bool tls_session::seal(std::string_view plain, std::string& out) {
+    ERR_clear_error();
+    std::size_t sealed = 0;
+    const bool well =
+        plain.empty() || SSL_write_ex(ssl_.get(), plain.data(), plain.size(), &sealed) == 1;
+    take_output(out);
+    return well;
+}
+
+std::string_view tls_session::open(std::string_view received) {
+    take_in(received);
+    if (!established_)
+        shake_hands();
+    const std::size_t size = established_ ? read_into_plain() : 0; // which may move it
+    return std::string_view{plain_}.substr(0, size);
+}
+
+void tls_session::take_in(std::string_view received) {
+    if (received.empty())
+        return;
+    if (!std::exchange(heard_, true) && !is_tls(received))
+        throw failure{store_errc::tls_failed,
+                      "what answers there does not speak TLS; without it, it is redis://"};
+    std::size_t taken = 0;
+    if (BIO_write_ex(received_, received.data(), received.size(), &taken) != 1)
+        throw std::bad_alloc{};
+}
+
+void tls_session::shake_hands() {
+    ERR_clear_error();
+    const int result = SSL_do_handshake(ssl_.get());
+    established_ = result == 1;
+    throw_unless_more_is_needed(result);
+}
+
+std::size_t tls_session::read_into_plain() {
+    ERR_clear_error();
+    std::size_t size = 0;
+    for (;;) {
+        if (plain_.size() - size < SSL3_RT_MAX_PLAIN_LENGTH)
+            plain_.resize(size + SSL3_RT_MAX_PLAIN_LENGTH);
+        std::size_t got = 0;
+        const int result =
+            SSL_read_ex(ssl_.get(), plain_.data() + size, plain_.size() - size, &got);
+        size += got;
+        if (result == 1)
+            continue;
+        throw_unless_more_is_needed(result);
+        return size;
+    }
+}
+
+void tls_session::throw_unless_more_is_needed(int result) {
+    switch (SSL_get_error(ssl_.get(), result)) {
+    case SSL_ERROR_NONE:
+    case SSL_ERROR_WANT_READ:
+        return;
+    case SSL_ERROR_ZERO_RETURN:
+        ended_ = true;
+        return;
+    default:
+        throw trouble_of(*ssl_, objection_);
+    }
+}
+
+void tls_session::take_output(std::string& out) {
+    const std::size_t before = out.size();
+    out.resize(before + BIO_ctrl_pending(to_send_));
+    std::size_t taken = 0;
+    (void)BIO_read_ex(to_send_, out.data() + before, out.size() - before, &taken);
+}
+
+void tls_session::say_goodbye(std::string& out) {
+    ERR_clear_error();
+    if (established_)
+        (void)SSL_shutdown(ssl_.get());
+    take_output(out);
+}
+
+} // namespace holdfast::net

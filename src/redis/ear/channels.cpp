@@ -1,0 +1,230 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "redis/ear/channels.hpp"
+
+#include "redis/wire/classify.hpp"
+#include "redis/wire/composer.hpp"
+#include "redis/wire/rights.hpp"
+
+#include <utility>
+
+namespace holdfast::redis {
+
+using kind = reply::kind;
+
+void channels::add(listener& who, std::string name) {
+    channel& where = channels_[name];
+    where.name = std::move(name);
+    where.listeners.push_back(who);
+    who.where = &where;
+    if (!where.refused) // else the next attempt has its time
+        unschedule(where);
+    want(where, true);
+}
+
+void channels::remove(listener& who, time_point until) {
+    channel& where = *std::exchange(who.where, nullptr);
+    where.listeners.erase(where.listeners.iterator_to(who));
+    if (!where.listeners.empty())
+        return;
+    if (where.refused || !connected_)
+        want(where, false);
+    else
+        schedule(where, until);
+    forget_if_idle(where);
+}
+
+bool channels::confirmed(const channel& where) {
+    return where.wanted && where.told && where.unanswered == 0;
+}
+
+bool channels::heard(const std::string& name) const {
+    const auto found = channels_.find(name);
+    return found != channels_.end() && confirmed(found->second);
+}
+
+bool channels::given_up(const channel& where) const {
+    if (!connected_)
+        return hopeless_;
+    return where.refused && !where.to_be_told && where.unanswered == 0;
+}
+
+void channels::want(channel& where, bool wanted) {
+    if (std::exchange(where.wanted, wanted) != wanted)
+        wanted ? ++wanted_ : --wanted_;
+    if (connected_ && !where.refused && where.wanted != where.told)
+        tell_later(where);
+}
+
+void channels::tell_later(channel& where) {
+    if (!std::exchange(where.to_be_told, true))
+        to_be_told_.push_back(&where);
+}
+
+void channels::schedule(channel& where, time_point when) {
+    unschedule(where);
+    where.due = agenda_.emplace(when, &where);
+}
+
+void channels::unschedule(channel& where) {
+    if (where.due)
+        agenda_.erase(*std::exchange(where.due, std::nullopt));
+}
+
+void channels::forget_if_idle(channel& where) {
+    const bool idle = !where.wanted && !where.told && !where.to_be_told && where.unanswered == 0;
+    if (!idle || !where.listeners.empty())
+        return;
+    unschedule(where);
+    channels_.erase(channels_.find(where.name));
+}
+
+void channels::connected() {
+    connected_ = true;
+    hopeless_ = false;
+    for (auto& [name, where] : channels_)
+        want(where, where.wanted);
+}
+
+void channels::disconnected() {
+    connected_ = false;
+    ping_is_due_ = false;
+    expected_.clear();
+    to_be_told_.clear();
+    agenda_.clear();
+    for (auto next = channels_.begin(); next != channels_.end();) {
+        channel& where = (next++)->second; // it may be forgotten
+        where.told = where.to_be_told = where.refused = false;
+        where.due.reset();
+        where.unanswered = 0;
+        where.missed = true;
+        if (where.listeners.empty())
+            want(where, false);
+        forget_if_idle(where);
+    }
+}
+
+void channels::give_up() {
+    hopeless_ = true;
+    for (auto& [name, where] : channels_) {
+        where.missed = true;
+        settle(where);
+    }
+}
+
+void channels::close() {
+    disconnected();
+    give_up();
+}
+
+void channels::compose(std::string& out, time_point now) {
+    composer to{out};
+    for (channel* const where : std::exchange(to_be_told_, {})) {
+        where->to_be_told = false;
+        if (where->wanted == where->told) {
+            forget_if_idle(*where);
+            continue;
+        }
+        where->told = where->wanted;
+        ++where->unanswered;
+        expected_.push_back({where, where->told, now});
+        // One channel a command: a refusal then says which.
+        to.request({where->told ? "SUBSCRIBE" : "UNSUBSCRIBE", where->name});
+    }
+    if (std::exchange(ping_is_due_, false)) {
+        expected_.push_back({nullptr, false, now});
+        to.request({"PING"});
+    }
+}
+
+std::optional<net::failure> channels::hear(const reply& said, time_point try_again_at) {
+    if (said.type == kind::error)
+        return refuse(said, try_again_at);
+    const auto& items = said.items;
+    if (items.size() == 3 && items[0].text == "message")
+        message(items[1].text);
+    else if (items.size() == 3)
+        answer(items[0], items[1]);
+    else if (next_expected().about) // else it is the answer to a PING, in one form or the other
+        throw net::failure{store_errc::protocol, "an unexpected answer to a subscription"};
+    return std::nullopt;
+}
+
+void channels::message(const std::string& name) {
+    const auto found = channels_.find(name);
+    if (found == channels_.end())
+        return; // it came while we were leaving
+    for (listener& one : found->second.listeners)
+        one.wake.ring();
+}
+
+channels::expected channels::next_expected() {
+    if (expected_.empty())
+        throw net::failure{store_errc::protocol, "an answer that nobody asked for"};
+    const expected next = expected_.front();
+    expected_.pop_front();
+    if (next.about)
+        --next.about->unanswered;
+    return next;
+}
+
+void channels::answer(const reply& verb, const reply& name) {
+    const expected asked = next_expected();
+    const std::string_view verb_asked = asked.subscribe ? "subscribe" : "unsubscribe";
+    if (!asked.about || verb.text != verb_asked || name.text != asked.about->name)
+        throw net::failure{store_errc::protocol, "an answer to another subscription"};
+    channel& where = *asked.about;
+    if (confirmed(where)) {
+        settle(where);
+        if (std::exchange(where.missed, false))
+            for (listener& one : where.listeners)
+                one.wake.ring();
+    }
+    forget_if_idle(where);
+}
+
+std::optional<net::failure> channels::refuse(const reply& error, time_point try_again_at) {
+    const expected asked = next_expected();
+    if (!asked.about)
+        return std::nullopt; // whoever refuses a PING is alive
+    channel& where = *asked.about;
+    std::optional<net::failure> why;
+    // A refused UNSUBSCRIBE costs nothing, and what was asked since decides.
+    if (asked.subscribe && where.unanswered == 0) {
+        why.emplace(classify(error.text),
+                    "cannot listen to " + where.name + ": " +
+                        with_missing_right(error.text, missing_right(error.text, where.name)));
+        where.told = false;
+        where.refused = where.missed = true;
+        schedule(where, try_again_at);
+        settle(where);
+        if (where.listeners.empty())
+            want(where, false);
+    }
+    forget_if_idle(where);
+    return why;
+}
+
+void channels::settle(channel& where) {
+    for (listener& one : where.listeners)
+        if (one.settled)
+            one.settled->ring();
+}
+
+void channels::advance(time_point now) {
+    while (!agenda_.empty() && agenda_.begin()->first <= now) {
+        channel& where = *agenda_.begin()->second;
+        unschedule(where);
+        where.refused = false;
+        want(where, !where.listeners.empty());
+    }
+}
+
+std::optional<time_point> channels::next_due() const {
+    return agenda_.empty() ? std::nullopt : std::optional{agenda_.begin()->first};
+}
+
+std::optional<time_point> channels::owed_since() const {
+    return expected_.empty() ? std::nullopt : std::optional{expected_.front().sent_at};
+}
+
+} // namespace holdfast::redis

@@ -1,0 +1,121 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "redis/ear/ear.hpp"
+
+#include <algorithm>
+#include <utility>
+
+namespace holdfast::redis {
+
+class ear::listening final : public hearing {
+public:
+    listening(std::shared_ptr<ear> home, std::string name, alarm& wake)
+        : home_{std::move(home)}
+        , self_{wake} {
+        home_->channels_.add(self_, std::move(name));
+    }
+    ~listening() override { home_->leave(self_); }
+
+    asio::awaitable<bool> confirmed(time_point limit) override {
+        return home_->confirmed(self_, limit);
+    }
+
+private:
+    const std::shared_ptr<ear> home_;
+    listener self_;
+};
+
+ear::ear(std::shared_ptr<node_context> context)
+    : context_{std::move(context)}
+    , link_{*context_, purpose::listening, *this}
+    , lookout_{*context_, *this} {}
+
+std::unique_ptr<hearing> ear::hear(channel_name name, alarm& wake) {
+    auto heard = std::make_unique<listening>(shared_from_this(), std::move(name.text), wake);
+    link_.talk();
+    return heard;
+}
+
+void ear::leave(listener& who) {
+    if (closed_) {
+        channels_.remove(who, time_point{}); // the clock may be gone
+        return;
+    }
+    const time_point until = now() + context_->how.subscription_linger;
+    channels_.remove(who, until);
+    if (channels_.next_due())
+        lookout_.watch_for(until);
+}
+
+asio::awaitable<bool> ear::confirmed(listener& who, time_point limit) {
+    channel& where = *who.where;
+    while (!channels::confirmed(where) && !channels_.given_up(where) && now() < limit) {
+        if (!who.settled)
+            who.settled = context_->home.time.make_alarm();
+        co_await who.settled->wait_until(limit);
+    }
+    const bool sure = channels::confirmed(where);
+    where.missed = where.missed || !sure;
+    co_return sure;
+}
+
+void ear::speak(std::string& out) {
+    channels_.compose(out, now());
+    if (!out.empty())
+        lookout_.watch_for(next_limit());
+}
+
+void ear::hear(reply& said, time_point received_at) {
+    last_heard_ = received_at;
+    const time_point try_again_at = received_at + context_->how.backoff_max;
+    const auto refused = channels_.hear(said, try_again_at);
+    if (!refused)
+        return;
+    lookout_.watch_for(try_again_at);
+    if (!std::exchange(refusal_told_, true))
+        net::tell_impaired(context_->home, context_->address, *refused);
+}
+
+void ear::connected() {
+    last_heard_ = now();
+    refusal_told_ = false;
+    channels_.connected();
+    lookout_.watch_for(next_limit());
+}
+
+time_point ear::idle_until() const {
+    // A waiter that hears nothing asks by itself that often, so there is no hurry to know.
+    return last_heard_ + std::max(context_->how.command_timeout, context_->home.poll_bound);
+}
+
+time_point ear::next_limit() const {
+    time_point first = channels_.next_due().value_or(time_point::max());
+    if (const auto owed_since = channels_.owed_since())
+        first = std::min(first, *owed_since + context_->how.command_timeout);
+    else if (link_.connected() && channels_.any_wanted())
+        first = std::min(first, idle_until());
+    return first;
+}
+
+void ear::limit_reached(time_point now) {
+    const duration patience = context_->how.command_timeout;
+    if (const auto owed_since = channels_.owed_since()) {
+        if (*owed_since + patience <= now)
+            link_.cut({errc::unreachable,
+                       "no answer within " + std::to_string(patience.count()) + " ms"});
+    } else if (link_.connected() && channels_.any_wanted() && idle_until() <= now) {
+        channels_.ping();
+    }
+    channels_.advance(now);
+    if (link_.connected())
+        link_.talk();
+}
+
+void ear::close() {
+    if (std::exchange(closed_, true))
+        return;
+    link_.close();
+    lookout_.close();
+    channels_.close();
+}
+
+} // namespace holdfast::redis

@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "redis/ear/channels.hpp"
+#include "redis/link/link.hpp"
+#include "redis/link/lookout.hpp"
+
+#include <memory>
+
+namespace holdfast::redis {
+
+/// A connection that only listens. It comes back by itself as long as somebody listens, and rings
+/// for each channel that it hears again. While nothing is heard it asks whether the server is still
+/// there: a peer that vanished would otherwise be listened to for ever.
+class ear final : public std::enable_shared_from_this<ear>, private talker {
+public:
+    explicit ear(std::shared_ptr<node_context>);
+
+    /// As node::hear. What it returns may outlive everything but the clock.
+    std::unique_ptr<hearing> hear(channel_name, alarm& wake);
+
+    /// Whether the subscription is confirmed.
+    bool hears(const channel_name& name) const { return channels_.heard(name.text); }
+
+    void close();
+
+private:
+    class listening;
+
+    bool wants_to_talk() const override { return channels_.any_wanted(); }
+    void speak(std::string& out) override;
+    void hear(reply&, time_point received_at) override;
+    void connected() override;
+    void connection_failed(const net::failure&) override { channels_.give_up(); }
+    void connection_lost(const net::failure&) override { channels_.disconnected(); }
+    time_point next_limit() const override;
+    void limit_reached(time_point now) override;
+    std::shared_ptr<void> keep_alive() override { return shared_from_this(); }
+
+    asio::awaitable<bool> confirmed(listener&, time_point limit);
+    void leave(listener&);
+    time_point now() const { return context_->home.time.now(); }
+    time_point idle_until() const;
+
+    const std::shared_ptr<node_context> context_;
+    channels channels_;
+    time_point last_heard_{};
+    bool refusal_told_ = false; // on this connection
+    bool closed_ = false;
+    link link_;
+    lookout lookout_;
+};
+
+} // namespace holdfast::redis

@@ -1,0 +1,211 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "redis/lanes/lane.hpp"
+
+#include "redis/wire/classify.hpp"
+
+#include <boost/asio/post.hpp>
+
+#include <cerrno>
+#include <utility>
+
+#include <poll.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+namespace holdfast::redis {
+namespace {
+
+bool would_block() {
+    return errno == EAGAIN || errno == EWOULDBLOCK;
+}
+
+std::string words_for_errno() {
+    return error_code{errno, boost::system::system_category()}.message();
+}
+
+} // namespace
+
+lane::lane(node_context& context, connection::parts of, runtime::answer_wait& wait)
+    : context_{context}
+    , socket_{of.socket}
+    , session_{std::move(of.session)}
+    , wait_{wait}
+    , reader_{context.how.reply_bytes_max} {}
+
+lane::~lane() {
+    if (session_ && !broken_) {
+        sealed_.clear();
+        session_->say_goodbye(sealed_);
+        (void)!::send(socket_, sealed_.data(), sealed_.size(), MSG_NOSIGNAL | MSG_DONTWAIT);
+    }
+    ::close(socket_);
+    const auto why = std::make_shared<const net::failure>(
+        errc::outcome_unknown, "connection to " + context_.address + " ended before its answer");
+    for (const debt& one : owed_) {
+        one.to->failed = why;
+        asio::post(context_.home.executor, std::move(one.to->resume));
+    }
+}
+
+bool lane::alive() const {
+    char unasked = 0;
+    const ssize_t size = ::recv(socket_, &unasked, 1, MSG_PEEK | MSG_DONTWAIT);
+    // TLS says things of its own between answers; anybody else who does is mad, or gone.
+    const bool said_goodbye = session_ && session_->ended();
+    return !broken_ && !said_goodbye &&
+           (size < 0 ? would_block() : size > 0 && (session_ || owes()));
+}
+
+void lane::hang_up() noexcept {
+    ::shutdown(socket_, SHUT_RDWR);
+}
+
+reply lane::ask(runtime::visit& caller, request& asked) {
+    for (;;) {
+        asked.compose(composer{outbox_}, context_.server_clock);
+        const time_point sent_at = context_.home.time.now();
+        exchange(caller);
+        if (!asked.with_text && answer_->type == reply::kind::error &&
+            asks_for_script(answer_->text)) {
+            asked.with_text = true;
+            continue;
+        }
+        asked.answer = std::move(*answer_);
+        asked.answer.sent_at = sent_at;
+        asked.answer.received_at = context_.home.time.now();
+        return asked.take_answer();
+    }
+}
+
+void lane::exchange(runtime::visit& caller) {
+    answer_ = nullptr;
+    caller.outside(socket_, [this]() noexcept { talk(); });
+    outbox_.clear();
+    give_out();
+    if (answer_)
+        return;
+    broken_ = true;
+    std::rethrow_exception(std::exchange(failed_, nullptr));
+}
+
+// Not inside: touches nothing that is not this lane's own.
+void lane::talk() noexcept {
+    try {
+        send();
+        const duration patience = context_.how.command_timeout;
+        if (!wait_.wait(socket_, patience, [this] { return arrived(); }))
+            fail(context_.address + " did not answer within " + std::to_string(patience.count()) +
+                 " ms");
+    } catch (...) {
+        failed_ = std::current_exception();
+    }
+}
+
+void lane::send_off(runtime::visit& caller, request& asked) {
+    asked.compose(composer{outbox_}, context_.server_clock);
+    owed_.push_back({&asked, context_.home.time.now()});
+    caller.outside(socket_, [this]() noexcept {
+        try {
+            send();
+        } catch (...) {
+            broken_ = true; // which its end tells
+        }
+    });
+    outbox_.clear();
+    caller.note_sent_off();
+}
+
+void lane::collect() {
+    try {
+        (void)arrived();
+    } catch (const net::failure&) {
+        broken_ = true;
+    }
+    give_out();
+    broken_ = broken_ || answer_ ||
+              (owes() &&
+               owed_.front().sent_at + context_.how.command_timeout <= context_.home.time.now());
+}
+
+/// To who waits for them, in the order of sending.
+void lane::give_out() {
+    for (reply& one : std::exchange(early_, {})) {
+        const debt oldest = owed_.front();
+        owed_.pop_front();
+        settle(oldest, std::move(one));
+    }
+}
+
+void lane::settle(debt of, reply said) {
+    request& asked = *of.to;
+    if (said.type == reply::kind::error && asks_for_script(said.text))
+        asked.failed = std::make_shared<const net::failure>(
+            errc::unreachable, context_.address + " does not know the script any more");
+    asked.answer = std::move(said);
+    asked.answer.sent_at = of.sent_at;
+    asked.answer.received_at = context_.home.time.now();
+    request::waiter waiter;
+    waiter.swap(asked.resume);
+    std::move(waiter)();
+}
+
+void lane::send() {
+    if (session_) {
+        sealed_.clear();
+        if (!session_->seal(outbox_, sealed_))
+            throw net::failure{store_errc::tls_failed,
+                               "TLS: what is to be sent could not be sealed"};
+        std::swap(outbox_, sealed_);
+    }
+    for (std::string_view rest = outbox_; !rest.empty();) {
+        const ssize_t size = ::send(socket_, rest.data(), rest.size(), MSG_NOSIGNAL);
+        if (size >= 0)
+            rest.remove_prefix(static_cast<std::size_t>(size));
+        else if (would_block())
+            wait_until_writable();
+        else if (errno != EINTR)
+            lost(words_for_errno());
+    }
+}
+
+void lane::wait_until_writable() {
+    pollfd one{.fd = socket_, .events = POLLOUT, .revents = 0};
+    const auto patience = static_cast<int>(context_.how.command_timeout.count());
+    if (::poll(&one, 1, patience) == 0)
+        fail(context_.address + " takes no more requests");
+}
+
+bool lane::arrived() {
+    answer_ = nullptr;
+    const ssize_t size = ::recv(socket_, inbox_.data(), inbox_.size(), MSG_DONTWAIT);
+    if (size < 0 && (would_block() || errno == EINTR))
+        return false;
+    if (size <= 0)
+        lost(size == 0 ? closed_by_server : words_for_errno());
+    const std::string_view received{inbox_.data(), static_cast<std::size_t>(size)};
+    reader_.feed(session_ ? session_->open(received) : received);
+    read_answers();
+    if (!answer_ && session_ && session_->ended())
+        lost(closed_by_server);
+    return answer_ != nullptr;
+}
+
+void lane::read_answers() {
+    while (early_.size() < owed_.size()) {
+        reply* const earlier = reader_.next();
+        if (!earlier)
+            return;
+        early_.push_back(std::move(*earlier));
+    }
+    answer_ = reader_.next();
+}
+
+void lane::lost(const std::string& why) {
+    fail("connection to " + context_.address + " lost: " + why);
+}
+
+void lane::fail(const std::string& why) {
+    throw net::failure{errc::outcome_unknown, why};
+}
+
+} // namespace holdfast::redis

@@ -1,0 +1,124 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "redis/lanes/lanes.hpp"
+
+#include "net/background.hpp"
+#include "redis/link/establish.hpp"
+
+#include <algorithm>
+#include <utility>
+
+namespace holdfast::redis {
+
+lanes::lanes(std::shared_ptr<node_context> context)
+    : context_{std::move(context)}
+    , wait_{context_->how.polling}
+    , backoff_{context_->how.backoff_min, context_->how.backoff_max}
+    , tidying_{context_->home.time.make_alarm()}
+    , collecting_{context_->home.time.make_alarm()} {}
+
+/// The one that was used last: the others may then be closed, and what it owes is taken along.
+lane* lanes::borrow() {
+    entry* best = nullptr;
+    for (entry& each : all_)
+        if (!each.lent && (!best || each.used_at > best->used_at))
+            best = &each;
+    if (!best) {
+        wish_for_one_more();
+        return nullptr;
+    }
+    if (!best->line->alive()) { // and as likely as not none of the others is
+        std::erase_if(all_, [](const entry& each) { return !each.lent && !each.line->alive(); });
+        return nullptr;
+    }
+    best->lent = true;
+    return best->line.get();
+}
+
+void lanes::give_back(const lane& used) {
+    const auto found = std::find_if(all_.begin(), all_.end(),
+                                    [&](const entry& each) { return each.line.get() == &used; });
+    found->lent = false;
+    found->used_at = context_->home.time.now();
+    if (used.broken() || closed_)
+        all_.erase(found);
+}
+
+void lanes::wish_for_one_more() {
+    if (closed_ || opening_ || all_.size() >= context_->how.lanes_max ||
+        context_->home.time.now() < not_before_ || ++wishes_ < wishes_min)
+        return;
+    wishes_ = 0;
+    opening_ = std::make_shared<connection>(context_->home.executor, context_->home.time,
+                                            context_->how, context_->tls.get());
+    net::run_in_background(context_->home.executor, open(shared_from_this()));
+}
+
+asio::awaitable<void> lanes::open(std::shared_ptr<lanes> self) {
+    const std::shared_ptr<connection> line = self->opening_;
+    const std::optional<net::failure> why =
+        co_await establish(*self->context_, purpose::commands, *line);
+    self->opening_.reset();
+    if (self->closed_)
+        co_return;
+    const time_point now = self->context_->home.time.now();
+    if (why) { // the shared connection tells of it, and serves meanwhile
+        self->not_before_ = now + self->backoff_.next(self->context_->home.random());
+        co_return;
+    }
+    self->backoff_.reset();
+    self->all_.push_back(
+        {std::make_unique<lane>(*self->context_, line->take_apart(), self->wait_), now});
+    if (!std::exchange(self->tidies_, true))
+        net::run_in_background(self->context_->home.executor, close_idle(self));
+}
+
+asio::awaitable<void> lanes::close_idle(std::shared_ptr<lanes> self) {
+    const clock& time = self->context_->home.time;
+    while (!self->closed_ && !self->all_.empty()) {
+        co_await self->tidying_->wait_until(time.now() + idle_max);
+        if (self->closed_)
+            break;
+        const time_point used_before = time.now() - idle_max;
+        std::erase_if(self->all_,
+                      [&](const entry& each) { return !each.lent && each.used_at <= used_before; });
+    }
+    self->tidies_ = false;
+}
+
+void lanes::collect_soon() {
+    if (!std::exchange(collects_, true))
+        net::run_in_background(context_->home.executor, collect(shared_from_this()));
+}
+
+bool lanes::any_owes() const {
+    return std::any_of(all_.begin(), all_.end(),
+                       [](const entry& each) { return each.line->owes(); });
+}
+
+asio::awaitable<void> lanes::collect(std::shared_ptr<lanes> self) {
+    while (!self->closed_ && self->any_owes()) {
+        co_await self->collecting_->wait_until(self->context_->home.time.now() + collect_period);
+        for (const entry& each : self->all_)
+            if (!each.lent && each.line->owes())
+                each.line->collect();
+        std::erase_if(self->all_,
+                      [](const entry& each) { return !each.lent && each.line->broken(); });
+    }
+    self->collects_ = false;
+}
+
+void lanes::close() {
+    // The second time nothing is written: whoever destroys the last reference is on any thread.
+    if (closed_)
+        return;
+    closed_ = true;
+    if (opening_)
+        opening_->cut({errc::closed, context_->address + ": the client is closed"});
+    for (const entry& each : all_)
+        each.line->hang_up();
+    std::erase_if(all_, [](const entry& each) { return !each.lent; });
+    tidying_->ring();
+    collecting_->ring();
+}
+
+} // namespace holdfast::redis

@@ -1,0 +1,142 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "redis/link/handshake.hpp"
+
+#include "net/failure.hpp"
+#include "redis/wire/classify.hpp"
+#include "redis/wire/composer.hpp"
+
+#include <algorithm>
+#include <charconv>
+#include <utility>
+
+namespace holdfast::redis {
+namespace {
+
+using kind = reply::kind;
+using std::chrono::microseconds;
+
+/// Not allowed, or not known here. Anything else, from LOADING to a server that wants a password
+/// first, means that requests would not be served either.
+bool can_do_without(const reply& answer) {
+    return classify(answer.text) == store_errc::no_permission ||
+           answer.text.starts_with("ERR unknown") || answer.text.starts_with("ERR Unknown");
+}
+
+std::optional<std::int64_t> number_in(const reply& item) {
+    std::int64_t value = 0;
+    const char* const end = item.text.data() + item.text.size();
+    const auto [stopped_at, failed] = std::from_chars(item.text.data(), end, value);
+    if (item.type != kind::text || failed != std::errc{} || stopped_at != end)
+        return std::nullopt;
+    return value;
+}
+
+/// Seconds and microseconds, as two texts.
+std::optional<microseconds> time_in(const reply& answer) {
+    if (answer.type != kind::array || answer.items.size() != 2)
+        return std::nullopt;
+    const auto seconds = number_in(answer.items[0]);
+    const auto rest = number_in(answer.items[1]);
+    constexpr std::int64_t seconds_max = 1'000'000'000'000;
+    if (!seconds || !rest || *seconds < 0 || *seconds > seconds_max || *rest < 0)
+        return std::nullopt;
+    return std::chrono::seconds{*seconds} + microseconds{*rest};
+}
+
+bool is_replica(const reply& role) {
+    return role.type == kind::array && !role.items.empty() && role.items.front().text == "slave";
+}
+
+} // namespace
+
+std::string client_name(std::string_view label) {
+    constexpr std::size_t length_max = 128;
+    std::string name{label.empty() ? "holdfast" : label.substr(0, length_max)};
+    const auto unprintable = [](char c) { return c < '!' || c > '~'; };
+    std::ranges::replace_if(name, unprintable, '_');
+    return name;
+}
+
+handshake::handshake(const options& how, credentials who, std::string_view label, purpose what_for)
+    : how_{how}
+    , who_{std::move(who)}
+    , name_{client_name(label)} {
+    if (!who_.password.empty() || !who_.user.empty())
+        steps_.push_back(step::authenticate);
+    // Channels are the same in all databases, and a user who may not SELECT can use the first.
+    if (how.database != 0 && what_for == purpose::commands)
+        steps_.push_back(step::select_database);
+    steps_.push_back(step::name_client);
+    if (what_for == purpose::commands)
+        steps_.insert(steps_.end(), {step::ask_role, step::ask_time});
+}
+
+void handshake::compose(std::string& out) const {
+    composer to{out};
+    for (const step one : steps_) {
+        switch (one) {
+        case step::authenticate:
+            if (who_.user.empty()) // servers before 6.0 know no users
+                to.request({"AUTH", who_.password.reveal()});
+            else
+                to.request({"AUTH", who_.user, who_.password.reveal()});
+            break;
+        case step::select_database:
+            to.request({"SELECT", std::to_string(how_.database)});
+            break;
+        case step::name_client:
+            to.request({"CLIENT", "SETNAME", name_});
+            break;
+        case step::ask_role:
+            to.request({"ROLE"});
+            break;
+        case step::ask_time:
+            to.request({"TIME"});
+            break;
+        }
+    }
+}
+
+std::string_view handshake::words_for(step one) {
+    switch (one) {
+    case step::authenticate:
+        return "AUTH";
+    case step::select_database:
+        return "SELECT";
+    case step::name_client:
+        return "CLIENT SETNAME";
+    case step::ask_role:
+        return "ROLE";
+    case step::ask_time:
+        return "TIME";
+    }
+    return {};
+}
+
+std::string_view handshake::awaited() const {
+    return answered_ < steps_.size() ? words_for(steps_[answered_]) : std::string_view{};
+}
+
+void handshake::judge(const reply& answer) {
+    const step asked = steps_.at(answered_);
+    const bool must = asked == step::authenticate || asked == step::select_database;
+    if (answer.type != kind::error)
+        judge_answer(asked, answer);
+    else if (must || !can_do_without(answer))
+        throw net::failure{classify(answer.text), std::string{awaited()} + ": " + answer.text};
+    ++answered_;
+}
+
+void handshake::judge_answer(step asked, const reply& answer) {
+    const bool wants_array = asked == step::ask_role || asked == step::ask_time;
+    if (answer.type != (wants_array ? kind::array : kind::status))
+        throw net::failure{store_errc::protocol,
+                           "an unexpected answer to " + std::string{awaited()}};
+    // A replica would answer questions about locks from what its master has forgotten already.
+    if (asked == step::ask_role && is_replica(answer))
+        throw net::failure{store_errc::read_only, "ROLE: it is a replica, which grants no locks"};
+    if (asked == step::ask_time)
+        server_time_ = time_in(answer);
+}
+
+} // namespace holdfast::redis

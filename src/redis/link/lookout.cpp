@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "redis/link/lookout.hpp"
+
+#include "net/background.hpp"
+
+#include <boost/asio/post.hpp>
+#include <boost/asio/use_awaitable.hpp>
+
+#include <algorithm>
+#include <utility>
+
+namespace holdfast::redis {
+
+lookout::lookout(const node_context& context, talker& whose)
+    : home_{context.home}
+    , talker_{whose}
+    , alarm_{home_.time.make_alarm()} {}
+
+void lookout::watch_for(time_point limit) {
+    if (closed_)
+        return;
+    if (!std::exchange(watching_, true))
+        net::run_in_background(home_.executor, watch(talker_.keep_alive()));
+    else if (limit < asleep_until_)
+        alarm_->ring();
+}
+
+asio::awaitable<void> lookout::watch(std::shared_ptr<void>) {
+    asleep_until_ = time_point::min(); // it will look at all limits anyway
+    // Not within the call that sets the limit: that one is still on its way to sleep.
+    co_await asio::post(home_.executor, asio::use_awaitable);
+    time_point seen_to = time_point::min();
+    while (!closed_) {
+        // What is done in time is not told here: this wakes up, and looks for the next limit.
+        const time_point limit = talker_.next_limit();
+        if (limit == time_point::max())
+            break;
+        asleep_until_ = std::max(limit, seen_to);
+        co_await alarm_->wait_until(asleep_until_);
+        if (closed_)
+            break;
+        const time_point now = home_.time.now();
+        talker_.limit_reached(now);
+        seen_to = now + duration{1}; // a connection that was cut still has to notice it
+    }
+    watching_ = false;
+}
+
+void lookout::close() {
+    closed_ = true;
+    alarm_->ring();
+}
+
+} // namespace holdfast::redis

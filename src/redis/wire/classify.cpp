@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "redis/wire/classify.hpp"
+
+#include <algorithm>
+#include <array>
+
+namespace holdfast::redis {
+namespace {
+
+struct meaning {
+    std::string_view text;
+    store_errc code;
+};
+
+constexpr std::array by_first_word{
+    meaning{"LOADING", store_errc::loading},
+    meaning{"BUSY", store_errc::busy_script},
+    meaning{"READONLY", store_errc::read_only},
+    meaning{"MASTERDOWN", store_errc::master_down},
+    meaning{"CLUSTERDOWN", store_errc::cluster_down},
+    meaning{"TRYAGAIN", store_errc::try_again},
+    meaning{"MOVED", store_errc::try_again},
+    meaning{"ASK", store_errc::try_again},
+    meaning{"NOREPLICAS", store_errc::no_replicas},
+    meaning{"MISCONF", store_errc::disk_trouble},
+    meaning{"OOM", store_errc::out_of_memory},
+    meaning{"NOPERM", store_errc::no_permission},
+    meaning{"NOAUTH", store_errc::not_authenticated},
+    meaning{"WRONGPASS", store_errc::not_authenticated},
+    meaning{"WRONGTYPE", store_errc::wrong_type},
+};
+
+constexpr std::array by_beginning{
+    meaning{"max number of clients", store_errc::too_many_clients},
+    meaning{"Script killed", store_errc::script_killed},
+    meaning{"The user executing the script can't", store_errc::no_permission}, // 7.0, in a script
+    meaning{"ACL failure in script", store_errc::no_permission},               // 7.2 and later
+    meaning{"hash value is not an integer", store_errc::wrong_type},           // a foreign hash
+};
+
+/// Before 7.0 an error inside a script came behind a report of where it happened:
+/// `ERR Error running script (call to f_…): @user_script:1: WRONGTYPE Operation against …`.
+std::string_view without_report(std::string_view error) {
+    if (!error.starts_with("ERR Error running script"))
+        return error;
+    constexpr std::string_view place = "@user_script:";
+    const auto last_place = error.rfind(place);
+    if (last_place == std::string_view::npos)
+        return error;
+    error.remove_prefix(last_place + place.size());
+    const auto begin = error.find_first_not_of("0123456789: -");
+    return begin == std::string_view::npos ? std::string_view{} : error.substr(begin);
+}
+
+} // namespace
+
+store_errc classify(std::string_view error) {
+    error = without_report(error);
+    const std::string_view first = error.substr(0, error.find(' '));
+    const auto word = std::ranges::find(by_first_word, first, &meaning::text);
+    if (word != by_first_word.end())
+        return word->code;
+    if (error.starts_with("ERR "))
+        error.remove_prefix(4);
+    const auto begins = [error](const meaning& one) { return error.starts_with(one.text); };
+    const auto found = std::ranges::find_if(by_beginning, begins);
+    return found != by_beginning.end() ? found->code : store_errc::other;
+}
+
+bool asks_for_script(std::string_view error) {
+    return error.starts_with("NOSCRIPT");
+}
+
+} // namespace holdfast::redis
