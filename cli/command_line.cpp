@@ -60,7 +60,7 @@ void reject_unknown_option(const CLI::App& verb) {
 }
 
 /// CLI11's words but for an option without its value, or with two: those are no sentence.
-std::string in_words(const CLI::ParseError& wrong, const CLI::App& verb) {
+std::string mistake_in_words(const CLI::ParseError& wrong, const CLI::App& verb) {
     std::string all = wrong.what();
     const std::string option = all.substr(0, all.find(':'));
     const CLI::Option* const meant = verb.get_option_no_throw(option);
@@ -83,8 +83,8 @@ bool parse(CLI::App& expected, arguments given, std::string_view help) {
         std::cout << help;
         return false;
     } catch (const CLI::ParseError& wrong) {
-        throw usage_error{in_words(wrong, expected) + "; see 'holdfast " + expected.get_name() +
-                          " --help'"};
+        throw usage_error{mistake_in_words(wrong, expected) + "; see 'holdfast " +
+                          expected.get_name() + " --help'"};
     }
 }
 

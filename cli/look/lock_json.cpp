@@ -38,7 +38,7 @@ std::string date(std::chrono::seconds since_1970) {
     return {words.data(), std::strftime(words.data(), words.size(), "%FT%TZ", &parts)};
 }
 
-json::value to_json(const std::optional<holdfast::client_card>& client) {
+json::value card_to_json(const std::optional<holdfast::client_card>& client) {
     if (!client)
         return nullptr;
     return json::object{{"host", text_in_json(client->host)},
@@ -72,7 +72,7 @@ json::object to_json(const holdfast::lock_state& lock) {
         owners.push_back({{"owner", text_in_json(each.text)},
                           {"count", each.count},
                           {"is_holdfast", each.is_holdfast},
-                          {"client", to_json(each.client)}});
+                          {"client", card_to_json(each.client)}});
     json::object made = named(lock.name);
     made["kind"] = to_string(lock.kind);
     made["type"] = text_in_json(lock.type);

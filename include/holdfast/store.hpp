@@ -103,12 +103,57 @@ public:
     /// its way (see settled_at).
     virtual asio::awaitable<void> leave() = 0;
 
+    /// Whether the store may have anything of this owner: a hold, a place in a queue, a mark that
+    /// it waits. Whoever gives the place up calls leave() then; leave() may be repeated.
+    virtual bool must_leave() const noexcept = 0;
+
     /// Whether a look was sent whose answer is not known. Then the owner may hold the lock.
     virtual bool uncertain() const noexcept = 0;
 
     /// No look of this place, answered or not, is granted after this moment. Whoever leaves an
     /// uncertain place releases once more when it has passed.
     virtual time_point settled_at() const noexcept = 0;
+};
+
+/// What is asked of all holds of one renewal.
+struct renewal_wishes {
+    duration lease_time{}; ///< zero asks whether they are still ours and extends nothing
+    /// An answer that comes later is of no use any more: the request ends with outcome_unknown.
+    time_point answer_by = time_point::max();
+    /// An earlier request about them was not answered: another connection is to be used, if there
+    /// is a choice.
+    bool elsewhere = false;
+};
+
+/// Receives, on the executor, what came of each hold of a renewal: each is reported exactly once,
+/// as soon as it is known. `which` is its place in the list.
+class renewal_sink {
+public:
+    /// Whether it is still ours; then the term counts from before the request.
+    virtual void renewed(std::size_t which, const answer&) = 0;
+    /// What the caller knows afterwards: see lock_store.
+    virtual void failed(std::size_t which, const boost::system::system_error&) = 0;
+
+protected:
+    ~renewal_sink() = default;
+};
+
+/// What came of the renewal of a single hold.
+class single_renewal final : public renewal_sink {
+public:
+    void renewed(std::size_t, const answer& got) override { said_ = got; }
+    void failed(std::size_t, const boost::system::system_error& why) override { why_ = why; }
+
+    /// Throws what it failed with.
+    const answer& said() const {
+        if (why_)
+            throw boost::system::system_error{*why_};
+        return said_.value();
+    }
+
+private:
+    std::optional<answer> said_;
+    std::optional<boost::system::system_error> why_;
 };
 
 /// Told, on the executor, that a hold may be gone: then the store is asked at once.
@@ -150,11 +195,11 @@ public:
     /// No I/O yet. `wake` must outlive the place.
     virtual std::unique_ptr<place> line_up(ask, alarm& wake) = 0;
 
-    /// One answer per hold, in order; batches as the store likes. Never makes a hold that is gone,
-    /// never shortens one, and never lets trouble with one name spoil the others' answers.
-    /// A lease time of zero asks whether they are still ours and extends nothing. The list and what
-    /// it names live until this has completed.
-    virtual asio::awaitable<std::vector<answer>> renew(hold_list, duration lease_time) = 0;
+    /// Reports each hold to the sink, failures too, in batches as the store likes, and throws
+    /// nothing. Never makes a hold that is gone, never shortens one, and never lets trouble with
+    /// one name, or one batch, spoil the others' answers. The list, what it names, the wishes and
+    /// the sink live until this has completed.
+    virtual asio::awaitable<void> renew(hold_list, const renewal_wishes&, renewal_sink&) = 0;
 
     /// Idempotent.
     virtual asio::awaitable<release_answer> release(hold) = 0;
@@ -188,6 +233,13 @@ public:
     virtual asio::awaitable<std::unique_ptr<watch>> listen(lock_name, alarm& wake) = 0;
 };
 
+/// Which server keeps a name, as far as it tells: for those who ask several.
+struct server_identity {
+    std::string id{}; ///< the same for the same server, whichever way it is reached; empty: unknown
+    /// It may have forgotten what was before that. Empty: it forgets nothing, or nobody can tell.
+    std::optional<time_point> forgets_before{};
+};
+
 /// One store, reached. Closing fails what is under way.
 class store {
 public:
@@ -195,6 +247,9 @@ public:
     virtual lock_store& locks() noexcept = 0;
     virtual inspector& operators_view() noexcept = 0;
     virtual void close() noexcept = 0;
+
+    /// Which server keeps `name`, as the last connection to it was told. No I/O.
+    virtual server_identity identity(const lock_name&) const { return {}; }
 
     /// Takes away what only says that this client is here. Ends soon, whatever the server does.
     virtual asio::awaitable<void> depart() { co_return; }
@@ -214,6 +269,14 @@ struct store_context {
     std::function<void(const event&)> tell; ///< reconnected and the like; any moment
     duration lease_time = std::chrono::seconds{30}; ///< of holds that say nothing else
     bool announce = true; ///< as in the options, where the store can carry it
+
+    /// To be called after each reconnection, on the executor: the server may have forgotten the
+    /// holds whose names `which` picks (empty: all). Urgent where it is another server, or the
+    /// same one started anew, or nobody knows: then they are asked for at once.
+    std::function<void(const std::function<bool(const lock_name&)>& which, bool urgent)> doubt{};
+
+    /// Whether this client holds anything: then reconnecting is tried more often. On the executor.
+    std::function<bool()> holds_any{};
 };
 
 using store_factory = std::function<std::unique_ptr<store>(store_context)>;

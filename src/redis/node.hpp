@@ -48,6 +48,18 @@ public:
     virtual asio::awaitable<bool> confirmed(time_point limit) = 0;
 };
 
+/// Beside the answer.
+struct call_wishes {
+    /// An answer that comes later is of no use: outcome_unknown then (or unreachable, if it was not
+    /// sent). Never later than `command_timeout()` from the call, whatever stands here.
+    time_point answer_by = time_point::max();
+    /// Not over the connection that an earlier request of the same kind was not answered on.
+    bool elsewhere = false;
+    /// Room is kept for it beyond `requests_max`. For releases and renewals alone, of which there
+    /// is one for each hold at most: so this is bounded too.
+    bool reserved = false;
+};
+
 class node {
 public:
     virtual ~node() = default;
@@ -59,7 +71,7 @@ public:
     /// `errc::overloaded` if `requests_max` is reached, `errc::closed` after close().
     /// Never answers with an error reply.
     virtual asio::awaitable<reply> call(const script& what, std::span<const std::string_view> keys,
-                                        std::span<const argument> arguments) = 0;
+                                        std::span<const argument> arguments, call_wishes = {}) = 0;
 
     /// Rings `wake` for each message on the channel, and once when a subscription was confirmed
     /// again after the connection was lost. Messages are hints: their content is not looked at.

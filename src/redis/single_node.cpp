@@ -29,7 +29,7 @@ public:
     ~single_node() override { close(); }
 
     asio::awaitable<reply> call(const script& what, std::span<const std::string_view> keys,
-                                std::span<const argument> arguments) override {
+                                std::span<const argument> arguments, call_wishes) override {
         const runtime::monitor::load under_way{entrance_};
         if (runtime::visit* const caller = runtime::visit::here()) {
             std::optional<lanes::loan> mine{std::in_place, *lanes_};

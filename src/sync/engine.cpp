@@ -42,15 +42,18 @@ engine::engine(surroundings around, options how)
     , renewal_{*this}
     , patience_{*this}
     , quiet_{time().make_alarm()} {
-    store_ = how_.store(store_context{.executor = executor(),
-                                      .time = time(),
-                                      .random = how_.random,
-                                      .client = identity_,
-                                      .label = how_.label,
-                                      .poll_bound = how_.poll_bound,
-                                      .tell = [this](const event& e) { tell(e); },
-                                      .lease_time = how_.lease_time,
-                                      .announce = how_.announce});
+    store_ = how_.store(store_context{
+        .executor = executor(),
+        .time = time(),
+        .random = how_.random,
+        .client = identity_,
+        .label = how_.label,
+        .poll_bound = how_.poll_bound,
+        .tell = [this](const event& e) { tell(e); },
+        .lease_time = how_.lease_time,
+        .announce = how_.announce,
+        .doubt = [this](const auto& which, bool urgent) { renewal_.doubt(which, urgent); },
+        .holds_any = [this] { return renewal_.watched() > 0; }});
 }
 
 engine::~engine() = default;

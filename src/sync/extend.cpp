@@ -5,7 +5,6 @@
 
 #include <algorithm>
 #include <utility>
-#include <vector>
 
 namespace holdfast::sync {
 namespace {
@@ -19,12 +18,14 @@ asio::awaitable<failure> ask_store(std::shared_ptr<wire_hold> held, duration len
     const time_point sent_at = home.now();
     const hold* const one[] = {&held->what};
     try {
-        const std::vector<answer> said = co_await home.locks().renew(one, length);
-        if (!said.at(0).granted) {
+        const renewal_wishes how{.lease_time = length};
+        single_renewal outcome;
+        co_await home.locks().renew(one, how, outcome);
+        if (!outcome.said().granted) {
             home.hold_lost(held, event_cause::refused);
             co_return gone();
         }
-        held->extend(sent_at, said.at(0).term);
+        held->extend(sent_at, outcome.said().term);
     } catch (const boost::system::system_error& e) {
         if (e.code() == errc::outcome_unknown)
             held->perhaps_extended(length);

@@ -66,6 +66,12 @@ void renewal::contact_soon(wire_hold& held) {
     schedule(held);
 }
 
+void renewal::doubt(const std::function<bool(const lock_name&)>& which, bool) {
+    for (const shared_hold& held : all())
+        if (!which || which(held->what.name))
+            contact_soon(*held);
+}
+
 namespace {
 
 /// A contact comes earlier by chance, by up to a tenth of its period, so that what was granted
@@ -191,32 +197,49 @@ void renewal::act_on(shared_hold held, time_point now, std::map<duration, batch>
             std::move(held));
 }
 
+/// What came of each hold of one request.
+class renewal::reports final : public renewal_sink {
+public:
+    reports(renewal& home, const batch& holds, time_point sent_at, duration lease)
+        : home_{home}
+        , holds_{holds}
+        , sent_at_{sent_at}
+        , lease_{lease}
+        , drawn_{home.draw()} {}
+
+    void renewed(std::size_t which, const answer& said) override {
+        const shared_hold& held = holds_.at(which);
+        held->in_flight = false;
+        const duration term = lease_ == duration::zero() ? lease_ : said.term;
+        home_.answered(held, sent_at_, {.granted = said.granted, .term = term}, drawn_);
+    }
+
+    /// Unreachable is not lost: the term still runs.
+    void failed(std::size_t which, const boost::system::system_error& why) override {
+        const shared_hold& held = holds_.at(which);
+        held->in_flight = false;
+        if (why.code() == errc::outcome_unknown)
+            held->perhaps_extended(lease_);
+        home_.failed(*held, why);
+    }
+
+private:
+    renewal& home_;
+    const batch& holds_;
+    const time_point sent_at_;
+    const duration lease_; // zero: they were only asked for
+    const int drawn_;      // by all: they go on travelling together
+};
+
 asio::awaitable<void> renewal::contact(std::shared_ptr<engine> home, batch holds, duration lease) {
     renewal& self = home->renewals();
     std::vector<const hold*> asked;
     asked.reserve(holds.size());
     for (const shared_hold& held : holds)
         asked.push_back(&held->what);
-    const time_point sent_at = home->now();
-    try {
-        const std::vector<answer> answers = co_await home->locks().renew(asked, lease);
-        const int drawn = self.draw(); // by all: they go on travelling together
-        for (std::size_t i = 0; i < holds.size(); ++i) {
-            holds[i]->in_flight = false;
-            answer said = answers.at(i);
-            if (lease == duration::zero())
-                said.term = duration::zero();
-            self.answered(holds[i], sent_at, said, drawn);
-        }
-    } catch (const boost::system::system_error& e) {
-        // Unreachable is not lost: the terms still run.
-        for (const shared_hold& held : holds) {
-            held->in_flight = false;
-            if (e.code() == errc::outcome_unknown)
-                held->perhaps_extended(lease);
-            self.failed(*held, e);
-        }
-    }
+    const renewal_wishes how{.lease_time = lease};
+    reports to{self, holds, home->now(), lease};
+    co_await home->locks().renew(asked, how, to);
 }
 
 void renewal::answered(const shared_hold& held, time_point sent_at, const answer& said, int drawn) {

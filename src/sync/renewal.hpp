@@ -15,6 +15,7 @@
 #include <boost/intrusive/set.hpp>
 
 #include <cstddef>
+#include <functional>
 #include <map>
 #include <memory>
 #include <vector>
@@ -36,7 +37,11 @@ public:
     void pass_on(wire_hold&, const std::shared_ptr<wire_hold>& heir); ///< in its place
     void contact_soon(wire_hold&); ///< it is to be renewed from now on
     void reschedule(wire_hold&);   ///< it was extended
-    void abandon(wire_hold&);      ///< nobody is left to release it
+
+    /// The store may have forgotten those whose names `which` picks (empty: all). Urgent: they are
+    /// asked for at once, otherwise soon.
+    void doubt(const std::function<bool(const lock_name&)>& which, bool urgent);
+    void abandon(wire_hold&); ///< nobody is left to release it
 
     /// Whether there is nothing that somebody may yet release.
     bool idle() const { return agenda_.size() == abandoned_; }
@@ -47,6 +52,8 @@ public:
 private:
     using shared_hold = std::shared_ptr<wire_hold>;
     using batch = std::vector<shared_hold>;
+
+    class reports;
 
     struct next_action {
         using type = time_point;

@@ -4,6 +4,7 @@
 #include "allocations/counted.hpp"
 #include "store/redis/renewal.hpp"
 #include "support/listed.hpp"
+#include "support/renewed.hpp"
 #include "support/wrapped_store.hpp"
 #include "unit/sync/stage.hpp"
 
@@ -28,10 +29,13 @@ class yes_sayer final : public support::wrapped_locks {
 public:
     using wrapped_locks::wrapped_locks;
 
-    asio::awaitable<std::vector<answer>> renew(hold_list holds, duration lease) override {
+    asio::awaitable<void> renew(hold_list holds, const renewal_wishes& how,
+                                renewal_sink& to) override {
         ++requests;
         renewed += holds.size();
-        co_return std::vector<answer>(holds.size(), answer{.granted = true, .term = lease});
+        for (std::size_t i = 0; i < holds.size(); ++i)
+            to.renewed(i, answer{.granted = true, .term = how.lease_time});
+        co_return;
     }
 
     std::size_t requests = 0, renewed = 0;
@@ -88,7 +92,8 @@ public:
         answer_.items.assign(names, yes);
     }
     asio::awaitable<redis::reply> call(const redis::script&, std::span<const std::string_view>,
-                                       std::span<const redis::argument>) override {
+                                       std::span<const redis::argument>,
+                                       redis::call_wishes) override {
         co_return std::move(answer_);
     }
     std::unique_ptr<redis::hearing> hear(redis::channel_name, alarm&) override { return nullptr; }
@@ -112,11 +117,12 @@ TEST(Renewal, ItsScriptIsWrittenWithoutACopyOfAnything) {
     yes_node server{names};
     std::size_t allocations = 0;
     auto ask = [&]() -> asio::awaitable<void> {
+        const renewal_wishes how{.lease_time = 30s};
+        support::renewal_record record{names};
         const counted ours;
-        const std::vector<answer> said =
-            co_await redis::renew_leases(server, io.get_executor(), list, 30s);
+        co_await redis::renew_leases(server, io.get_executor(), list, how, record);
         allocations = ours.so_far();
-        EXPECT_TRUE(said.at(names - 1).granted);
+        EXPECT_TRUE(record.said.at(names - 1)->granted);
     };
     asio::co_spawn(io, ask(), asio::detached);
     io.run();

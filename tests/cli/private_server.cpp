@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "cli/server/private_server.hpp"
+#include "cli/private_server.hpp"
 
 #include <cstdlib>
 

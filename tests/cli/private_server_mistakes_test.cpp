@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // What a user is told when there can be no private server.
 #include "cli/asking_verbs.hpp"
-#include "cli/server/private_server.hpp"
+#include "cli/private_server.hpp"
 
 #include <fstream>
 

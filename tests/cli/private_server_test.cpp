@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Locks without a server of the user's: one is started, found by all, and ended.
-#include "cli/server/private_server.hpp"
+#include "cli/private_server.hpp"
 #include "support/redis_connection.hpp"
 
 #include <fstream>

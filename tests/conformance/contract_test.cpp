@@ -12,9 +12,6 @@ namespace {
 class Contract : public suite {};
 HOLDFAST_ON_EACH_STORE(Contract);
 
-/// So rare a poll that whoever is served before was woken.
-constexpr duration hardly_ever = 10min;
-
 TEST_P(Contract, TwoOwnersNeverHoldAtOnce) {
     client home = make_client(), other = make_client();
     mutex first{home, "lock"}, second{other, "lock"}, same{home, "lock"};

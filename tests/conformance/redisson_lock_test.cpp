@@ -22,12 +22,6 @@ auto elsewhere(Action action) {
     return std::async(std::launch::async, action).get();
 }
 
-error_code unlocked(basic_mutex& lock) {
-    error_code ec;
-    lock.unlock(ec);
-    return ec;
-}
-
 TEST_P(RedissonLock, TimedTryFailsOnAStoppedServer) {
     client home = make_client({.unavailable_patience = 50ms});
     mutex lock{home, "myLock"};

@@ -12,12 +12,6 @@ HOLDFAST_ON_EACH_STORE(Renewal);
 
 constexpr duration lease_length = 10s;
 
-error_code unlocked(basic_mutex& lock) {
-    error_code ec;
-    lock.unlock(ec);
-    return ec;
-}
-
 TEST_P(Renewal, GoesOnAfterARestartThatForgotTheLock) {
     moving_client home{store(), {.lease_time = lease_length}};
     mutex lock{home.get(), "lock"};

@@ -23,6 +23,15 @@ inline int scaled(int usual, int heavy) {
     return std::getenv("HOLDFAST_HEAVY") != nullptr ? heavy : usual;
 }
 
+inline error_code unlocked(basic_mutex& lock) {
+    error_code ec;
+    lock.unlock(ec);
+    return ec;
+}
+
+/// Polls that take that long find nothing in a test: whatever is found was told.
+inline constexpr duration hardly_ever = 10min;
+
 class suite : public ::testing::TestWithParam<store_kind> {
 protected:
     void SetUp() override {

@@ -10,9 +10,6 @@
 namespace holdfast::conformance {
 namespace {
 
-/// So rare a poll that whoever is served before was woken.
-constexpr duration hardly_ever = 10min;
-
 class Waking : public suite {
 protected:
     bool somebody_listens() {

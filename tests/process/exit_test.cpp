@@ -143,7 +143,7 @@ TEST_P(Exit, WhileHolding) {
     stock.unlock();
 }
 
-std::string name_of(const testing::TestParamInfo<Exit::ParamType>& tested) {
+std::string case_name(const testing::TestParamInfo<Exit::ParamType>& tested) {
     const auto& [way, where] = tested.param;
     std::string name = std::string{way} + " kept " + where;
     std::replace(name.begin(), name.end(), ' ', '_');
@@ -158,7 +158,7 @@ INSTANTIATE_TEST_SUITE_P(
                                      "exit beside a thread that waits", "quick_exit", "_exit",
                                      "return"),
                      testing::Values("automatic", "static", "thread_local", "leaked")),
-    name_of);
+    case_name);
 
 } // namespace
 } // namespace holdfast::process

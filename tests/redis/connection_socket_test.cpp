@@ -59,7 +59,7 @@ protected:
 TEST_F(ConnectionSocket, IsMadeWithAllThatAsioLeavesToChance) {
     how_.command_timeout = 6s;
     net::stream_socket socket{io_};
-    ASSERT_FALSE(net::open_socket(socket, acceptor_.local_endpoint(), how_));
+    ASSERT_FALSE(net::open_socket(socket, acceptor_.local_endpoint(), how_.command_timeout));
     EXPECT_TRUE(::fcntl(socket.native_handle(), F_GETFD) & FD_CLOEXEC);
     EXPECT_TRUE(::fcntl(socket.native_handle(), F_GETFL) & O_NONBLOCK);
     EXPECT_EQ(option(socket, IPPROTO_TCP, TCP_NODELAY), 1);
@@ -74,7 +74,7 @@ TEST_F(ConnectionSocket, CopesWithExtremeTimeouts) {
     for (const duration extreme : {duration{1}, duration{24h}, duration::max()}) {
         how_.command_timeout = extreme;
         net::stream_socket socket{io_};
-        ASSERT_FALSE(net::open_socket(socket, acceptor_.local_endpoint(), how_));
+        ASSERT_FALSE(net::open_socket(socket, acceptor_.local_endpoint(), how_.command_timeout));
         EXPECT_GE(option(socket, IPPROTO_TCP, TCP_KEEPIDLE), 1);
         EXPECT_GE(option(socket, IPPROTO_TCP, TCP_KEEPINTVL), 1);
         EXPECT_GE(option(socket, IPPROTO_TCP, TCP_USER_TIMEOUT), 1000);

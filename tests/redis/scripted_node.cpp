@@ -43,7 +43,8 @@ void scripted_node::will_fail(error_code why, duration takes) {
 
 asio::awaitable<redis::reply> scripted_node::call(const redis::script& what,
                                                   std::span<const std::string_view> keys,
-                                                  std::span<const redis::argument> arguments) {
+                                                  std::span<const redis::argument> arguments,
+                                                  redis::call_wishes) {
     asked.push_back(copy_of(what, keys, arguments, time_.now()));
     if (outcomes_.empty())
         throw std::logic_error{"the test did not say what " + std::string{what.name} + " answers"};

@@ -8,8 +8,6 @@ namespace {
 
 using ::testing::HasSubstr;
 
-constexpr std::int64_t server_time = 1'000'000'000'000;
-
 class StoreDenied : public on_scripted_node {
 protected:
     StoreDenied() {

@@ -16,6 +16,9 @@
 
 namespace holdfast {
 
+/// What its clock shows, in microseconds.
+inline constexpr std::int64_t server_time = 1'000'000'000'000;
+
 /// The store on a server that answers what the test says.
 class on_scripted_node : public ::testing::Test {
 protected:

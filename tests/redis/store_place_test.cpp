@@ -7,8 +7,6 @@ namespace {
 
 using ::testing::ElementsAre;
 
-constexpr std::int64_t server_time = 1'000'000'000'000;
-
 class RedisPlace : public on_scripted_node {
 protected:
     void line_up(duration patience = duration::max()) {

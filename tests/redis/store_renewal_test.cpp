@@ -2,6 +2,7 @@
 // Renewal in batches, release and the operator's view, on a server that answers what the test says.
 #include "store/redis/inspector.hpp"
 #include "store_fixture.hpp"
+#include "support/renewed.hpp"
 
 #include <deque>
 
@@ -31,13 +32,13 @@ private:
 };
 
 TEST_F(RedisStore, RenewingNothingAsksNothing) {
-    EXPECT_TRUE(complete(store_.renew({}, duration{30'000})).empty());
+    EXPECT_TRUE(complete(support::renewed(store_, {}, duration{30'000})).empty());
     EXPECT_TRUE(node_.asked.empty());
 }
 
 TEST_F(RedisStore, ARenewalNamesEachOwner) {
     node_.will_answer({1, 0});
-    const std::vector<answer> said = complete(store_.renew(holds(2), duration{30'000}));
+    const std::vector<answer> said = complete(support::renewed(store_, holds(2), duration{30'000}));
     ASSERT_EQ(said.size(), 2u);
     EXPECT_TRUE(said[0].granted);
     EXPECT_EQ(said[0].term, duration{30'000});
@@ -54,7 +55,7 @@ TEST_F(RedisStore, EachScriptIsForOneClient) {
     const hold* const both[] = {&mine, &another};
     node_.will_answer({0});
     node_.will_answer({1});
-    const std::vector<answer> said = complete(store_.renew(both, duration{30'000}));
+    const std::vector<answer> said = complete(support::renewed(store_, both, duration{30'000}));
     EXPECT_FALSE(said.at(0).granted);
     EXPECT_TRUE(said.at(1).granted);
     EXPECT_EQ(node_.asked.at(0).words.at(1) + node_.asked[0].words.at(2), to_string(alice_));
@@ -66,7 +67,8 @@ TEST_F(RedisStore, BatchesAreUnderWayTogetherAndAnswerInOrder) {
     will_say(100, 0, duration{10}); // the second overtakes the first
     will_say(50, 1, duration{30});
     const time_point before = clock_.now();
-    const std::vector<answer> said = complete(store_.renew(holds(250), duration{30'000}));
+    const std::vector<answer> said =
+        complete(support::renewed(store_, holds(250), duration{30'000}));
     EXPECT_EQ(clock_.now() - before, duration{50});
     EXPECT_EQ(node_.in_flight_max, 3);
     ASSERT_EQ(said.size(), 250u);
@@ -78,13 +80,15 @@ TEST_F(RedisStore, ABatchThatFailsCallsNoHoldLostAndEndsAfterTheOthers) {
     will_say(100, 1, duration{50});
     node_.will_fail(make_error_code(errc::outcome_unknown), duration{10});
     const time_point before = clock_.now();
-    EXPECT_EQ(failure_of(store_.renew(holds(200), duration{30'000})), errc::outcome_unknown);
+    EXPECT_EQ(failure_of(support::renewed(store_, holds(200), duration{30'000})),
+              errc::outcome_unknown);
     EXPECT_EQ(clock_.now() - before, duration{50});
 }
 
 TEST_F(RedisStore, AnAnswerForAnotherNumberOfHoldsIsNotBelieved) {
     will_say(3, 1);
-    EXPECT_EQ(failure_of(store_.renew(holds(2), duration{30'000})), errc::outcome_unknown);
+    EXPECT_EQ(failure_of(support::renewed(store_, holds(2), duration{30'000})),
+              errc::outcome_unknown);
 }
 
 TEST_F(RedisStore, AReleaseSaysWhetherItWasStillOurs) {

@@ -2,6 +2,7 @@
 // The store as a client gets it: `make_store`, its connection and its scripts on each server.
 #include "runtime/real_clock.hpp"
 #include "support/on_each_server.hpp"
+#include "support/renewed.hpp"
 
 #include <holdfast/error.hpp>
 #include <holdfast/redis/options.hpp>
@@ -74,7 +75,7 @@ TEST_P(StoreOnServer, ALockIsTakenRenewedSeenAndReleased) {
     EXPECT_EQ(server().command({"HGET", "L", to_string(alice.owner)}).text, "1");
 
     const std::vector<const hold*> holds(150, &alice);
-    for (const answer& each : complete(store_->locks().renew(holds, duration{60'000})))
+    for (const answer& each : complete(support::renewed(store_->locks(), holds, duration{60'000})))
         EXPECT_TRUE(each.granted);
     const std::optional<holding> seen = complete(store_->operators_view().inspect("L"));
     EXPECT_THAT(seen.value().owners, ::testing::ElementsAre(to_string(alice.owner)));

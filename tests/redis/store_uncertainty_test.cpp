@@ -5,8 +5,6 @@
 namespace holdfast {
 namespace {
 
-constexpr std::int64_t server_time = 1'000'000'000'000;
-
 class RedisPlaceInDoubt : public on_scripted_node {
 protected:
     void line_up(duration patience = duration::max()) {

@@ -2,19 +2,13 @@
 #include "trace_client.hpp"
 
 #include "support/listed.hpp"
+#include "support/renewed.hpp"
 #include "trace_redisson.hpp"
 
 #include <algorithm>
 
 namespace holdfast::trace {
 namespace {
-
-redis::reply integer(std::int64_t value) {
-    redis::reply answer;
-    answer.type = redis::reply::kind::integer;
-    answer.integer = value;
-    return answer;
-}
 
 redis::reply text_or_nil(int count) {
     redis::reply answer;
@@ -129,7 +123,7 @@ std::optional<redis::reply> client::run(const command& made) {
 bool client::still_held(const std::string& name, const std::string& owner) {
     const hold held = hold_of({name, owner});
     const hold* const one[] = {&held};
-    return complete(store_.renew(one, duration::zero())).at(0).granted;
+    return complete(support::renewed(store_, one, duration::zero())).at(0).granted;
 }
 
 redis::reply client::unlock(const key& which) {
@@ -152,7 +146,8 @@ redis::reply client::renew(const command& made) {
     }
     redis::reply all;
     all.type = redis::reply::kind::array;
-    for (const answer& each : complete(store_.renew(support::listed(holds), lease)))
+    const auto listed = support::listed(holds);
+    for (const answer& each : complete(support::renewed(store_, listed, lease)))
         all.items.push_back(integer(each.granted ? 1 : 0));
     const bool was_single = made.answer && made.answer->is_int64();
     return was_single ? all.items.at(0) : all;

@@ -9,13 +9,6 @@ namespace {
 
 constexpr std::string_view latch_prefix = "redisson_unlock_latch";
 
-redis::reply integer(std::int64_t value) {
-    redis::reply answer;
-    answer.type = redis::reply::kind::integer;
-    answer.integer = value;
-    return answer;
-}
-
 } // namespace
 
 bool is_of_a_plain_lock(const command& made) {

@@ -17,6 +17,13 @@ namespace holdfast::trace {
 
 namespace json = boost::json;
 
+inline redis::reply integer(std::int64_t value) {
+    redis::reply answer;
+    answer.type = redis::reply::kind::integer;
+    answer.integer = value;
+    return answer;
+}
+
 struct command {
     std::string by;   ///< CLIENT1, CLIENT2 or OTHER
     std::string what; ///< the label of a script, or the name of a plain command

@@ -23,7 +23,8 @@ public:
     void deliver();
 
     asio::awaitable<redis::reply> call(const redis::script&, std::span<const std::string_view> keys,
-                                       std::span<const redis::argument>) override;
+                                       std::span<const redis::argument>,
+                                       redis::call_wishes) override;
     std::unique_ptr<redis::hearing> hear(redis::channel_name, alarm& wake) override;
     bool hears(const redis::channel_name&) const override { return false; }
     duration command_timeout() const noexcept override { return duration{3'000}; }

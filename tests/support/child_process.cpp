@@ -24,6 +24,8 @@ std::array<int, 2> new_pair() {
     return ends;
 }
 
+} // namespace
+
 std::vector<char*> pointers_to(std::vector<std::string>& words) {
     std::vector<char*> pointers;
     for (std::string& word : words)
@@ -31,8 +33,6 @@ std::vector<char*> pointers_to(std::vector<std::string>& words) {
     pointers.push_back(nullptr);
     return pointers;
 }
-
-} // namespace
 
 child_process::child_process(std::vector<std::string> command,
                              const std::filesystem::path& errors) {

@@ -44,4 +44,7 @@ private:
     std::string heard_;
 };
 
+/// As exec wants them. Valid as long as the words stay as they are.
+std::vector<char*> pointers_to(std::vector<std::string>& words);
+
 } // namespace holdfast::support

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "support/redis_server.hpp"
 
+#include "support/child_process.hpp"
 #include "support/moved_clock.hpp"
 
 #include <chrono>
@@ -38,14 +39,6 @@ std::uint16_t free_port() {
     if (!bound)
         throw server_unavailable{"no free port on 127.0.0.1"};
     return ntohs(address.sin_port);
-}
-
-std::vector<char*> pointers_to(std::vector<std::string>& words) {
-    std::vector<char*> pointers;
-    for (std::string& word : words)
-        pointers.push_back(word.data());
-    pointers.push_back(nullptr);
-    return pointers;
 }
 
 std::vector<std::string> environment_with(std::vector<std::string> more) {

@@ -10,7 +10,7 @@
 namespace holdfast::support {
 namespace {
 
-void require(bool done) {
+void agree(bool done) {
     if (!done)
         throw std::runtime_error{std::string{"TLS peer: "} +
                                  ERR_error_string(ERR_peek_error(), nullptr)};
@@ -31,12 +31,12 @@ tls_peer::tls_peer(const identity& own, const options& how) {
     SSL_CTX* const context = made.get();
     // Old versions need algorithms that a system may have switched off.
     SSL_CTX_set_security_level(context, 0);
-    require(SSL_CTX_set_min_proto_version(context, 0) == 1);
-    require(SSL_CTX_set_max_proto_version(context, how.version_max) == 1);
-    require(SSL_CTX_use_certificate_chain_file(context, own.certificate_file.c_str()) == 1);
-    require(SSL_CTX_use_PrivateKey_file(context, own.key_file.c_str(), SSL_FILETYPE_PEM) == 1);
+    agree(SSL_CTX_set_min_proto_version(context, 0) == 1);
+    agree(SSL_CTX_set_max_proto_version(context, how.version_max) == 1);
+    agree(SSL_CTX_use_certificate_chain_file(context, own.certificate_file.c_str()) == 1);
+    agree(SSL_CTX_use_PrivateKey_file(context, own.key_file.c_str(), SSL_FILETYPE_PEM) == 1);
     if (!how.clients_from.empty()) {
-        require(SSL_CTX_load_verify_file(context, how.clients_from.c_str()) == 1);
+        agree(SSL_CTX_load_verify_file(context, how.clients_from.c_str()) == 1);
         SSL_CTX_set_verify(context, SSL_VERIFY_PEER | SSL_VERIFY_FAIL_IF_NO_PEER_CERT, nullptr);
     }
     ssl_.reset(SSL_new(context));
@@ -48,7 +48,7 @@ std::string tls_peer::take(std::string_view bytes) {
     ERR_clear_error();
     std::size_t written = 0;
     if (!bytes.empty())
-        require(BIO_write_ex(SSL_get_rbio(ssl_.get()), bytes.data(), bytes.size(), &written) == 1);
+        agree(BIO_write_ex(SSL_get_rbio(ssl_.get()), bytes.data(), bytes.size(), &written) == 1);
     read();
     return output();
 }
@@ -76,18 +76,18 @@ std::string tls_peer::output() {
 
 std::string tls_peer::say(std::string_view text) {
     std::size_t written = 0;
-    require(SSL_write_ex(ssl_.get(), text.data(), text.size(), &written) == 1);
+    agree(SSL_write_ex(ssl_.get(), text.data(), text.size(), &written) == 1);
     return output();
 }
 
 std::string tls_peer::say_goodbye() {
-    require(SSL_shutdown(ssl_.get()) >= 0);
+    agree(SSL_shutdown(ssl_.get()) >= 0);
     return output();
 }
 
 std::string tls_peer::ask_for_new_keys() {
-    require(SSL_key_update(ssl_.get(), SSL_KEY_UPDATE_REQUESTED) == 1);
-    require(SSL_do_handshake(ssl_.get()) == 1);
+    agree(SSL_key_update(ssl_.get(), SSL_KEY_UPDATE_REQUESTED) == 1);
+    agree(SSL_do_handshake(ssl_.get()) == 1);
     return output();
 }
 

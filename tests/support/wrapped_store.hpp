@@ -26,8 +26,9 @@ public:
     std::unique_ptr<place> line_up(ask want, alarm& wake) override {
         return real_.line_up(std::move(want), wake);
     }
-    asio::awaitable<std::vector<answer>> renew(hold_list holds, duration lease) override {
-        return real_.renew(holds, lease);
+    asio::awaitable<void> renew(hold_list holds, const renewal_wishes& how,
+                                renewal_sink& to) override {
+        return real_.renew(holds, how, to);
     }
     asio::awaitable<release_answer> release(hold what) override {
         return real_.release(std::move(what));
@@ -54,6 +55,7 @@ public:
     asio::awaitable<std::vector<finding>> examine(ask trial) override {
         return real_->examine(std::move(trial));
     }
+    server_identity identity(const lock_name& name) const override { return real_->identity(name); }
     void close() noexcept override { real_->close(); }
 
 private:

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "every_error.hpp"
+
 #include <holdfast/error.hpp>
 
 #include <set>
@@ -9,9 +11,6 @@
 
 namespace holdfast {
 namespace {
-
-constexpr int errcs = static_cast<int>(errc::forked);
-constexpr int store_errcs = static_cast<int>(store_errc::other);
 
 TEST(Error, EveryValueHasASentenceOfItsOwn) {
     std::set<std::string> said;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // docs/errors.md is written by this test: HOLDFAST_REWRITE=1 tests/unit_test, and look at the diff.
+#include "every_error.hpp"
 #include "explanation.hpp"
 #include "redis/wire/classify.hpp"
 #include "support/source_tree.hpp"
@@ -15,9 +16,6 @@
 
 namespace holdfast {
 namespace {
-
-constexpr int errcs = static_cast<int>(errc::forked);
-constexpr int store_errcs = static_cast<int>(store_errc::other);
 
 /// Lines of the page that are longer than lines of code may be are made of several here.
 constexpr const char* head =

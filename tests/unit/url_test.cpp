@@ -35,11 +35,11 @@ std::string refusal_of(std::string_view url) {
     return {};
 }
 
-struct row {
+struct mistake {
     const char* url;
     const char* said;
 };
-constexpr row malformed[] = {
+constexpr mistake malformed[] = {
     {"", "it is empty; for example redis://127.0.0.1:6379"},
     {"localhost", "does not begin with a scheme; redis://, rediss://, unix:// and memory: are"},
     {"//localhost", "does not begin with a scheme"},
@@ -148,7 +148,7 @@ constexpr row malformed[] = {
 };
 
 TEST(Url, EachMalformedPartIsNamedWithWhatIsAllowed) {
-    for (const row& each : malformed)
+    for (const mistake& each : malformed)
         EXPECT_THAT(refusal_of(each.url), HasSubstr(each.said)) << each.url;
 }
 

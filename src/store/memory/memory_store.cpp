@@ -35,21 +35,30 @@ std::unique_ptr<place> memory_locks::line_up(ask want, alarm& wake) {
     return std::make_unique<mutex_place>(link_, context_, std::move(want), wake);
 }
 
-asio::awaitable<std::vector<answer>> memory_locks::renew(hold_list asked_about,
-                                                         duration lease_time) {
-    std::vector<answer> answers;
+asio::awaitable<void> memory_locks::renew(hold_list asked_about, const renewal_wishes& how,
+                                          renewal_sink& to) {
     std::vector<hold> holds; // the request may arrive when nobody waits for it any more
     for (const hold* const each : asked_about)
         holds.push_back(*each);
     if (holds.empty())
-        co_return answers;
+        co_return;
+    const duration lease_time = how.lease_time;
     const request asked{verb::renew, holds.front().name.text, holds, lease_time};
     std::function<std::vector<bool>(server::state&)> execute =
         [holds, lease_time](server::state& server) { return server.renew(holds, lease_time); };
-    const auto got = co_await link_->call(asked, std::move(execute));
-    for (const bool still_held : got.said)
-        answers.push_back(still_held ? answer{.granted = true, .term = lease_time} : answer{});
-    co_return answers;
+    std::optional<boost::system::system_error> failed;
+    std::vector<bool> held(holds.size());
+    try {
+        held = (co_await link_->call(asked, std::move(execute))).said;
+    } catch (const boost::system::system_error& e) {
+        failed = e;
+    }
+    for (std::size_t i = 0; i < holds.size(); ++i) {
+        if (failed)
+            to.failed(i, *failed);
+        else
+            to.renewed(i, held[i] ? answer{.granted = true, .term = lease_time} : answer{});
+    }
 }
 
 asio::awaitable<release_answer> memory_locks::release(hold what) {

@@ -21,7 +21,7 @@ public:
     std::optional<std::string> objection_to(const lock_name&) const override;
 
     std::unique_ptr<place> line_up(ask, alarm& wake) override;
-    asio::awaitable<std::vector<answer>> renew(hold_list, duration lease_time) override;
+    asio::awaitable<void> renew(hold_list, const renewal_wishes&, renewal_sink&) override;
     asio::awaitable<release_answer> release(hold) override;
     std::unique_ptr<watch> watch_over(const hold&, doubter&) override { return nullptr; }
 

@@ -127,7 +127,10 @@ private:
     asio::awaitable<void> renew_and_release() {
         try {
             const hold* const held[] = {&trial_};
-            (void)co_await renew_leases(server_, context_.executor, held, trial_.lease_time);
+            const renewal_wishes how{.lease_time = trial_.lease_time};
+            single_renewal renewed;
+            co_await renew_leases(server_, context_.executor, held, how, renewed);
+            (void)renewed.said();
             const released outcome = co_await release_mutex(server_, trial_);
             if (outcome.denied_message)
                 add(severity::warning, "rights", "PUBLISH is denied: a release wakes nobody",

@@ -19,10 +19,11 @@ std::unique_ptr<place> mutex_store::line_up(ask want, alarm& wake) {
                                          wake);
 }
 
-asio::awaitable<std::vector<answer>> mutex_store::renew(hold_list holds, duration lease_time) {
+asio::awaitable<void> mutex_store::renew(hold_list holds, const renewal_wishes& how,
+                                         renewal_sink& to) {
     if (heart_ && !holds.empty())
-        heart_->beat(lease_time, context_.time.now());
-    return renew_leases(server_, context_.executor, holds, lease_time);
+        heart_->beat(how.lease_time, context_.time.now());
+    return renew_leases(server_, context_.executor, holds, how, to);
 }
 
 asio::awaitable<release_answer> mutex_store::release(hold held) {

@@ -25,7 +25,7 @@ public:
     std::optional<std::string> objection_to(const lock_name& name) const override;
 
     std::unique_ptr<place> line_up(ask want, alarm& wake) override;
-    asio::awaitable<std::vector<answer>> renew(hold_list, duration lease_time) override;
+    asio::awaitable<void> renew(hold_list, const renewal_wishes&, renewal_sink&) override;
     asio::awaitable<release_answer> release(hold) override;
 
     /// Null: a server tells of releases, and not of what is evicted or expires.

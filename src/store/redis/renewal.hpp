@@ -10,9 +10,8 @@
 namespace holdfast::redis {
 
 /// As `lock_store::renew`. Any number of holds, in scripts of at most a hundred, all under way at
-/// once. If one of them fails, so does the whole, when all have ended: the answers of the others
-/// are dropped, but a renewal may be repeated, and no hold is called lost that may not be.
-asio::awaitable<std::vector<answer>> renew_leases(node&, asio::any_io_executor, hold_list,
-                                                  duration lease_time);
+/// once; each reports its own holds as soon as it is answered or has failed.
+asio::awaitable<void> renew_leases(node&, asio::any_io_executor, hold_list, const renewal_wishes&,
+                                   renewal_sink&);
 
 } // namespace holdfast::redis

@@ -19,12 +19,5 @@ TEST(Address, OfASocketIsItsPath) {
     EXPECT_EQ(address_of("/run/redis.sock", "ignored", 1), "unix:/run/redis.sock");
 }
 
-TEST(Address, TellsNoPassword) {
-    options how = at("db", 1);
-    how.user = "someone";
-    how.password = "secret";
-    EXPECT_EQ(address_of(how), "db:1");
-}
-
 } // namespace
 } // namespace holdfast::net

@@ -54,6 +54,7 @@ public:
         co_return co_await real_->look();
     }
     asio::awaitable<void> leave() override { return real_->leave(); }
+    bool must_leave() const noexcept override { return real_->must_leave(); }
     bool uncertain() const noexcept override { return real_->uncertain(); }
     time_point settled_at() const noexcept override { return real_->settled_at(); }
 
@@ -72,9 +73,16 @@ public:
         return std::make_unique<objecting_place>(wrapped_locks::line_up(std::move(want), wake),
                                                  by_);
     }
-    asio::awaitable<std::vector<answer>> renew(hold_list holds, duration lease) override {
-        by_.object(memory::verb::renew);
-        co_return co_await wrapped_locks::renew(holds, lease);
+    asio::awaitable<void> renew(hold_list holds, const renewal_wishes& how,
+                                renewal_sink& to) override {
+        try {
+            by_.object(memory::verb::renew);
+        } catch (const boost::system::system_error& e) {
+            for (std::size_t i = 0; i < holds.size(); ++i)
+                to.failed(i, e);
+            co_return;
+        }
+        co_await wrapped_locks::renew(holds, how, to);
     }
     asio::awaitable<release_answer> release(hold what) override {
         by_.object(memory::verb::release);

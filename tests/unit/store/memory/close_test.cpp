@@ -2,6 +2,7 @@
 // Ends: of a client, of a server, of everything in any order.
 #include "memory_world.hpp"
 #include "runtime/real_clock.hpp"
+#include "support/renewed.hpp"
 
 #include <thread>
 #include <vector>
@@ -45,7 +46,7 @@ TEST_F(MemoryClose, AfterwardsEverythingAnswersClosedAndAsksNoFaultFunction) {
         EXPECT_FALSE(spot->uncertain());
         const hold held = w.alice.held("stock");
         const hold* const mine[] = {&held};
-        EXPECT_EQ(co_await failure_of(locks.renew(mine, 1s)), errc::closed);
+        EXPECT_EQ(co_await failure_of(support::renewed(locks, mine, 1s)), errc::closed);
         EXPECT_EQ(co_await failure_of(locks.release(w.alice.held("stock"))), errc::closed);
         EXPECT_EQ(co_await failure_of(w.alice.home->operators_view().inspect("stock")),
                   errc::closed);
@@ -58,7 +59,8 @@ TEST_F(MemoryClose, AStoreMayDieWithRequestsInFlight) {
     auto story = [](MemoryClose& w) -> asio::awaitable<void> {
         const hold held = w.alice.held("stock");
         const hold* const mine[] = {&held};
-        EXPECT_EQ(co_await failure_of(w.alice.home->locks().renew(mine, 1s)), errc::closed);
+        EXPECT_EQ(co_await failure_of(support::renewed(w.alice.home->locks(), mine, 1s)),
+                  errc::closed);
     };
     asio::co_spawn(io, story(*this), asio::detached);
     clock.run_for(1s);

@@ -2,6 +2,7 @@
 // What requests meet on their way, and what the caller learns of it.
 #include "memory_world.hpp"
 #include "store/memory/server_state.hpp"
+#include "support/renewed.hpp"
 
 namespace holdfast::memory {
 namespace {
@@ -155,7 +156,7 @@ TEST_F(MemoryFaults, RequestsKeepTheirOrderUnlessADelayBreaksIt) {
     auto renew = [](MemoryFaults& w) -> asio::awaitable<void> {
         const hold held = w.alice.held("stock");
         const hold* const mine[] = {&held};
-        const auto said = co_await w.alice.home->locks().renew(mine, 30s);
+        const auto said = co_await support::renewed(w.alice.home->locks(), mine, 30s);
         EXPECT_FALSE(said.at(0).granted); // released before it arrived
     };
     auto release = [](MemoryFaults& w) -> asio::awaitable<void> {
@@ -196,7 +197,7 @@ TEST_F(MemoryFaults, TheFaultFunctionIsToldWhomARequestIsAbout) {
         (void)co_await place_of_hers->look();
         const hold a = of.held("a"), b = of.held("b");
         const hold* const both[] = {&a, &b};
-        (void)co_await of.home->locks().renew(both, 8s);
+        (void)co_await support::renewed(of.home->locks(), both, 8s);
         (void)co_await of.home->operators_view().inspect("a");
         (void)co_await of.home->operators_view().force_release("a");
         (void)co_await of.home->locks().release(of.held("a"));

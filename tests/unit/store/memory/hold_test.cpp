@@ -3,6 +3,7 @@
 #include "memory_world.hpp"
 #include "store/memory/server_state.hpp"
 #include "support/listed.hpp"
+#include "support/renewed.hpp"
 
 namespace holdfast::memory {
 namespace {
@@ -13,7 +14,7 @@ struct MemoryHold : MemoryWorld {
     asio::awaitable<std::vector<answer>> renew(duration lease, std::vector<hold> more = {}) {
         more.insert(more.begin(), alice.held("stock"));
         const auto listed = support::listed(more);
-        co_return co_await alice.home->locks().renew(listed, lease);
+        co_return co_await support::renewed(alice.home->locks(), listed, lease);
     }
     duration left() const { return there.inspect("stock")->remaining.value(); }
 };
@@ -52,7 +53,7 @@ TEST_F(MemoryHold, OneAnswerPerHoldInOrder) {
         EXPECT_FALSE(said.at(2).granted);
         EXPECT_TRUE(said.at(3).granted);
         EXPECT_EQ(w.there.held_count(), 2u); // nothing was made
-        EXPECT_TRUE((co_await w.alice.home->locks().renew({}, 30s)).empty());
+        EXPECT_TRUE((co_await support::renewed(w.alice.home->locks(), {}, 30s)).empty());
     }(*this));
 }
 

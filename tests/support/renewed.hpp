@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <holdfast/store.hpp>
+
+#include <optional>
+#include <vector>
+
+namespace holdfast::support {
+
+/// Keeps what a renewal reports.
+class renewal_record final : public renewal_sink {
+public:
+    explicit renewal_record(std::size_t holds)
+        : said(holds)
+        , failures(holds) {}
+
+    void renewed(std::size_t which, const answer& got) override { said.at(which) = got; }
+    void failed(std::size_t which, const boost::system::system_error& why) override {
+        failures.at(which) = why;
+    }
+
+    std::vector<std::optional<answer>> said;
+    std::vector<std::optional<boost::system::system_error>> failures;
+};
+
+/// The answers to one renewal, in the order of the list. Throws the first failure.
+inline asio::awaitable<std::vector<answer>> renewed(lock_store& store, hold_list holds,
+                                                    duration lease_time) {
+    renewal_record record{holds.size()};
+    const renewal_wishes how{.lease_time = lease_time};
+    co_await store.renew(holds, how, record);
+    std::vector<answer> answers;
+    for (std::size_t i = 0; i < holds.size(); ++i) {
+        if (record.failures[i])
+            throw boost::system::system_error{*record.failures[i]};
+        answers.push_back(record.said[i].value());
+    }
+    co_return answers;
+}
+
+} // namespace holdfast::support
