@@ -34,8 +34,8 @@ public:
     }
     attempt(const attempt&) = delete;
     ~attempt() {
-        if (spot_ && (granted_ || spot_->uncertain()))
-            undo(*call_, std::move(spot_), want_);
+        if (spot_ && (granted_ || spot_->must_leave()))
+            undo(*call_, std::move(spot_));
     }
 
     place& spot() { return *spot_; }
