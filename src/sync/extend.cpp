@@ -2,6 +2,7 @@
 #include "sync/extend.hpp"
 
 #include "sync/engine.hpp"
+#include "sync/undo.hpp"
 
 #include <algorithm>
 #include <utility>
@@ -28,7 +29,7 @@ asio::awaitable<failure> ask_store(std::shared_ptr<wire_hold> held, duration len
         held->extend(sent_at, outcome.said().term);
     } catch (const boost::system::system_error& e) {
         if (e.code() == errc::outcome_unknown)
-            held->perhaps_extended(length);
+            perhaps_extended(held, length);
         co_return failure{e.code(), e.what()};
     }
     if (!held->believed())

@@ -2,6 +2,7 @@
 #include "sync/renewal.hpp"
 
 #include "sync/engine.hpp"
+#include "sync/undo.hpp"
 
 #include <boost/asio/post.hpp>
 #include <boost/asio/use_awaitable.hpp>
@@ -23,7 +24,8 @@ void renewal::watch(const shared_hold& held) {
 
 void renewal::pass_on(wire_hold& held, const shared_hold& heir) {
     forget(held);
-    heir->contact_at = held.contact_at;
+    const duration period = renewal_period(heir->lease()); // whoever had it may have had it longer
+    heir->contact_at = std::min(held.contact_at, later(engine_.now(), period));
     begin(heir);
 }
 
@@ -219,7 +221,7 @@ public:
         const shared_hold& held = holds_.at(which);
         held->in_flight = false;
         if (why.code() == errc::outcome_unknown)
-            held->perhaps_extended(lease_);
+            perhaps_extended(held, lease_);
         home_.failed(*held, why);
     }
 

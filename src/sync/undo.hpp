@@ -20,4 +20,8 @@ void release_when_settled(std::shared_ptr<wire_hold>, time_point asked_at);
 /// The same for a hold that has ended otherwise: releases what the store may still have of it.
 void release_remains(std::shared_ptr<wire_hold>);
 
+/// A renewal was not answered: the store may have the hold for so much longer. If it is lost by
+/// now, what released its remains counted on less.
+void perhaps_extended(const std::shared_ptr<wire_hold>&, duration term);
+
 } // namespace holdfast::sync
