@@ -36,7 +36,14 @@ public:
     /// the answer. Throws `errc::unreachable`, `errc::outcome_unknown` or `errc::closed`.
     template <typename T>
     asio::awaitable<reply<T>> call(const request& what, std::function<T(server::state&)> execute) {
-        const fate f = faults_ && !closed_ ? faults_(what) : fate{};
+        const fate f = decide(what);
+        return carry<T>(shared_from_this(), f, std::move(execute));
+    }
+
+    /// For who has to know it before: what becomes of a request.
+    fate decide(const request& what) const { return faults_ && !closed_ ? faults_(what) : fate{}; }
+    template <typename T>
+    asio::awaitable<reply<T>> call(const fate& f, std::function<T(server::state&)> execute) {
         return carry<T>(shared_from_this(), f, std::move(execute));
     }
 
@@ -85,6 +92,8 @@ private:
 [[noreturn]] void fail_closed();
 [[noreturn]] void fail_unreachable();
 [[noreturn]] void fail_outcome_unknown();
+[[noreturn]] void fail_overloaded();
+[[noreturn]] void fail_denied();
 
 template <typename T>
 asio::awaitable<reply<T>> link::carry(std::shared_ptr<link> self, fate f,
@@ -94,6 +103,8 @@ asio::awaitable<reply<T>> link::carry(std::shared_ptr<link> self, fate f,
     self->deaf_ = self->deaf_ || f.wake_up_lost;
     if (f.refused)
         fail_unreachable();
+    if (f.overloaded)
+        fail_overloaded();
 
     const time_point sent_at = self->now();
     const duration patience = self->command_timeout_;
@@ -115,14 +126,16 @@ asio::awaitable<reply<T>> link::carry(std::shared_ptr<link> self, fate f,
         fail_outcome_unknown();
     const reply<T>& got = *sent->answer;
     self->server_clock_.learn(got.sent_at, got.received_at, got.server_now);
+    if (f.denied)
+        fail_denied();
     co_return got;
 }
 
 template <typename T>
 void link::arrive(fate f, time_point sent_at, std::function<T(server::state&)> execute,
                   std::shared_ptr<parcel<T>> sent) {
-    reply<T> answer{execute(*server_), sent_at, {}, server_->now()};
-    if (f.executed_again)
+    reply<T> answer{f.denied ? T{} : execute(*server_), sent_at, {}, server_->now()};
+    if (f.executed_again && !f.denied)
         at(now() + *f.executed_again, [server = server_, execute] { (void)execute(*server); });
     if (f.answer_lost)
         return;
