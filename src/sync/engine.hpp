@@ -18,6 +18,7 @@
 #include <functional>
 #include <memory>
 #include <set>
+#include <utility>
 #include <vector>
 
 namespace holdfast::sync {
@@ -84,7 +85,8 @@ public:
     void released(const wire_hold&, bool others_listen);     ///< the store says so
     void hold_over(const wire_hold&);                        ///< its gate is free for the next
     asio::awaitable<bool> force_unlock(lock_name);
-    void abandon(const std::shared_ptr<wire_hold>&); ///< its thread ended
+    std::shared_ptr<wire_hold> held_here(const lock_name&); ///< null: nobody of this client has it
+    void abandon(const std::shared_ptr<wire_hold>&);        ///< its thread ended
 
     void tell(const event&);
     void tell_of(const wire_hold&, event_kind, event_cause, duration,
@@ -96,7 +98,7 @@ public:
     asio::awaitable<void> nap(time_point until);
     asio::awaitable<void> nap(alarm&, time_point until);
 
-    /// Something that `close()` waits for, within its patience.
+    /// Something that `close()` waits for, within its patience; and then until it has ended.
     class task {
     public:
         explicit task(engine& e)
@@ -105,12 +107,20 @@ public:
         }
         ~task() {
             --engine_.tasks_;
+            engine_.unpromising_ -= unpromising_;
             engine_.ring_if_quiet();
         }
         task(const task&) = delete;
 
+        /// It goes on, but `close()` has no patience for it: the server said no.
+        void expect_nothing() {
+            engine_.unpromising_ += !std::exchange(unpromising_, true);
+            engine_.ring_if_quiet();
+        }
+
     private:
         engine& engine_;
+        bool unpromising_ = false;
     };
 
     /// Of every hold and of who waits for the close, without a word: nothing will run here again.
@@ -127,9 +137,10 @@ private:
     asio::awaitable<void> close_down();
     void fail_waiters();
     void ring_if_quiet();
-    bool quiet() const { return tasks_ == 0 && renewal_.idle(); }
+    bool quiet() const { return tasks_ == unpromising_ && renewal_.idle(); }
+    asio::awaitable<void> wait_until_quiet(duration patience);
     void let_go();
-    void stop();
+    asio::awaitable<void> stop();
     void tell_untold();
 
     const surroundings around_; // first: it outlives the rest
@@ -143,6 +154,7 @@ private:
     acquisition::list calls_;
     std::size_t calls_count_ = 0;
     std::size_t tasks_ = 0;
+    std::size_t unpromising_ = 0; // of the tasks
     std::uint64_t last_number_ = 0;
     std::set<alarm*> naps_;
     std::unique_ptr<alarm> quiet_;

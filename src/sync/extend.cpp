@@ -41,10 +41,28 @@ asio::awaitable<failure> ask_store(std::shared_ptr<wire_hold> held, duration len
     co_return failure{};
 }
 
+/// While one is under way the hold is not handed on: its answer would miss the heir.
+class under_way {
+public:
+    explicit under_way(wire_hold& held)
+        : held_{held} {
+        ++held_.extensions;
+    }
+    under_way(const under_way&) = delete;
+    ~under_way() { --held_.extensions; }
+
+private:
+    wire_hold& held_;
+};
+
 asio::awaitable<void> run(std::shared_ptr<wire_hold> held, duration length, release_handler done) {
     const engine::task busy{*held->home};
-    failure outcome = co_await ask_store(std::move(held), length);
-    std::move(done)(std::move(outcome));
+    failure outcome;
+    {
+        const under_way asked{*held};
+        outcome = co_await ask_store(held, length);
+    }
+    tell(*held->home, std::move(done), std::move(outcome));
 }
 
 } // namespace
@@ -52,7 +70,7 @@ asio::awaitable<void> run(std::shared_ptr<wire_hold> held, duration length, rele
 void extend(std::shared_ptr<wire_hold> held, duration length, release_handler done) {
     const std::shared_ptr<engine> home = held->home;
     if (!held->believed() && !planted(mutant::renew_after_release))
-        return std::move(done)(gone());
+        return tell(*home, std::move(done), gone());
     home->spawn(run(std::move(held), length, std::move(done)));
 }
 

@@ -96,6 +96,7 @@ public:
     time_point acts_at{};            ///< its place in the agenda
     time_point contact_at{};
     bool in_flight = false;     ///< a renewal is under way
+    int extensions = 0;         ///< so many are under way
     bool abandoned = false;     ///< nobody is left to release it
     bool warned = false;        ///< of the danger that lasts now
     bool told_lost = false;     ///< the observer was, see engine::tell_lost()

@@ -23,6 +23,9 @@ struct interference {
     std::function<error_code(memory::verb)> objects{};
     std::set<doubter*> watchers{}; ///< one for each hold that is watched over
 
+    bool keeps_queues = false; ///< a place that was looked at must be left, even if it was busy
+    int places_left = 0;       ///< so often has leaving one succeeded
+
     void object(memory::verb what) const {
         if (const error_code ec = objects ? objects(what) : error_code{})
             throw boost::system::system_error{ec, "the server's own words"};
@@ -45,22 +48,29 @@ private:
 
 class objecting_place final : public place {
 public:
-    objecting_place(std::unique_ptr<place> real, const interference& by)
+    objecting_place(std::unique_ptr<place> real, interference& by)
         : real_{std::move(real)}
         , by_{by} {}
 
     asio::awaitable<answer> look() override {
         by_.object(memory::verb::look);
+        lined_up_ = by_.keeps_queues;
         co_return co_await real_->look();
     }
-    asio::awaitable<void> leave() override { return real_->leave(); }
-    bool must_leave() const noexcept override { return real_->must_leave(); }
+    asio::awaitable<void> leave() override {
+        by_.object(memory::verb::release);
+        co_await real_->leave();
+        lined_up_ = false;
+        ++by_.places_left;
+    }
+    bool must_leave() const noexcept override { return lined_up_ || real_->must_leave(); }
     bool uncertain() const noexcept override { return real_->uncertain(); }
     time_point settled_at() const noexcept override { return real_->settled_at(); }
 
 private:
     std::unique_ptr<place> real_;
-    const interference& by_;
+    interference& by_;
+    bool lined_up_ = false;
 };
 
 class objecting_locks final : public support::wrapped_locks {
