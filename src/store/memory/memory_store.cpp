@@ -49,7 +49,7 @@ asio::awaitable<void> memory_locks::renew(hold_list asked_about, const renewal_w
     std::optional<boost::system::system_error> failed;
     std::vector<bool> held(holds.size());
     try {
-        held = (co_await link_->call(asked, std::move(execute))).said;
+        held = (co_await link_->call(asked, std::move(execute), how.answer_by)).said;
     } catch (const boost::system::system_error& e) {
         failed = e;
     }
