@@ -186,6 +186,8 @@ void engine::abandon(const std::shared_ptr<wire_hold>& held) {
 }
 
 asio::awaitable<void> engine::nap(time_point until) {
+    if (stopped_)
+        co_return; // before there is an alarm: the clock may be gone
     const std::unique_ptr<alarm> sleep = time().make_alarm();
     co_await nap(*sleep, until);
 }
@@ -196,10 +198,11 @@ asio::awaitable<void> engine::nap(alarm& sleep, time_point until) {
     naps_.insert(&sleep);
     co_await sleep.wait_until(until);
     naps_.erase(&sleep);
+    ring_if_quiet();
 }
 
 void engine::close(closed_handler done) {
-    if (stopped_)
+    if (stopped_ && closers_.empty())
         return std::move(done)();
     closers_.push_back(std::move(done));
     if (!closing_.exchange(true))
@@ -226,7 +229,11 @@ asio::awaitable<void> engine::close_down() {
     }
     if (renewal_.idle()) // else somebody may ask whose lock it is that is left
         co_await store_->depart();
-    stop();
+    co_await stop();
+    std::vector<closed_handler> done;
+    done.swap(closers_);
+    for (closed_handler& handler : done)
+        std::move(handler)();
 }
 
 void engine::fail_waiters() {
@@ -236,7 +243,7 @@ void engine::fail_waiters() {
 }
 
 void engine::ring_if_quiet() {
-    if (closing_ && quiet())
+    if (closing_ && quiet_ && quiet())
         quiet_->ring();
 }
 
@@ -255,15 +262,22 @@ void engine::let_go() {
     threads_->let_go();
 }
 
-void engine::stop() {
+/// What is under way when the store is closed fails at once. A store of a user's own may be slow.
+constexpr duration stop_patience{1000};
+
+/// Nothing touches the clock after it.
+asio::awaitable<void> engine::stop() {
+    const time_point limit = later(now(), stop_patience);
     let_go();
     store_->close();
     for (alarm* const sleep : naps_)
         sleep->ring();
-    std::vector<closed_handler> done;
-    done.swap(closers_);
-    for (closed_handler& handler : done)
-        std::move(handler)();
+    while (!all_ended() && now() < limit)
+        co_await quiet_->wait_until(limit);
+    closed_at_ = now();
+    renewal_.ended();
+    patience_.ended();
+    quiet_.reset();
 }
 
 residue engine::left() const {

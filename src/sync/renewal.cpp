@@ -167,6 +167,7 @@ void renewal::wake_for(time_point when) {
 }
 
 asio::awaitable<void> renewal::run(std::shared_ptr<engine> home) {
+    const engine::loop ends_before_closing_does{*home};
     renewal& self = home->renewals();
     while (!self.stopped_ && !self.agenda_.empty()) {
         self.sleeping_until_ = self.agenda_.begin()->acts_at;
@@ -174,7 +175,8 @@ asio::awaitable<void> renewal::run(std::shared_ptr<engine> home) {
             co_await self.alarm_->wait_until(self.sleeping_until_);
         else // what else is to be done here comes between one company and the next
             co_await asio::post(home->executor(), asio::use_awaitable);
-        self.act_on_due();
+        if (!self.stopped_)
+            self.act_on_due();
     }
     self.running_ = false;
 }
@@ -275,6 +277,7 @@ private:
 };
 
 asio::awaitable<void> renewal::contact(std::shared_ptr<engine> home, errand errand, batch holds) {
+    const engine::loop ends_before_closing_does{*home};
     renewal& self = home->renewals();
     const time_point now = home->now();
     renewal_wishes how{.lease_time = errand.lease_time,
