@@ -118,8 +118,7 @@ void release_remains(std::shared_ptr<wire_hold> ended) {
     home->spawn(clean_up_after(std::move(ended)));
 }
 
-void perhaps_extended(const std::shared_ptr<wire_hold>& held, duration term) {
-    held->perhaps_extended(term);
+void release_late_remains(const std::shared_ptr<wire_hold>& held) {
     if (held->now_in() == wire_hold::phase::lost)
         release_remains(held);
 }

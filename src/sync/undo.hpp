@@ -22,8 +22,8 @@ void release_when_settled(std::shared_ptr<wire_hold>, time_point asked_at);
 /// The same for a hold that has ended otherwise: releases what the store may still have of it.
 void release_remains(std::shared_ptr<wire_hold>);
 
-/// A renewal was not answered: the store may have the hold for so much longer. If it is lost by
-/// now, what released its remains counted on less.
-void perhaps_extended(const std::shared_ptr<wire_hold>&, duration term);
+/// The same once more if it is lost by now, for a renewal that was given up or answered only after
+/// that: what released the remains counted on a shorter lease.
+void release_late_remains(const std::shared_ptr<wire_hold>&);
 
 } // namespace holdfast::sync

@@ -71,7 +71,7 @@ asio::awaitable<void> memory_locks::renew(hold_list asked_about, const renewal_w
     };
     std::vector<bool> held;
     try {
-        held = (co_await link_->call(f, std::move(execute))).said;
+        held = (co_await link_->call(f, std::move(execute), how.answer_by)).said;
     } catch (const boost::system::system_error& e) {
         for (std::size_t i = 0; i < holds.size(); ++i)
             to.failed(i, e);
