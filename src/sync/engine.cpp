@@ -193,6 +193,8 @@ void engine::abandon(const std::shared_ptr<wire_hold>& held) {
 }
 
 asio::awaitable<void> engine::nap(time_point until) {
+    if (stopped_)
+        co_return; // before there is an alarm: the clock may be gone
     const std::unique_ptr<alarm> sleep = time().make_alarm();
     co_await nap(*sleep, until);
 }
@@ -203,6 +205,7 @@ asio::awaitable<void> engine::nap(alarm& sleep, time_point until) {
     naps_.insert(&sleep);
     co_await sleep.wait_until(until);
     naps_.erase(&sleep);
+    ring_if_quiet();
 }
 
 void engine::close(closed_handler done) {
@@ -249,7 +252,7 @@ void engine::fail_waiters() {
 }
 
 void engine::ring_if_quiet() {
-    if (closing_ && quiet())
+    if (closing_ && quiet_ && quiet())
         quiet_->ring();
 }
 
@@ -271,14 +274,19 @@ void engine::let_go() {
 /// What is under way when the store is closed fails at once. A store of a user's own may be slow.
 constexpr duration stop_patience{1000};
 
+/// Nothing touches the clock after it.
 asio::awaitable<void> engine::stop() {
     const time_point limit = later(now(), stop_patience);
     let_go();
     store_->close();
     for (alarm* const sleep : naps_)
         sleep->ring();
-    while (tasks_ > 0 && now() < limit)
+    while (!all_ended() && now() < limit)
         co_await quiet_->wait_until(limit);
+    closed_at_ = now();
+    renewal_.ended();
+    patience_.ended();
+    quiet_.reset();
 }
 
 residue engine::left() const {

@@ -46,7 +46,11 @@ public:
     ~engine();
 
     // Any thread.
-    time_point now() const noexcept { return around_.time.now(); }
+    /// Stands still when closing has completed: the user's clock may be gone.
+    time_point now() const noexcept {
+        const time_point end = closed_at_;
+        return end == time_point::max() ? around_.time.now() : end;
+    }
     const options& how() const noexcept { return how_; }
     const asio::any_io_executor& executor() const noexcept { return around_.executor; }
     const std::array<std::uint8_t, 16>& identity() const noexcept { return identity_; }
@@ -123,6 +127,24 @@ public:
         bool unpromising_ = false;
     };
 
+    /// A loop of the engine's own. It does not keep `close()` from ending anything; but the close
+    /// completes only when all of them have ended, since each asks the clock.
+    class loop {
+    public:
+        explicit loop(engine& e)
+            : engine_{e} {
+            ++engine_.loops_;
+        }
+        ~loop() {
+            --engine_.loops_;
+            engine_.ring_if_quiet();
+        }
+        loop(const loop&) = delete;
+
+    private:
+        engine& engine_;
+    };
+
     /// Of every hold and of who waits for the close, without a word: nothing will run here again.
     /// They keep their engine, which keeps them.
     void executor_ended();
@@ -138,6 +160,7 @@ private:
     void fail_waiters();
     void ring_if_quiet();
     bool quiet() const { return tasks_ == unpromising_ && renewal_.idle(); }
+    bool all_ended() const { return tasks_ == 0 && loops_ == 0 && naps_.empty(); }
     asio::awaitable<void> wait_until_quiet(duration patience);
     void let_go();
     asio::awaitable<void> stop();
@@ -155,6 +178,7 @@ private:
     std::size_t calls_count_ = 0;
     std::size_t tasks_ = 0;
     std::size_t unpromising_ = 0; // of the tasks
+    std::size_t loops_ = 0;
     std::uint64_t last_number_ = 0;
     std::set<alarm*> naps_;
     std::unique_ptr<alarm> quiet_;
@@ -162,6 +186,7 @@ private:
     std::deque<kept_event> untold_; // from a borrowed thread, and what came behind it
     std::atomic<bool> closing_ = false;
     std::atomic<bool> stopped_ = false;
+    std::atomic<time_point> closed_at_ = time_point::max();
 };
 
 } // namespace holdfast::sync

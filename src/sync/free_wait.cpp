@@ -25,6 +25,7 @@ void throw_if_closed(const engine& home) {
 
 asio::awaitable<bool> wait_until_free(std::shared_ptr<engine> home, lock_name name,
                                       duration patience) {
+    throw_if_closed(*home); // before there is an alarm: the clock may be gone
     const time_point give_up_at = later(home->now(), std::max(patience, duration::zero()));
     const std::unique_ptr<alarm> wake = home->time().make_alarm();
     std::unique_ptr<watch> ear;

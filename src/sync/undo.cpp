@@ -118,4 +118,9 @@ void release_remains(std::shared_ptr<wire_hold> ended) {
     home->spawn(clean_up_after(std::move(ended)));
 }
 
+void release_late_remains(const std::shared_ptr<wire_hold>& held) {
+    if (held->now_in() == wire_hold::phase::lost)
+        release_remains(held);
+}
+
 } // namespace holdfast::sync

@@ -22,4 +22,8 @@ void release_when_settled(std::shared_ptr<wire_hold>, time_point asked_at);
 /// The same for a hold that has ended otherwise: releases what the store may still have of it.
 void release_remains(std::shared_ptr<wire_hold>);
 
+/// The same once more if it is lost by now, for a renewal that was given up or answered only after
+/// that: what released the remains counted on a shorter lease.
+void release_late_remains(const std::shared_ptr<wire_hold>&);
+
 } // namespace holdfast::sync
