@@ -171,7 +171,7 @@ void engine::hold_over(const wire_hold& held) {
 asio::awaitable<bool> engine::force_unlock(lock_name name) {
     const gate* const here = gates_.find(name.text);
     const std::shared_ptr<wire_hold> ours = here ? here->holder() : nullptr;
-    const bool was_locked = co_await operators_view().force_release(name);
+    const bool was_locked = (co_await operators_view().force_release(name, {})).was_locked;
     if (was_locked && ours)
         hold_lost(ours, event_cause::forced);
     co_return was_locked;
