@@ -101,13 +101,33 @@ asio::awaitable<std::optional<holding>> memory_inspector::inspect(lock_name name
     co_return got.said;
 }
 
-asio::awaitable<bool> memory_inspector::force_release(lock_name name) {
-    const request asked{verb::force, name.text};
-    std::function<bool(server::state&)> execute = [name](server::state& server) {
-        return server.force(name);
+asio::awaitable<forced> memory_inspector::force_release(lock_name name, std::string only_from) {
+    forced outcome;
+    const ask nobody{std::move(name), {}, lock_kind::plain};
+    remote::attempts::sender send = [&](time_point deadline) {
+        return force(nobody.name, only_from, deadline, outcome);
     };
-    const auto got = co_await link_->call(asked, std::move(execute));
-    co_return got.said;
+    // As a look with all of the time limit: what comes late did nothing.
+    remote::attempts one{context_, nobody, link_->server_clock(), link_->command_timeout()};
+    co_await one.look(std::move(send), duration::zero(), duration::zero());
+    co_return outcome;
+}
+
+asio::awaitable<remote::attempt> memory_inspector::force(const lock_name& name,
+                                                         const std::string& only_from,
+                                                         time_point deadline, forced& outcome) {
+    const request asked{verb::force, name.text};
+    std::function<forced_verdict(server::state&)> execute =
+        [name, only_from, over_there = link_->server_clock().no_later_than(deadline)](
+            server::state& server) { return server.force(name, only_from, over_there); };
+    auto got = co_await link_->call(asked, std::move(execute));
+    outcome = std::move(got.said.what);
+    remote::attempt seen;
+    seen.said = got.said.late ? verdict::late : verdict::granted;
+    seen.server_now = got.server_now;
+    seen.sent_at = got.sent_at;
+    seen.received_at = got.received_at;
+    co_return seen;
 }
 
 asio::awaitable<std::optional<lock_state>> memory_inspector::describe(lock_name name) {

@@ -214,7 +214,7 @@ TEST_F(MemoryFaults, TheFaultFunctionIsToldWhomARequestIsAbout) {
         const hold* const both[] = {&a, &b};
         (void)co_await support::renewed(of.home->locks(), both, 8s);
         (void)co_await of.home->operators_view().inspect("a");
-        (void)co_await of.home->operators_view().force_release("a");
+        (void)co_await of.home->operators_view().force_release("a", {});
         (void)co_await of.home->locks().release(of.held("a"));
     }(carol));
     EXPECT_EQ(told, (std::vector<std::string>{"0 a 1 7000", "1 a 2 8000", "3 a 0 0", "4 a 0 0",
