@@ -9,6 +9,7 @@ from pathlib import Path
 
 import code_blocks
 import links
+import plots
 from pages import Page, pages_of
 
 
@@ -68,6 +69,21 @@ class DocsTest(unittest.TestCase):
         with contextlib.redirect_stdout(io.StringIO()):
             self.assertTrue(code_blocks.is_shell(self.blocks("```sh\na | b\n```\n")[0]))
             self.assertFalse(code_blocks.is_shell(self.blocks("```sh\na | | b\n```\n")[0]))
+
+    def test_a_text_over_another_is_found(self):
+        def plot(*texts):
+            return "".join(['<svg xmlns="http://www.w3.org/2000/svg">', *(
+                f'<text style="font: 10px sans; text-anchor: {anchor}" x="{x}" y="{y}">{words}'
+                "</text>" for words, anchor, x, y in texts), "</svg>"])
+        title = ("a title", "start", 20, 20)
+        for beside in (("below", "start", 20, 30), ("right", "start", 60, 20),
+                       ("left", "end", 20, 20), ("mid", "middle", 12, 20)):
+            root = self.checkout({"docs/a/b.svg": plot(title, beside)})
+            self.assertEqual(plots.findings_in(root), [])
+        for over in (("lower", "start", 50, 24), ("end", "end", 40, 20), ("mid", "middle", 13, 20)):
+            root = self.checkout({"docs/a/b.svg": plot(title, over)})
+            self.assertEqual(plots.findings_in(root), [
+                f'docs/a/b.svg: "a title" and "{over[0]}" are over each other'])
 
 
 if __name__ == "__main__":
