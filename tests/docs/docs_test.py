@@ -23,8 +23,8 @@ class DocsTest(unittest.TestCase):
             file.write_text(text)
         return Path(folder.name)
 
-    def blocks(self, text: str):
-        return list(Page(self.checkout({"README.md": text}), "README.md").blocks())
+    def blocks(self, text: str, page: str = "docs/a.md"):
+        return list(Page(self.checkout({page: text}), page).blocks())
 
     def test_a_link_leads_to_a_file_or_a_heading(self):
         target = {"docs/a.md": "# Long way, `home`\n"}
@@ -59,11 +59,20 @@ class DocsTest(unittest.TestCase):
     def test_includes_come_first_and_a_message_names_the_page(self):
         text = code_blocks.one_file(self.blocks("```cpp\n#include <map>\nb();\n```\n"))
         self.assertLess(text.index("#include <map>"), text.index("namespace block_0"))
-        self.assertIn('#line 2 "README.md"\n\nb();\n', text)
+        self.assertIn('#line 2 "docs/a.md"\n\nb();\n', text)
 
     def test_a_context_that_is_not_there_is_an_error(self):
         text = "<!-- compiled as: nothing -->\n```cpp\n```\n"
         self.assertIn("#error no context nothing", code_blocks.one_file(self.blocks(text)))
+
+    def test_a_complete_block_gets_nothing_that_it_does_not_show(self):
+        alone = self.blocks("<!-- compiled as: coroutine -->\n```cpp\nint a;\n```\n",
+                            page="README.md")
+        alone += self.blocks("<!-- compiled as: complete -->\n```cpp\nint b;\n```\n")
+        *together, first, second = code_blocks.files_of(alone + self.blocks("```cpp\nc();\n```\n"))
+        self.assertEqual(first, '#line 3 "README.md"\nint a;\n')
+        self.assertEqual(second, '#line 3 "docs/a.md"\nint b;\n')
+        self.assertIn("c();", "".join(together))
 
     def test_shell_is_parsed(self):
         with contextlib.redirect_stdout(io.StringIO()):
