@@ -1,5 +1,5 @@
 # Run by `cmake --install` on the pages that it has laid down in ${documents}. Of the source tree
-# only the pages and the examples are there: a link to anything else becomes words that name its file.
+# only the pages and the examples are there: a link to anything else becomes words with its name.
 file(GLOB pages RELATIVE "${source}" "${source}/*.md")
 file(GLOB_RECURSE below RELATIVE "${source}" "${source}/docs/*.md")
 
