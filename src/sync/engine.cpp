@@ -284,8 +284,8 @@ asio::awaitable<void> engine::stop() {
     while (!all_ended() && now() < limit)
         co_await quiet_->wait_until(limit);
     closed_at_ = now();
-    renewal_.ended();
-    patience_.ended();
+    renewal_.let_go_of_clock();
+    patience_.let_go_of_clock();
     quiet_.reset();
 }
 

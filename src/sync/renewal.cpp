@@ -346,4 +346,9 @@ void renewal::stop() {
         alarm_->ring();
 }
 
+void renewal::let_go_of_clock() noexcept {
+    if (!running_)
+        alarm_.reset();
+}
+
 } // namespace holdfast::sync
