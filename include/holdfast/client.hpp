@@ -55,9 +55,9 @@ public:
     ~client();
 
     /// Takes no new work, fails who waits (`errc::closed`), fires `lost()` on every hold, gives
-    /// holders `close_patience` to release, stops renewing, and returns when all is sent. What is
-    /// still held then ends with its lease. Closing twice is fine. Not for the client's executor:
-    /// there it starts closing and returns.
+    /// holders `close_patience` to release, stops renewing, and returns when all is sent and what
+    /// was under way has ended. What is still held then ends with its lease. Closing twice is fine.
+    /// Not for the client's executor: there it starts closing and returns.
     void close() noexcept;
 
     /// Completes when `close()` would return. Cancellation: none.

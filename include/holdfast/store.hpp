@@ -214,12 +214,25 @@ struct holding {
     std::optional<duration> remaining; ///< of the lease; empty if it has no end
 };
 
+/// What came of taking a lock away from whoever held it.
+struct forced {
+    bool was_locked = false; ///< by those, and is free now
+    /// Nothing was done if it was not locked: then these hold it, if anybody does. Those of a lock
+    /// that very many share may be some of them.
+    std::vector<std::string> owners{};
+};
+
 /// The operator's view: is it locked, by whom, for how long; force it.
 class inspector {
 public:
     virtual ~inspector() = default;
     virtual asio::awaitable<std::optional<holding>> inspect(lock_name) = 0; ///< nothing: free
-    virtual asio::awaitable<bool> force_release(lock_name) = 0;             ///< false: was free
+
+    /// Takes the lock away from `only_from` (in the store's own spelling), or from whoever holds it
+    /// if that is empty; whoever waits for a lock of that name is told, in each form that the store
+    /// knows. What is carried out after the store's time limit takes nothing away. Without
+    /// `only_from`, repeating it after an unknown outcome may end the hold of somebody else.
+    virtual asio::awaitable<forced> force_release(lock_name, std::string only_from) = 0;
 
     /// All that is known of what is kept under that name; nothing: it is free.
     virtual asio::awaitable<std::optional<lock_state>> describe(lock_name) = 0;

@@ -7,6 +7,7 @@
 #include "redis/wire/reply.hpp"
 #include "runtime/remote_clock.hpp"
 
+#include <holdfast/store.hpp>
 #include <holdfast/time.hpp>
 
 #include <cstdint>
@@ -73,6 +74,11 @@ public:
     virtual asio::awaitable<reply> call(const script& what, std::span<const std::string_view> keys,
                                         std::span<const argument> arguments, call_wishes = {}) = 0;
 
+    /// That answer is none that the script gives: so each later one of its connection may belong to
+    /// the question before. Ends the connection; what was open on it ends as outcome_unknown, and
+    /// the observer is told. A connection that is over already is no matter.
+    virtual void distrust(const reply&) noexcept = 0;
+
     /// Rings `wake` for each message on the channel, and once when a subscription was confirmed
     /// again after the connection was lost. Messages are hints: their content is not looked at.
     virtual std::unique_ptr<hearing> hear(channel_name, alarm& wake) = 0;
@@ -81,6 +87,9 @@ public:
     virtual bool hears(const channel_name&) const = 0;
 
     virtual duration command_timeout() const noexcept = 0;
+
+    /// Which server the last connection for requests led to, as far as it told.
+    virtual server_identity identity() const { return {}; }
 
     /// What is known of the server's clock; callers teach it what answers say.
     virtual runtime::remote_clock& server_clock() noexcept = 0;

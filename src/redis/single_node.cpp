@@ -44,6 +44,13 @@ public:
         co_return co_await pick_mouth().ask(what, keys, arguments);
     }
 
+    void distrust(const reply&) noexcept override {
+        const net::failure why{store_errc::protocol, "an answer that no script of holdfast gives"};
+        for (const auto& one : mouths_)
+            one->cut(why);
+        lanes_->cut();
+    }
+
     std::unique_ptr<hearing> hear(channel_name name, alarm& wake) override {
         return ear_->hear(std::move(name), wake);
     }

@@ -96,6 +96,7 @@ public:
                                        redis::call_wishes) override {
         co_return std::move(answer_);
     }
+    void distrust(const redis::reply&) noexcept override {}
     std::unique_ptr<redis::hearing> hear(redis::channel_name, alarm&) override { return nullptr; }
     bool hears(const redis::channel_name&) const override { return false; }
     duration command_timeout() const noexcept override { return 1s; }

@@ -149,5 +149,19 @@ TEST_P(Inspection, AForcedReleaseEndsAnybodysHold) {
     EXPECT_FALSE(home.inspect("L"));
 }
 
+TEST_P(Inspection, AForcedReleaseThatCameTooLateEndsNothing) {
+    options how;
+    store().reach_badly(how);
+    client late{std::move(how)};
+    store().stranger_takes("L", 1h);
+    EXPECT_TRUE(late.inspect("L"));
+    store().freeze();
+    EXPECT_THROW((void)late.force_unlock("L"), boost::system::system_error);
+    store().thaw();
+    client another = make_client(); // asks behind it
+    EXPECT_TRUE(another.inspect("L"));
+    EXPECT_TRUE(late.inspect("L"));
+}
+
 } // namespace
 } // namespace holdfast::conformance

@@ -61,7 +61,7 @@ protected:
             error_code failed;
             mine.unlock(failed);
         }
-        server().command({"HSET", name, "a JVM's client:1", "1"});
+        server().command({"HSET", name, "8743c9c0-0795-4907-87fd-6c719a6b4586:1", "1"});
         add(thrown_by([&] { (void)mine.force_unlock(); }));
         server().command({"DEL", name});
         first.close();

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include "store/redis/names.hpp"
 #include "store/redis/scripts.hpp"
 #include "support/on_each_server.hpp"
 #include "support/run_script.hpp"
@@ -15,7 +16,7 @@ namespace holdfast {
 
 using numbers = std::vector<std::int64_t>;
 
-/// The five scripts, called as src/store/redis does.
+/// The scripts of a lock, called as src/store/redis does.
 class on_scripts : public support::on_each_server {
 protected:
     using support::on_each_server::on_each_server;
@@ -35,8 +36,12 @@ protected:
         owners.insert(owners.begin(), {std::to_string(lease), ""});
         return run(redis::scripts::renew_leases, std::move(names), std::move(owners));
     }
-    redis::reply force() {
-        return run(redis::scripts::force_release, {name_}, {channel_, "PUBLISH"});
+    redis::reply force(std::int64_t deadline = 0, const std::string& only_from = {}) {
+        return run(redis::scripts::force_lock, {name_},
+                   {std::to_string(deadline), only_from, "PUBLISH", channel_,
+                    redis::with_prefix("redisson_rwlock", name_),
+                    redis::with_prefix("redisson_lock_queue", name_),
+                    redis::with_prefix("redisson_lock_timeout", name_)});
     }
     redis::reply inspect() { return run(redis::scripts::inspect_lock, {name_}, {}); }
 
@@ -50,6 +55,12 @@ protected:
     }
     bool exists() { return ask({"EXISTS", name_}) == 1; }
     std::int64_t time_left() { return ask({"PTTL", name_}); }
+    /// How often the server's data was changed, by its own count: what replicas are sent.
+    std::int64_t changes() {
+        const std::string all = server().command({"INFO", "persistence"}).text;
+        constexpr std::string_view field = "rdb_changes_since_last_save:";
+        return std::stoll(all.substr(all.find(field) + field.size()));
+    }
     std::string count_of(const std::string& owner) {
         return server().command({"HGET", name_, owner}).text;
     }

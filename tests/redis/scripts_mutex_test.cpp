@@ -39,11 +39,24 @@ TEST_P(MutexScripts, TakingAgainExtendsAndNeverShortens) {
     EXPECT_GT(time_left(), 59'000);
 }
 
-TEST_P(MutexScripts, AHoldThatSomebodyMadeEndlessEndsAgain) {
+TEST_P(MutexScripts, TakingAgainIsAlwaysWritten) {
+    lock(alice, 30'000);
+    const std::int64_t before = changes();
+    EXPECT_EQ(integers_of(lock(alice, 1'000))[0], 1);
+    EXPECT_GT(changes(), before);
+    lock(bob, 30'000);
+    EXPECT_EQ(changes(), before + 1);
+}
+
+TEST_P(MutexScripts, AHoldThatSomebodyMadeEndlessStaysSo) {
     lock(alice, 30'000);
     server().command({"PERSIST", name_});
-    lock(alice, 30'000);
-    EXPECT_THAT(time_left(), AllOf(Gt(29'000), Le(30'000)));
+    const std::int64_t before = changes();
+    EXPECT_EQ(integers_of(lock(alice, 30'000))[0], 1);
+    EXPECT_EQ(time_left(), -1);
+    EXPECT_EQ(changes(), before);
+    EXPECT_EQ(integers_of(release(alice))[0], 1);
+    EXPECT_FALSE(exists());
 }
 
 TEST_P(MutexScripts, BusyTellsWhatIsLeftAndTouchesNothing) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// renew_leases.lua, force_release.lua and inspect_lock.lua when nothing is wrong.
+// renew_leases.lua and inspect_lock.lua when nothing is wrong.
 #include "scripts_fixture.hpp"
 
 namespace holdfast {
@@ -33,6 +33,24 @@ TEST_P(RenewalScripts, AskingExtendsNothing) {
     EXPECT_THAT(integers_of(renew({name_}, 0, {bob})), ElementsAre(0));
 }
 
+TEST_P(RenewalScripts, EveryHoldIsWrittenEvenIfItIsOnlyAskedAbout) {
+    lock(alice, 30'000);
+    for (const std::int64_t lease : {60'000, 1'000, 0}) {
+        const std::int64_t before = changes();
+        EXPECT_THAT(integers_of(renew({name_}, lease, {alice})), ElementsAre(1));
+        EXPECT_EQ(changes(), before + 1) << lease;
+        EXPECT_GT(time_left(), 29'000) << lease;
+    }
+}
+
+TEST_P(RenewalScripts, AHoldWithoutAnEndStaysWithoutOne) {
+    server().command({"HSET", name_, alice, "1"});
+    for (const std::int64_t lease : {30'000, 0}) {
+        EXPECT_THAT(integers_of(renew({name_}, lease, {alice})), ElementsAre(1));
+        EXPECT_EQ(time_left(), -1);
+    }
+}
+
 TEST_P(RenewalScripts, AHoldThatIsGoneIsNotMadeAgain) {
     EXPECT_THAT(integers_of(renew({name_}, 30'000, {alice})), ElementsAre(0));
     EXPECT_FALSE(exists());
@@ -60,23 +78,6 @@ TEST_P(RenewalScripts, EachNameHasItsOwnAnswer) {
     EXPECT_GT(ask({"PTTL", "last"}), 29'000);
     EXPECT_LE(ask({"PTTL", "bobs"}), 10'000);
     EXPECT_EQ(server().command({"GET", "a string"}).text, "kept");
-}
-
-TEST_P(RenewalScripts, ForcingEndsAnybodysHoldAndTellsWhoListens) {
-    support::redis_connection listener{server().socket_path()};
-    listener.command({"SUBSCRIBE", channel_});
-    server().command({"HSET", name_, alice, "3"});
-    EXPECT_EQ(force().integer, 1);
-    EXPECT_FALSE(exists());
-    EXPECT_EQ(listener.next_message(duration{5'000})->items[2].text, "0");
-}
-
-TEST_P(RenewalScripts, ForcingAFreeLockTellsNobody) {
-    support::redis_connection listener{server().socket_path()};
-    listener.command({"SUBSCRIBE", channel_});
-    EXPECT_EQ(force().integer, 0);
-    server().command({"PUBLISH", channel_, "the next message"});
-    EXPECT_EQ(listener.next_message(duration{5'000})->items[2].text, "the next message");
 }
 
 TEST_P(RenewalScripts, InspectingTellsWhoHoldsAndForHowLong) {

@@ -80,7 +80,7 @@ TEST_P(ScriptsInTrouble, WithoutTheRightToPublishALockIsStillReleased) {
     EXPECT_THAT(integers_of(release(alice)), ElementsAre(1, -1));
     EXPECT_FALSE(exists());
     lock(alice, 30'000);
-    EXPECT_EQ(force().integer, 1);
+    EXPECT_EQ(integers_of(force()).at(0), 1);
     EXPECT_FALSE(exists());
 }
 
@@ -89,6 +89,18 @@ TEST_P(ScriptsInTrouble, WithoutTheRightToTellTimeThereIsNoDeadline) {
     deny("time");
     EXPECT_THAT(integers_of(lock(alice, 30'000, long_ago)), ElementsAre(1, 0, 0));
     EXPECT_THAT(integers_of(lock(bob, 30'000, long_ago))[2], 0);
+}
+
+TEST_P(ScriptsInTrouble, WithoutRightsOnAQueueALockIsStillForced) {
+    for (const char* each : {"lrange", "zscore", "time", "publish"}) {
+        limited_.reset();
+        server().command({"DEL", name_});
+        lock(alice, 30'000);
+        server().command({"RPUSH", "redisson_lock_queue:{L}", bob});
+        deny(each);
+        EXPECT_EQ(integers_of(force()).at(0), 1) << each;
+        EXPECT_FALSE(exists());
+    }
 }
 
 TEST_P(ScriptsInTrouble, WithoutRightsNoHoldIsCalledLost) {
@@ -104,6 +116,9 @@ TEST_P(ScriptsInTrouble, OnAReplicaNothingIsGrantedExtendedOrCalledLost) {
     lock(alice, 10'000);
     server().command({"REPLICAOF", "127.0.0.1", "1"});
     EXPECT_TRUE(is_error(renew({name_}, 30'000, {alice}), "READONLY"));
+    EXPECT_TRUE(is_error(renew({name_}, 1, {alice}), "READONLY"));
+    EXPECT_TRUE(is_error(renew({name_}, 0, {alice}), "READONLY"));
+    EXPECT_TRUE(is_error(lock(alice, 1), "READONLY")); // its own repetition
     EXPECT_TRUE(is_error(release(alice), "READONLY"));
     EXPECT_TRUE(is_error(release(bob), "READONLY")); // what it has may be old news
     EXPECT_TRUE(is_error(force(), "READONLY"));
@@ -114,7 +129,7 @@ TEST_P(ScriptsInTrouble, OnAReplicaNothingIsGrantedExtendedOrCalledLost) {
 TEST_P(ScriptsInTrouble, TheDigestsAreTheServersOwn) {
     for (const redis::script& each :
          {redis::scripts::lock_mutex, redis::scripts::release_mutex, redis::scripts::renew_leases,
-          redis::scripts::force_release, redis::scripts::inspect_lock}) {
+          redis::scripts::force_lock, redis::scripts::inspect_lock}) {
         const std::string digest{each.sha1};
         EXPECT_EQ(server().command({"SCRIPT", "LOAD", std::string{each.text}}).text, digest);
         EXPECT_FALSE(is_error(server().command({"EVALSHA", digest, "1", name_}), "NOSCRIPT"));

@@ -129,7 +129,7 @@ TEST_F(RedisStore, TheInspectorRefusesAnswersOfOtherShapes) {
     node_.will_answer({});
     EXPECT_EQ(complete(inspector.inspect("L")), std::nullopt);
     node_.will_answer({1});
-    EXPECT_EQ(failure_of(inspector.force_release("L")), errc::outcome_unknown);
+    EXPECT_EQ(failure_of(inspector.force_release("L", {})), errc::outcome_unknown);
 }
 
 } // namespace

@@ -107,9 +107,15 @@ TEST_P(StoreOnServer, AWaiterIsWokenByARelease) {
 
 TEST_P(StoreOnServer, ForcingEndsAHold) {
     const auto wake = clock_.make_alarm();
-    EXPECT_FALSE(complete(store_->operators_view().force_release("L")));
+    EXPECT_FALSE(complete(store_->operators_view().force_release("L", {})).was_locked);
     (void)complete(store_->locks().line_up(want(1), *wake)->look());
-    EXPECT_TRUE(complete(store_->operators_view().force_release("L")));
+    const std::string another = to_string(want(2).owner), holder = to_string(want(1).owner);
+    forced outcome = complete(store_->operators_view().force_release("L", another));
+    EXPECT_FALSE(outcome.was_locked);
+    EXPECT_THAT(outcome.owners, ::testing::ElementsAre(holder));
+    outcome = complete(store_->operators_view().force_release("L", holder));
+    EXPECT_TRUE(outcome.was_locked);
+    EXPECT_THAT(outcome.owners, ::testing::ElementsAre(holder));
     EXPECT_FALSE(complete(store_->locks().release(want(1))));
 }
 

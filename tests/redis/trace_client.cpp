@@ -104,7 +104,7 @@ std::optional<redis::reply> client::run(const command& made) {
     if (made.what == "lock.unlock")
         return unlock({made.keys.at(0), made.words.at(2)});
     if (made.what == "lock.force-unlock")
-        return integer(complete(inspector_.force_release(made.keys.at(0))) ? 1 : 0);
+        return integer(complete(inspector_.force_release(made.keys.at(0), {})).was_locked ? 1 : 0);
     if (made.what == "lock.renew")
         return renew(made);
     if (made.what == "EXISTS")

@@ -25,6 +25,7 @@ public:
     asio::awaitable<redis::reply> call(const redis::script&, std::span<const std::string_view> keys,
                                        std::span<const redis::argument>,
                                        redis::call_wishes) override;
+    void distrust(const redis::reply&) noexcept override {}
     std::unique_ptr<redis::hearing> hear(redis::channel_name, alarm& wake) override;
     bool hears(const redis::channel_name&) const override { return false; }
     duration command_timeout() const noexcept override { return duration{3'000}; }

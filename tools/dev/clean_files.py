@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Remembers which files a check has found clean, until something changes that they depend on.
 
-Asio makes each file cost seconds. What a file depends on is what the compiler said when the file was
-checked: all headers, by their content where they are ours, by size and time where they are the
+Asio makes each file cost seconds. What a file depends on is what the compiler said when the file
+was checked: all headers, by their content where they are ours, by size and time where they are the
 system's. Paths of this checkout are kept relative, so that another checkout knows the same files.
 """
 import hashlib
@@ -53,7 +53,8 @@ class CleanFiles:
         return self.folder / hashlib.sha256(self.tool + named.encode()).hexdigest()
 
     def _digest(self, needs: list[str]) -> str:
-        return hashlib.sha256("\0".join(print_of(ROOT / need) for need in needs).encode()).hexdigest()
+        prints = "\0".join(print_of(ROOT / need) for need in needs)
+        return hashlib.sha256(prints.encode()).hexdigest()
 
     def knows(self, path: Path, words: list[str]) -> bool:
         try:

@@ -28,7 +28,8 @@ def nearest(header: Path, commands: dict) -> tuple[list[str], Path]:
         return len(os.path.commonpath([header, source]))
     best = max(sorted(commands), key=shared)
     if header.is_relative_to(ROOT / "include"):
-        best = next(source for source in sorted(commands) if source.is_relative_to(ROOT / "examples"))
+        examples = ROOT / "examples"
+        best = next(each for each in sorted(commands) if each.is_relative_to(examples))
     return commands[best]
 
 

@@ -38,8 +38,8 @@ def main() -> int:
     targets: dict[str, float] = {}
     for output, seconds in took.items():
         targets[target_of(output)] = targets.get(target_of(output), 0) + seconds
-    wall = (max(end for _, end in steps.values()) - min(begin for begin, _ in steps.values())) / 1000
-    print(f"{len(took)} steps, {sum(took.values()):.0f} s of work in {wall:.0f} s\n\nBy target:")
+    ended = max(end for _, end in steps.values()) / 1000
+    print(f"{len(took)} steps, {sum(took.values()):.0f} s of work in {ended:.0f} s\n\nBy target:")
     for name, seconds in sorted(targets.items(), key=lambda each: -each[1])[:MOST]:
         print(f"  {seconds:7.1f} s  {name}")
     print("\nThe longest steps:")

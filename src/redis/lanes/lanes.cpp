@@ -107,6 +107,12 @@ asio::awaitable<void> lanes::collect(std::shared_ptr<lanes> self) {
     self->collects_ = false;
 }
 
+void lanes::cut() {
+    for (const entry& each : all_)
+        each.line->hang_up();
+    std::erase_if(all_, [](const entry& each) { return !each.lent; });
+}
+
 void lanes::close() {
     // The second time nothing is written: whoever destroys the last reference is on any thread.
     if (closed_)

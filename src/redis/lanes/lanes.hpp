@@ -38,6 +38,9 @@ public:
     /// Some lane owes an answer that nobody may come for.
     void collect_soon();
 
+    /// Ends all that there are.
+    void cut();
+
     /// Ends what is under way.
     void close();
 

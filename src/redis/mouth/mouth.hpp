@@ -30,6 +30,9 @@ public:
     asio::awaitable<reply> ask(const script&, request::names_list keys,
                                request::arguments_list arguments);
 
+    /// Ends the connection, and what was sent over it is unknown.
+    void cut(const net::failure& why) { link_.cut(why); }
+
     /// Ends who waits, with `errc::closed`, but not within this call.
     void close();
 

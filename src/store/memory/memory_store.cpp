@@ -4,6 +4,10 @@
 #include "store/memory/ear.hpp"
 #include "store/memory/place.hpp"
 
+#include <holdfast/error.hpp>
+
+#include <algorithm>
+
 namespace holdfast::memory {
 namespace {
 
@@ -19,6 +23,21 @@ public:
 private:
     ear ear_;
 };
+
+std::vector<std::size_t> places_allowed(std::size_t count, const std::vector<std::size_t>& denied) {
+    std::vector<std::size_t> allowed;
+    for (std::size_t i = 0; i < count; ++i)
+        if (std::find(denied.begin(), denied.end(), i) == denied.end())
+            allowed.push_back(i);
+    return allowed;
+}
+
+std::vector<hold> picked(const std::vector<hold>& holds, const std::vector<std::size_t>& places) {
+    std::vector<hold> some;
+    for (const std::size_t place : places)
+        some.push_back(holds.at(place));
+    return some;
+}
 
 } // namespace
 
@@ -43,22 +62,25 @@ asio::awaitable<void> memory_locks::renew(hold_list asked_about, const renewal_w
     if (holds.empty())
         co_return;
     const duration lease_time = how.lease_time;
-    const request asked{verb::renew, holds.front().name.text, holds, lease_time};
-    std::function<std::vector<bool>(server::state&)> execute =
-        [holds, lease_time](server::state& server) { return server.renew(holds, lease_time); };
-    std::optional<boost::system::system_error> failed;
-    std::vector<bool> held(holds.size());
+    const request asked{verb::renew, holds.front().name.text, holds, lease_time, how.elsewhere};
+    const fate f = link_->decide(asked);
+    const std::vector<std::size_t> allowed = places_allowed(holds.size(), f.denied_holds);
+    std::function<std::vector<bool>(server::state&)> execute = [allowed = picked(holds, allowed),
+                                                                lease_time](server::state& server) {
+        return server.renew(allowed, lease_time);
+    };
+    std::vector<bool> held;
     try {
-        held = (co_await link_->call(asked, std::move(execute))).said;
+        held = (co_await link_->call(f, std::move(execute), how.answer_by)).said;
     } catch (const boost::system::system_error& e) {
-        failed = e;
+        for (std::size_t i = 0; i < holds.size(); ++i)
+            to.failed(i, e);
+        co_return;
     }
-    for (std::size_t i = 0; i < holds.size(); ++i) {
-        if (failed)
-            to.failed(i, *failed);
-        else
-            to.renewed(i, held[i] ? answer{.granted = true, .term = lease_time} : answer{});
-    }
+    for (std::size_t i = 0; i < allowed.size(); ++i)
+        to.renewed(allowed[i], held[i] ? answer{.granted = true, .term = lease_time} : answer{});
+    for (const std::size_t denied : f.denied_holds)
+        to.failed(denied, boost::system::system_error{make_error_code(errc::refused)});
 }
 
 asio::awaitable<release_answer> memory_locks::release(hold what) {
@@ -79,13 +101,33 @@ asio::awaitable<std::optional<holding>> memory_inspector::inspect(lock_name name
     co_return got.said;
 }
 
-asio::awaitable<bool> memory_inspector::force_release(lock_name name) {
-    const request asked{verb::force, name.text};
-    std::function<bool(server::state&)> execute = [name](server::state& server) {
-        return server.force(name);
+asio::awaitable<forced> memory_inspector::force_release(lock_name name, std::string only_from) {
+    forced outcome;
+    const ask nobody{std::move(name), {}, lock_kind::plain};
+    remote::attempts::sender send = [&](time_point deadline) {
+        return force(nobody.name, only_from, deadline, outcome);
     };
-    const auto got = co_await link_->call(asked, std::move(execute));
-    co_return got.said;
+    // As a look with all of the time limit: what comes late did nothing.
+    remote::attempts one{context_, nobody, link_->server_clock(), link_->command_timeout()};
+    co_await one.look(std::move(send), duration::zero(), duration::zero());
+    co_return outcome;
+}
+
+asio::awaitable<remote::attempt> memory_inspector::force(const lock_name& name,
+                                                         const std::string& only_from,
+                                                         time_point deadline, forced& outcome) {
+    const request asked{verb::force, name.text};
+    std::function<forced_verdict(server::state&)> execute =
+        [name, only_from, over_there = link_->server_clock().no_later_than(deadline)](
+            server::state& server) { return server.force(name, only_from, over_there); };
+    auto got = co_await link_->call(asked, std::move(execute));
+    outcome = std::move(got.said.what);
+    remote::attempt seen;
+    seen.said = got.said.late ? verdict::late : verdict::granted;
+    seen.server_now = got.server_now;
+    seen.sent_at = got.sent_at;
+    seen.received_at = got.received_at;
+    co_return seen;
 }
 
 asio::awaitable<std::optional<lock_state>> memory_inspector::describe(lock_name name) {

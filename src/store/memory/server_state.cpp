@@ -102,12 +102,19 @@ lock_list server::state::list(const std::string& pattern, std::size_t limit) con
     return all;
 }
 
-bool server::state::force(const lock_name& name) {
+forced_verdict server::state::force(const lock_name& name, const std::string& only_from,
+                                    std::optional<microseconds> deadline) {
     const guard lock_it{mutex_};
-    if (!find(name))
-        return false;
-    erase_and_tell(name);
-    return true;
+    if (deadline && clock_.now() > *deadline && !deadlines_ignored_)
+        return {.late = true};
+    const lock* const held = find(name);
+    if (!held)
+        return {};
+    forced what{.owners = {held->owner}};
+    what.was_locked = only_from.empty() || held->owner == only_from;
+    if (what.was_locked)
+        erase_and_tell(name);
+    return {.what = std::move(what)};
 }
 
 microseconds server::state::now() const {

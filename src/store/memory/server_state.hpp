@@ -25,6 +25,11 @@ struct verdict_on_look {
     std::optional<duration> left{}; ///< of the hold that keeps it busy; nothing: it has no end
 };
 
+struct forced_verdict {
+    bool late = false;
+    forced what{};
+};
+
 /// Thread safety: every member may be called from any thread.
 class server::state {
 public:
@@ -38,7 +43,9 @@ public:
     std::vector<bool> renew(const std::vector<hold>&, duration lease_time);
     release_answer release(const hold&);
     std::optional<holding> inspect(const lock_name&) const;
-    bool force(const lock_name&);
+    /// As `inspector::force_release`, with a deadline like a look's.
+    forced_verdict force(const lock_name&, const std::string& only_from,
+                         std::optional<microseconds> deadline);
     std::optional<lock_state> describe(const lock_name&) const;
     lock_list list(const std::string& pattern, std::size_t limit) const;
 

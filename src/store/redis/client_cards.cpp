@@ -22,12 +22,6 @@ constexpr std::string_view mark = "8fd5";
 /// Of a label. It is for people to read, and written every now and then.
 constexpr std::size_t label_bytes_max = 256;
 
-const std::string& text(const reply& said) {
-    if (said.type != reply::kind::text)
-        throw_unexpected_answer();
-    return said.text;
-}
-
 std::optional<client_card> card_in(const reply& said) {
     const std::vector<reply>& words = items(said);
     if (words.empty())
@@ -36,6 +30,11 @@ std::optional<client_card> card_in(const reply& said) {
         throw_unexpected_answer();
     return client_card{text(words[0]), integer(words[1]), text(words[2]), text(words[3]),
                        std::chrono::seconds{integer(words[4])}};
+}
+
+void check_announced(const reply& said) {
+    if (said.type != reply::kind::status && said.type != reply::kind::integer)
+        throw_unexpected_answer();
 }
 
 } // namespace
@@ -63,19 +62,21 @@ asio::awaitable<void> announce_client(node& server, std::string key, client_card
     const std::string_view keys[] = {key};
     const argument arguments[] = {kept.count(), card.host,  card.pid,
                                   card.program, card.label, card.since.count()};
-    (void)co_await server.call(scripts::announce_client, keys, arguments);
+    const reply answer = co_await server.call(scripts::announce_client, keys, arguments);
+    checked(server, answer, check_announced);
 }
 
 asio::awaitable<std::vector<std::optional<client_card>>>
 read_clients(node& server, std::vector<std::string> clients) {
     const std::vector<std::string_view> keys{clients.begin(), clients.end()};
     const reply answer = co_await server.call(scripts::read_clients, keys, {});
-    if (items(answer).size() != clients.size())
-        throw_unexpected_answer();
-    std::vector<std::optional<client_card>> cards;
-    for (const reply& each : answer.items)
-        cards.push_back(card_in(each));
-    co_return cards;
+    const auto read = [&clients](const reply& said) {
+        std::vector<std::optional<client_card>> cards;
+        for (const reply& each : items(said, clients.size()))
+            cards.push_back(card_in(each));
+        return cards;
+    };
+    co_return checked(server, answer, read);
 }
 
 } // namespace holdfast::redis

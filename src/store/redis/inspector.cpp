@@ -23,29 +23,70 @@ private:
     std::unique_ptr<hearing> ear_;
 };
 
+std::optional<holding> holding_in(const reply& answer) {
+    const std::vector<reply>& said = items(answer);
+    if (said.empty())
+        return std::nullopt;
+    holding found;
+    if (const std::int64_t left = integer(said.front()); left >= 0)
+        found.remaining = duration{left};
+    for (auto owner = said.begin() + 1; owner != said.end(); ++owner)
+        found.owners.push_back(text(*owner));
+    return found;
+}
+
+enum class force_verdict { free = 0, taken = 1, late = 2, others = 3 };
+
+std::pair<attempt, forced> force_in(const reply& answer) {
+    const std::vector<reply>& said = items(answer);
+    if (said.size() < 2)
+        throw_unexpected_answer();
+    const auto outcome = static_cast<force_verdict>(integer_up_to(3, said[0]));
+    attempt seen;
+    seen.said = outcome == force_verdict::late ? verdict::late : verdict::granted;
+    seen.server_now = std::chrono::microseconds{integer(said[1])};
+    seen.sent_at = answer.sent_at;
+    seen.received_at = answer.received_at;
+    forced what{.was_locked = outcome == force_verdict::taken};
+    for (auto owner = said.begin() + 2; owner != said.end(); ++owner)
+        what.owners.push_back(text(*owner));
+    return {seen, std::move(what)};
+}
+
 } // namespace
 
 asio::awaitable<std::optional<holding>> lock_inspector::inspect(lock_name name) {
     const std::string_view keys[] = {name.text};
     const reply answer = co_await server_.call(scripts::inspect_lock, keys, {});
-
-    const std::vector<reply>& said = items(answer);
-    if (said.empty())
-        co_return std::nullopt;
-    holding found;
-    if (const std::int64_t left = integer(said.front()); left >= 0)
-        found.remaining = duration{left};
-    for (auto owner = said.begin() + 1; owner != said.end(); ++owner)
-        found.owners.push_back(owner->text);
-    co_return found;
+    co_return checked(server_, answer, holding_in);
 }
 
-asio::awaitable<bool> lock_inspector::force_release(lock_name name) {
-    const channel_name channel = lock_channel(name);
+asio::awaitable<forced> lock_inspector::force_release(lock_name name, std::string only_from) {
+    forced outcome;
+    const ask nobody{std::move(name), {}, lock_kind::plain};
+    remote::attempts::sender send = [&](time_point deadline) {
+        return force(nobody.name, only_from, server_deadline{deadline}, outcome);
+    };
+    // As a look with all of the time limit: what comes late did nothing.
+    remote::attempts one{context_, nobody, server_.server_clock(), server_.command_timeout()};
+    co_await one.look(std::move(send), duration::zero(), duration::zero());
+    co_return outcome;
+}
+
+asio::awaitable<attempt> lock_inspector::force(const lock_name& name, const std::string& only_from,
+                                               server_deadline deadline, forced& outcome) {
+    const std::string of_plain = lock_channel(name).text;
+    const std::string of_shared = with_prefix("redisson_rwlock", name);
+    const std::string queue = with_prefix("redisson_lock_queue", name);
+    const std::string deadlines = with_prefix("redisson_lock_timeout", name);
     const std::string_view keys[] = {name.text};
-    const argument arguments[] = {channel.text, publish_command};
-    const reply answer = co_await server_.call(scripts::force_release, keys, arguments);
-    co_return integer(answer) == 1;
+    const argument arguments[] = {
+        deadline, std::string_view{only_from}, publish_command, of_plain, of_shared, queue,
+        deadlines};
+    const reply answer = co_await server_.call(scripts::force_lock, keys, arguments);
+    auto [seen, what] = checked(server_, answer, force_in);
+    outcome = std::move(what);
+    co_return seen;
 }
 
 asio::awaitable<std::optional<lock_state>> lock_inspector::describe(lock_name name) {

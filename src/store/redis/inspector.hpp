@@ -2,6 +2,7 @@
 #pragma once
 
 #include "redis/node.hpp"
+#include "store/redis/mutex_requests.hpp"
 
 #include <holdfast/store.hpp>
 
@@ -20,12 +21,15 @@ public:
         , context_{context} {}
 
     asio::awaitable<std::optional<holding>> inspect(lock_name) override;
-    asio::awaitable<bool> force_release(lock_name) override;
+    asio::awaitable<forced> force_release(lock_name, std::string only_from) override;
     asio::awaitable<std::optional<lock_state>> describe(lock_name) override;
     asio::awaitable<lock_list> list(std::string pattern, std::size_t limit) override;
     asio::awaitable<std::unique_ptr<watch>> listen(lock_name, alarm& wake) override;
 
 private:
+    asio::awaitable<attempt> force(const lock_name&, const std::string& only_from, server_deadline,
+                                   forced& outcome);
+
     node& server_;
     const store_context& context_;
 };

@@ -16,10 +16,14 @@ constexpr std::int64_t keys_in_step = 500;
 /// At a fraction of a millisecond each, some seconds.
 constexpr int steps_max = 10'000;
 
-const std::string& text(const reply& said) {
-    if (said.type != reply::kind::text)
+/// What one step tells: where to go on, and what it found.
+std::vector<std::string> words_in(const reply& step) {
+    std::vector<std::string> words;
+    for (const reply& each : items(step))
+        words.push_back(text(each));
+    if (words.empty())
         throw_unexpected_answer();
-    return said.text;
+    return words;
 }
 
 } // namespace
@@ -31,14 +35,13 @@ asio::awaitable<found_names> find_locks(node& server, std::string pattern, std::
         const argument arguments[] = {std::string_view{cursor}, std::string_view{pattern},
                                       keys_in_step};
         const reply step = co_await server.call(scripts::find_locks, {}, arguments);
-        if (items(step).empty())
-            throw_unexpected_answer();
-        for (auto name = step.items.begin() + 1; name != step.items.end(); ++name) {
-            if (names.size() == limit && !names.contains(text(*name)))
+        const std::vector<std::string> words = checked(server, step, words_in);
+        for (auto name = words.begin() + 1; name != words.end(); ++name) {
+            if (names.size() == limit && !names.contains(*name))
                 co_return found_names{{names.begin(), names.end()}, false};
-            names.insert(text(*name));
+            names.insert(*name);
         }
-        cursor = text(step.items.front());
+        cursor = words.front();
         if (cursor == "0")
             co_return found_names{{names.begin(), names.end()}, true};
     }

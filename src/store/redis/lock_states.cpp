@@ -100,6 +100,15 @@ asio::awaitable<void> add_clients(node& server, std::vector<lock_state>& locks) 
             }
 }
 
+std::vector<lock_state> states_in(const std::vector<std::string>& names, const reply& said) {
+    const std::vector<reply>& told = items(said, names.size());
+    std::vector<lock_state> found;
+    for (std::size_t i = 0; i < names.size(); ++i)
+        if (auto one = lock_state_in(names[i], told[i]))
+            found.push_back(std::move(*one));
+    return found;
+}
+
 } // namespace
 
 std::optional<lock_state> lock_state_in(std::string name, const reply& told) {
@@ -108,7 +117,7 @@ std::optional<lock_state> lock_state_in(std::string name, const reply& told) {
         throw_unexpected_answer();
     lock_state found;
     found.name = std::move(name);
-    found.type = words[0].text;
+    found.type = text(words[0]);
     found.kind = key_kind::other;
     if (found.type == "none")
         return std::nullopt;
@@ -130,13 +139,8 @@ asio::awaitable<std::vector<lock_state>> describe_locks(node& server,
     const std::vector<std::string_view> keys{names.begin(), names.end()};
     const std::vector<argument> arguments{channels.begin(), channels.end()};
     const reply answer = co_await server.call(scripts::describe_locks, keys, arguments);
-
-    if (items(answer).size() != names.size())
-        throw_unexpected_answer();
-    std::vector<lock_state> found;
-    for (std::size_t i = 0; i < names.size(); ++i)
-        if (auto one = lock_state_in(std::move(names[i]), answer.items[i]))
-            found.push_back(std::move(*one));
+    const auto read = [&names](const reply& said) { return states_in(names, said); };
+    std::vector<lock_state> found = checked(server, answer, read);
     co_await add_clients(server, found);
     co_return found;
 }

@@ -8,10 +8,21 @@
 namespace holdfast::redis {
 namespace {
 
-verdict to_verdict(std::int64_t said) {
-    if (said < 0 || said > 2)
-        throw_unexpected_answer();
-    return static_cast<verdict>(said);
+attempt attempt_in(const reply& answer) {
+    const auto [said, left, server_now] = integers<3>(answer);
+    attempt outcome;
+    outcome.said = static_cast<verdict>(integer_up_to(2, answer.items[0]));
+    if (said == 0 && left >= 0)
+        outcome.left = duration{left};
+    outcome.server_now = std::chrono::microseconds{server_now};
+    outcome.sent_at = answer.sent_at;
+    outcome.received_at = answer.received_at;
+    return outcome;
+}
+
+released released_in(const reply& answer) {
+    const auto [was_ours, receivers] = integers<2>(answer);
+    return {integer_up_to(1, answer.items[0]) == 1, receivers < 0, receivers};
 }
 
 } // namespace
@@ -21,16 +32,7 @@ asio::awaitable<attempt> lock_mutex(node& server, const ask& want, server_deadli
     const std::string_view keys[] = {want.name.text};
     const argument arguments[] = {want.lease_time.count(), owner, deadline};
     const reply answer = co_await server.call(scripts::lock_mutex, keys, arguments);
-
-    const auto [said, left, server_now] = integers<3>(answer);
-    attempt outcome;
-    outcome.said = to_verdict(said);
-    if (left >= 0)
-        outcome.left = duration{left};
-    outcome.server_now = std::chrono::microseconds{server_now};
-    outcome.sent_at = answer.sent_at;
-    outcome.received_at = answer.received_at;
-    co_return outcome;
+    co_return checked(server, answer, attempt_in);
 }
 
 asio::awaitable<released> release_mutex(node& server, const hold& held) {
@@ -38,10 +40,9 @@ asio::awaitable<released> release_mutex(node& server, const hold& held) {
     const channel_name channel = lock_channel(held.name);
     const std::string_view keys[] = {held.name.text};
     const argument arguments[] = {owner, channel.text, publish_command};
-    const reply answer = co_await server.call(scripts::release_mutex, keys, arguments);
-
-    const auto [was_ours, receivers] = integers<2>(answer);
-    co_return released{was_ours == 1, receivers < 0, receivers};
+    const call_wishes room{.reserved = true};
+    const reply answer = co_await server.call(scripts::release_mutex, keys, arguments, room);
+    co_return checked(server, answer, released_in);
 }
 
 } // namespace holdfast::redis

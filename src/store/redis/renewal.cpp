@@ -10,6 +10,9 @@
 #include <boost/asio/use_awaitable.hpp>
 
 #include <algorithm>
+#include <cstddef>
+#include <exception>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -22,6 +25,10 @@ namespace {
 /// Names in one script: it stalls the server for no longer than a few lock requests do, and is
 /// what Redisson sends.
 constexpr std::size_t batch_max = 100;
+
+/// A refused batch is asked about again in so many parts, and those likewise: the names that were
+/// refused are found with few requests, and in few round trips.
+constexpr std::size_t parts_of_refused = 10;
 
 /// What can go in one script: it names the client once, and each hold by its number alone.
 hold_list first_batch(hold_list holds) {
@@ -38,59 +45,120 @@ std::string client_part(const owner_id& owner) {
     return text;
 }
 
-/// One script about some of the holds; the first of them is number `first` of the list.
-asio::awaitable<void> renew_batch(node& server, hold_list batch, std::size_t first,
-                                  const renewal_wishes& how, renewal_sink& to) {
-    const std::string client = client_part(batch.front()->owner);
-    std::vector<std::string_view> names;
-    std::vector<argument> arguments{how.lease_time.count(), client};
-    names.reserve(batch.size());
-    arguments.reserve(arguments.size() + batch.size());
-    for (const hold* const each : batch) {
-        names.emplace_back(each->name.text);
-        arguments.emplace_back(static_cast<std::int64_t>(each->owner.number));
-    }
-    std::optional<boost::system::system_error> failed;
-    std::vector<bool> held(batch.size());
-    try {
-        const reply said = co_await server.call(scripts::renew_leases, names, arguments);
-        const auto& numbers = items(said);
-        if (numbers.size() != batch.size())
-            throw_unexpected_answer();
-        for (std::size_t i = 0; i < batch.size(); ++i)
-            held[i] = integer(numbers[i]) == 1;
-    } catch (const boost::system::system_error& e) {
-        failed = e;
-    }
-    for (std::size_t i = 0; i < batch.size(); ++i) {
-        if (failed)
-            to.failed(first + i, *failed);
-        else
-            to.renewed(first + i,
-                       held[i] ? answer{.granted = true, .term = how.lease_time} : answer{});
-    }
+/// Whether a refusal may be about one of the names alone: the user may not touch it, or it lives
+/// elsewhere ("non local key"). Others are about the server or its user, and would be repeated.
+bool is_about_a_name(const boost::system::system_error& why) {
+    return why.code() == store_errc::no_permission || why.code() == store_errc::other ||
+           why.code() == store_errc::wrong_type;
 }
 
-/// All at once: one behind the other, a slow connection could let the last ones run out.
-asio::awaitable<void> renew_batches(node& server, asio::any_io_executor executor, hold_list holds,
-                                    const renewal_wishes& how, renewal_sink& to) {
-    const auto start = [&](hold_list batch, std::size_t first) {
-        return asio::co_spawn(executor, renew_batch(server, batch, first, how, to), asio::deferred);
-    };
-    std::vector<decltype(start(holds, 0))> under_way;
-    for (std::size_t first = 0; first < holds.size();) {
-        const hold_list batch = first_batch(holds.subspan(first));
-        under_way.push_back(start(batch, first));
-        first += batch.size();
-    }
-    auto all = asio::experimental::make_parallel_group(std::move(under_way));
-    // In the order of the batches: who ended first, and what they threw.
-    auto outcomes =
-        co_await all.async_wait(asio::experimental::wait_for_all{}, asio::use_awaitable);
-    for (const std::exception_ptr& bug : std::get<1>(outcomes))
-        if (bug)
-            std::rethrow_exception(bug);
+std::vector<bool> held_in(const reply& said, std::size_t holds) {
+    std::vector<bool> held;
+    for (const reply& each : items(said, holds))
+        held.push_back(integer_up_to(1, each) == 1);
+    return held;
 }
+
+/// One call's renewal: what all its requests have in common.
+class renewing {
+public:
+    renewing(node& server, asio::any_io_executor executor, hold_list holds,
+             const renewal_wishes& how, renewal_sink& to)
+        : server_{server}
+        , executor_{std::move(executor)}
+        , holds_{holds}
+        , how_{how}
+        , to_{to} {}
+
+    asio::awaitable<void> run() {
+        std::vector<part> all;
+        for (std::size_t first = 0; first < holds_.size(); first += all.back().count)
+            all.push_back({first, first_batch(holds_.subspan(first)).size()});
+        co_await renew_all(std::move(all));
+    }
+
+private:
+    /// Some that follow each other in the list.
+    struct part {
+        std::size_t first, count;
+    };
+
+    static std::vector<part> split(part refused) {
+        const std::size_t each = (refused.count + parts_of_refused - 1) / parts_of_refused;
+        std::vector<part> parts;
+        for (std::size_t i = 0; i < refused.count; i += each)
+            parts.push_back({refused.first + i, std::min(each, refused.count - i)});
+        return parts;
+    }
+
+    /// All at once: one behind the other, a slow connection could let the last ones run out.
+    asio::awaitable<void> renew_all(std::vector<part> parts) {
+        if (parts.size() == 1) {
+            co_await renew(parts.front());
+            co_return;
+        }
+        const auto start = [this](part some) {
+            return asio::co_spawn(executor_, renew(some), asio::deferred);
+        };
+        std::vector<decltype(start(part{}))> under_way;
+        under_way.reserve(parts.size());
+        for (const part some : parts)
+            under_way.push_back(start(some));
+        auto all = asio::experimental::make_parallel_group(std::move(under_way));
+        // In the order of the parts: who ended first, and what they threw.
+        auto outcomes =
+            co_await all.async_wait(asio::experimental::wait_for_all{}, asio::use_awaitable);
+        for (const std::exception_ptr& bug : std::get<1>(outcomes))
+            if (bug)
+                std::rethrow_exception(bug);
+    }
+
+    asio::awaitable<void> renew(part some) {
+        std::optional<boost::system::system_error> failed;
+        std::vector<bool> held;
+        try {
+            held = co_await ask(some);
+        } catch (const boost::system::system_error& why) {
+            failed = why;
+        }
+        if (failed && some.count > 1 && is_about_a_name(*failed)) {
+            co_await renew_all(split(some));
+            co_return;
+        }
+        for (std::size_t i = 0; i < some.count; ++i) {
+            if (failed)
+                to_.failed(some.first + i, *failed);
+            else
+                to_.renewed(some.first + i,
+                            held[i] ? answer{.granted = true, .term = how_.lease_time} : answer{});
+        }
+    }
+
+    /// Which of them are still their owners', by one script.
+    asio::awaitable<std::vector<bool>> ask(part some) {
+        const hold_list batch = holds_.subspan(some.first, some.count);
+        const std::string client = client_part(batch.front()->owner);
+        std::vector<std::string_view> names;
+        std::vector<argument> arguments{how_.lease_time.count(), client};
+        names.reserve(batch.size());
+        arguments.reserve(arguments.size() + batch.size());
+        for (const hold* const each : batch) {
+            names.emplace_back(each->name.text);
+            arguments.emplace_back(static_cast<std::int64_t>(each->owner.number));
+        }
+        const call_wishes wishes{
+            .answer_by = how_.answer_by, .elsewhere = how_.elsewhere, .reserved = true};
+        const reply said = co_await server_.call(scripts::renew_leases, names, arguments, wishes);
+        const auto read = [&some](const reply& all) { return held_in(all, some.count); };
+        co_return checked(server_, said, read);
+    }
+
+    node& server_;
+    const asio::any_io_executor executor_;
+    const hold_list holds_;
+    const renewal_wishes& how_;
+    renewal_sink& to_;
+};
 
 } // namespace
 
@@ -98,10 +166,8 @@ asio::awaitable<void> renew_leases(node& server, asio::any_io_executor executor,
                                    const renewal_wishes& how, renewal_sink& to) {
     if (holds.empty())
         co_return;
-    if (first_batch(holds).size() == holds.size())
-        co_await renew_batch(server, holds, 0, how, to);
-    else
-        co_await renew_batches(server, std::move(executor), holds, how, to);
+    renewing all{server, std::move(executor), holds, how, to};
+    co_await all.run();
 }
 
 } // namespace holdfast::redis

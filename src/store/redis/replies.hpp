@@ -3,7 +3,7 @@
 // anything, and nothing may be believed that was not said.
 #pragma once
 
-#include "redis/wire/reply.hpp"
+#include "redis/node.hpp"
 
 #include <holdfast/error.hpp>
 
@@ -11,6 +11,9 @@
 
 #include <array>
 #include <cstddef>
+#include <cstdint>
+#include <string>
+#include <vector>
 
 namespace holdfast::redis {
 
@@ -25,8 +28,29 @@ inline std::int64_t integer(const reply& answer) {
     return answer.integer;
 }
 
+/// One of a few, numbered from zero.
+inline std::int64_t integer_up_to(std::int64_t last, const reply& answer) {
+    const std::int64_t said = integer(answer);
+    if (said < 0 || said > last)
+        throw_unexpected_answer();
+    return said;
+}
+
+inline const std::string& text(const reply& answer) {
+    if (answer.type != reply::kind::text)
+        throw_unexpected_answer();
+    return answer.text;
+}
+
 inline const std::vector<reply>& items(const reply& answer) {
     if (answer.type != reply::kind::array)
+        throw_unexpected_answer();
+    return answer.items;
+}
+
+/// Exactly so many.
+inline const std::vector<reply>& items(const reply& answer, std::size_t count) {
+    if (items(answer).size() != count)
         throw_unexpected_answer();
     return answer.items;
 }
@@ -34,13 +58,24 @@ inline const std::vector<reply>& items(const reply& answer) {
 /// Exactly so many integers.
 template <std::size_t Count>
 std::array<std::int64_t, Count> integers(const reply& answer) {
-    const std::vector<reply>& said = items(answer);
-    if (said.size() != Count)
-        throw_unexpected_answer();
+    const std::vector<reply>& said = items(answer, Count);
     std::array<std::int64_t, Count> values{};
     for (std::size_t i = 0; i < Count; ++i)
         values[i] = integer(said[i]);
     return values;
+}
+
+/// What `read` makes of an answer. One of another shape ends the connection it came by: each later
+/// one may belong to the question before.
+template <typename Read>
+auto checked(node& from, const reply& answer, Read read) {
+    try {
+        return read(answer);
+    } catch (const boost::system::system_error& why) {
+        if (why.code() == store_errc::protocol)
+            from.distrust(answer);
+        throw;
+    }
 }
 
 } // namespace holdfast::redis

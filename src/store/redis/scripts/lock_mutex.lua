@@ -25,7 +25,9 @@ end
 if redis.call('hexists', KEYS[1], ARGV[2]) == 0 then
     return {0, left, now}
 end
-if left < tonumber(ARGV[1]) then
-    redis.call('pexpire', KEYS[1], ARGV[1])
+-- Written even if enough is left: what writes nothing a replica would grant from old data, and a
+-- confirmation by replicas would be about an earlier write. Without an end it stays without one.
+if left ~= -1 then
+    redis.call('pexpire', KEYS[1], math.max(1, left, tonumber(ARGV[1])))
 end
 return {1, 0, now}

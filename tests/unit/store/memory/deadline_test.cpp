@@ -55,6 +55,19 @@ TEST_F(MemoryDeadline, AStepOfTheServersClockCostsOneMoreRequest) {
     }(*this));
 }
 
+TEST_F(MemoryDeadline, AForceThatWasDelayedDoesNotFreeANewerHolder) {
+    there.occupy("stock", 1s);
+    fates = {{.request_delay = 3s + 1ms}};
+    play([](MemoryDeadline& w) -> asio::awaitable<void> {
+        inspector& operators = w.alice.home->operators_view();
+        EXPECT_EQ(co_await failure_of(operators.force_release("stock", {})), errc::outcome_unknown);
+        EXPECT_EQ(w.passed(), 3s);
+        EXPECT_TRUE((co_await w.bob.line_up("stock")->look()).granted);
+        co_await w.sleep_for(1s);
+        EXPECT_EQ(w.there.inspect("stock")->owners.at(0), to_string(w.bob.id));
+    }(*this));
+}
+
 TEST_F(MemoryDeadline, AClockThatJumpsTwiceIsUnstable) {
     guest carol{io, clock, there.connect([this](const request&) {
                     there.step_clock(1h);

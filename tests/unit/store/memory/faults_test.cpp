@@ -49,6 +49,21 @@ TEST_F(MemoryFaults, ALostRequestIsNeverExecuted) {
     }(*this));
 }
 
+TEST_F(MemoryFaults, ARenewalIsNotWaitedForLongerThanItsAnswerIsOfUse) {
+    play([](MemoryFaults& w) -> asio::awaitable<void> {
+        (void)co_await w.spot->look();
+        w.fates = {{.answer_delay = 2s}};
+        const hold mine = w.alice.held("stock");
+        const hold* const one[] = {&mine};
+        const renewal_wishes how{.lease_time = 60s, .answer_by = w.clock.now() + 700ms};
+        single_renewal outcome;
+        co_await w.alice.home->locks().renew(one, how, outcome);
+        EXPECT_EQ(w.passed(), 700ms);
+        EXPECT_THROW((void)outcome.said(), boost::system::system_error);
+        EXPECT_EQ(w.there.inspect("stock")->remaining, 60s - 700ms) << "it was carried out";
+    }(*this));
+}
+
 TEST_F(MemoryFaults, ALostAnswerIsFoundByLookingAgain) {
     fates = {{.answer_lost = true}};
     play([](MemoryFaults& w) -> asio::awaitable<void> {
@@ -199,7 +214,7 @@ TEST_F(MemoryFaults, TheFaultFunctionIsToldWhomARequestIsAbout) {
         const hold* const both[] = {&a, &b};
         (void)co_await support::renewed(of.home->locks(), both, 8s);
         (void)co_await of.home->operators_view().inspect("a");
-        (void)co_await of.home->operators_view().force_release("a");
+        (void)co_await of.home->operators_view().force_release("a", {});
         (void)co_await of.home->locks().release(of.held("a"));
     }(carol));
     EXPECT_EQ(told, (std::vector<std::string>{"0 a 1 7000", "1 a 2 8000", "3 a 0 0", "4 a 0 0",

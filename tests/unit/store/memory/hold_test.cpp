@@ -71,8 +71,12 @@ TEST_F(MemoryHold, TheOperatorSeesAndForcesIt) {
         const auto seen = co_await operators.inspect("stock");
         EXPECT_EQ(seen->owners.at(0), to_string(w.alice.id));
         EXPECT_EQ(seen->remaining, 10s);
-        EXPECT_TRUE(co_await operators.force_release("stock"));
-        EXPECT_FALSE(co_await operators.force_release("stock"));
+        const std::string hers = to_string(w.alice.id);
+        EXPECT_FALSE((co_await operators.force_release("stock", "another")).was_locked);
+        const forced outcome = co_await operators.force_release("stock", hers);
+        EXPECT_TRUE(outcome.was_locked);
+        EXPECT_EQ(outcome.owners, std::vector<std::string>{hers});
+        EXPECT_FALSE((co_await operators.force_release("stock", {})).was_locked);
         EXPECT_FALSE(co_await operators.inspect("stock"));
         EXPECT_FALSE((co_await w.renew(30s)).at(0).granted);
     }(*this));
@@ -88,7 +92,7 @@ TEST_F(MemoryHold, AForcedReleaseWakesAndAForgottenLockDoesNot) {
         co_await w.bob.wake->wait_until(w.clock.now() + 1s);
         EXPECT_EQ(w.passed(), 1s);
         w.there.occupy("stock", 60s);
-        (void)co_await w.alice.home->operators_view().force_release("stock");
+        (void)co_await w.alice.home->operators_view().force_release("stock", {});
         co_await w.bob.wake->wait_until(time_point::max());
         EXPECT_EQ(w.passed(), 1s);
     }(*this));

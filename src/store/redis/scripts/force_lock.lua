@@ -1,0 +1,56 @@
+-- Takes a lock of any kind away from whoever holds it, and wakes who may have it next.
+-- KEYS: name. ARGV: deadline in µs of this server's clock (0: none), whom it is to be taken from
+--   ('': anybody), publish command, channels of a plain and of a read-write lock, and where a fair
+--   one has its queue and its deadlines.
+-- Returns {1 taken | 0 free | 2 late | 3 it is others', µs now or 0, owner, ...}; an error if the
+--   key is no lock. forceUnlock of RedissonLock, -ReadLock, -WriteLock and -FairLock
+
+local fields_max, owners_told_max, queue_told_max = 10000, 100, 100
+
+local clock = redis.pcall('time')
+local now = clock.err and 0 or clock[1] * 1000000 + clock[2]
+local deadline = tonumber(ARGV[1])
+if deadline > 0 and now > deadline then
+    return {2, now}
+end
+
+local count = redis.call('hlen', KEYS[1])
+if count == 0 then
+    return {0, now}
+end
+
+-- One owner; or any number beside `mode`, and a writer among them.
+local answer, has_mode, written, is_lock = {1, now}, false, false, count <= fields_max
+for _, field in ipairs(is_lock and redis.call('hkeys', KEYS[1]) or {}) do
+    local owner, writes = string.match(field, '^(%x+%-%x+%-%x+%-%x+%-%x+:%d+)(.*)$')
+    has_mode, written = has_mode or field == 'mode', written or writes == ':write'
+    is_lock = is_lock and (field == 'mode' or owner ~= nil and (writes == '' or writes == ':write'))
+    if owner and #answer < 2 + owners_told_max then
+        table.insert(answer, field)
+    end
+end
+if not is_lock or #answer == 2 or not has_mode and (count > 1 or written) then
+    return redis.error_reply('WRONGTYPE it is a hash, and no lock')
+end
+if ARGV[2] ~= '' and redis.call('hexists', KEYS[1], ARGV[2]) == 0 then
+    answer[1] = 3
+    return answer
+end
+
+-- Of a fair lock's waiters the first whose time is not over is next; those before it are told,
+-- too, since their clocks decide. In pcalls: what is denied, or elsewhere, wakes nobody.
+local channels, message = {has_mode and ARGV[5] or ARGV[4]}, written and '1' or '0'
+local queue = has_mode and {} or redis.pcall('lrange', ARGV[6], 0, queue_told_max - 1)
+for _, waiter in ipairs(queue.err and {} or queue) do
+    table.insert(channels, ARGV[4] .. ':' .. waiter)
+    local waits_until = redis.pcall('zscore', ARGV[7], waiter)
+    if waits_until and (waits_until.err or tonumber(waits_until) > now / 1000) then
+        break
+    end
+end
+
+redis.call('del', KEYS[1])
+for _, channel in ipairs(channels) do
+    redis.pcall(ARGV[3], channel, message)
+end
+return answer
