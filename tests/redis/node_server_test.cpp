@@ -46,9 +46,9 @@ TEST_P(NodeOnServer, ShowsWhoItIs) {
 }
 
 TEST_P(NodeOnServer, LearnsTheServersClock) {
-    call(echo, {}, {std::string_view{"x"}});
+    const reply said = call_echo().answer;
     const reply shown = server().command({"TIME"});
-    const auto now = node().server_clock().no_later_than(clock_.now());
+    const auto now = said.clock->no_later_than(clock_.now());
     ASSERT_TRUE(now);
     const auto seconds = std::chrono::duration_cast<std::chrono::seconds>(*now).count();
     EXPECT_NEAR(static_cast<double>(seconds), std::stod(shown.items.at(0).text), 3);
@@ -116,8 +116,10 @@ TEST_P(NodeOnServer, DoesWithoutWhatAnACLForbids) {
     server().command({"ACL", "SETUSER", "poor", "on", "nopass", "~*", "resetchannels", "-@all",
                       "+auth", "+eval", "+evalsha", "+incrby", "+subscribe"});
     how_.user = "poor";
-    EXPECT_EQ(call(echo, {}, {std::string_view{"x"}}).answer.text, "x");
-    EXPECT_FALSE(node().server_clock().known());
+    const reply said = call_echo().answer;
+    EXPECT_EQ(said.text, "x");
+    EXPECT_FALSE(said.clock->known());
+    EXPECT_EQ(node().identity().id, "");
     const outcome denied = call({"", "3", "return redis.call('get', KEYS[1])"}, {"n"}, {});
     EXPECT_EQ(denied.code, make_error_code(store_errc::no_permission)) << denied.text;
 }

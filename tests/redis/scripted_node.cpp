@@ -56,6 +56,7 @@ asio::awaitable<redis::reply> scripted_node::call(const redis::script& what,
     const std::unique_ptr<alarm> travel = time_.make_alarm();
     co_await travel->wait_until(time_.now() + next.takes);
     next.answer.received_at = time_.now();
+    next.answer.clock = clock_;
     --in_flight_;
     if (next.failure)
         throw boost::system::system_error{*next.failure};

@@ -30,6 +30,7 @@ asio::awaitable<attempt> lock_mutex(node& server, const ask& want, server_deadli
     outcome.server_now = std::chrono::microseconds{server_now};
     outcome.sent_at = answer.sent_at;
     outcome.received_at = answer.received_at;
+    outcome.clock = answer.clock;
     co_return outcome;
 }
 
