@@ -225,6 +225,7 @@ TEST_F(Ear, ASubscriptionThatTheServerEndsByItselfIsNoErrorAndMadeAgain) {
     listen("another");
     settle();
     server_.last().send("*3\r\n$11\r\nunsubscribe\r\n$2\r\nch\r\n:1\r\n");
+    settle();
     confirm(one, 0ms);
     EXPECT_EQ(one.confirmed, false) << "who waits has to poll";
     EXPECT_FALSE(node().hears(redis::channel_name{"ch"}));

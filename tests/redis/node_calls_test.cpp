@@ -40,7 +40,7 @@ TEST_F(NodeCalls, NothingPassesBeforeTheSetUpIsAnsweredWell) {
     server_.last().send("+OK\r\n+OK\r\n*1\r\n$6\r\nmaster\r\n");
     settle();
     EXPECT_TRUE(server_.last().asked.empty());
-    server_.last().send("*2\r\n$1\r\n1\r\n$1\r\n2\r\n");
+    server_.last().send("*2\r\n$1\r\n1\r\n$1\r\n2\r\n" + server_.infos());
     settle();
     EXPECT_EQ(server_.last().asked.size(), 1u);
     server_.last().send(":1\r\n");

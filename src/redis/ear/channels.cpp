@@ -142,6 +142,8 @@ std::optional<net::failure> channels::hear(const reply& said, time_point try_aga
     const auto& items = said.items;
     if (items.size() == 3 && items[0].text == "message")
         message(items[1].text);
+    else if (items.size() == 3 && items[0].text == "sunsubscribe")
+        return std::nullopt; // of a form in which this connection asks for nothing
     else if (items.size() == 3 && is_unasked(items[0], items[1]))
         dropped(items[1].text, try_again_at);
     else if (items.size() == 3)
@@ -153,8 +155,6 @@ std::optional<net::failure> channels::hear(const reply& said, time_point try_aga
 
 /// A server ends subscriptions by itself when a slot or a primary moves, and tells so.
 bool channels::is_unasked(const reply& verb, const reply& name) const {
-    if (verb.text == "sunsubscribe") // of a form that this connection never asked for
-        return true;
     const bool awaited = !expected_.empty() && expected_.front().about &&
                          !expected_.front().subscribe && expected_.front().about->name == name.text;
     return verb.text == "unsubscribe" && !awaited;
