@@ -68,6 +68,16 @@ TEST_F(NodeSilent, ARenewalThatWasNotAnsweredIsRepeatedOverAnotherConnection) {
     EXPECT_EQ(doubts_.size(), 0u);
 }
 
+TEST_F(NodeSilent, EachConnectionHasTheClockOfTheServerAtItsOwnEnd) {
+    const auto before = ask()->answer.clock->no_later_than(clock_.now());
+    fall_silent();
+    server_.says["TIME"] = "*2\r\n$10\r\n1700000020\r\n$1\r\n0\r\n"; // behind the same name
+    const auto again = ask("again", within(500ms, true));
+    const auto after = again->answer.clock->no_later_than(clock_.now());
+    ASSERT_TRUE(before && after);
+    EXPECT_NEAR(static_cast<double>((*after - *before).count()), 20e6, 10e3);
+}
+
 TEST_F(NodeSilent, OneThatAnswersIsElsewhereEnough) {
     ask();
     EXPECT_EQ(ask("k", within(500ms, true))->answer.integer, 1);

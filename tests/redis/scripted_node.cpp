@@ -26,6 +26,7 @@ void scripted_node::will_answer(std::vector<std::int64_t> integers, duration tak
     outcome next;
     next.takes = takes;
     next.answer.type = redis::reply::kind::array;
+    next.answer.clock = clock_;
     for (const std::int64_t value : integers) {
         redis::reply& item = next.answer.items.emplace_back();
         item.type = redis::reply::kind::integer;
@@ -56,7 +57,6 @@ asio::awaitable<redis::reply> scripted_node::call(const redis::script& what,
     const std::unique_ptr<alarm> travel = time_.make_alarm();
     co_await travel->wait_until(time_.now() + next.takes);
     next.answer.received_at = time_.now();
-    next.answer.clock = clock_;
     --in_flight_;
     if (next.failure)
         throw boost::system::system_error{*next.failure};

@@ -52,7 +52,10 @@ public:
     std::multimap<std::string, alarm*> listeners; ///< now, by channel
     int in_flight_max = 0;
 
-    /// Of the connection by which all answers come.
+    /// What it will answer from now on comes by another connection.
+    void by_another_connection() { clock_ = std::make_shared<runtime::remote_clock>(); }
+
+    /// Of the present connection.
     runtime::remote_clock& server_clock() { return *clock_; }
     int distrusted = 0; ///< answers
 
@@ -61,7 +64,7 @@ private:
 
     clock& time_;
     std::deque<outcome> outcomes_;
-    const std::shared_ptr<runtime::remote_clock> clock_ = std::make_shared<runtime::remote_clock>();
+    std::shared_ptr<runtime::remote_clock> clock_ = std::make_shared<runtime::remote_clock>();
     int in_flight_ = 0;
 };
 

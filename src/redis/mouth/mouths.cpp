@@ -33,8 +33,9 @@ void mouths::distrust(const reply& said, const net::failure& why) {
 }
 
 void mouths::close() {
-    if (std::exchange(closed_, true))
+    if (closed_) // nothing is written then: whoever destroys the last reference is on any thread
         return;
+    closed_ = true;
     first_->close();
     if (spare_)
         spare_->close();
