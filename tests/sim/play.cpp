@@ -16,9 +16,9 @@
 namespace holdfast::sim {
 namespace {
 
-class story {
+class life {
 public:
-    story(world& w, const plan& p)
+    life(world& w, const plan& p)
         : world_{w}
         , plan_{p}
         , safe_until_{w.clock.now() + p.safety_phase}
@@ -132,7 +132,7 @@ void tell(std::ostream& out, const world& w, const plan& p, telling_of what) {
 result play(std::uint64_t seed, std::ostream& out, telling_of what) {
     const plan p = draw_plan(seed);
     auto w = std::make_unique<world>(seed, p.how, p.names);
-    auto s = std::make_unique<story>(*w, p);
+    auto s = std::make_unique<life>(*w, p);
     try {
         s->run();
     } catch (const std::exception& e) {

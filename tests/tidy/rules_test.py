@@ -43,7 +43,8 @@ class RulesTest(unittest.TestCase):
         self.passes("src/sync/gate.cpp", HEAD + '#include "sync/gate.hpp"\n#include <chrono>\n')
         self.passes("src/store/redis/a.cpp", HEAD + '#include "redis/node.hpp"\n')
         self.passes("src/client.cpp", HEAD + '#include "store/redis/lock_store.hpp"\n')
-        self.passes("cli/run/run.cpp", HEAD + '#include "cli/child.hpp"\n#include <holdfast/a.hpp>\n')
+        self.passes("cli/run/run.cpp",
+                    HEAD + '#include "cli/child.hpp"\n#include <holdfast/a.hpp>\n')
 
     def test_the_real_world_comes_in_through_the_runtime(self):
         for call in ("std::chrono::steady_clock::now()", "std::this_thread::sleep_for(a)",

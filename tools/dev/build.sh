@@ -1,10 +1,19 @@
-# ./dev build [preset] and ./dev clean.
+# ./dev build [preset] [--timings] and ./dev clean.
 # shellcheck shell=bash
 
 verb_build() {
-  local preset=${1:-dev}
+  local preset=dev timings='' word
+  for word in "$@"; do
+    case $word in
+      --timings) timings=yes ;;
+      dev | release | asan | tsan | ci) preset=$word ;;
+      *) die "./dev build knows the presets dev, release, asan, tsan and ci, and --timings," \
+        "not '$word'" ;;
+    esac
+  done
   need build
   stage "Building ($preset)" build "$preset"
+  [[ -z $timings ]] || python3 tools/dev/timings.py "build/$preset"
 }
 
 verb_clean() { rm -rf build; }

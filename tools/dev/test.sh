@@ -1,13 +1,12 @@
-# ./dev test: everything that can be checked here, layer by layer, and what each layer took. CI adds
-# the sanitizers, the linters and the fuzzers. A layer that fails keeps no other from running.
+# ./dev test: everything that can be checked here, layer by layer, and what each layer took. CI runs
+# the same, and adds the sanitizers, the linters and the fuzzers. A layer that fails keeps no other
+# from running.
 # shellcheck shell=bash
 
 layers="tidy docs unit sim mutants conformance redis chaos cli process examples package"
 sanitized_layers="unit sim conformance redis"
 
 verb_test() {
-  local preset=dev
-  in_ci && preset=ci
   need build server
   fetch_servers
   export_servers
@@ -15,11 +14,13 @@ verb_test() {
   rm -rf "$results"
 
   in_ci && lint_quickly
-  test_preset "$preset" all "$layers"
+  test_preset ci all "$layers"
   if in_ci; then
     test_preset asan core_tests "$sanitized_layers"
     test_preset tsan core_tests "$sanitized_layers"
-    attempt "clang-tidy" python3 tools/dev/clang_tidy.py build/ci
+    attempt "Listing each file (dev)" cmake --preset dev
+    attempt "Each file by itself" python3 -B tools/dev/each_file.py build/dev
+    attempt "clang-tidy" python3 -B tools/dev/clang_tidy.py build/dev
     attempt "Building (fuzz)" build_fuzzers
     ! last_stage_ok || fuzz_all 30
   fi
@@ -56,6 +57,6 @@ run_layer() {
   local preset=$1 layer=$2 folder=$results/$1/$2
   shift 2
   mkdir -p "$folder"
-  GTEST_OUTPUT=xml:$folder/ ctest --preset "$preset" -L "^$layer\$" --no-label-summary "$@" \
+  GTEST_OUTPUT=xml:$folder/ HOLDFAST_RESULTS=$folder ctest --preset "$preset" -L "^$layer\$" --no-label-summary "$@" \
     --output-junit "$folder/ctest.junit"
 }
