@@ -23,7 +23,7 @@ bool can_do_without(const reply& answer) {
            answer.text.starts_with("ERR unknown") || answer.text.starts_with("ERR Unknown");
 }
 
-std::optional<std::int64_t> number_in(std::string_view text) {
+std::optional<std::int64_t> whole_number_in(std::string_view text) {
     std::int64_t value = 0;
     const char* const end = text.data() + text.size();
     const auto [stopped_at, failed] = std::from_chars(text.data(), end, value);
@@ -41,15 +41,15 @@ std::optional<microseconds> time_in(const reply& answer) {
         return std::nullopt;
     if (answer.items[0].type != kind::text || answer.items[1].type != kind::text)
         return std::nullopt;
-    const auto seconds = number_in(answer.items[0].text);
-    const auto rest = number_in(answer.items[1].text);
+    const auto seconds = whole_number_in(answer.items[0].text);
+    const auto rest = whole_number_in(answer.items[1].text);
     if (!seconds || !rest || *seconds < 0 || *seconds > seconds_max || *rest < 0)
         return std::nullopt;
     return std::chrono::seconds{*seconds} + microseconds{*rest};
 }
 
 std::optional<std::chrono::seconds> uptime_in(std::string_view info) {
-    const auto seconds = number_in(info_field(info, "uptime_in_seconds"));
+    const auto seconds = whole_number_in(info_field(info, "uptime_in_seconds"));
     if (!seconds || *seconds < 0 || *seconds > seconds_max)
         return std::nullopt;
     return std::chrono::seconds{*seconds};
