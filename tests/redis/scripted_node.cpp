@@ -26,6 +26,7 @@ void scripted_node::will_answer(std::vector<std::int64_t> integers, duration tak
     outcome next;
     next.takes = takes;
     next.answer.type = redis::reply::kind::array;
+    next.answer.clock = clock_;
     for (const std::int64_t value : integers) {
         redis::reply& item = next.answer.items.emplace_back();
         item.type = redis::reply::kind::integer;

@@ -43,7 +43,6 @@ public:
     std::unique_ptr<redis::hearing> hear(redis::channel_name, alarm& wake) override;
     bool hears(const redis::channel_name&) const override { return false; }
     duration command_timeout() const noexcept override { return duration{3'000}; }
-    runtime::remote_clock& server_clock() noexcept override { return clock_; }
     void close() noexcept override {}
 
     /// Until a subscription is confirmed; nothing: never.
@@ -52,6 +51,12 @@ public:
     std::vector<request> asked;
     std::multimap<std::string, alarm*> listeners; ///< now, by channel
     int in_flight_max = 0;
+
+    /// What it will answer from now on comes by another connection.
+    void by_another_connection() { clock_ = std::make_shared<runtime::remote_clock>(); }
+
+    /// Of the present connection.
+    runtime::remote_clock& server_clock() { return *clock_; }
     int distrusted = 0; ///< answers
 
 private:
@@ -59,7 +64,7 @@ private:
 
     clock& time_;
     std::deque<outcome> outcomes_;
-    runtime::remote_clock clock_;
+    std::shared_ptr<runtime::remote_clock> clock_ = std::make_shared<runtime::remote_clock>();
     int in_flight_ = 0;
 };
 
