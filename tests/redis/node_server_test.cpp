@@ -11,12 +11,12 @@ namespace {
 using namespace std::chrono_literals;
 using redis::argument;
 using redis::reply;
-using redis::script;
 using ::testing::AllOf;
 using ::testing::HasSubstr;
 
-constexpr script count{"count", "0000000000000000000000000000000000000000", // none has this digest
-                       "return redis.call('incrby', KEYS[1], ARGV[1])"};
+constexpr redis::script counting{"count",
+                                 "0000000000000000000000000000000000000000", // none has this digest
+                                 "return redis.call('incrby', KEYS[1], ARGV[1])"};
 
 class NodeOnServer : public node_on_server {};
 HOLDFAST_ON_EACH_SERVER(NodeOnServer);
@@ -25,8 +25,8 @@ TEST_P(NodeOnServer, RunsScripts) {
     EXPECT_EQ(call(echo, {}, {std::string_view{"hello"}}).answer.text, "hello");
     EXPECT_EQ(call(echo, {}, {std::string_view{"a\r\n\0b", 5}}).answer.text,
               (std::string{"a\r\n\0b", 5}));
-    EXPECT_EQ(call(count, {"n"}, {std::int64_t{5}}).answer.integer, 5);
-    EXPECT_EQ(call(count, {"n"}, {std::int64_t{-7}}).answer.integer, -2);
+    EXPECT_EQ(call(counting, {"n"}, {std::int64_t{5}}).answer.integer, 5);
+    EXPECT_EQ(call(counting, {"n"}, {std::int64_t{-7}}).answer.integer, -2);
 }
 
 TEST_P(NodeOnServer, SendsTheTextOnlyWhereItIsNeeded) {
@@ -104,12 +104,12 @@ TEST_P(NodeOnServer, ARotatedPasswordIsAskedForAtTheNextConnection) {
 
 TEST_P(NodeOnServer, SelectsItsDatabase) {
     how_.database = 3;
-    call(count, {"n"}, {std::int64_t{1}});
+    call(counting, {"n"}, {std::int64_t{1}});
     EXPECT_EQ(server().command({"EXISTS", "n"}).integer, 0);
     EXPECT_THAT(clients(), HasSubstr("db=3"));
     forget_node();
     how_.database = 9999;
-    EXPECT_EQ(call(count, {"n"}, {std::int64_t{1}}).code, errc::refused);
+    EXPECT_EQ(call(counting, {"n"}, {std::int64_t{1}}).code, errc::refused);
 }
 
 TEST_P(NodeOnServer, DoesWithoutWhatAnACLForbids) {
