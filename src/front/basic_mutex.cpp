@@ -27,8 +27,7 @@ void enter_again(const lock_object& lock, const thread_table::entry& mine,
             front::extend(mine.hold, length);
     } else if (!mine.hold->renewed()) {
         auto renew = [held = mine.hold, length = lock.lease] {
-            held->set_lease(length, true);
-            held->home->renewals().contact_soon(*held);
+            held->home->renewals().renew_from_now_on(*held, length);
         };
         asio::post(lock.home->executor(), std::move(renew));
     }

@@ -9,6 +9,7 @@
 #include "sync/acquire.hpp"
 
 #include "sync/engine.hpp"
+#include "sync/look_pace.hpp"
 #include "sync/outage.hpp"
 #include "sync/undo.hpp"
 
@@ -33,8 +34,8 @@ public:
     }
     attempt(const attempt&) = delete;
     ~attempt() {
-        if (spot_ && (granted_ || spot_->uncertain()))
-            undo(*call_, std::move(spot_), want_);
+        if (spot_ && (granted_ || spot_->must_leave()))
+            undo(*call_, std::move(spot_));
     }
 
     place& spot() { return *spot_; }
@@ -60,6 +61,13 @@ private:
     bool granted_ = false;
 };
 
+/// Until the next look, which comes later if so many came before.
+asio::awaitable<void> keep_pace(acquisition& call, look_pace& pace) {
+    const time_point next = std::min(pace.next(call.home->now()), call.wanted.give_up_at);
+    while (!call.finished() && call.home->now() < next)
+        co_await call.wake().wait_until(next);
+}
+
 [[noreturn]] void fail_late(duration lease) {
     throw boost::system::system_error{make_error_code(errc::lease_lost),
                                       "the answer took longer than the lease of " +
@@ -73,6 +81,7 @@ asio::awaitable<std::shared_ptr<wire_hold>> acquire(std::shared_ptr<acquisition>
     engine& home = *call->home;
     attempt here{call};
     outage trouble{home};
+    look_pace pace;
     int late_grants = 0;
     while (!call->finished()) {
         const time_point sent_at = home.now();
@@ -100,6 +109,7 @@ asio::awaitable<std::shared_ptr<wire_hold>> acquire(std::shared_ptr<acquisition>
         if (call->finished())
             break;
         co_await call->wake().wait_until(std::min(next_look, call->wanted.give_up_at));
+        co_await keep_pace(*call, pace);
         if (home.now() >= call->wanted.give_up_at)
             trouble.rethrow_if_unanswered();
     }

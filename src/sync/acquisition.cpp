@@ -4,6 +4,7 @@
 #include "sync/acquire.hpp"
 #include "sync/engine.hpp"
 #include "sync/gate.hpp"
+#include "sync/users_own.hpp"
 
 #include <algorithm>
 #include <utility>
@@ -43,12 +44,16 @@ std::shared_ptr<acquisition> acquisition::finish() {
     return self;
 }
 
+void acquisition::tell(std::shared_ptr<wire_hold> held, const failure& why) {
+    run_users_own(home->executor(), [&] { complete(std::move(held), why); });
+}
+
 void acquisition::succeed(std::shared_ptr<wire_hold> held) {
     const auto self = finish();
     if (!self)
         return;
     home->tell_of(*held, event_kind::acquired, event_cause::none, home->now() - started_at);
-    complete(std::move(held), {});
+    tell(std::move(held), {});
 }
 
 void acquisition::give_up_busy() {
@@ -56,7 +61,7 @@ void acquisition::give_up_busy() {
     if (!self)
         return;
     home->tell_of_wait(*this, event_cause::timed_out, {});
-    complete(nullptr, {});
+    tell(nullptr, {});
 }
 
 void acquisition::fail(failure why, event_cause cause) {
@@ -64,7 +69,7 @@ void acquisition::fail(failure why, event_cause cause) {
     if (!self)
         return;
     home->tell_of_wait(*this, cause, why);
-    complete(nullptr, why);
+    tell(nullptr, why);
 }
 
 void acquisition::cancel() {

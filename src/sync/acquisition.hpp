@@ -101,6 +101,7 @@ private:
     friend class patience;
 
     std::shared_ptr<acquisition> finish();
+    void tell(std::shared_ptr<wire_hold>, const failure&);
 
     std::shared_ptr<acquisition> keep_; // while it is in a queue
     std::optional<agenda::iterator> give_up_entry_;

@@ -3,6 +3,7 @@
 
 #include "sync/release.hpp"
 #include "sync/undo.hpp"
+#include "sync/users_own.hpp"
 
 #include <boost/asio/co_spawn.hpp>
 #include <boost/asio/post.hpp>
@@ -168,12 +169,18 @@ void engine::hold_over(const wire_hold& held) {
         next_turn(held.what.name.text, *here);
 }
 
-asio::awaitable<bool> engine::force_unlock(lock_name name) {
+std::shared_ptr<wire_hold> engine::held_here(const lock_name& name) {
     const gate* const here = gates_.find(name.text);
-    const std::shared_ptr<wire_hold> ours = here ? here->holder() : nullptr;
+    return here ? here->holder() : nullptr;
+}
+
+asio::awaitable<bool> engine::force_unlock(lock_name name) {
+    const std::shared_ptr<wire_hold> before = held_here(name);
     const bool was_locked = (co_await operators_view().force_release(name, {})).was_locked;
-    if (was_locked && ours)
-        hold_lost(ours, event_cause::forced);
+    // It may have been handed on meanwhile; or another one was taken, which nobody has forced.
+    const std::shared_ptr<wire_hold> now = held_here(name);
+    if (was_locked && before && now && now->what.owner == before->what.owner)
+        hold_lost(now, event_cause::forced);
     co_return was_locked;
 }
 
@@ -186,6 +193,8 @@ void engine::abandon(const std::shared_ptr<wire_hold>& held) {
 }
 
 asio::awaitable<void> engine::nap(time_point until) {
+    if (stopped_)
+        co_return; // before there is an alarm: the clock may be gone
     const std::unique_ptr<alarm> sleep = time().make_alarm();
     co_await nap(*sleep, until);
 }
@@ -196,11 +205,12 @@ asio::awaitable<void> engine::nap(alarm& sleep, time_point until) {
     naps_.insert(&sleep);
     co_await sleep.wait_until(until);
     naps_.erase(&sleep);
+    ring_if_quiet();
 }
 
 void engine::close(closed_handler done) {
-    if (stopped_)
-        return std::move(done)();
+    if (stopped_ && closers_.empty()) // else what was under way has not ended yet
+        return run_users_own(executor(), std::move(done));
     closers_.push_back(std::move(done));
     if (!closing_.exchange(true))
         spawn(close_down());
@@ -212,21 +222,27 @@ asio::awaitable<void> engine::close_down() {
         held->give_up();
         tell_lost(*held, event_cause::closed);
     }
-    time_point limit = later(now(), how_.close_patience);
-    while (!quiet() && now() < limit)
-        co_await quiet_->wait_until(limit);
+    co_await wait_until_quiet(how_.close_patience);
     if (how_.release_on_close) {
         for (const std::shared_ptr<wire_hold>& held : renewal_.all()) {
             held->take_all_shares();
             release(held, release_handler{[](const failure&) {}});
         }
-        limit = later(now(), how_.release_patience);
-        while (!quiet() && now() < limit)
-            co_await quiet_->wait_until(limit);
+        co_await wait_until_quiet(how_.release_patience);
     }
     if (renewal_.idle()) // else somebody may ask whose lock it is that is left
         co_await store_->depart();
-    stop();
+    co_await stop();
+    std::vector<closed_handler> done;
+    done.swap(closers_);
+    for (closed_handler& handler : done)
+        run_users_own(executor(), std::move(handler));
+}
+
+asio::awaitable<void> engine::wait_until_quiet(duration patience) {
+    const time_point limit = later(now(), patience);
+    while (!quiet() && now() < limit)
+        co_await quiet_->wait_until(limit);
 }
 
 void engine::fail_waiters() {
@@ -236,7 +252,7 @@ void engine::fail_waiters() {
 }
 
 void engine::ring_if_quiet() {
-    if (closing_ && quiet())
+    if (closing_ && quiet_ && quiet())
         quiet_->ring();
 }
 
@@ -255,15 +271,22 @@ void engine::let_go() {
     threads_->let_go();
 }
 
-void engine::stop() {
+/// What is under way when the store is closed fails at once. A store of a user's own may be slow.
+constexpr duration stop_patience{1000};
+
+/// Nothing touches the clock after it.
+asio::awaitable<void> engine::stop() {
+    const time_point limit = later(now(), stop_patience);
     let_go();
     store_->close();
     for (alarm* const sleep : naps_)
         sleep->ring();
-    std::vector<closed_handler> done;
-    done.swap(closers_);
-    for (closed_handler& handler : done)
-        std::move(handler)();
+    while (!all_ended() && now() < limit)
+        co_await quiet_->wait_until(limit);
+    closed_at_ = now();
+    renewal_.ended();
+    patience_.ended();
+    quiet_.reset();
 }
 
 residue engine::left() const {

@@ -18,6 +18,7 @@
 #include <functional>
 #include <memory>
 #include <set>
+#include <utility>
 #include <vector>
 
 namespace holdfast::sync {
@@ -45,7 +46,11 @@ public:
     ~engine();
 
     // Any thread.
-    time_point now() const noexcept { return around_.time.now(); }
+    /// Stands still when closing has completed: the user's clock may be gone.
+    time_point now() const noexcept {
+        const time_point end = closed_at_;
+        return end == time_point::max() ? around_.time.now() : end;
+    }
     const options& how() const noexcept { return how_; }
     const asio::any_io_executor& executor() const noexcept { return around_.executor; }
     const std::array<std::uint8_t, 16>& identity() const noexcept { return identity_; }
@@ -84,7 +89,8 @@ public:
     void released(const wire_hold&, bool others_listen);     ///< the store says so
     void hold_over(const wire_hold&);                        ///< its gate is free for the next
     asio::awaitable<bool> force_unlock(lock_name);
-    void abandon(const std::shared_ptr<wire_hold>&); ///< its thread ended
+    std::shared_ptr<wire_hold> held_here(const lock_name&); ///< null: nobody of this client has it
+    void abandon(const std::shared_ptr<wire_hold>&);        ///< its thread ended
 
     void tell(const event&);
     void tell_of(const wire_hold&, event_kind, event_cause, duration,
@@ -96,7 +102,7 @@ public:
     asio::awaitable<void> nap(time_point until);
     asio::awaitable<void> nap(alarm&, time_point until);
 
-    /// Something that `close()` waits for, within its patience.
+    /// Something that `close()` waits for, within its patience; and then until it has ended.
     class task {
     public:
         explicit task(engine& e)
@@ -105,9 +111,35 @@ public:
         }
         ~task() {
             --engine_.tasks_;
+            engine_.unpromising_ -= unpromising_;
             engine_.ring_if_quiet();
         }
         task(const task&) = delete;
+
+        /// It goes on, but `close()` has no patience for it: the server said no.
+        void expect_nothing() {
+            engine_.unpromising_ += !std::exchange(unpromising_, true);
+            engine_.ring_if_quiet();
+        }
+
+    private:
+        engine& engine_;
+        bool unpromising_ = false;
+    };
+
+    /// A loop of the engine's own. It does not keep `close()` from ending anything; but the close
+    /// completes only when all of them have ended, since each asks the clock.
+    class loop {
+    public:
+        explicit loop(engine& e)
+            : engine_{e} {
+            ++engine_.loops_;
+        }
+        ~loop() {
+            --engine_.loops_;
+            engine_.ring_if_quiet();
+        }
+        loop(const loop&) = delete;
 
     private:
         engine& engine_;
@@ -127,9 +159,11 @@ private:
     asio::awaitable<void> close_down();
     void fail_waiters();
     void ring_if_quiet();
-    bool quiet() const { return tasks_ == 0 && renewal_.idle(); }
+    bool quiet() const { return tasks_ == unpromising_ && renewal_.idle(); }
+    bool all_ended() const { return tasks_ == 0 && loops_ == 0 && naps_.empty(); }
+    asio::awaitable<void> wait_until_quiet(duration patience);
     void let_go();
-    void stop();
+    asio::awaitable<void> stop();
     void tell_untold();
 
     const surroundings around_; // first: it outlives the rest
@@ -143,6 +177,8 @@ private:
     acquisition::list calls_;
     std::size_t calls_count_ = 0;
     std::size_t tasks_ = 0;
+    std::size_t unpromising_ = 0; // of the tasks
+    std::size_t loops_ = 0;
     std::uint64_t last_number_ = 0;
     std::set<alarm*> naps_;
     std::unique_ptr<alarm> quiet_;
@@ -150,6 +186,7 @@ private:
     std::deque<kept_event> untold_; // from a borrowed thread, and what came behind it
     std::atomic<bool> closing_ = false;
     std::atomic<bool> stopped_ = false;
+    std::atomic<time_point> closed_at_ = time_point::max();
 };
 
 } // namespace holdfast::sync

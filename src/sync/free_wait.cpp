@@ -2,6 +2,7 @@
 // The acquisition loop's little sister: look, listen, look again, sleep; but it never takes.
 #include "sync/free_wait.hpp"
 
+#include "sync/look_pace.hpp"
 #include "sync/outage.hpp"
 
 #include <algorithm>
@@ -24,10 +25,12 @@ void throw_if_closed(const engine& home) {
 
 asio::awaitable<bool> wait_until_free(std::shared_ptr<engine> home, lock_name name,
                                       duration patience) {
+    throw_if_closed(*home); // before there is an alarm: the clock may be gone
     const time_point give_up_at = later(home->now(), std::max(patience, duration::zero()));
     const std::unique_ptr<alarm> wake = home->time().make_alarm();
     std::unique_ptr<watch> ear;
     outage trouble{*home};
+    look_pace pace;
     for (;;) {
         throw_if_closed(*home);
         const time_point sent_at = home->now();
@@ -53,6 +56,9 @@ asio::awaitable<bool> wait_until_free(std::shared_ptr<engine> home, lock_name na
             co_return false;
         }
         co_await home->nap(*wake, std::min(next_look, give_up_at));
+        const time_point paced = std::min(pace.next(home->now()), give_up_at);
+        while (!home->closing() && home->now() < paced)
+            co_await home->nap(*wake, paced);
     }
 }
 

@@ -20,19 +20,26 @@ bool within_budget(const wire_hold& held) {
            held.home->now() - held.taken_at < time_budget(how, held);
 }
 
-/// Trouble with the store is no inheritance.
+/// Trouble with the store is no inheritance, nor is a request that was sent for another.
 bool in_good_state(const wire_hold& held) {
     if (planted(mutant::lost_lease_handed_on))
         return true;
-    return held.renewed() && held.believed() && !held.warned && !held.in_flight;
+    return held.renewed() && held.believed() && !held.warned && !held.in_flight &&
+           held.extensions == 0;
 }
 
+/// What the store may have of it lasts at most so many times as long as what the heir would have
+/// been given there: for so long others wait if the heir dies.
+constexpr int inherited_max = 2;
+
 /// A hold that was asked for a length of its own is granted by the store; and nobody begins with
-/// less than half of what it would have been given there.
+/// less than half of what it would have been given there, nor with far more.
 bool suits(const wire_hold& held, const request& wanted) {
     if (planted(mutant::short_term_handed_on))
         return wanted.renewed;
-    return wanted.renewed && held.remaining() >= wanted.lease / 2;
+    const duration stored = held.store_forgets_at() - held.home->now();
+    return wanted.renewed && held.remaining() >= wanted.lease / 2 &&
+           stored / inherited_max <= wanted.lease;
 }
 
 } // namespace

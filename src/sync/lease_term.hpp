@@ -7,6 +7,8 @@
 #include <holdfast/time.hpp>
 
 #include <algorithm>
+#include <bit>
+#include <cstdint>
 
 namespace holdfast::sync {
 
@@ -38,9 +40,26 @@ constexpr duration danger_period(duration lease) {
     return lease / 3;
 }
 
-/// How soon a failed renewal is tried again.
-constexpr duration retry_period(duration lease) {
-    return std::clamp(lease / 10, duration{1}, duration{1000});
+/// An answer from another continent takes as long.
+constexpr duration answer_period_min{300};
+
+/// How long a renewal's answer is waited for, of what is `left` of the term: then the connection
+/// may have died without a word, and there must be room to ask over another one, more than once.
+/// Of a power of two, so that holds with about as much left travel together.
+constexpr duration answer_period(duration left) {
+    const auto count = static_cast<std::uint64_t>(std::max(left, duration{1}).count());
+    const duration rounded{static_cast<duration::rep>(std::bit_floor(count))};
+    return std::max(rounded / 3, answer_period_min);
+}
+
+/// No pause is longer than a part of what is left, unless it is as short as that.
+constexpr duration last_pauses{100};
+
+/// How soon a failed renewal is tried again. A hold that was fixed has less left than the lease it
+/// has now.
+constexpr duration retry_period(duration lease, duration left) {
+    const duration pause = std::clamp(lease / 10, duration{1}, duration{1000});
+    return std::min(pause, std::max(left / 4, last_pauses));
 }
 
 } // namespace holdfast::sync

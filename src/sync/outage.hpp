@@ -16,11 +16,19 @@ inline bool may_pass(const error_code& ec) {
     return ec == errc::unreachable || ec == errc::outcome_unknown;
 }
 
+/// Whether the server has come to the request itself and will not do it: unlike a connection that
+/// it does not take for now, or no room for more.
+inline bool said_no(const error_code& ec) {
+    return ec == errc::refused && ec != store_errc::not_authenticated &&
+           ec != store_errc::untrusted && ec != store_errc::out_of_memory;
+}
+
 /// Pauses between two tries, doubling and jittered.
 class pauses {
 public:
     static constexpr duration first{20};
     static constexpr duration longest{1000};
+    static constexpr duration after_a_no{5000}; ///< for a right may be granted again
 
     explicit pauses(engine& home)
         : home_{home} {}
@@ -28,10 +36,14 @@ public:
     duration next() {
         const duration pause = next_;
         next_ = std::min(next_ * 2, longest);
-        return pause - home_.jitter(pause / 2);
+        return jittered(pause);
     }
+    /// After that failure of what is repeated whatever it fails with.
+    duration next(const error_code& why) { return said_no(why) ? jittered(after_a_no) : next(); }
 
 private:
+    duration jittered(duration pause) const { return pause - home_.jitter(pause / 2); }
+
     engine& home_;
     duration next_ = first;
 };

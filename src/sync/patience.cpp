@@ -26,7 +26,7 @@ void patience::forget(acquisition& call) {
     if (!call.give_up_entry_)
         return;
     agenda_.erase(*std::exchange(call.give_up_entry_, std::nullopt));
-    if (agenda_.empty())
+    if (agenda_.empty() && alarm_)
         alarm_->ring(); // nothing sleeps for nobody
 }
 
@@ -36,11 +36,13 @@ void patience::stop() {
 }
 
 asio::awaitable<void> patience::run(std::shared_ptr<engine> home) {
+    const engine::loop ends_before_closing_does{*home};
     patience& self = home->patiences();
     while (!self.agenda_.empty()) {
         self.sleeping_until_ = self.agenda_.begin()->first;
         co_await self.alarm_->wait_until(self.sleeping_until_);
-        self.act_on_due();
+        if (!self.agenda_.empty())
+            self.act_on_due();
     }
     self.running_ = false;
 }

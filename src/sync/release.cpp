@@ -6,6 +6,7 @@
 #include "sync/hand_off.hpp"
 #include "sync/outage.hpp"
 #include "sync/undo.hpp"
+#include "sync/users_own.hpp"
 
 #include <algorithm>
 #include <utility>
@@ -23,7 +24,8 @@ public:
     releasing(std::shared_ptr<wire_hold> held, release_handler done)
         : held_{std::move(held)}
         , done_{std::move(done)}
-        , started_at_{held_->home->now()} {}
+        , started_at_{held_->home->now()}
+        , busy_{*held_->home} {}
 
     void acknowledged(const release_answer& said) {
         held_->end_release();
@@ -34,12 +36,14 @@ public:
             held_->home->tell_of(*held_, event_kind::released, event_cause::none, held_for());
         else
             held_->home->tell_lost(*held_, event_cause::refused);
-        tell(well ? failure{} : lost_before());
+        answer(well ? failure{} : lost_before());
     }
 
-    /// After a pause, but in time to tell a caller whose patience ends meanwhile.
+    /// After a pause, but in time to tell a caller whose patience ends meanwhile, and not when
+    /// there is nothing left to release.
     time_point next_try(duration pause) const {
-        const time_point next = later(held_->home->now(), pause);
+        const time_point next =
+            std::min(later(held_->home->now(), pause), held_->store_forgets_at());
         return done_ ? std::min(next, patience_ends()) : next;
     }
 
@@ -48,14 +52,17 @@ public:
         engine& home = *held_->home;
         home.hold_over(*held_); // who waits here may try its own luck with the store
         uncertain_ = uncertain_ || e.code() == errc::outcome_unknown;
-        const bool hopeless = !may_pass(e.code()) || home.now() >= held_->store_forgets_at();
-        if (hopeless) {
+        const bool over = home.stopped() || home.now() >= held_->store_forgets_at();
+        const bool denied = said_no(e.code());
+        if (over)
             held_->end_release();
-            home.tell_of(*held_, event_kind::release_failed, event_cause::failed, held_for(), &e);
-        }
-        if (hopeless || home.now() >= patience_ends())
-            tell({e.code(), e.what()});
-        return !hopeless;
+        if (over || denied)
+            report(e);
+        if (denied)
+            busy_.expect_nothing();
+        if (over || denied || home.now() >= patience_ends())
+            answer({e.code(), e.what()});
+        return !over;
     }
 
 private:
@@ -63,25 +70,32 @@ private:
         return later(started_at_, held_->home->how().release_patience);
     }
     duration held_for() const { return held_->home->now() - held_->granted_at; }
-    void tell(failure outcome) {
+    void report(const boost::system::system_error& e) {
+        if (!std::exchange(reported_, true))
+            held_->home->tell_of(*held_, event_kind::release_failed, event_cause::failed,
+                                 held_for(), &e);
+    }
+    void answer(failure outcome) {
         if (done_)
-            std::move(done_)(std::move(outcome));
+            tell(*held_->home, std::move(done_), std::move(outcome));
     }
 
     std::shared_ptr<wire_hold> held_;
     release_handler done_;
     const time_point started_at_;
+    engine::task busy_;
     bool uncertain_ = false;
+    bool reported_ = false;
 };
 
 asio::awaitable<void> run(std::shared_ptr<wire_hold> held, release_handler done) {
     engine& home = *held->home;
-    const engine::task busy{home};
     releasing it{held, std::move(done)};
     pauses pause{home};
     time_point sent_at{};
     for (bool again = true; again;) {
         sent_at = home.now();
+        duration rest{};
         try {
             release_answer said{.was_ours = true};
             if (!planted(mutant::release_not_sent))
@@ -90,14 +104,19 @@ asio::awaitable<void> run(std::shared_ptr<wire_hold> held, release_handler done)
             again = false;
         } catch (const boost::system::system_error& e) {
             again = it.failed(e);
+            rest = pause.next(e.code());
         }
         if (again)
-            co_await home.nap(it.next_try(pause.next()));
+            co_await home.nap(it.next_try(rest));
     }
     release_when_settled(held, sent_at);
 }
 
 } // namespace
+
+void tell(const engine& home, release_handler whom, failure outcome) {
+    run_users_own(home.executor(), [&] { std::move(whom)(std::move(outcome)); });
+}
 
 void release(std::shared_ptr<wire_hold> held, release_handler done) {
     const asio::any_io_executor where = held->home->executor();
@@ -109,22 +128,23 @@ void release(std::shared_ptr<wire_hold> held, release_handler done,
     const std::shared_ptr<engine> home = held->home;
     switch (held->unshare()) {
     case wire_hold::left::others:
-        return std::move(done)(home->now() < held->ends_at() ? failure{} : lost_before());
+        return tell(*home, std::move(done),
+                    home->now() < held->ends_at() ? failure{} : lost_before());
     case wire_hold::left::was_lost:
-        return std::move(done)(lost_before());
+        return tell(*home, std::move(done), lost_before());
     case wire_hold::left::was_ended:
-        return std::move(done)(
-            failure{make_error_code(home->closing() ? errc::closed : errc::not_owner),
-                    "it was released before"});
+        return tell(*home, std::move(done),
+                    failure{make_error_code(home->closing() ? errc::closed : errc::not_owner),
+                            "it was released before"});
     case wire_hold::left::nobody:
         break;
     }
     if (home->now() >= held->ends_at() && !planted(mutant::lost_lease_handed_on)) {
         home->hold_lost(held, event_cause::term_ended);
-        return std::move(done)(lost_before());
+        return tell(*home, std::move(done), lost_before());
     }
     if (hand_on(held))
-        return std::move(done)(failure{});
+        return tell(*home, std::move(done), failure{});
     // Never renewed again from here on, and before anything is sent.
     home->renewals().forget(*held);
     held->begin_release();

@@ -2,6 +2,7 @@
 #include "sync/renewal.hpp"
 
 #include "sync/engine.hpp"
+#include "sync/undo.hpp"
 
 #include <boost/asio/post.hpp>
 #include <boost/asio/use_awaitable.hpp>
@@ -23,7 +24,9 @@ void renewal::watch(const shared_hold& held) {
 
 void renewal::pass_on(wire_hold& held, const shared_hold& heir) {
     forget(held);
-    heir->contact_at = held.contact_at;
+    const duration period = renewal_period(heir->lease()); // whoever had it may have had it longer
+    heir->contact_at = std::min(held.contact_at, later(engine_.now(), period));
+    heir->unanswered = held.unanswered;
     begin(heir);
 }
 
@@ -59,20 +62,31 @@ void renewal::forget(wire_hold& held) {
     const shared_hold perhaps_the_last = std::move(held.kept);
 }
 
+void renewal::renew_from_now_on(wire_hold& held, duration lease) {
+    held.untried = held.untried || !held.renewed();
+    held.set_lease(lease, true);
+    contact_soon(held);
+}
+
 void renewal::contact_soon(wire_hold& held) {
+    contact_by(held, engine_.now());
+}
+
+void renewal::contact_by(wire_hold& held, time_point when) {
     if (!watches(held))
         return;
-    held.contact_at = engine_.now();
+    held.once_more = held.in_flight;
+    held.contact_at = std::min(held.contact_at, when);
     schedule(held);
 }
 
-void renewal::doubt(const std::function<bool(const lock_name&)>& which, bool) {
-    for (const shared_hold& held : all())
-        if (!which || which(held->what.name))
-            contact_soon(*held);
-}
-
 namespace {
+
+/// Over how much of the shortest lease those in doubt are spread where nothing is urgent: a server
+/// that was away for a moment meets all of its clients at once.
+constexpr duration doubt_period(duration shortest_lease) {
+    return shortest_lease / 10;
+}
 
 /// A contact comes earlier by chance, by up to a tenth of its period, so that what was granted
 /// together does not stay in step for ever.
@@ -96,9 +110,30 @@ int renewal::draw() {
     return static_cast<int>(engine_.jitter(duration{chance_max}).count());
 }
 
+void renewal::doubt(const std::function<bool(const lock_name&)>& which, bool urgent) {
+    batch doubted = all();
+    if (which)
+        std::erase_if(doubted, [&](const shared_hold& held) { return !which(held->what.name); });
+    duration spread = urgent ? duration::zero() : duration::max();
+    for (const shared_hold& held : doubted)
+        spread = std::min(spread, doubt_period(held->lease()));
+    const time_point now = engine_.now();
+    const auto count = static_cast<duration::rep>(doubted.size());
+    const duration chance = urgent || count == 0 ? duration::zero() : engine_.jitter(spread);
+    for (duration::rep i = 0; i < count; ++i)
+        contact_by(*doubted[static_cast<std::size_t>(i)],
+                   later(now, (spread * i + chance) / count));
+}
+
+/// What is renewed has its next contact well before its end, which may be nearer than the lease
+/// says: it was fixed until now, or extended for a shorter time.
 void renewal::set_next_contact(wire_hold& held, time_point last, int drawn) {
     const duration period = renewal_period(held.lease());
     held.contact_at = later(last, period - earlier_by(period, drawn));
+    if (held.renewed() && !held.out_of_time()) {
+        const duration half = std::max((held.ends_at() - last) / 2, duration{1});
+        held.contact_at = std::min(held.contact_at, later(last, half));
+    }
 }
 
 void renewal::schedule(wire_hold& held) {
@@ -134,6 +169,7 @@ void renewal::wake_for(time_point when) {
 }
 
 asio::awaitable<void> renewal::run(std::shared_ptr<engine> home) {
+    const engine::loop ends_before_closing_does{*home};
     renewal& self = home->renewals();
     while (!self.stopped_ && !self.agenda_.empty()) {
         self.sleeping_until_ = self.agenda_.begin()->acts_at;
@@ -141,7 +177,8 @@ asio::awaitable<void> renewal::run(std::shared_ptr<engine> home) {
             co_await self.alarm_->wait_until(self.sleeping_until_);
         else // what else is to be done here comes between one company and the next
             co_await asio::post(home->executor(), asio::use_awaitable);
-        self.act_on_due();
+        if (!self.stopped_)
+            self.act_on_due();
     }
     self.running_ = false;
 }
@@ -157,7 +194,7 @@ bool may_travel(const wire_hold& held, time_point now) {
 
 void renewal::act_on_due() {
     const time_point now = engine_.now();
-    std::map<duration, batch> contacts; // one request asks for one length
+    errands contacts;
     batch due;
     std::size_t seen = 0;
     for (const wire_hold& held : agenda_) {
@@ -168,11 +205,11 @@ void renewal::act_on_due() {
     }
     for (shared_hold& held : due)
         act_on(std::move(held), now, contacts);
-    for (auto& [lease, holds] : contacts)
-        engine_.spawn(contact(engine_.shared_from_this(), std::move(holds), lease));
+    for (auto& [asked, holds] : contacts)
+        engine_.spawn(contact(engine_.shared_from_this(), asked, std::move(holds)));
 }
 
-void renewal::act_on(shared_hold held, time_point now, std::map<duration, batch>& contacts) {
+void renewal::act_on(shared_hold held, time_point now, errands& contacts) {
     if (!watches(*held))
         return; // what came before it in this turn ended it
     const duration left = held->ends_at() - now;
@@ -192,9 +229,11 @@ void renewal::act_on(shared_hold held, time_point now, std::map<duration, batch>
     const bool travels = may_travel(*held, now);
     held->in_flight = held->in_flight || travels;
     schedule(*held);
-    if (travels)
-        contacts[held->renewed() && !held->out_of_time() ? lease : duration::zero()].push_back(
-            std::move(held));
+    if (!travels)
+        return;
+    const bool renews = held->renewed() && !held->out_of_time();
+    const errand own{renews ? lease : duration::zero(), answer_period(left)};
+    contacts[own].push_back(std::move(held));
 }
 
 /// What came of each hold of one request.
@@ -209,7 +248,8 @@ public:
 
     void renewed(std::size_t which, const answer& said) override {
         const shared_hold& held = holds_.at(which);
-        held->in_flight = false;
+        landed(*held);
+        held->unanswered = false;
         const duration term = lease_ == duration::zero() ? lease_ : said.term;
         home_.answered(held, sent_at_, {.granted = said.granted, .term = term}, drawn_);
     }
@@ -217,13 +257,22 @@ public:
     /// Unreachable is not lost: the term still runs.
     void failed(std::size_t which, const boost::system::system_error& why) override {
         const shared_hold& held = holds_.at(which);
-        held->in_flight = false;
-        if (why.code() == errc::outcome_unknown)
+        landed(*held);
+        held->unanswered = why.code() == errc::outcome_unknown;
+        if (held->unanswered) {
             held->perhaps_extended(lease_);
+            release_late_remains(held);
+        }
         home_.failed(*held, why);
     }
 
 private:
+    void landed(wire_hold& held) const {
+        held.in_flight = false;
+        const bool was_renewal = lease_ != duration::zero();
+        held.untried = held.untried && held.once_more && !was_renewal;
+    }
+
     renewal& home_;
     const batch& holds_;
     const time_point sent_at_;
@@ -231,27 +280,38 @@ private:
     const int drawn_;      // by all: they go on travelling together
 };
 
-asio::awaitable<void> renewal::contact(std::shared_ptr<engine> home, batch holds, duration lease) {
+asio::awaitable<void> renewal::contact(std::shared_ptr<engine> home, errand errand, batch holds) {
+    const engine::loop ends_before_closing_does{*home};
     renewal& self = home->renewals();
+    const time_point now = home->now();
+    renewal_wishes how{.lease_time = errand.lease_time,
+                       .answer_by = later(now, errand.answer_within)};
     std::vector<const hold*> asked;
     asked.reserve(holds.size());
-    for (const shared_hold& held : holds)
+    for (const shared_hold& held : holds) {
         asked.push_back(&held->what);
-    const renewal_wishes how{.lease_time = lease};
-    reports to{self, holds, home->now(), lease};
+        how.elsewhere = how.elsewhere || held->unanswered;
+    }
+    reports to{self, holds, now, errand.lease_time};
     co_await home->locks().renew(asked, how, to);
 }
 
 void renewal::answered(const shared_hold& held, time_point sent_at, const answer& said, int drawn) {
-    if (!watches(*held))
-        return; // released or lost while we asked
+    if (!watches(*held)) { // released or lost while we asked
+        if (said.granted)
+            held->perhaps_extended(said.term);
+        return release_late_remains(held);
+    }
     if (!said.granted && !planted(mutant::refusal_ignored)) {
         engine_.hold_lost(held, event_cause::refused);
         return;
     }
     if (said.term > duration::zero())
         held->extend(sent_at, said.term);
-    set_next_contact(*held, sent_at, drawn);
+    if (std::exchange(held->once_more, false))
+        held->contact_at = engine_.now();
+    else
+        set_next_contact(*held, sent_at, drawn);
     schedule(*held);
 }
 
@@ -259,7 +319,9 @@ void renewal::failed(wire_hold& held, const boost::system::system_error& e) {
     if (!watches(held) || planted(mutant::renewal_gives_up))
         return;
     engine_.tell_of(held, event_kind::renewal_failed, event_cause::failed, held.remaining(), &e);
-    const duration pause = retry_period(held.lease());
+    const bool at_once = std::exchange(held.once_more, false);
+    const duration pause =
+        at_once ? duration::zero() : retry_period(held.lease(), held.ends_at() - engine_.now());
     held.contact_at = later(engine_.now(), pause - engine_.jitter(pause / 2));
     schedule(held);
 }

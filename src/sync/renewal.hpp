@@ -35,25 +35,37 @@ public:
     void watch(const std::shared_ptr<wire_hold>&); ///< from its grant on
     void forget(wire_hold&);                       ///< before its release is sent
     void pass_on(wire_hold&, const std::shared_ptr<wire_hold>& heir); ///< in its place
-    void contact_soon(wire_hold&); ///< it is to be renewed from now on
-    void reschedule(wire_hold&);   ///< it was extended
+    void renew_from_now_on(wire_hold&, duration lease);               ///< whatever it was
+    void reschedule(wire_hold&);                                      ///< it was extended
+    void abandon(wire_hold&); ///< nobody is left to release it
+
+    /// Asks for it at once. What is in flight may be an older truth: then right after its answer.
+    void contact_soon(wire_hold&);
 
     /// The store may have forgotten those whose names `which` picks (empty: all). Urgent: they are
-    /// asked for at once, otherwise soon.
+    /// asked for at once, otherwise spread over a part of the shortest lease among them.
     void doubt(const std::function<bool(const lock_name&)>& which, bool urgent);
-    void abandon(wire_hold&); ///< nobody is left to release it
 
     /// Whether there is nothing that somebody may yet release.
     bool idle() const { return agenda_.size() == abandoned_; }
     std::size_t watched() const { return agenda_.size(); }
     std::vector<std::shared_ptr<wire_hold>> all() const;
     void stop();
+    void ended() { alarm_.reset(); } ///< its loop, after it was stopped: the clock may go
 
 private:
     using shared_hold = std::shared_ptr<wire_hold>;
     using batch = std::vector<shared_hold>;
 
     class reports;
+
+    /// What one request asks. Whoever asks the same travels together.
+    struct errand {
+        duration lease_time;
+        duration answer_within;
+        auto operator<=>(const errand&) const = default;
+    };
+    using errands = std::map<errand, batch>;
 
     struct next_action {
         using type = time_point;
@@ -67,14 +79,15 @@ private:
     void begin(const shared_hold&);
     int draw();
     static void set_next_contact(wire_hold&, time_point last, int drawn);
+    void contact_by(wire_hold&, time_point);
     void schedule(wire_hold&);
     void enter(wire_hold&, time_point acts_at);
     void leave(wire_hold&);
     void wake_for(time_point);
     static asio::awaitable<void> run(std::shared_ptr<engine>);
     void act_on_due();
-    void act_on(shared_hold, time_point now, std::map<duration, batch>& contacts);
-    static asio::awaitable<void> contact(std::shared_ptr<engine>, batch, duration lease);
+    void act_on(shared_hold, time_point now, errands&);
+    static asio::awaitable<void> contact(std::shared_ptr<engine>, errand, batch);
     void answered(const shared_hold&, time_point sent_at, const answer&, int drawn);
     void failed(wire_hold&, const boost::system::system_error&);
 

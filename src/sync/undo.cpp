@@ -15,88 +15,96 @@ time_point gone_after(time_point at, duration lease) {
     return later(at, lease + margin(lease));
 }
 
-/// Whether it is known that nothing is left.
-asio::awaitable<bool> leave(place& spot) {
-    try {
-        co_await spot.leave();
-        co_return true;
-    } catch (const boost::system::system_error&) {
-        co_return false;
+/// Repeats `step`, which leaves or releases, until the store has answered, or until `gone_at`, when
+/// there is nothing left to do it for.
+template <typename Step>
+asio::awaitable<void> repeat_until(engine& home, engine::task& busy, time_point gone_at,
+                                   Step step) {
+    pauses pause{home};
+    while (!home.stopped() && home.now() < gone_at) {
+        duration rest{};
+        try {
+            co_await step();
+            co_return;
+        } catch (const boost::system::system_error& e) {
+            if (said_no(e.code()))
+                busy.expect_nothing();
+            rest = pause.next(e.code());
+        }
+        co_await home.nap(std::min(gone_at, later(home.now(), rest)));
     }
 }
 
-/// Repeats `release` until the store has answered, or until `gone_at`, when there is nothing left
-/// to release. Any error but silence ends it too: the lease does the rest.
-asio::awaitable<void> release_until(engine& home, hold what, time_point gone_at) {
-    pauses pause{home};
-    while (home.now() < gone_at && !home.stopped()) {
-        try {
-            (void)co_await home.locks().release(what);
-            co_return;
-        } catch (const boost::system::system_error& e) {
-            if (!may_pass(e.code()))
-                co_return;
-        }
-        co_await home.nap(std::min(gone_at, later(home.now(), pause.next())));
-    }
+asio::awaitable<void> leave_until(engine& home, engine::task& busy, place& spot,
+                                  time_point gone_at) {
+    auto leave = [&spot] { return spot.leave(); };
+    co_await repeat_until(home, busy, gone_at, leave);
+}
+
+asio::awaitable<void> release_until(engine& home, engine::task& busy, hold what,
+                                    time_point gone_at) {
+    auto release = [&home, &what] { return home.locks().release(what); };
+    co_await repeat_until(home, busy, gone_at, release);
 }
 
 /// What is undone. The place may ring the alarm, so it goes first.
 struct abandoned {
-    abandoned(acquisition& call, std::unique_ptr<place> s, hold h)
+    abandoned(acquisition& call, std::unique_ptr<place> s)
         : home{call.home}
         , wake{call.take_wake()}
         , spot{std::move(s)}
-        , what{std::move(h)}
         , lease{call.wanted.lease} {}
     std::shared_ptr<engine> home;
     std::unique_ptr<alarm> wake;
     std::unique_ptr<place> spot;
-    hold what;
     duration lease;
 };
 
-/// The second release: a request that was never answered may be carried out until `settled_at`.
-asio::awaitable<void> release_when_settled(engine& home, hold what, time_point settled_at,
-                                           duration lease) {
-    if (planted(mutant::no_second_release))
-        co_return;
-    co_await home.nap(settled_at);
-    co_await release_until(home, std::move(what), gone_after(settled_at, lease));
-}
+// A request that was never answered may be carried out until `settled_at`: so what was left or
+// released before is so once more then.
 
 asio::awaitable<void> clean_up(abandoned it) {
     engine& home = *it.home;
-    const engine::task busy{home};
-    const bool uncertain = it.spot->uncertain();
-    const time_point settled_at = std::max(it.spot->settled_at(), home.now());
-    if (!co_await leave(*it.spot))
-        co_await release_until(home, it.what, gone_after(settled_at, it.lease));
-    if (uncertain)
-        co_await release_when_settled(home, it.what, settled_at, it.lease);
+    engine::task busy{home};
+    place& spot = *it.spot;
+    const bool uncertain = spot.uncertain();
+    const time_point settled_at = std::max(spot.settled_at(), home.now());
+    const time_point gone_at = gone_after(settled_at, it.lease);
+    co_await leave_until(home, busy, spot, gone_at);
+    if (!uncertain || planted(mutant::no_second_release))
+        co_return;
+    co_await home.nap(settled_at);
+    co_await leave_until(home, busy, spot, gone_at);
+}
+
+asio::awaitable<void> release_again(engine& home, engine::task& busy, const wire_hold& ended) {
+    if (planted(mutant::no_second_release))
+        co_return;
+    co_await home.nap(ended.settled_at);
+    co_await release_until(home, busy, ended.what, gone_after(ended.settled_at, ended.lease()));
 }
 
 asio::awaitable<void> clean_up_settled(std::shared_ptr<wire_hold> ended) {
     engine& home = *ended->home;
-    const engine::task busy{home};
-    co_await release_when_settled(home, ended->what, ended->settled_at, ended->lease());
+    engine::task busy{home};
+    co_await release_again(home, busy, *ended);
 }
 
 asio::awaitable<void> clean_up_after(std::shared_ptr<wire_hold> ended) {
     engine& home = *ended->home;
-    const engine::task busy{home};
+    engine::task busy{home};
     const time_point began = home.now();
-    co_await release_until(home, ended->what, ended->store_forgets_at());
+    co_await release_until(home, busy, ended->what, ended->store_forgets_at());
     if (ended->settled_at > began)
-        co_await release_when_settled(home, ended->what, ended->settled_at, ended->lease());
+        co_await release_again(home, busy, *ended);
 }
 
 } // namespace
 
-void undo(acquisition& call, std::unique_ptr<place> spot, hold what) {
+void undo(acquisition& call, std::unique_ptr<place> spot) {
     if (planted(mutant::no_release_on_cancel) && call.finished())
         return;
-    call.home->spawn(clean_up(abandoned{call, std::move(spot), std::move(what)}));
+    call.home->spawn(clean_up(abandoned{call, std::move(spot)}));
 }
 
 void release_when_settled(std::shared_ptr<wire_hold> ended, time_point asked_at) {
@@ -108,6 +116,11 @@ void release_when_settled(std::shared_ptr<wire_hold> ended, time_point asked_at)
 void release_remains(std::shared_ptr<wire_hold> ended) {
     const std::shared_ptr<engine> home = ended->home;
     home->spawn(clean_up_after(std::move(ended)));
+}
+
+void release_late_remains(const std::shared_ptr<wire_hold>& held) {
+    if (held->now_in() == wire_hold::phase::lost)
+        release_remains(held);
 }
 
 } // namespace holdfast::sync

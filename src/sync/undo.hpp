@@ -7,11 +7,13 @@
 
 namespace holdfast::sync {
 
-/// Sees to it, in the background, that an attempt that nobody wants any more holds nothing. A look
-/// that was not answered may still be carried out after the release that overtook it, but not after
-/// `place::settled_at()`: so the release is sent once more then, and only then is the owner's
-/// number forgotten. Takes the call's alarm, which the place may ring.
-void undo(acquisition&, std::unique_ptr<place>, hold);
+/// Sees to it, in the background, that an attempt that nobody wants any more has nothing in the
+/// store, neither a hold nor a place in a queue: `leave()` is repeated until it succeeds, whatever
+/// it fails with, or until nothing can be left. A look that was not answered may still be carried
+/// out after the leaving that overtook it, but not after `place::settled_at()`: so it is left once
+/// more then, and only then is the owner's number forgotten. Takes the call's alarm, which the
+/// place may ring.
+void undo(acquisition&, std::unique_ptr<place>);
 
 /// The same for a hold that the store was told to release, or said is gone, in answer to a request
 /// sent at `asked_at`: only an earlier request that may still be carried out is left to care for.
@@ -19,5 +21,9 @@ void release_when_settled(std::shared_ptr<wire_hold>, time_point asked_at);
 
 /// The same for a hold that has ended otherwise: releases what the store may still have of it.
 void release_remains(std::shared_ptr<wire_hold>);
+
+/// The same once more if it is lost by now, for a renewal that was given up or answered only after
+/// that: what released the remains counted on a shorter lease.
+void release_late_remains(const std::shared_ptr<wire_hold>&);
 
 } // namespace holdfast::sync

@@ -13,12 +13,18 @@ time_point forgotten_at(time_point answered_at, duration lease) {
     return later(answered_at, lease + margin(lease));
 }
 
-std::stop_token token_of(std::stop_source& source, bool fired) {
+std::stop_source stopped_source() {
+    std::stop_source fresh;
+    fresh.request_stop(); // nobody can have a callback there yet
+    return fresh;
+}
+
+/// Runs nobody's callbacks, for it is asked under the mutex: whoever ended the hold fires `source`
+/// behind it, and until then a token of another one says that it is over.
+std::stop_token token_of(std::stop_source& source, bool over) {
     if (!source.stop_possible())
-        source = std::stop_source{};
-    if (fired)
-        source.request_stop();
-    return source.get_token();
+        source = over ? stopped_source() : std::stop_source{};
+    return over && !source.stop_requested() ? stopped_source().get_token() : source.get_token();
 }
 
 } // namespace

@@ -78,7 +78,7 @@ public:
     /// One was sent and never answered: it may have been carried out.
     void perhaps_extended(duration term);
     /// Renewed, and neither warned of the danger that lasts now nor told that it is lost.
-    bool to_be_warned() const { return renewed() && !warned && !told_lost; }
+    bool to_be_warned() const { return renewed() && !untried && !warned && !told_lost; }
     /// From now on of this length, and renewed or not.
     void set_lease(duration, bool renewed);
     void warn();            ///< fires in_danger
@@ -96,6 +96,10 @@ public:
     time_point acts_at{};            ///< its place in the agenda
     time_point contact_at{};
     bool in_flight = false;     ///< a renewal is under way
+    int extensions = 0;         ///< so many are under way
+    bool once_more = false;     ///< another one is wanted, as soon as that is answered
+    bool unanswered = false;    ///< the last one was not answered
+    bool untried = false;       ///< it was fixed, and its first renewal is still to be answered
     bool abandoned = false;     ///< nobody is left to release it
     bool warned = false;        ///< of the danger that lasts now
     bool told_lost = false;     ///< the observer was, see engine::tell_lost()

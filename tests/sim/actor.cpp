@@ -13,7 +13,8 @@ actor::actor(world& w, seat& home, int number, const plan& p, time_point end)
     , number_{number}
     , plan_{p}
     , end_{end}
-    , dice_{w.chance.split()} {}
+    , dice_{w.chance.split()}
+    , further_{w.further.split()} {}
 
 asio::awaitable<void> actor::live() {
     while (world_.clock.now() < end_) {
@@ -109,6 +110,8 @@ asio::awaitable<void> actor::take_and_hold() {
     wanted how = draw_wanted();
     how.usual = built->lease;
     const cancellation plot = draw_cancellation();
+    if (further_.percent(plan_.people.blunders))
+        co_return co_await blunder_into(built, name, how, plot);
     const std::unique_ptr<grip> held =
         co_await acquire(world_, about(name), generation, built->lock(), how, plot);
     if (!held && generation != home_.generation) // and the next program is not there yet
@@ -127,8 +130,25 @@ asio::awaitable<void> actor::take_and_hold() {
         world_.log.note(about(name), "drops its lease");
         co_return;
     }
+    if (further_.percent(plan_.people.blunders))
+        co_return blunder_out_of(world_, *held, generation, another_thing_aside());
     const cancellation second_plot = draw_cancellation();
     co_await release(world_, *held, generation, second_plot);
+}
+
+/// Goes on when it has ended, or after a while.
+asio::awaitable<void> actor::blunder_into(std::shared_ptr<door> built, int name, wanted how,
+                                          cancellation plot) {
+    how.fixed.reset();
+    sim::blunder_into(world_, about(name), home_.of_program, built->lock(), how, plot,
+                      another_thing_aside());
+    co_await nap(dice_.between(duration{0}, plan_.people.pause));
+}
+
+/// Call it when that thing has ended.
+std::function<void()> actor::another_thing_aside() {
+    ++aside_;
+    return [this] { --aside_; };
 }
 
 asio::awaitable<void> actor::use(std::shared_ptr<door> built, grip& held, int generation) {
@@ -170,6 +190,8 @@ void actor::beside(asio::awaitable<void> work) {
 void actor::react(reactions& to, grip& held, int generation) {
     auto ask_anew = [this] { beside(take_and_hold()); };
     auto let_go = [this, &held, generation] {
+        if (!held.empty()) // a callback may ask for anything, and what it asks may lose the lock
+            (void)held.what().held.lost();
         auto releasing = [](world& w, grip& it, int of) -> asio::awaitable<void> {
             co_await release(w, it, of);
         };
@@ -190,13 +212,18 @@ asio::awaitable<void> actor::extend(grip& held, int generation) {
     o.generation = generation;
     auto call = std::make_unique<ongoing>(world_, o, draw_cancellation());
     auto answer = what.held.async_extend(lease_time{length}, call->token());
-    return finish_extending(std::move(call), std::move(answer));
+    std::optional<std::string> believed;
+    if (what.held.owns_lock())
+        believed = what.owner;
+    return finish_extending(std::move(call), std::move(answer), std::move(believed));
 }
 
 asio::awaitable<void> actor::finish_extending(std::unique_ptr<ongoing> call,
-                                              asio::awaitable<std::tuple<error_code>> pending) {
+                                              asio::awaitable<std::tuple<error_code>> pending,
+                                              std::optional<std::string> believed) {
     const std::tuple<error_code> answer = co_await std::move(pending);
-    call->ended(std::get<0>(answer));
+    if (call->ended(std::get<0>(answer)) == outcome::lease_lost && believed)
+        world_.checks().known_lost(call->what().who.name, *believed);
 }
 
 asio::awaitable<void> actor::ask(door& built, subject who, int generation) {
@@ -241,8 +268,21 @@ asio::awaitable<void> actor::force() {
     mutex m{*home_.program, world::name_of(name)};
     const operation o = deed_on(name, deed::force_unlock);
     ongoing call{world_, o};
+    const std::optional<std::string> ours = believed_here(name);
     const std::tuple<error_code, bool> answer = co_await m.async_force_unlock(call.token());
-    call.ended(std::get<0>(answer));
+    const bool was_locked = std::get<1>(answer);
+    const std::optional<holding> now = world_.server.inspect(world::name_of(name));
+    if (call.ended(std::get<0>(answer)) == outcome::done && was_locked && ours &&
+        (!now || now->owners.at(0) != *ours))
+        world_.checks().known_lost(name, *ours);
+}
+
+/// The owner of the hold of that name that somebody of this program believes in.
+std::optional<std::string> actor::believed_here(int name) const {
+    for (const claim* c : world_.books.believed())
+        if (c->who.client == home_.number && c->who.name == name && c->held.owns_lock())
+            return c->owner;
+    return std::nullopt;
 }
 
 } // namespace holdfast::sim

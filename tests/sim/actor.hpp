@@ -13,6 +13,7 @@
 #include <memory>
 #include <optional>
 #include <stop_token>
+#include <string>
 #include <tuple>
 
 namespace holdfast::sim {
@@ -41,6 +42,8 @@ private:
     };
 
     asio::awaitable<void> take_and_hold();
+    asio::awaitable<void> blunder_into(std::shared_ptr<door>, int name, wanted, cancellation);
+    std::function<void()> another_thing_aside();
     /// Inside the callbacks of its lease.
     struct reactions {
         using callback = std::optional<std::stop_callback<std::function<void()>>>;
@@ -52,12 +55,14 @@ private:
     asio::awaitable<void> extend(grip&, int generation);
     asio::awaitable<void> re_enter(door&, grip&, int generation);
     asio::awaitable<void> finish_extending(std::unique_ptr<ongoing>,
-                                           asio::awaitable<std::tuple<error_code>>);
+                                           asio::awaitable<std::tuple<error_code>>,
+                                           std::optional<std::string> believed);
     asio::awaitable<void> use_inner(std::unique_ptr<ongoing>, subject, int generation,
                                     duration longest,
                                     asio::awaitable<std::tuple<error_code, lease>>);
     asio::awaitable<void> ask(door&, subject, int generation);
     asio::awaitable<void> force();
+    std::optional<std::string> believed_here(int name) const;
     asio::awaitable<void> nap(duration);
     asio::awaitable<void> now_or_beside(asio::awaitable<void>);
     void beside(asio::awaitable<void>);
@@ -74,6 +79,7 @@ private:
     const plan& plan_;
     const time_point end_;
     dice dice_;
+    dice further_;  // for what came later
     int aside_ = 0; ///< what was begun and not waited for
     bool done_ = false;
 };

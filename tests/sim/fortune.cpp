@@ -20,6 +20,10 @@ void fortune::begin() {
             world_.play(cut(place, world_.chance.split()));
         if (m.closes > duration{})
             world_.play(replace(place, world_.chance.split()));
+        if (m.silences > duration{})
+            world_.play(silence(place, world_.further.split()));
+        if (m.denials > duration{})
+            world_.play(deny(place, world_.further.split()));
     }
     if (m.foreigners > duration{})
         world_.play(occupy(world_.chance.split()));
@@ -33,6 +37,9 @@ void fortune::heal() {
     world_.log.note({}, "ALL IS WELL from here on");
     for (seat& place : world_.seats) {
         place.net.mend();
+        place.net.silence(false);
+        for (int name = 0; name < world_.names(); ++name)
+            place.net.allow(name);
         place.net.set({.latency = plan_.usual.latency});
     }
     if (world_.rate() != 1)
@@ -58,6 +65,33 @@ asio::awaitable<void> fortune::cut(seat& place, dice d) {
         co_await pause(d, plan_.fate.cut_lasts / 2);
         world_.log.note({.client = place.number}, "reaches the server again");
         place.net.mend();
+    }
+}
+
+asio::awaitable<void> fortune::silence(seat& place, dice d) {
+    for (;;) {
+        co_await pause(d, plan_.fate.silences);
+        if (over())
+            co_return;
+        world_.log.note({.client = place.number}, "SILENCE, its connection is dead");
+        place.net.silence(true);
+        co_await pause(d, plan_.fate.silence_lasts / 2);
+        world_.log.note({.client = place.number}, "has a new connection");
+        place.net.silence(false);
+    }
+}
+
+asio::awaitable<void> fortune::deny(seat& place, dice d) {
+    for (;;) {
+        co_await pause(d, plan_.fate.denials);
+        if (over())
+            co_return;
+        const int name = d.between(0, world_.names() - 1);
+        world_.log.note({.client = place.number, .name = name}, "is not allowed any more");
+        place.net.deny(name);
+        co_await pause(d, plan_.how.lease_time / 2);
+        world_.log.note({.client = place.number, .name = name}, "is allowed again");
+        place.net.allow(name);
     }
 }
 

@@ -16,6 +16,8 @@ public:
 private:
     asio::awaitable<void> cut(seat&, dice);
     asio::awaitable<void> replace(seat&, dice);
+    asio::awaitable<void> silence(seat&, dice);
+    asio::awaitable<void> deny(seat&, dice);
     asio::awaitable<void> occupy(dice);
     asio::awaitable<void> trouble_server(dice);
     bool over() const { return world_.clock.now() >= end_; }

@@ -6,6 +6,7 @@
 #include "sim/checkers/belief.hpp"
 #include "sim/checkers/endings.hpp"
 #include "sim/checkers/exclusion.hpp"
+#include "sim/checkers/kept.hpp"
 #include "sim/checkers/left_behind.hpp"
 #include "sim/checkers/liveness.hpp"
 #include "sim/checkers/loss.hpp"
@@ -23,7 +24,8 @@ public:
         , liveness_{w}
         , belief_{w}
         , loss_{w}
-        , reports_{w} {}
+        , reports_{w}
+        , kept_{w} {}
 
     void after_step() { exclusion_.look(); }
 
@@ -44,9 +46,12 @@ public:
     void shared(const claim& c) { afterlife_.shared(c); }
     void released(const claim& c) { afterlife_.released(c); }
     void completed(const operation& o, outcome how) { endings_.completed(o, how); }
+    /// The store has told its client that this hold is gone.
+    void known_lost(int name, const std::string& owner) { loss_.known(name, owner); }
     void dropped(const operation& o) { endings_.dropped(o); }
     void heard(int client, int generation, const event& e) {
         reports_.heard(client, generation, e);
+        kept_.heard(client, generation, e);
     }
     void closed(const seat& place) { left_behind_.closed(place); }
 
@@ -67,6 +72,7 @@ private:
     belief belief_;
     loss loss_;
     reports reports_;
+    kept kept_;
 };
 
 } // namespace holdfast::sim

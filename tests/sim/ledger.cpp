@@ -25,17 +25,10 @@ const char* spelled(deed d) {
 }
 
 const char* spelled(outcome o) {
-    constexpr std::array words{"done",
-                               "nothing",
-                               "cancelled",
-                               "unreachable",
-                               "outcome_unknown",
-                               "lease_lost",
-                               "not_owner",
-                               "closed",
-                               "clock_unstable",
-                               "overloaded",
-                               "an error it should not have"};
+    constexpr std::array words{"done",        "nothing",         "cancelled",
+                               "unreachable", "outcome_unknown", "lease_lost",
+                               "not_owner",   "closed",          "clock_unstable",
+                               "overloaded",  "refused",         "an error it should not have"};
     return words.at(static_cast<std::size_t>(o));
 }
 
@@ -52,6 +45,7 @@ outcome meaning_of(const error_code& ec) {
         std::pair{errc::closed, outcome::closed},
         std::pair{errc::clock_unstable, outcome::clock_unstable},
         std::pair{errc::overloaded, outcome::overloaded},
+        std::pair{errc::refused, outcome::refused},
     };
     for (const auto& [code, meaning] : meanings)
         if (ec == code)
@@ -62,6 +56,11 @@ outcome meaning_of(const error_code& ec) {
 bool ledger::claimed(const std::string& owner) const {
     return std::any_of(claims_.begin(), claims_.end(),
                        [&](const claim* c) { return c->owner == owner; });
+}
+
+bool ledger::believed_of(const std::string& owner) const {
+    return std::any_of(claims_.begin(), claims_.end(),
+                       [&](const claim* c) { return c->owner == owner && c->held.owns_lock(); });
 }
 
 } // namespace holdfast::sim

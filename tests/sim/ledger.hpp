@@ -71,6 +71,7 @@ enum class outcome {
     closed,
     clock_unstable,
     overloaded,
+    refused,
     other,
 };
 
@@ -96,6 +97,8 @@ public:
 
     /// Whether anybody has a lease, believed or not, of that owner.
     bool claimed(const std::string& owner) const;
+    /// Whether anybody believes in one.
+    bool believed_of(const std::string& owner) const;
 
 private:
     operations under_way_;

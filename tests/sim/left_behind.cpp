@@ -66,14 +66,20 @@ void left_behind::watch(int name, ghost& seen) {
         seen = {owner, world_.clock.now()};
     const record& known = records_[owner];
     const time_point excused = std::max(seen.since, known.settles_at);
-    if (!known.copied && world_.clock.now() - excused > settled_within())
+    if (!known.copied && world_.clock.now() - excused > settled_within(name, owner))
         fail(name, owner + " holds the lock on the server, and nobody has it");
 }
 
+/// A right that is missing may be granted again.
+constexpr duration pause_after_denial{5000};
+
 /// The longest pause between two releases. A server whose clock cannot be trusted may grant what
 /// should be late, and then the lease is the bound.
-duration left_behind::settled_within() const {
-    constexpr duration longest_pause{1000};
+duration left_behind::settled_within(int name, const std::string& owner) const {
+    const auto client = static_cast<std::size_t>(world_.client_of(owner));
+    const time_point denied = world_.seats[client].net.last_denial(name);
+    const bool lately = world_.clock.now() - denied <= pause_after_denial + pause_after_denial;
+    const duration longest_pause = lately ? pause_after_denial : duration{1000};
     const duration usual = longest_pause + world_.how.command_timeout + duration{50};
     const bool trusted = world_.stepped_back() == duration{} && !world_.clock_was_slow();
     return trusted ? usual : usual + world_.stepped_back() + 2 * world_.how.lease_longest;

@@ -9,6 +9,8 @@
 
 #include <deque>
 #include <functional>
+#include <map>
+#include <set>
 #include <utility>
 
 namespace holdfast::sim {
@@ -23,6 +25,7 @@ struct weather {
     int doubled = 0;     ///< executed again a little later
     int broken = 0;      ///< the connection breaks at once; executed up to `slowness` later
     int deaf = 0;        ///< the next wake-up is lost
+    int no_room = 0;     ///< at the client: it is not sent
     duration slowness{};
     duration latency{}; ///< of each way, always: up to that much. No trouble.
 };
@@ -32,15 +35,23 @@ public:
     /// Told of each request and what becomes of it.
     using watcher = std::function<void(const memory::request&, const memory::fate&)>;
 
-    network(const sim_clock& time, dice d, duration command_timeout, watcher told)
+    /// `further`: for what came later, so that old seeds keep their meaning.
+    network(const sim_clock& time, dice d, dice further, duration command_timeout, watcher told)
         : time_{time}
         , dice_{d}
+        , further_{further}
         , command_timeout_{command_timeout}
         , told_{std::move(told)} {}
 
     void set(weather w) { weather_ = w; }
     void cut(bool refusing) { cut_ = refusing ? outage::refuses : outage::swallows; }
     void mend() { cut_ = outage::none; }
+
+    /// The connection dies without a word: nothing comes through, but over another one.
+    void silence(bool now) { silent_ = now; }
+    /// The server answers that whatever concerns that name is not allowed.
+    void deny(int name) { denied_.insert(name); }
+    void allow(int name) { denied_.erase(name); }
 
     /// What becomes of the next request of that kind; several wait their turn. Comes before all
     /// else, but not before a cut.
@@ -54,6 +65,13 @@ public:
     /// Until when what went wrong may still be felt: requests on their way, answers awaited.
     time_point troubled_until() const { return troubled_until_; }
     bool cut_off() const { return cut_ != outage::none; }
+    bool silent() const { return silent_; }
+    /// When anything went wrong last, but for what a silent connection or a right that is missing
+    /// explains; those, and for a name.
+    time_point last_mishap() const { return last_mishap_; }
+    time_point last_silence() const { return silent_ ? time_.now() : last_silence_; }
+    time_point last_denial(int name) const;
+    time_point last_want_of_room() const { return last_want_of_room_; }
     /// Nothing has gone wrong so far, no wake-up was lost.
     bool flawless() const { return !was_deaf_ && troubled_until_ == time_point{}; }
     bool troubles(const memory::fate&) const;
@@ -63,15 +81,24 @@ private:
     enum class outage { none, refuses, swallows };
 
     memory::fate draw();
+    void deny(const memory::request&, memory::fate&) const;
+    void note(const memory::request&, const memory::fate&);
 
     const sim_clock& time_;
     dice dice_;
+    dice further_;
     const duration command_timeout_;
     watcher told_;
     weather weather_;
     outage cut_ = outage::none;
     std::deque<std::pair<memory::verb, memory::fate>> planned_;
+    bool silent_ = false;
+    std::set<int> denied_;
     time_point troubled_until_{};
+    time_point last_mishap_{};
+    time_point last_silence_{};
+    time_point last_want_of_room_{};
+    std::map<int, time_point> last_denial_;
     bool was_deaf_ = false;
 };
 

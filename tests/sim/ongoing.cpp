@@ -11,6 +11,7 @@ namespace holdfast::sim {
 
 ongoing::ongoing(world& w, operation o, cancellation plot)
     : world_{w}
+    , what_{o}
     , id_{[&] {
         o.started_at = w.clock.now();
         return w.books.begin(o);
@@ -62,6 +63,8 @@ grip::grip(world& w, subject who, lease held, duration longest, taken_by how)
     claim& c = *claim_;
     c.on_lost.emplace(c.held.lost(), [&c, &w] {
         c.told_lost = true;
+        if (c.held.remaining() > duration{}) // also: it may be asked here
+            w.violated("loss is told", c.who.name, c.owner + ": it is lost, and has time left");
         w.log.note(c.who, "hears that it has lost the lock");
     });
     if (how == taken_by::acquisition)
@@ -158,6 +161,71 @@ asio::awaitable<outcome> release(world& w, grip& held, int generation, cancellat
     if (was_lost && how == outcome::done)
         w.violated("loss is told", who.name, "the release of a lost hold reports success");
     co_return how;
+}
+
+namespace {
+
+/// Has what it was granted for a moment, and throws.
+class blunderer {
+public:
+    blunderer(world& w, subject who, duration longest, std::unique_ptr<ongoing> call,
+              std::function<void()> over)
+        : world_{w}
+        , who_{who}
+        , longest_{longest}
+        , call_{std::move(call)}
+        , over_{std::move(over)} {}
+
+    void operator()(const error_code& ec, lease got) { throw_at(granted{ec, std::move(got)}); }
+    void operator()(const error_code& ec, std::optional<lease> got) {
+        throw_at(granted{ec, std::move(got)});
+    }
+    void operator()(const error_code& ec) { throw_at(granted{ec, {}}, true); }
+
+private:
+    void throw_at(granted answer, bool none_expected = false) {
+        const bool got = !answer.code && answer.got;
+        call_->ended(answer.code, got || none_expected);
+        if (got)
+            const grip for_a_moment{world_, who_, std::move(*answer.got), longest_};
+        over_();
+        throw world_.about_to_throw(who_);
+    }
+
+    world& world_;
+    subject who_;
+    duration longest_;
+    std::unique_ptr<ongoing> call_;
+    std::function<void()> over_;
+};
+
+} // namespace
+
+void blunder_into(world& w, subject who, int generation, basic_mutex& m, wanted how,
+                  cancellation plot, std::function<void()> over) {
+    operation o{.what = how.how, .who = who, .patience = how.patience};
+    o.generation = generation;
+    auto call = std::make_unique<ongoing>(w, o, plot);
+    const ongoing& begun = *call;
+    const duration longest = how.usual.value_or(w.how.lease_time);
+    auto handler = begun.bind(blunderer{w, who, longest, std::move(call), std::move(over)});
+    switch (how.how) {
+    case deed::lock:
+        return m.async_lock(std::move(handler));
+    case deed::try_lock:
+        return m.async_try_lock(std::move(handler));
+    default:
+        return m.async_try_lock_for(how.patience, std::move(handler));
+    }
+}
+
+void blunder_out_of(world& w, grip& held, int generation, std::function<void()> over) {
+    const subject who = held.what().who;
+    operation o{.what = deed::unlock, .who = who};
+    o.generation = generation;
+    auto call = std::make_unique<ongoing>(w, o);
+    lease out = held.take_out();
+    out.async_unlock(blunderer{w, who, {}, std::move(call), std::move(over)});
 }
 
 } // namespace holdfast::sim

@@ -13,8 +13,10 @@
 #include <boost/asio/cancellation_signal.hpp>
 #include <boost/asio/use_awaitable.hpp>
 
+#include <functional>
 #include <memory>
 #include <optional>
+#include <utility>
 
 namespace holdfast::sim {
 
@@ -36,13 +38,21 @@ public:
         return asio::bind_cancellation_slot(signal_->slot(), asio::as_tuple(asio::use_awaitable));
     }
 
+    /// The same for a handler.
+    template <typename Handler>
+    auto bind(Handler handler) const {
+        return asio::bind_cancellation_slot(signal_->slot(), std::move(handler));
+    }
+
     /// `got`: what an operation that answers something has got.
     outcome ended(const error_code&, bool got = true);
+    const operation& what() const { return what_; }
 
 private:
     void cancel(asio::cancellation_type);
 
     world& world_;
+    const operation what_;
     const std::uint64_t id_;
     std::shared_ptr<asio::cancellation_signal> signal_;
     bool ended_ = false;
@@ -80,5 +90,11 @@ struct wanted {
 asio::awaitable<std::unique_ptr<grip>> acquire(world&, subject, int generation, basic_mutex&,
                                                wanted, cancellation = {});
 asio::awaitable<outcome> release(world&, grip&, int generation, cancellation = {});
+
+// The same with a handler that throws. Begun, and not waited for; `over` is called before it
+// throws.
+void blunder_into(world&, subject, int generation, basic_mutex&, wanted, cancellation,
+                  std::function<void()> over);
+void blunder_out_of(world&, grip&, int generation, std::function<void()> over);
 
 } // namespace holdfast::sim

@@ -25,6 +25,7 @@ struct habits {
     int forces = 0;      ///< somebody's hold, instead of taking it
     int reacts = 0;      ///< releases when in danger, asks anew when lost, inside the callback
     int throws_away = 0; ///< destroys the lock object while it waits
+    int blunders = 0;    ///< its handler throws
     duration pause{};    ///< between two deeds, at most
     duration holds{};    ///< at most
     duration patience{};
@@ -37,7 +38,10 @@ struct mishaps {
     duration closes{};    ///< a program ends, and another starts
     duration foreigners{};
     bool rude_foreigners = false; ///< take it from whoever holds it
-    duration server{};            ///< one of the following
+    duration silences{};          ///< a connection dies without a word
+    duration silence_lasts{};
+    duration denials{}; ///< a name is not allowed for a while, and its neighbours are
+    duration server{};  ///< one of the following
     bool restarts = false;
     bool evicts = false;
     bool steps = false;

@@ -73,6 +73,9 @@ private:
 
     void peace() {
         world_.run_for(bound());
+        if (!world_.all_came_out())
+            world_.violated("nothing throws", -1,
+                            "what a handler threw was swallowed, or repeated");
         if (!world_.verdict())
             world_.checks().at_peace();
     }

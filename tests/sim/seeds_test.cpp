@@ -59,7 +59,13 @@ TEST(Seeds, KeepEveryInvariantAndRareThingsHappen) {
           "extend",
           "  FAULT: the connection breaks after {} ms; executed after {} ms",
           "  FAULT: executed again {} ms later",
-          "  and with it owner {}"})
+          "  and with it owner {}",
+          "  over another connection",
+          "  FAULT: there is no room for it",
+          "  FAULT: it is not allowed",
+          "  FAULT: the renewal of owner {} is not allowed",
+          "SILENCE, its connection is dead",
+          "what a handler threw has come out"})
         EXPECT_TRUE(seen.contains(rare)) << "never happened: " << rare;
 }
 

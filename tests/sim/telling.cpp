@@ -66,6 +66,8 @@ void tell_of_request(trace& log, int client, const memory::request& r, const mem
                  "  and with it owner {}", static_cast<std::int64_t>(r.holds[i].owner.number));
     if (f.refused)
         log.note(who, "  FAULT: it is never sent");
+    else if (f.overloaded)
+        log.note(who, "  FAULT: there is no room for it");
     else if (f.request_lost)
         log.note(who, "  FAULT: the request is lost");
     else if (f.cut_off)
@@ -75,6 +77,14 @@ void tell_of_request(trace& log, int client, const memory::request& r, const mem
         log.note(who, "  FAULT: the answer is lost; executed after {} ms", f.request_delay);
     else if (troubled)
         log.note(who, "  FAULT: takes {} ms there and {} ms back", f.request_delay, f.answer_delay);
+    if (f.denied)
+        log.note(who, "  FAULT: it is not allowed");
+    for (const std::size_t place : f.denied_holds)
+        log.note({.client = client, .name = world::number_of(r.holds[place].name.text)},
+                 "  FAULT: the renewal of owner {} is not allowed",
+                 static_cast<std::int64_t>(r.holds[place].owner.number));
+    if (r.elsewhere)
+        log.note(who, "  over another connection");
     if (f.executed_again)
         log.note(who, "  FAULT: executed again {} ms later", *f.executed_again);
     if (f.wake_up_lost)

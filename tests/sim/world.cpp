@@ -6,6 +6,8 @@
 #include "store/memory/server_state.hpp"
 #include "sync/mutants.hpp"
 
+#include <holdfast/error.hpp>
+
 #include <boost/asio/co_spawn.hpp>
 
 #include <algorithm>
@@ -20,6 +22,7 @@ constexpr double rate_promised = 1.01;
 world::world(std::uint64_t seed, rules r, int names)
     : how{r}
     , chance{seed}
+    , further{~seed}
     , sightings_(static_cast<std::size_t>(names))
     , doubt_until_(static_cast<std::size_t>(names))
     , checks_{std::make_unique<inspection>(*this)} {
@@ -35,7 +38,7 @@ seat& world::add_seat(weather w) {
         sent(seats[static_cast<std::size_t>(number)], r, f);
     };
     seats.emplace_back(number, chance.split(),
-                       network{clock, chance.split(), how.command_timeout, told});
+                       network{clock, chance.split(), further.split(), how.command_timeout, told});
     seat& place = seats.back();
     place.net.set(w);
     start_program(place);
@@ -96,13 +99,33 @@ void world::after_steps(std::size_t count, std::function<void()> act) {
 void world::run_until(time_point end) {
     do {
         do {
-            while (!verdict_ && clock.step())
+            while (!verdict_ && step())
                 after_step();
         } while (!verdict_ && clock.jump_to_next(clock.now())); // everybody whose moment it is
         at_rest();
     } while (!verdict_ && clock.jump_to_next(end));
     if (!verdict_)
         clock.run_until(end);
+}
+
+/// As a program whose owner catches what its handlers throw, and runs on.
+bool world::step() {
+    try {
+        return clock.step();
+    } catch (const blunder&) {
+        ++came_out_;
+        log.note({}, "what a handler threw has come out");
+        return true;
+    }
+}
+
+world::blunder::blunder()
+    : system_error{make_error_code(errc::unreachable), "a handler's own"} {}
+
+world::blunder world::about_to_throw(subject who) {
+    ++thrown_;
+    log.note(who, "throws");
+    return {};
 }
 
 void world::after_step() {

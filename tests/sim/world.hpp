@@ -14,6 +14,7 @@
 #include <holdfast/observer.hpp>
 
 #include <boost/asio/io_context.hpp>
+#include <boost/system/system_error.hpp>
 
 #include <deque>
 #include <functional>
@@ -79,6 +80,7 @@ public:
     memory::server server{clock};
     const rules how;
     dice chance;
+    dice further; ///< for what came later, so that old seeds keep their meaning
     trace log{clock};
     ledger books;
     std::deque<seat> seats;
@@ -93,6 +95,11 @@ public:
 
     // Until that moment, or the first violation.
     void run_until(time_point);
+    /// A handler of a user's is about to throw what it returns.
+    struct blunder;
+    blunder about_to_throw(subject);
+    bool all_came_out() const { return thrown_ == came_out_; } ///< of what was thrown
+
     void run_for(duration d) { run_until(clock.now() + d); }
     duration elapsed() const { return clock.now() - start_; }
 
@@ -122,6 +129,7 @@ public:
     inspection& checks() { return *checks_; }
 
 private:
+    bool step();
     void after_step();
     void at_rest();
     void look_at_server();
@@ -143,10 +151,17 @@ private:
     double rate_ = 1;
     bool faithful_ = true;
     bool stepped_ = false;
+    std::size_t thrown_ = 0;
+    std::size_t came_out_ = 0;
     bool was_slow_ = false;
     duration stepped_back_{};
     std::optional<violation> verdict_;
     std::unique_ptr<inspection> checks_;
+};
+
+/// Of the kind that the library itself catches elsewhere.
+struct world::blunder : boost::system::system_error {
+    blunder();
 };
 
 } // namespace holdfast::sim

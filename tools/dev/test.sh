@@ -57,6 +57,6 @@ run_layer() {
   local preset=$1 layer=$2 folder=$results/$1/$2
   shift 2
   mkdir -p "$folder"
-  GTEST_OUTPUT=xml:$folder/ ctest --preset "$preset" -L "^$layer\$" --no-label-summary "$@" \
-    --output-junit "$folder/ctest.junit"
+  GTEST_OUTPUT=xml:$folder/ HOLDFAST_RESULTS=$folder ctest --preset "$preset" -L "^$layer\$" \
+    --no-label-summary "$@" --output-junit "$folder/ctest.junit"
 }

@@ -5,11 +5,13 @@
 
 #include <holdfast/store.hpp>
 
+#include <cstddef>
 #include <functional>
 #include <memory>
 #include <optional>
 #include <span>
 #include <string_view>
+#include <vector>
 
 namespace holdfast::memory {
 
@@ -24,6 +26,9 @@ struct fate {
                                               ///< sent: no answer, but it may still be executed
     std::optional<duration> executed_again{}; ///< a second time, this long after the first
     bool wake_up_lost = false; ///< the next wake-up of this client's is not delivered
+    bool overloaded = false;   ///< `errc::overloaded` at once: no room for it, never sent
+    bool denied = false;       ///< the server answers `errc::refused`, and does nothing
+    std::vector<std::size_t> denied_holds{}; ///< likewise of these of a renewal, by their places
 };
 
 enum class verb { look, renew, release, inspect, force };
@@ -34,6 +39,7 @@ struct request {
     std::string_view name{};       ///< of the lock; of the first, if it is about several
     std::span<const hold> holds{}; ///< whom it is about; none for `inspect` and `force`
     duration lease_time{};         ///< asked for by `look` and `renew`
+    bool elsewhere = false;        ///< over another connection than one that was not answered
 };
 
 using fault_function = std::function<fate(const request&)>;

@@ -69,4 +69,11 @@ void fail_outcome_unknown() {
     throw boost::system::system_error{make_error_code(errc::outcome_unknown)};
 }
 
+void fail_overloaded() {
+    throw boost::system::system_error{make_error_code(errc::overloaded)};
+}
+void fail_denied() {
+    throw boost::system::system_error{make_error_code(errc::refused)};
+}
+
 } // namespace holdfast::memory

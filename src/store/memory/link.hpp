@@ -2,7 +2,7 @@
 // One client's way to the server. What a request meets on it, the test's fault function says:
 //
 //     asked ──request_delay──▶ executed ──answer_delay──▶ answered
-//       └─ command_timeout or cut_off ──▶ outcome_unknown; what is under way goes on
+//       └─ command_timeout, answer_by or cut_off ──▶ outcome_unknown; what is under way goes on
 #pragma once
 
 #include "runtime/remote_clock.hpp"
@@ -33,11 +33,20 @@ public:
          const store_context&);
 
     /// Has `execute` (which answers a T) happen at the server, and learns the server's time from
-    /// the answer. Throws `errc::unreachable`, `errc::outcome_unknown` or `errc::closed`.
+    /// the answer. One that comes after `answer_by` is not waited for. Throws `errc::unreachable`,
+    /// `errc::outcome_unknown` or `errc::closed`.
     template <typename T>
     asio::awaitable<reply<T>> call(const request& what, std::function<T(server::state&)> execute) {
-        const fate f = faults_ && !closed_ ? faults_(what) : fate{};
-        return carry<T>(shared_from_this(), f, std::move(execute));
+        const fate f = decide(what);
+        return carry<T>(shared_from_this(), f, std::move(execute), time_point::max());
+    }
+
+    /// For who has to know it before: what becomes of a request.
+    fate decide(const request& what) const { return faults_ && !closed_ ? faults_(what) : fate{}; }
+    template <typename T>
+    asio::awaitable<reply<T>> call(const fate& f, std::function<T(server::state&)> execute,
+                                   time_point answer_by) {
+        return carry<T>(shared_from_this(), f, std::move(execute), answer_by);
     }
 
     /// Fails what is under way. Nothing of it reaches the server any more.
@@ -60,7 +69,8 @@ private:
 
     template <typename T>
     static asio::awaitable<reply<T>> carry(std::shared_ptr<link>, fate,
-                                           std::function<T(server::state&)> execute);
+                                           std::function<T(server::state&)> execute,
+                                           time_point answer_by);
     template <typename T>
     void arrive(fate, time_point sent_at, std::function<T(server::state&)> execute,
                 std::shared_ptr<parcel<T>>);
@@ -85,19 +95,25 @@ private:
 [[noreturn]] void fail_closed();
 [[noreturn]] void fail_unreachable();
 [[noreturn]] void fail_outcome_unknown();
+[[noreturn]] void fail_overloaded();
+[[noreturn]] void fail_denied();
 
 template <typename T>
 asio::awaitable<reply<T>> link::carry(std::shared_ptr<link> self, fate f,
-                                      std::function<T(server::state&)> execute) {
+                                      std::function<T(server::state&)> execute,
+                                      time_point answer_by) {
     if (self->closed_)
         fail_closed();
     self->deaf_ = self->deaf_ || f.wake_up_lost;
     if (f.refused)
         fail_unreachable();
+    if (f.overloaded)
+        fail_overloaded();
 
     const time_point sent_at = self->now();
     const duration patience = self->command_timeout_;
-    const time_point limit = sent_at + std::min(patience, f.cut_off.value_or(patience));
+    const time_point limit =
+        std::min(answer_by, sent_at + std::min(patience, f.cut_off.value_or(patience)));
     const auto sent = std::make_shared<parcel<T>>();
     if (!f.request_lost) {
         auto arrive = [self, f, sent_at, execute, sent] {
@@ -115,14 +131,16 @@ asio::awaitable<reply<T>> link::carry(std::shared_ptr<link> self, fate f,
         fail_outcome_unknown();
     const reply<T>& got = *sent->answer;
     self->server_clock_.learn(got.sent_at, got.received_at, got.server_now);
+    if (f.denied)
+        fail_denied();
     co_return got;
 }
 
 template <typename T>
 void link::arrive(fate f, time_point sent_at, std::function<T(server::state&)> execute,
                   std::shared_ptr<parcel<T>> sent) {
-    reply<T> answer{execute(*server_), sent_at, {}, server_->now()};
-    if (f.executed_again)
+    reply<T> answer{f.denied ? T{} : execute(*server_), sent_at, {}, server_->now()};
+    if (f.executed_again && !f.denied)
         at(now() + *f.executed_again, [server = server_, execute] { (void)execute(*server); });
     if (f.answer_lost)
         return;

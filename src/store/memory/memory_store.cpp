@@ -4,6 +4,10 @@
 #include "store/memory/ear.hpp"
 #include "store/memory/place.hpp"
 
+#include <holdfast/error.hpp>
+
+#include <algorithm>
+
 namespace holdfast::memory {
 namespace {
 
@@ -19,6 +23,21 @@ public:
 private:
     ear ear_;
 };
+
+std::vector<std::size_t> places_allowed(std::size_t count, const std::vector<std::size_t>& denied) {
+    std::vector<std::size_t> allowed;
+    for (std::size_t i = 0; i < count; ++i)
+        if (std::find(denied.begin(), denied.end(), i) == denied.end())
+            allowed.push_back(i);
+    return allowed;
+}
+
+std::vector<hold> picked(const std::vector<hold>& holds, const std::vector<std::size_t>& places) {
+    std::vector<hold> some;
+    for (const std::size_t place : places)
+        some.push_back(holds.at(place));
+    return some;
+}
 
 } // namespace
 
@@ -43,22 +62,25 @@ asio::awaitable<void> memory_locks::renew(hold_list asked_about, const renewal_w
     if (holds.empty())
         co_return;
     const duration lease_time = how.lease_time;
-    const request asked{verb::renew, holds.front().name.text, holds, lease_time};
-    std::function<std::vector<bool>(server::state&)> execute =
-        [holds, lease_time](server::state& server) { return server.renew(holds, lease_time); };
-    std::optional<boost::system::system_error> failed;
-    std::vector<bool> held(holds.size());
+    const request asked{verb::renew, holds.front().name.text, holds, lease_time, how.elsewhere};
+    const fate f = link_->decide(asked);
+    const std::vector<std::size_t> allowed = places_allowed(holds.size(), f.denied_holds);
+    std::function<std::vector<bool>(server::state&)> execute = [allowed = picked(holds, allowed),
+                                                                lease_time](server::state& server) {
+        return server.renew(allowed, lease_time);
+    };
+    std::vector<bool> held;
     try {
-        held = (co_await link_->call(asked, std::move(execute))).said;
+        held = (co_await link_->call(f, std::move(execute), how.answer_by)).said;
     } catch (const boost::system::system_error& e) {
-        failed = e;
+        for (std::size_t i = 0; i < holds.size(); ++i)
+            to.failed(i, e);
+        co_return;
     }
-    for (std::size_t i = 0; i < holds.size(); ++i) {
-        if (failed)
-            to.failed(i, *failed);
-        else
-            to.renewed(i, held[i] ? answer{.granted = true, .term = lease_time} : answer{});
-    }
+    for (std::size_t i = 0; i < allowed.size(); ++i)
+        to.renewed(allowed[i], held[i] ? answer{.granted = true, .term = lease_time} : answer{});
+    for (const std::size_t denied : f.denied_holds)
+        to.failed(denied, boost::system::system_error{make_error_code(errc::refused)});
 }
 
 asio::awaitable<release_answer> memory_locks::release(hold what) {

@@ -2,7 +2,7 @@
 // A released hold stays released: nothing renews it, nothing asks for it again, and no second
 // acquisition uses its owner number. But before its release is sent it may be handed on to another
 // waiter of the same client, so often and for so long as the budget says, and with enough of its
-// term left to be worth having.
+// term left to be worth having, but not far more than the heir asked for.
 #pragma once
 
 #include "sim/world.hpp"
@@ -65,6 +65,8 @@ private:
         const seat& home = world_.seats[static_cast<std::size_t>(c.who.client)];
         if (c.held.remaining() < c.longest / 2 && home.generation == home.of_program)
             fail(c.who.name, "handed on with hardly any time left: " + c.owner);
+        if (c.held.remaining() > 2 * c.longest)
+            fail(c.who.name, "handed on with far more time than was asked for: " + c.owner);
     }
 
     void sent(const memory::request& r, const hold& h) {

@@ -58,8 +58,8 @@ private:
             return how.release_patience + answer;
         case deed::share:
             return slack;
-        case deed::extend:
-            return answer;
+        case deed::extend: // which is asked for once more, over another connection
+            return answer + how.command_timeout;
         case deed::close:
             return how.close_patience + how.release_patience + slack;
         case deed::try_lock:
@@ -91,7 +91,10 @@ private:
         case outcome::clock_unstable:
             return world_.clock_was_stepped() || world_.rate() != 1;
         case outcome::overloaded:
-            return acquires(o.what) && waiting_beside(o) >= world_.how.waiters_max;
+            return place.net.last_want_of_room() >= o.started_at ||
+                   (acquires(o.what) && waiting_beside(o) >= world_.how.waiters_max);
+        case outcome::refused:
+            return place.net.last_denial(o.who.name) >= o.started_at;
         case outcome::lease_lost:
             return !acquires(o.what) || troubled;
         default:

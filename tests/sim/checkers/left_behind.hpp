@@ -38,7 +38,7 @@ private:
     bool wanted(int name, const std::string& owner) const;
     bool of_closed_program(const std::string& owner) const;
     void watch(int name, ghost&);
-    duration settled_within() const;
+    duration settled_within(int name, const std::string& owner) const;
     void check_rest(const char* when);
     void check_engine(const sync::engine&, const std::string& of);
     void fail(int name, std::string story);

@@ -24,6 +24,13 @@ public:
         }
     }
 
+    /// Its own client was told that the store has it no more: by a refusal, or since it was forced.
+    void known(int name, const std::string& owner) {
+        if (world_.books.believed_of(owner))
+            world_.violated("loss is told", name,
+                            owner + ": its client was told that it is gone, and it is believed");
+    }
+
 private:
     void check_told(const claim& c) {
         if (!c.told_lost)

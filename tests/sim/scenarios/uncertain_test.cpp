@@ -5,7 +5,13 @@
 namespace holdfast::sim {
 namespace {
 
-struct Uncertain : story {};
+struct Uncertain : story {
+    static asio::awaitable<void> extend_once(claim& what, duration length) {
+        what.longest = std::max(what.longest, length);
+        const lease_time asked{length};
+        (void)co_await what.held.async_extend(asked, asio::as_tuple(asio::use_awaitable));
+    }
+};
 
 TEST_F(Uncertain, AGrantWhoseAnswerWasLostIsFoundByAskingAgain) {
     alice.net.next(memory::verb::look, {.answer_lost = true});
@@ -137,6 +143,27 @@ TEST_F(Uncertain, AReleaseIsRepeatedAsLongAsTheLastRenewalMayLast) {
         alice.net.cut(true);
         EXPECT_EQ(co_await give_back(mine), outcome::unreachable);
         co_await until(lease + 1s);
+        alice.net.mend();
+        co_await sleep(1100ms);
+        EXPECT_EQ(holder(), "");
+    };
+    play(scene);
+}
+
+// What was found by a seed: the extension is carried out, the term ends before its answer is given
+// up, and what is released then counts on the shorter lease.
+TEST_F(Uncertain, AnExtensionThatWasNotAnsweredIsReleasedAfterItsHoldIsLost) {
+    const duration term = w.how.command_timeout / 2;
+    auto scene = [&]() -> asio::awaitable<void> {
+        const wanted how = fixed(term);
+        held mine = co_await take(alice, how);
+        alice.net.next(memory::verb::renew, {.answer_lost = true});
+        w.play(extend_once(mine->what(), w.how.lease_time));
+        co_await until(term / 2);
+        alice.net.cut(true);
+        co_await until(term + w.how.command_timeout);
+        EXPECT_TRUE(mine->what().told_lost);
+        EXPECT_NE(holder(), "");
         alice.net.mend();
         co_await sleep(1100ms);
         EXPECT_EQ(holder(), "");

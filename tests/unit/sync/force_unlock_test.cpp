@@ -63,6 +63,19 @@ TEST_F(ForceUnlock, ThroughAnotherClientReachesTheHolderWithItsNextRenewal) {
     EXPECT_EQ(alice.ear->last(event_kind::lost)->cause, event_cause::refused);
 }
 
+TEST_F(ForceUnlock, WhoseAnswerComesLateLeavesANewerHoldAlone) {
+    lease mine = taken(hers);
+    alice.planned.emplace_back(verb::force, fate{.answer_delay = 100ms});
+    hers.async_force_unlock(forced.handler());
+    settle();
+    mine.async_unlock(said{}.handler());
+    settle();
+    const lease newer = taken(hers);
+    run_for(100ms);
+    EXPECT_TRUE(forced.value());
+    EXPECT_TRUE(newer.owns_lock());
+}
+
 TEST_F(ForceUnlock, ThatCannotReachTheStoreSaysSo) {
     const lease mine = taken(hers);
     alice.always.refused = true;

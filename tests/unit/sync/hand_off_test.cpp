@@ -145,6 +145,86 @@ TEST_F(HandOff, NobodyBeginsWithLessThanHalfOfWhatItAskedFor) {
     release(next.take());
 }
 
+TEST_F(HandOff, NobodyInheritsMoreThanTwiceOfWhatItAskedFor) {
+    actor& alice = enter(budget(1000, 1h));
+    mutex longest{alice, "stock", lease_time{600s}}, longer{alice, "stock", lease_time{9s}};
+    mutex shorter{alice, "stock", lease_time{5s}};
+    said<lease> first, second;
+    lease held = taken(longest);
+    shorter.async_lock(first.handler());
+    longer.async_lock(second.handler());
+    settle();
+    release(std::move(held));
+    EXPECT_EQ(alice.count(verb::release), 1u) << "600 s were inherited";
+    ASSERT_TRUE(first.well());
+    EXPECT_LE(server.inspect("stock")->remaining.value(), 5s);
+    release(first.take());
+    EXPECT_EQ(alice.count(verb::release), 1u);
+    shorter.async_lock(first.handler());
+    settle();
+    release(second.take());
+    EXPECT_EQ(alice.count(verb::release), 1u) << "what is left of 9 s is no more than twice 5 s";
+    release(first.take());
+}
+
+TEST_F(HandOff, WhatAnUnansweredExtensionMayHaveBroughtIsNotInherited) {
+    actor& alice = enter(budget(1000, 1h));
+    mutex stock{alice, "stock"};
+    std::array<said<lease>, 1> waiters;
+    lease held = taken_before(stock, waiters);
+    alice.planned.emplace_back(verb::renew, fate{.answer_lost = true});
+    held.async_extend(lease_time{600s}, said{}.handler());
+    run_for(4s);
+    release(std::move(held));
+    EXPECT_EQ(alice.count(verb::release), 1u);
+    ASSERT_TRUE(waiters[0].well());
+    EXPECT_LE(server.inspect("stock")->remaining.value(), 30s);
+    release(waiters[0].take());
+}
+
+TEST_F(HandOff, AHoldThatIsBeingExtendedIsReleased) {
+    for (const bool refused : {false, true}) {
+        actor& alice = enter(budget(1000, 1h));
+        mutex stock{alice, "stock"};
+        std::array<said<lease>, 1> waiters;
+        lease held = taken_before(stock, waiters);
+        if (refused)
+            server.evict("stock");
+        alice.planned.emplace_back(verb::renew, fate{.answer_delay = 100ms});
+        said<> extended;
+        held.async_extend(lease_time{31s}, extended.handler());
+        run_for(50ms);
+        release(std::move(held));
+        EXPECT_EQ(alice.count(verb::release), 1u);
+        run_for(100ms);
+        EXPECT_TRUE(extended.done());
+        ASSERT_TRUE(waiters[0].well());
+        EXPECT_TRUE(waiters[0].value().owns_lock());
+        EXPECT_EQ(server.inspect("stock")->owners.at(0), waiters[0].value().owner());
+        release(waiters[0].take());
+    }
+}
+
+TEST_F(HandOff, AForceUnlockThatIsUnderWayReachesTheHeir) {
+    actor& alice = enter(budget(1000, 1h));
+    mutex stock{alice, "stock"};
+    std::array<said<lease>, 1> waiters;
+    lease held = taken_before(stock, waiters);
+    alice.planned.emplace_back(verb::force, fate{.request_delay = 100ms});
+    said<bool> forced;
+    stock.async_force_unlock(forced.handler());
+    run_for(50ms);
+    release(std::move(held));
+    ASSERT_TRUE(waiters[0].well());
+    const lease heir = waiters[0].take();
+    EXPECT_TRUE(heir.owns_lock());
+    run_for(50ms);
+    EXPECT_TRUE(forced.value());
+    EXPECT_TRUE(heir.lost().stop_requested());
+    EXPECT_FALSE(heir.owns_lock());
+    EXPECT_EQ(alice.ear->last(event_kind::lost)->cause, event_cause::forced);
+}
+
 TEST_F(HandOff, TheTermIsOneAndIsRenewedWhenItWasDue) {
     actor& alice = enter(budget(1000, 1h));
     mutex stock{alice, "stock"};

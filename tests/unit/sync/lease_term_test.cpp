@@ -53,13 +53,43 @@ TEST(LeaseTerm, RenewalLeavesRoomForTwoFailuresBeforeTheEnd) {
 TEST(LeaseTerm, TheShortestLeaseIsRenewedOnceAMillisecondAndNotWithoutPause) {
     EXPECT_EQ(renewal_period(1ms), 1ms);
     EXPECT_EQ(renewal_period(2ms), 1ms);
-    EXPECT_EQ(retry_period(1ms), 1ms);
+    EXPECT_EQ(retry_period(1ms, 1ms), 1ms);
 }
 
 TEST(LeaseTerm, AFailedRenewalIsRepeatedAfterATenthOfTheLeaseAndWithinASecond) {
-    EXPECT_EQ(retry_period(3s), 300ms);
-    EXPECT_EQ(retry_period(30s), 1s);
-    EXPECT_EQ(retry_period(ten_years), 1s);
+    EXPECT_EQ(retry_period(3s, 2s), 300ms);
+    EXPECT_EQ(retry_period(30s, 20s), 1s);
+    EXPECT_EQ(retry_period(ten_years, ten_years), 1s);
+}
+
+TEST(LeaseTerm, ShortBeforeTheEndTheLastRepetitionsComeSooner) {
+    EXPECT_EQ(retry_period(30s, 2s), 500ms);
+    EXPECT_EQ(retry_period(30s, 10ms), 100ms) << "but they do not spin";
+}
+
+TEST(LeaseTerm, AnAnswerIsWaitedForForAPartOfWhatIsLeft) {
+    EXPECT_EQ(answer_period(3s), 682ms);
+    EXPECT_EQ(answer_period(20s), 5461ms);
+    EXPECT_EQ(answer_period(20s), answer_period(19s)) << "they travel together";
+    EXPECT_EQ(answer_period(500ms), 300ms);
+    EXPECT_EQ(answer_period(-1s), 300ms);
+    for (duration left = 1s; left <= ten_years; left = left * 3 / 2) {
+        EXPECT_LE(answer_period(left), left / 3) << left.count();
+        EXPECT_GE(answer_period(left), std::min(left / 7, answer_period(1s))) << left.count();
+    }
+}
+
+TEST(LeaseTerm, ARenewalThatIsNotAnsweredLeavesRoomForAnother) {
+    for (duration lease = 1s; lease <= ten_years; lease = lease * 5 / 4) {
+        const duration term = lease - margin(lease);
+        duration left = term - renewal_period(lease);
+        left -= answer_period(left);
+        left -= retry_period(lease, left);
+        EXPECT_GE(left, lease / 5) << lease.count();
+        if (lease >= 5s) {
+            EXPECT_GE(left, danger_period(lease)) << "it is not even warned: " << lease.count();
+        }
+    }
 }
 
 } // namespace

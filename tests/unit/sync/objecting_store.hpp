@@ -14,6 +14,7 @@
 #include <set>
 #include <string>
 #include <utility>
+#include <vector>
 
 namespace holdfast::sync {
 
@@ -21,7 +22,13 @@ namespace holdfast::sync {
 struct interference {
     /// What to throw at a request of that kind; nothing: let it through.
     std::function<error_code(memory::verb)> objects{};
-    std::set<doubter*> watchers{}; ///< one for each hold that is watched over
+    /// What came of one hold of a renewal that was let through: a code takes the place of a yes.
+    std::function<error_code(const hold&)> spoils{};
+    std::set<doubter*> watchers{};        ///< one for each hold that is watched over
+    std::vector<renewal_wishes> wishes{}; ///< of each renewal that was asked for
+
+    bool keeps_queues = false; ///< a place that was looked at must be left, even if it was busy
+    int places_left = 0;       ///< so often has leaving one succeeded
 
     void object(memory::verb what) const {
         if (const error_code ec = objects ? objects(what) : error_code{})
@@ -43,24 +50,55 @@ private:
     doubter& whom_;
 };
 
+/// Reports what a test wants of some, and the truth of the others.
+class spoiling_sink final : public renewal_sink {
+public:
+    spoiling_sink(hold_list holds, const interference& by, renewal_sink& to)
+        : holds_{holds}
+        , by_{by}
+        , to_{to} {}
+
+    void renewed(std::size_t which, const answer& said) override {
+        if (const error_code ec = by_.spoils ? by_.spoils(*holds_[which]) : error_code{})
+            to_.failed(which, boost::system::system_error{ec, "the server's own words"});
+        else
+            to_.renewed(which, said);
+    }
+    void failed(std::size_t which, const boost::system::system_error& why) override {
+        to_.failed(which, why);
+    }
+
+private:
+    hold_list holds_;
+    const interference& by_;
+    renewal_sink& to_;
+};
+
 class objecting_place final : public place {
 public:
-    objecting_place(std::unique_ptr<place> real, const interference& by)
+    objecting_place(std::unique_ptr<place> real, interference& by)
         : real_{std::move(real)}
         , by_{by} {}
 
     asio::awaitable<answer> look() override {
         by_.object(memory::verb::look);
+        lined_up_ = by_.keeps_queues;
         co_return co_await real_->look();
     }
-    asio::awaitable<void> leave() override { return real_->leave(); }
-    bool must_leave() const noexcept override { return real_->must_leave(); }
+    asio::awaitable<void> leave() override {
+        by_.object(memory::verb::release);
+        co_await real_->leave();
+        lined_up_ = false;
+        ++by_.places_left;
+    }
+    bool must_leave() const noexcept override { return lined_up_ || real_->must_leave(); }
     bool uncertain() const noexcept override { return real_->uncertain(); }
     time_point settled_at() const noexcept override { return real_->settled_at(); }
 
 private:
     std::unique_ptr<place> real_;
-    const interference& by_;
+    interference& by_;
+    bool lined_up_ = false;
 };
 
 class objecting_locks final : public support::wrapped_locks {
@@ -75,6 +113,7 @@ public:
     }
     asio::awaitable<void> renew(hold_list holds, const renewal_wishes& how,
                                 renewal_sink& to) override {
+        by_.wishes.push_back(how);
         try {
             by_.object(memory::verb::renew);
         } catch (const boost::system::system_error& e) {
@@ -82,7 +121,8 @@ public:
                 to.failed(i, e);
             co_return;
         }
-        co_await wrapped_locks::renew(holds, how, to);
+        spoiling_sink others{holds, by_, to};
+        co_await wrapped_locks::renew(holds, how, others);
     }
     asio::awaitable<release_answer> release(hold what) override {
         by_.object(memory::verb::release);

@@ -49,6 +49,21 @@ TEST_F(MemoryFaults, ALostRequestIsNeverExecuted) {
     }(*this));
 }
 
+TEST_F(MemoryFaults, ARenewalIsNotWaitedForLongerThanItsAnswerIsOfUse) {
+    play([](MemoryFaults& w) -> asio::awaitable<void> {
+        (void)co_await w.spot->look();
+        w.fates = {{.answer_delay = 2s}};
+        const hold mine = w.alice.held("stock");
+        const hold* const one[] = {&mine};
+        const renewal_wishes how{.lease_time = 60s, .answer_by = w.clock.now() + 700ms};
+        single_renewal outcome;
+        co_await w.alice.home->locks().renew(one, how, outcome);
+        EXPECT_EQ(w.passed(), 700ms);
+        EXPECT_THROW((void)outcome.said(), boost::system::system_error);
+        EXPECT_EQ(w.there.inspect("stock")->remaining, 60s - 700ms) << "it was carried out";
+    }(*this));
+}
+
 TEST_F(MemoryFaults, ALostAnswerIsFoundByLookingAgain) {
     fates = {{.answer_lost = true}};
     play([](MemoryFaults& w) -> asio::awaitable<void> {

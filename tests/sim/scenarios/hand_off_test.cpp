@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: Apache-2.0
+// A hold that goes from hand to hand without a word to the store.
+#include "sim/story.hpp"
+
+namespace holdfast::sim {
+namespace {
+
+struct HandedOn : story {
+    /// Takes lock0 for one of Alice's calls, with a lease time of its own.
+    asio::awaitable<held> take_for(duration length) {
+        mutex m{*alice.program, w.name_of(0), lease_time{length}};
+        const wanted how{.usual = length};
+        co_return co_await acquire(w, about(alice), alice.of_program, m, how);
+    }
+};
+
+// What was found by two seeds: the heir was asked for when it had been the giver's time.
+TEST_F(HandedOn, TheHeirOfALongerLeaseHearsOfItsLossAsSoonAsItsOwnWants) {
+    const duration own = w.how.lease_time;
+    auto giver = [&]() -> asio::awaitable<void> {
+        held mine = co_await take_for(2 * own);
+        co_await sleep(10ms); // within its budget
+        EXPECT_EQ(co_await give_back(mine), outcome::done);
+    };
+    auto heir = [&]() -> asio::awaitable<void> {
+        co_await sleep(1ms);
+        held mine = co_await take_for(own);
+        EXPECT_EQ(now(), 10ms);
+        EXPECT_TRUE(mine->what().held.owns_lock());
+        w.evict(0);
+        co_await sleep(own / 3 + 10ms);
+        EXPECT_TRUE(mine->what().told_lost);
+    };
+    play(giver, heir);
+}
+
+} // namespace
+} // namespace holdfast::sim

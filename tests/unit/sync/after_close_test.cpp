@@ -1,0 +1,213 @@
+// SPDX-License-Identifier: Apache-2.0
+// When closing has completed, a user's clock may be destroyed: nothing of the client's asks it any
+// more, and no alarm of it is left. A clock that knows when it was destroyed shows it without a
+// sanitizer.
+#include "support/said.hpp"
+#include "support/sim_clock.hpp"
+
+#include <holdfast/client.hpp>
+#include <holdfast/error.hpp>
+#include <holdfast/memory/server.hpp>
+#include <holdfast/mutex.hpp>
+
+#include <boost/asio/io_context.hpp>
+
+#include <optional>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+namespace holdfast::sync {
+namespace {
+
+using namespace std::chrono_literals;
+using support::said;
+
+/// Counts who touches it, or an alarm of its, after its end.
+class mortal_clock final : public clock {
+public:
+    explicit mortal_clock(clock& real)
+        : real_{real} {}
+
+    time_point now() const noexcept override {
+        touch();
+        return real_.now();
+    }
+    std::unique_ptr<alarm> make_alarm() override {
+        touch();
+        return std::make_unique<mortal_alarm>(*this, real_.make_alarm());
+    }
+
+    void die() { dead_ = true; }
+    int touched_after_its_end() const { return touched_; }
+    int alarms() const { return alarms_; }
+
+private:
+    class mortal_alarm final : public alarm {
+    public:
+        mortal_alarm(mortal_clock& home, std::unique_ptr<alarm> real)
+            : home_{home}
+            , real_{std::move(real)} {
+            ++home_.alarms_;
+        }
+        ~mortal_alarm() override {
+            home_.touch();
+            --home_.alarms_;
+        }
+        asio::awaitable<void> wait_until(time_point when) override {
+            home_.touch();
+            co_await real_->wait_until(when);
+            home_.touch();
+        }
+        void ring() noexcept override {
+            home_.touch();
+            real_->ring();
+        }
+
+    private:
+        mortal_clock& home_;
+        const std::unique_ptr<alarm> real_;
+    };
+
+    void touch() const { touched_ += dead_ ? 1 : 0; }
+
+    clock& real_;
+    mutable int touched_ = 0;
+    int alarms_ = 0;
+    bool dead_ = false;
+};
+
+class AfterClose : public testing::Test {
+protected:
+    asio::io_context io;
+    sim::sim_clock real{io};
+    mortal_clock time{real};
+    memory::server server{real};
+    memory::fate always{};
+    std::optional<client> home{std::in_place, io.get_executor(), time, how()};
+    mutex stock{*home, "stock"};
+
+    options how() {
+        return options{.store = server.connect([this](const auto&) { return always; }, 10min),
+                       .close_patience = 0ms};
+    }
+    lease taken(const char* name) {
+        mutex lock{*home, name};
+        said<lease> held;
+        lock.async_lock(held.handler());
+        real.run_for(0ms);
+        return held.take();
+    }
+    /// The clock dies within the handler.
+    void close() {
+        home->async_close([this](error_code) { time.die(); });
+        real.run_for(0ms);
+    }
+    void expect_untouched() {
+        EXPECT_EQ(time.touched_after_its_end(), 0);
+        EXPECT_EQ(time.alarms(), 0) << "an alarm outlives its clock";
+        real.run_for(1h);
+        EXPECT_EQ(time.touched_after_its_end(), 0);
+    }
+};
+
+TEST_F(AfterClose, TheClockDiesFirst) {
+    const lease held = taken("stock");
+    close();
+    expect_untouched();
+    (void)held.remaining();
+    home.reset();
+    expect_untouched();
+}
+
+TEST_F(AfterClose, TheClientDiesFirst) {
+    const lease held = taken("stock");
+    home->async_close([this](error_code) { time.die(); });
+    home.reset();
+    real.run_for(0ms);
+    expect_untouched();
+}
+
+TEST_F(AfterClose, ARenewalThatIsUnderWayEndsBefore) {
+    const lease held = taken("stock");
+    always.answer_delay = 1min;
+    real.run_for(10s);
+    close();
+    expect_untouched();
+}
+
+TEST_F(AfterClose, WhoeverWaitsAtAGateEndsBefore) {
+    const lease held = taken("stock");
+    said<std::optional<lease>> first, second;
+    stock.async_try_lock_for(1h, first.handler());
+    stock.async_try_lock_for(2h, second.handler());
+    real.run_for(1s);
+    close();
+    expect_untouched();
+    EXPECT_TRUE(first.failed(errc::closed));
+}
+
+TEST_F(AfterClose, WhoeverWaitsForOthersEndsBefore) {
+    server.occupy("stock", 1h);
+    said<lease> held;
+    said<bool> seen_free;
+    stock.async_lock(held.handler());
+    home->async_wait_free("stock", 1h, seen_free.handler());
+    real.run_for(1s);
+    close();
+    expect_untouched();
+    EXPECT_TRUE(held.failed(errc::closed));
+}
+
+TEST_F(AfterClose, AnAttemptThatIsUnderWayEndsBefore) {
+    always.request_delay = 1min;
+    said<lease> held;
+    stock.async_lock(held.handler());
+    real.run_for(1s);
+    close();
+    expect_untouched();
+}
+
+TEST_F(AfterClose, ARepeatedReleaseEndsBefore) {
+    lease held = taken("stock");
+    always.refused = true;
+    said<> released;
+    held.async_unlock(released.handler());
+    real.run_for(10ms);
+    close();
+    expect_untouched();
+    EXPECT_TRUE(released.done());
+}
+
+TEST_F(AfterClose, WhatIsAskedThenFailsWithoutTheClock) {
+    lease held = taken("stock");
+    close();
+    said<lease> wanted;
+    said<std::optional<lease>> tried;
+    said<> released, extended, again;
+    said<bool> seen_free;
+    stock.async_lock(wanted.handler());
+    stock.async_try_lock_for(1h, tried.handler());
+    held.async_extend(lease_time{1min}, extended.handler());
+    held.async_unlock(released.handler());
+    home->async_wait_free("stock", 1h, seen_free.handler());
+    home->async_close(again.handler());
+    expect_untouched();
+    EXPECT_TRUE(wanted.failed(errc::closed));
+    EXPECT_TRUE(tried.failed(errc::closed));
+    EXPECT_TRUE(again.well());
+}
+
+TEST_F(AfterClose, TwoWhoCloseAreBothToldAtTheEnd) {
+    const lease held = taken("stock");
+    always.answer_delay = 1min;
+    real.run_for(10s);
+    said<> first;
+    home->async_close(first.handler());
+    close();
+    EXPECT_TRUE(first.well());
+    expect_untouched();
+}
+
+} // namespace
+} // namespace holdfast::sync
