@@ -22,9 +22,9 @@ using holdfast::key_kind;
 using holdfast::lock_state;
 
 constexpr std::string_view unlock_help =
-    R"(Takes a lock away from whoever holds it, and wakes who waits for it. The holder
-is not stopped: it learns of its loss at its next renewal, and may work on until
-then, beside the next holder. For a holder that is dead, waiting until its lease
+    R"(Takes a lock away from whoever holds it, and wakes who waits for it; a JVM's
+read-write and fair locks, too. The holder is not stopped: it learns of its loss
+at its next renewal, and may work on until then, beside the next holder. For a holder that is dead, waiting until its lease
 ends ('holdfast wait') is the safe way.
 
 Usage: holdfast unlock --force [OPTIONS] NAME

@@ -48,6 +48,7 @@ public:
     bool hears(const redis::channel_name&) const override { return false; }
     duration command_timeout() const noexcept override { return duration{3'000}; }
     runtime::remote_clock& server_clock() noexcept override { return clock_; }
+    server_identity identity() const override { return who; }
     void close() noexcept override {}
 
     /// Until a subscription is confirmed; nothing: never.
@@ -56,6 +57,7 @@ public:
     /// Answers instead of what was said beforehand, if it answers at all.
     std::function<std::optional<outcome>(const request&)> decide;
 
+    server_identity who{};
     std::vector<request> asked;
     std::multimap<std::string, alarm*> listeners; ///< now, by channel
     int in_flight_max = 0;

@@ -162,6 +162,10 @@ private:
         co_await renew_leases(server_, context_.executor, held, how, renewed);
         try {
             renewed_ = renewed.said().granted;
+            if (!renewed_)
+                add(severity::warning, "rights",
+                    "the lock that was taken was gone when it was to be renewed",
+                    "Look for what deletes keys: eviction, FLUSHALL, another program.");
         } catch (const boost::system::system_error& why) {
             found_.push_back(trouble("rights", why));
         }
