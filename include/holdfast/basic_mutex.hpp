@@ -113,9 +113,9 @@ public:
     /// Releases this thread's hold. Cannot throw, since std::lock_guard calls it in a destructor;
     /// what goes wrong the observer hears, and unlocking what this thread never held is an
     /// assertion in debug builds. `unlock(ec)` reports: `lease_lost` (somebody else may have had
-    /// the lock already), `not_owner`, `closed`, `forked`, or `unreachable`/`outcome_unknown` when
-    /// it was not acknowledged within `release_patience`: then it is repeated in the background,
-    /// and this thread holds nothing any more.
+    /// the lock already), `not_owner`, `closed`, `forked`, or a failure of the store when it was
+    /// not acknowledged within `release_patience`, or the server said no: then it is repeated in
+    /// the background, and this thread holds nothing any more.
     void unlock() noexcept;
     void unlock(error_code&) noexcept;
 

@@ -222,7 +222,8 @@ void renewal::act_on(shared_hold held, time_point now, errands& contacts) {
     const duration lease = held->lease();
     if (held->to_be_warned() && left <= danger_period(lease)) {
         held->warn();
-        engine_.tell_of(*held, event_kind::in_danger, event_cause::none, left);
+        engine_.tell_of(*held, event_kind::in_danger,
+                        held->out_of_time() ? event_cause::max_hold : event_cause::none, left);
         if (!watches(*held))
             return; // released by a callback of the warning
     }
@@ -344,6 +345,11 @@ void renewal::stop() {
     abandoned_ = 0;
     if (running_)
         alarm_->ring();
+}
+
+void renewal::let_go_of_clock() noexcept {
+    if (!running_)
+        alarm_.reset();
 }
 
 } // namespace holdfast::sync

@@ -51,7 +51,7 @@ public:
     std::size_t watched() const { return agenda_.size(); }
     std::vector<std::shared_ptr<wire_hold>> all() const;
     void stop();
-    void ended() { alarm_.reset(); } ///< its loop, after it was stopped: the clock may go
+    void let_go_of_clock() noexcept; ///< after it was stopped
 
 private:
     using shared_hold = std::shared_ptr<wire_hold>;

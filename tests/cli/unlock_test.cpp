@@ -102,6 +102,13 @@ TEST_P(Wait, GivesUpWhenPatienceIsOver) {
     EXPECT_TRUE(is_locked());
 }
 
+TEST_P(Wait, SaysWhatIsNoLock) {
+    server().command({"SET", name, "somebody's data"});
+    const ended told = run({"wait", name}, url());
+    EXPECT_EQ(told.status, 65);
+    EXPECT_EQ(told.err, "holdfast: 'job' is no lock, but a string\n");
+}
+
 class Bench : public on_server {};
 HOLDFAST_ON_EACH_SERVER(Bench);
 
@@ -118,7 +125,14 @@ TEST_P(Bench, MeasuresAndLeavesNothingBehind) {
     EXPECT_EQ(all[2].at("locks").as_int64(), 1);
     EXPECT_EQ(server().command({"DBSIZE"}).integer, 0);
     EXPECT_THAT(run({"bench", "-t", "10ms"}, url()).out,
-                AllOf(HasSubstr("PAIRS/S"), HasSubstr("8 threads, one lock")));
+                AllOf(HasSubstr("PAIRS/S"),
+                      HasSubstr("8 threads, one lock (hand-off inside this process)")));
+}
+
+TEST_P(Bench, NeedsNoRightThatALockDoesNotNeed) {
+    server().command({"ACL", "SETUSER", "default", "-type", "-pubsub", "-hgetall"});
+    const ended told = run({"bench", "-t", "10ms"}, url());
+    EXPECT_EQ(told.status, 0) << told.err;
 }
 
 TEST_P(Bench, SaysThatNobodyIsThere) {

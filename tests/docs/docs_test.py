@@ -10,6 +10,7 @@ from pathlib import Path
 import code_blocks
 import links
 import plots
+import run_pages
 from pages import Page, pages_of
 
 
@@ -78,6 +79,30 @@ class DocsTest(unittest.TestCase):
         with contextlib.redirect_stdout(io.StringIO()):
             self.assertTrue(code_blocks.is_shell(self.blocks("```sh\na | b\n```\n")[0]))
             self.assertFalse(code_blocks.is_shell(self.blocks("```sh\na | | b\n```\n")[0]))
+
+    def test_commands_are_found_in_what_pages_show(self):
+        self.assertEqual(run_pages.of_crontab("A=1\n*/5 * * * *  date +\\%F\n"),
+                         [(["sh", "-c", "date +%F"], {"A": "1"})])
+        self.assertEqual(run_pages.of_dockerfile('ENV A=1\nENTRYPOINT ["a", "b"]\nCMD ["c"]\n'),
+                         [(["a", "b", "c"], {"A": "1"})])
+        self.assertEqual(run_pages.of_unit("[Service]\nEnvironment=A=1 B=2\nExecStart=/a b\n"),
+                         [(["/a", "b"], {"A": "1", "B": "2"})])
+        [(words, variables)] = run_pages.of_yaml(
+            'job:\n  variables:\n    A: "1"\n  script:\n    - a b\n')
+        self.assertEqual((words, variables["A"]), (["sh", "-c", "a b"], "1"))
+
+    def test_a_command_that_fails_is_a_finding(self):
+        root = self.checkout({"docs/howto/a.md": "```sh\ntrue\n```\n```sh\nfalse\ntrue\n```\n"})
+        page = Page(root, "docs/howto/a.md")
+
+        class HereOnly(run_pages.Commands):
+            def __init__(self):
+                self.folder, self.bin, self.url = root, root, "unix:///x"
+                self.environment = {"PATH": "/usr/bin:/bin"}
+
+        findings = [run_pages.findings_of(page, block, HereOnly()) for block in page.blocks()]
+        self.assertEqual([len(each) for each in findings], [0, 1])
+        self.assertTrue(findings[1][0].startswith("docs/howto/a.md:5: "))
 
     def test_a_text_over_another_is_found(self):
         def plot(*texts):

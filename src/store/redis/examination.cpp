@@ -105,8 +105,10 @@ private:
                 found_.push_back(trouble("reach", why));
                 co_return false;
             }
-            add(severity::note, "rights", "what it tells of itself cannot be looked at",
-                "Grant +info to who shall see it.");
+            add(severity::warning, "rights",
+                "INFO is denied: version, eviction, persistence, replicas and clients were not "
+                "looked at",
+                "Grant +info to the user that asks.");
             co_return true;
         }
     }
