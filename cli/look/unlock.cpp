@@ -25,7 +25,8 @@ constexpr std::string_view unlock_help =
     R"(Takes a lock away from its holder, and wakes the programs that wait for it. The
 holder is not stopped. It learns at its next renewal that the lock is lost, and
 until then it may work beside the next holder. If the holder is dead, it is
-safer to wait until its lease ends ('holdfast wait').
+safer to wait until its lease ends ('holdfast wait'). A lock that somebody else
+holds by the time the server is asked stays locked.
 
 Usage: holdfast unlock --force [OPTIONS] NAME
 
@@ -87,7 +88,10 @@ int unlock(const inheritance& inherited, arguments all) {
             say("left alone");
             return left_alone;
         }
-        const bool released = is_lock && home.force_unlock(given.name);
+        // Not from a holder that came meanwhile, and that nobody has been asked about.
+        const bool by_one = is_lock && found->owners.size() == 1;
+        const bool released =
+            is_lock && home.force_unlock(given.name, by_one ? found->owners[0].text : "");
         if (given.json) {
             boost::json::object told = named(given.name);
             told["released"] = released;
@@ -96,7 +100,8 @@ int unlock(const inheritance& inherited, arguments all) {
         } else if (found && !is_lock) {
             say("'" + printable(given.name) + "' is no lock, but a " + printable(found->type));
         } else if (!released) {
-            say("'" + printable(given.name) + "' was free");
+            say("'" + printable(given.name) +
+                (is_lock ? "' was released meanwhile: that holder has it no more" : "' was free"));
         }
         return found && !is_lock ? no_lock : released ? success : is_free;
     });

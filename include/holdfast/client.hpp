@@ -106,8 +106,10 @@ public:
         return await_free(std::move(name), detail::saturate(patience, detail::rounding::up));
     }
 
-    /// As `basic_mutex::force_unlock()`.
-    bool force_unlock(lock_name);
+    /// As `basic_mutex::force_unlock()`: from whoever holds it, or from `only_from` alone, an owner
+    /// as `inspect()` tells it. False: they did not hold it. Whoever repeats it after an unknown
+    /// outcome says from whom, or it may be somebody else who loses the lock.
+    bool force_unlock(lock_name, std::string only_from = {});
 
     template <asio::completion_token_for<void(error_code, std::optional<lock_state>)> Token>
     auto async_inspect(lock_name name, Token&& token) {

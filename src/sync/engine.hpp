@@ -88,7 +88,7 @@ public:
     void hold_lost(std::shared_ptr<wire_hold>, event_cause); // its own: forget() drops one
     void released(const wire_hold&, bool others_listen);     ///< the store says so
     void hold_over(const wire_hold&);                        ///< its gate is free for the next
-    asio::awaitable<bool> force_unlock(lock_name);
+    asio::awaitable<bool> force_unlock(lock_name, std::string only_from = {});
     std::shared_ptr<wire_hold> held_here(const lock_name&); ///< null: nobody of this client has it
     void abandon(const std::shared_ptr<wire_hold>&);        ///< its thread ended
 
