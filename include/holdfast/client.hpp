@@ -6,6 +6,7 @@
 #include <holdfast/inspection.hpp>
 #include <holdfast/options.hpp>
 
+#include <cstddef>
 #include <memory>
 #include <optional>
 #include <string>
@@ -34,8 +35,9 @@ public:
     /// stop callbacks run. Throws `errc::invalid_argument` with the reason, and sends nothing.
     explicit client(std::string_view url)
         : client{with_url(url)} {}
-    explicit client(const char* url)
-        : client{std::string_view{url}} {}
+    explicit client(const char* url) ///< null, as of a variable that is not set, is refused
+        : client{with_url(url)} {}
+    explicit client(std::nullptr_t) = delete; ///< name a server: client{"redis://127.0.0.1:6379"}
     explicit client(options how)
         : client{own_thread{}, std::move(how)} {}
 
@@ -147,6 +149,7 @@ private:
     struct own_thread {};
     client(own_thread, options);
     static options with_url(std::string_view);
+    static options with_url(const char*);
     bool await_free(lock_name, duration patience);
     static void start_doctor(std::shared_ptr<sync::engine>, lock_name,
                              asio::any_completion_handler<void(error_code, diagnosis)>);

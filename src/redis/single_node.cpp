@@ -31,7 +31,7 @@ public:
     asio::awaitable<reply> call(const script& what, std::span<const std::string_view> keys,
                                 std::span<const argument> arguments, call_wishes) override {
         const runtime::monitor::load under_way{entrance_};
-        if (runtime::visit* const caller = runtime::visit::here()) {
+        if (runtime::visit* const caller = visitor_here()) {
             std::optional<lanes::loan> mine{std::in_place, *lanes_};
             request asked{what, keys, arguments};
             if (*mine && (caller->waits() || !(*mine)->may_owe_more()))
@@ -73,6 +73,9 @@ private:
         co_await asio::async_initiate<const asio::deferred_t, void()>(begin, asio::deferred);
     }
 
+    runtime::visit* visitor_here() const noexcept {
+        return entrance_ ? runtime::visit::here(*entrance_) : nullptr;
+    }
     mouth& pick_mouth() { return *mouths_.front(); }
 
     const std::shared_ptr<node_context> context_;

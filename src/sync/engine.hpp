@@ -40,13 +40,14 @@ struct surroundings {
 
 class engine : public std::enable_shared_from_this<engine> {
 public:
-    /// `options::store` and `options::random` must be given.
+    /// `options::store`, `random` and `unavailable_patience` must be given.
     engine(surroundings, options);
     ~engine();
 
     // Any thread.
     time_point now() const noexcept { return around_.time.now(); }
     const options& how() const noexcept { return how_; }
+    duration unavailable_patience() const noexcept { return unavailable_patience_; }
     const asio::any_io_executor& executor() const noexcept { return around_.executor; }
     const std::array<std::uint8_t, 16>& identity() const noexcept { return identity_; }
     const std::shared_ptr<thread_table>& threads() const noexcept { return threads_; }
@@ -83,6 +84,8 @@ public:
     void hold_lost(std::shared_ptr<wire_hold>, event_cause); // its own: forget() drops one
     void released(const wire_hold&, bool others_listen);     ///< the store says so
     void hold_over(const wire_hold&);                        ///< its gate is free for the next
+    /// So it is, although only the request was sent; hold_over() or released() follows.
+    void release_sent_off(const wire_hold&);
     asio::awaitable<bool> force_unlock(lock_name);
     void abandon(const std::shared_ptr<wire_hold>&); ///< its thread ended
 
@@ -124,6 +127,7 @@ public:
 
 private:
     void admit(const std::shared_ptr<acquisition>&, const asio::any_io_executor& where);
+    void admit_later(const std::shared_ptr<acquisition>&);
     asio::awaitable<void> close_down();
     void fail_waiters();
     void ring_if_quiet();
@@ -134,6 +138,7 @@ private:
 
     const surroundings around_; // first: it outlives the rest
     const options how_;
+    const duration unavailable_patience_;
     const std::array<std::uint8_t, 16> identity_;
     const std::shared_ptr<thread_table> threads_;
     std::unique_ptr<store> store_;
