@@ -41,11 +41,17 @@ public:
     explicit client(options how)
         : client{own_thread{}, std::move(how)} {}
 
-    /// On the user's executor (which may have many threads). Blocking calls made on a thread that
+    /// On the user's executor (which may have many threads), and with the machine's clock.
+    /// When `close()` or `async_close` has completed, the client, its locks and its leases use the
+    /// executor no more, and it may be destroyed before them: blocking verbs throw `closed` at
+    /// once, and only the handler of an asynchronous verb that is begun after that is still called
+    /// through it. An executor that is destroyed without a close is let go of likewise, but what
+    /// was held then ends with its lease. Blocking calls made on a thread that
     /// runs it fail `would_deadlock` where that can be told; do not make them there.
     client(asio::any_io_executor executor, options how);
 
-    /// With the user's clock too: for simulations (docs/howto, tests/sim).
+    /// With the user's clock too: for simulations (docs/howto, tests/sim). When the close has
+    /// completed the clock is not used any more either, and may be destroyed before the client.
     client(asio::any_io_executor executor, clock& time, options how);
 
     client(client&&) noexcept;
@@ -59,7 +65,8 @@ public:
     /// Takes no new work, fails who waits (`errc::closed`), fires `lost()` on every hold, gives
     /// holders `close_patience` to release, stops renewing, and returns when all is sent. What is
     /// still held then ends with its lease. Closing twice is fine. Not for the client's executor:
-    /// there it starts closing and returns.
+    /// there it starts closing and returns. On an executor that nobody runs it never returns: use
+    /// the destructor there, which does not wait.
     void close() noexcept;
 
     /// Completes when `close()` would return. Cancellation: none.

@@ -6,4 +6,4 @@
 #endif
 
 /// Marks what a shared library shows. Everything else is hidden.
-#define HOLDFAST_EXPORT __attribute__((visibility("default")))
+#define HOLDFAST_EXPORT [[gnu::visibility("default")]]

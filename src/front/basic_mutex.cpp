@@ -48,6 +48,8 @@ bool basic_mutex::take(detail::wish how) {
     const std::shared_ptr<sync::engine>& home = lock->home;
     if (home->forked())
         throw front::worded_error{front::forked()};
+    if (home->stopped())
+        throw front::worded_error{front::closed()};
     const thread_table::entry mine = home->threads()->find(lock->name.text);
     if (mine.count > 0) {
         enter_again(*lock, mine, how);

@@ -116,7 +116,7 @@ client& client::operator=(client&& other) noexcept {
 }
 
 client::~client() {
-    if (!engine_ || engine_->forked())
+    if (!engine_ || engine_->forked() || engine_->closed())
         return;
     if (owns_thread_)
         close();
@@ -125,7 +125,7 @@ client::~client() {
 }
 
 void client::close() noexcept {
-    if (!engine_ || engine_->forked())
+    if (!engine_ || engine_->forked() || engine_->closed())
         return;
     if (runtime::runs_here(engine_->executor()))
         return start_close(engine_, [](error_code) {});
@@ -136,8 +136,8 @@ void client::close() noexcept {
 
 void client::start_close(std::shared_ptr<sync::engine> engine,
                          asio::any_completion_handler<void(error_code)> handler) {
-    if (engine->forked())
-        return front::complete_elsewhere(std::move(handler), make_error_code(errc::forked));
+    if (const error_code ec = front::objection_to_posting(*engine))
+        return front::complete_elsewhere(std::move(handler), ec);
     auto begin = [engine,
                   waiting = front::awaited{std::move(handler), engine->executor()}]() mutable {
         auto done = [engine, waiting = std::move(waiting)]() mutable {

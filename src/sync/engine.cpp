@@ -275,6 +275,14 @@ void engine::executor_ended() {
     std::vector<closed_handler>{}.swap(closers_);
 }
 
+void engine::executor_gone() {
+    if (forked())
+        return;
+    store_.reset();
+    around_.executor = {};
+    closed_ = true;
+}
+
 void engine::let_go() {
     stopped_ = true;
     renewal_.stop();
@@ -290,6 +298,7 @@ void engine::stop() {
         sleep->ring();
     std::vector<closed_handler> done;
     done.swap(closers_);
+    closed_ = true;
     for (closed_handler& handler : done)
         std::move(handler)();
 }

@@ -56,6 +56,8 @@ public:
     bool borrowed() const { return around_.borrowed && around_.borrowed(); }
     bool closing() const noexcept { return closing_; }
     bool stopped() const noexcept { return stopped_; }
+    /// Nothing of it uses the executor or the clock any more.
+    bool closed() const noexcept { return closed_; }
 
     clock& time() noexcept { return around_.time; }
     lock_store& locks() noexcept { return store_->locks(); }
@@ -120,6 +122,8 @@ public:
     /// They keep their engine, which keeps them.
     void executor_ended();
     void executor_ends() noexcept { stopped_ = true; } ///< before anything that sleeps there dies
+    /// Of what must not outlive the context: the store's sockets, and the executor itself.
+    void executor_gone();
 
     using closed_handler = asio::any_completion_handler<void()>;
     void close(closed_handler); ///< as client::async_close; the handler is run on the executor
@@ -136,7 +140,7 @@ private:
     void stop();
     void tell_untold();
 
-    const surroundings around_; // first: it outlives the rest
+    surroundings around_; // first: it outlives the rest
     const options how_;
     const duration unavailable_patience_;
     const std::array<std::uint8_t, 16> identity_;
@@ -155,6 +159,7 @@ private:
     std::deque<kept_event> untold_; // from a borrowed thread, and what came behind it
     std::atomic<bool> closing_ = false;
     std::atomic<bool> stopped_ = false;
+    std::atomic<bool> closed_ = false;
 };
 
 } // namespace holdfast::sync
