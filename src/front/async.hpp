@@ -49,8 +49,8 @@ private:
 };
 
 /// The same where there is no executor of ours: in a forked child, after its end, or for an object
-/// that holds nothing. It begins on a thread of its own, for not even Asio's system_executor has one in a
-/// child whose parent used it.
+/// that holds nothing. It begins on a thread of its own, for not even Asio's system_executor has
+/// one in a child whose parent used it.
 template <typename Handler, typename... Args>
 void complete_elsewhere(Handler handler, Args... args) {
     auto begin = [waiting = awaited{std::move(handler), asio::system_executor{}},

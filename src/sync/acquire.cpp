@@ -103,7 +103,7 @@ asio::awaitable<std::shared_ptr<wire_hold>> acquire(std::shared_ptr<acquisition>
             next_look = trouble.next_try(e, sent_at);
         }
         if (home.now() >= call->wanted.give_up_at) {
-            trouble.rethrow_if_unanswered(); // nobody knows then whether it is busy
+            trouble.rethrow_if_unanswered();                 // nobody knows then whether it is busy
             if (may_overtake && !here->spot().uncertain()) { // it may have been our own hold
                 co_await until_acknowledged(*call, door);
                 here.emplace(call);

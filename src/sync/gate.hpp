@@ -29,7 +29,7 @@ public:
 
     // A deferred release comes before what its thread asks next, where nobody else waits here.
     bool is_about_to_be_left() const; ///< it is still on its way to the executor
-    bool is_being_left() const; ///< the store was asked, and answers within its time limit
+    bool is_being_left() const;       ///< the store was asked, and answers within its time limit
 
     /// Who waits keeps itself alive here until it is its turn or it has finished.
     void line_up(acquisition& waits) { waits.stand_in(queue_); }

@@ -40,6 +40,8 @@ asio::awaitable<void> patience::run(std::shared_ptr<engine> home) {
     while (!self.agenda_.empty()) {
         self.sleeping_until_ = self.agenda_.begin()->first;
         co_await self.alarm_->wait_until(self.sleeping_until_);
+        if (home->stopped())
+            break; // the clock may be gone
         self.act_on_due();
     }
     self.running_ = false;

@@ -141,6 +141,8 @@ asio::awaitable<void> renewal::run(std::shared_ptr<engine> home) {
             co_await self.alarm_->wait_until(self.sleeping_until_);
         else // what else is to be done here comes between one company and the next
             co_await asio::post(home->executor(), asio::use_awaitable);
+        if (self.stopped_)
+            break; // the clock may be gone
         self.act_on_due();
     }
     self.running_ = false;

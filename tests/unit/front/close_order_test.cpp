@@ -106,8 +106,8 @@ TEST_F(CloseOrder, TheExecutorFirst) {
 TEST_F(CloseOrder, TheExecutorFirstWithTheMachinesClock) {
     for (const bool closes : {true, false}) {
         auto own = std::make_unique<asio::io_context>();
-        auto user = std::make_unique<client>(own->get_executor(), options{.store = server.connect(),
-                                                                          .close_patience = 0ms});
+        auto user = std::make_unique<client>(
+            own->get_executor(), options{.store = server.connect(), .close_patience = 0ms});
         mutex door{*user, "door"};
         std::optional<lease> got;
         door.async_lock([&](error_code, lease l) { got = std::move(l); });

@@ -91,7 +91,7 @@ bool is_taken(const std::string& name, const std::string& value) {
     options how;
     how.url = "redis://host?" + name + "=" + value;
     const support::thrown refused = support::thrown_by([&] { check(resolve_url(how)); });
-    const std::string field = name == "hand_off_within" ? "hand_off.within" : name;
+    const std::string field = name == "hand_off_within" ? "hand_off" : name;
     EXPECT_TRUE(!refused.code || refused.text.find(field) != std::string::npos) << refused.text;
     return !refused.code;
 }
