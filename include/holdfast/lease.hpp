@@ -26,7 +26,7 @@ class wire_hold;
 /// stops believing before the store forgets (docs/guarantees.md).
 /// Thread safety: distinct leases freely; one lease as any object, but for `lost`, `in_danger`,
 /// `remaining` and `owns_lock`, which any thread may call while it is not moved.
-class HOLDFAST_EXPORT lease {
+class HOLDFAST_EXPORT [[nodiscard]] lease {
 public:
     lease() noexcept = default; ///< holds nothing
     lease(lease&&) noexcept = default;

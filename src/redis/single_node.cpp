@@ -33,7 +33,7 @@ public:
     asio::awaitable<reply> call(const script& what, std::span<const std::string_view> keys,
                                 std::span<const argument> arguments, call_wishes wishes) override {
         const runtime::monitor::load under_way{entrance_};
-        if (runtime::visit* const caller = runtime::visit::here()) {
+        if (runtime::visit* const caller = visitor_here()) {
             mouths_->stay_connected(); // lanes do not notice when the server goes
             std::optional<lanes::loan> mine{std::in_place, *lanes_};
             request asked{what, keys, arguments, wishes.answer_by};
@@ -91,6 +91,10 @@ private:
             if (const auto one = listening.lock())
                 one->cut(why);
         };
+    }
+
+    runtime::visit* visitor_here() const noexcept {
+        return entrance_ ? runtime::visit::here(*entrance_) : nullptr;
     }
 
     const std::shared_ptr<node_context> context_;

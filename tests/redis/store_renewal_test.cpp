@@ -150,9 +150,8 @@ TEST_F(RedisStore, RenewalsAndReleasesTellTheirWishes) {
     const time_point soon = clock_.now() + duration{700};
     support::renewal_record said{1};
     will_say(1, 1);
-    complete(store_.renew(holds(1),
-                          {.lease_time = duration{30'000}, .answer_by = soon, .elsewhere = true},
-                          said));
+    complete(store_.renew(
+        holds(1), {.lease_time = duration{30'000}, .answer_by = soon, .elsewhere = true}, said));
     EXPECT_EQ(node_.asked[0].wishes.answer_by, soon);
     EXPECT_TRUE(node_.asked[0].wishes.elsewhere);
     EXPECT_TRUE(node_.asked[0].wishes.reserved);
