@@ -59,7 +59,8 @@ public:
     std::optional<T> wait_while_it_runs(duration patience) {
         duration longest = std::min(patience, duration::max() - executor_patience);
         longest += executor_patience;
-        for (std::shared_ptr<std::atomic<bool>> ran; !nap(longest); longest = executor_patience) {
+        for (std::shared_ptr<std::atomic<bool>> ran; !brought_within(longest);
+             longest = executor_patience) {
             if (ran && !*ran && give_up())
                 return std::nullopt;
             ran = std::make_shared<std::atomic<bool>>(false);
@@ -78,8 +79,8 @@ public:
 private:
     enum class state : std::uint8_t { open, bringing, brought, given_up };
 
-    /// Whether it was brought.
-    bool nap(duration longest) {
+    /// False too if its time is over before.
+    bool brought_within(duration longest) {
         while (state_ != state::brought && ready_.wait_for(longest))
             if (hurried_.exchange(false))
                 break;

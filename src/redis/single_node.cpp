@@ -41,7 +41,8 @@ public:
                 co_return (*mine)->ask(*caller, asked);
             if (*mine) {
                 co_await send_off(*caller, mine, asked);
-                co_return asked.take_answer();
+                if (!asked.with_text)
+                    co_return asked.take_answer();
             }
         }
         co_return co_await mouths_->pick(wishes).ask(what, keys, arguments, wishes);

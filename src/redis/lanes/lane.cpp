@@ -164,8 +164,7 @@ void lane::give_out() {
 void lane::settle(debt of, reply said) {
     request& asked = *of.to;
     if (said.type == reply::kind::error && asks_for_script(said.text))
-        asked.failed = std::make_shared<const net::failure>(
-            errc::unreachable, context_.address + " does not know the script any more");
+        asked.with_text = true;
     finish(asked, said, of.sent_at);
     request::waiter waiter;
     waiter.swap(asked.resume);

@@ -44,8 +44,10 @@ public:
         hang_up();
     }
 
-    /// Only sends it. `resume`, which keeps the request alive, is called when its answer was read,
-    /// by whoever asks here next or by collect(); or when the lane ends, but not within that.
+    /// Only sends it. A server that does not know the script leaves the request `with_text`, for
+    /// the caller to ask anew. `resume`, which keeps the request alive, is called when its answer
+    /// was read, by whoever asks here next or by collect(); or when the lane ends, but not within
+    /// that.
     void send_off(runtime::visit& caller, request&);
     bool owes() const { return !owed_.empty(); }
     bool may_owe_more() const { return owed_.size() < owes_max; }
