@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // `holdfast unlock --force`, `holdfast wait` and `holdfast bench`.
 #include "cli/server_test.hpp"
+#include "cli/terminal_session.hpp"
 #include "support/lock_keys.hpp"
 
 #include <boost/json.hpp>
@@ -58,6 +59,19 @@ TEST_P(Unlock, AsksOnATerminal) {
     EXPECT_TRUE(is_locked());
     EXPECT_EQ(typed("y").status, 0);
     EXPECT_FALSE(is_locked());
+}
+
+TEST_P(Unlock, TakesNothingFromAHolderThatItDidNotShow) {
+    server().command({"HSET", name, "8743c9c0-0795-4907-87fd-6c719a6b4586:49", "1"});
+    terminal_session asked{{program_path(), "unlock", "--force", "--url", url(), name},
+                           {"TERM=xterm"}};
+    (void)asked.expect("[y/N]");
+    server().command({"DEL", name});
+    server().command({"HSET", name, "8743c9c0-0795-4907-87fd-6c719a6b4586:50", "1"});
+    asked.type("y\n");
+    (void)asked.expect("was released meanwhile");
+    EXPECT_EQ(asked.end(), 1);
+    EXPECT_TRUE(is_locked());
 }
 
 TEST_P(Unlock, TouchesNothingThatIsNoLock) {

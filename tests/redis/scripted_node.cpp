@@ -23,7 +23,9 @@ scripted_node::request copy_of(const redis::script& what, std::span<const std::s
 } // namespace
 
 void scripted_node::will_answer(const std::vector<std::int64_t>& integers, duration takes) {
-    outcomes_.push_back({.answer = array_of(integers), .takes = takes});
+    outcome next{.answer = array_of(integers), .takes = takes};
+    next.answer.clock = clock_;
+    outcomes_.push_back(std::move(next));
 }
 
 redis::reply scripted_node::array_of(const std::vector<std::int64_t>& integers) {
@@ -57,7 +59,6 @@ asio::awaitable<redis::reply> scripted_node::call(const redis::script& what,
     const std::unique_ptr<alarm> travel = time_.make_alarm();
     co_await travel->wait_until(time_.now() + next.takes);
     next.answer.received_at = time_.now();
-    next.answer.clock = clock_;
     --in_flight_;
     if (next.failure)
         throw boost::system::system_error{*next.failure};
@@ -66,8 +67,10 @@ asio::awaitable<redis::reply> scripted_node::call(const redis::script& what,
 
 scripted_node::outcome scripted_node::next_outcome(const request& made) {
     if (decide)
-        if (std::optional<outcome> decided = decide(made))
+        if (std::optional<outcome> decided = decide(made)) {
+            decided->answer.clock = clock_;
             return std::move(*decided);
+        }
     if (outcomes_.empty())
         throw std::logic_error{"the test did not say what " + made.script + " answers"};
     outcome next = std::move(outcomes_.front());
