@@ -109,7 +109,8 @@ sync::failure wait_for_handler(const std::shared_ptr<sync::engine>& home, durati
         auto tell = [meeting](sync::failure why) { meeting->bring(std::move(why), meeting); };
         work(sync::release_handler{std::move(tell)}, where);
     });
-    return meeting->wait_while_it_runs(patience).value_or(unrun());
+    std::optional<sync::failure> told = meeting->wait_while_it_runs(patience);
+    return told ? std::move(*told) : unrun();
 }
 
 inline sync::failure release(const std::shared_ptr<sync::wire_hold>& held) {

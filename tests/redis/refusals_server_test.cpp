@@ -135,7 +135,7 @@ TEST_P(Refusals, OfARenewalAreToldAndTheHoldSurvives) {
     begin_trouble();
     if (!trouble().only_grants) {
         ASSERT_TRUE(support::eventually([&] { return told_->count(event_kind::renewal_failed); }));
-        EXPECT_THAT(told_->last(event_kind::renewal_failed).value().text,
+        EXPECT_THAT(told_->of(event_kind::renewal_failed).front().text,
                     HasSubstr(make_error_code(trouble().code).message()));
         end_trouble();
     }
