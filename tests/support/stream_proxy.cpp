@@ -166,12 +166,14 @@ asio::awaitable<void> stream_proxy::state::carry(std::shared_ptr<state> self,
             continue;
         }
         const std::size_t passed = self->bytes_before_cut(where, count);
-        co_await asio::async_write(to, asio::buffer(bytes, passed), asio::use_awaitable);
-        if (self->cut_to_come && self->cut_to_come->where == where &&
-            self->cut_to_come->bytes_left == 0) {
+        // Before the rest of this connection's bytes are lost, so that no other is taken for it.
+        const bool ends_here = self->cut_to_come && self->cut_to_come->where == where &&
+                               self->cut_to_come->bytes_left == 0;
+        if (ends_here)
             self->cut_to_come.reset();
+        co_await asio::async_write(to, asio::buffer(bytes, passed), asio::use_awaitable);
+        if (ends_here)
             co_return;
-        }
     }
 }
 
