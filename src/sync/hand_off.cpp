@@ -25,7 +25,7 @@ bool in_good_state(const wire_hold& held) {
     if (planted(mutant::lost_lease_handed_on))
         return true;
     return held.renewed() && held.believed() && !held.warned && !held.in_flight &&
-           held.extensions == 0;
+           (held.extensions == 0 || planted(mutant::extended_handed_on));
 }
 
 /// What the store may have of it lasts at most so many times as long as what the heir would have
@@ -39,7 +39,7 @@ bool suits(const wire_hold& held, const request& wanted) {
         return wanted.renewed;
     const duration stored = held.store_forgets_at() - held.home->now();
     return wanted.renewed && held.remaining() >= wanted.lease / 2 &&
-           stored / inherited_max <= wanted.lease;
+           (stored / inherited_max <= wanted.lease || planted(mutant::heir_has_it_all));
 }
 
 } // namespace

@@ -52,7 +52,8 @@ public:
         engine& home = *held_->home;
         home.hold_over(*held_); // who waits here may try its own luck with the store
         uncertain_ = uncertain_ || e.code() == errc::outcome_unknown;
-        const bool over = home.stopped() || home.now() >= held_->store_forgets_at();
+        const bool over = home.stopped() || home.now() >= held_->store_forgets_at() ||
+                          (planted(mutant::release_gives_up) && !may_pass(e.code()));
         const bool denied = said_no(e.code());
         if (over)
             held_->end_release();

@@ -9,6 +9,7 @@
 
 #include <algorithm>
 #include <iterator>
+#include <optional>
 #include <utility>
 
 namespace holdfast::sync {
@@ -25,7 +26,9 @@ void renewal::watch(const shared_hold& held) {
 void renewal::pass_on(wire_hold& held, const shared_hold& heir) {
     forget(held);
     const duration period = renewal_period(heir->lease()); // whoever had it may have had it longer
-    heir->contact_at = std::min(held.contact_at, later(engine_.now(), period));
+    heir->contact_at = planted(mutant::heir_asked_for_late)
+                           ? held.contact_at
+                           : std::min(held.contact_at, later(engine_.now(), period));
     heir->unanswered = held.unanswered;
     begin(heir);
 }
@@ -75,7 +78,7 @@ void renewal::contact_soon(wire_hold& held) {
 void renewal::contact_by(wire_hold& held, time_point when) {
     if (!watches(held))
         return;
-    held.once_more = held.in_flight;
+    held.once_more = held.in_flight && !planted(mutant::contact_forgotten);
     held.contact_at = std::min(held.contact_at, when);
     schedule(held);
 }
@@ -249,6 +252,8 @@ public:
     void renewed(std::size_t which, const answer& said) override {
         const shared_hold& held = holds_.at(which);
         landed(*held);
+        if (planted(mutant::failure_takes_batch) && failed_)
+            return home_.failed(*held, *failed_);
         held->unanswered = false;
         const duration term = lease_ == duration::zero() ? lease_ : said.term;
         home_.answered(held, sent_at_, {.granted = said.granted, .term = term}, drawn_);
@@ -258,6 +263,7 @@ public:
     void failed(std::size_t which, const boost::system::system_error& why) override {
         const shared_hold& held = holds_.at(which);
         landed(*held);
+        failed_ = why;
         held->unanswered = why.code() == errc::outcome_unknown;
         if (held->unanswered) {
             held->perhaps_extended(lease_);
@@ -278,6 +284,7 @@ private:
     const time_point sent_at_;
     const duration lease_; // zero: they were only asked for
     const int drawn_;      // by all: they go on travelling together
+    std::optional<boost::system::system_error> failed_;
 };
 
 asio::awaitable<void> renewal::contact(std::shared_ptr<engine> home, errand errand, batch holds) {
@@ -286,11 +293,13 @@ asio::awaitable<void> renewal::contact(std::shared_ptr<engine> home, errand erra
     const time_point now = home->now();
     renewal_wishes how{.lease_time = errand.lease_time,
                        .answer_by = later(now, errand.answer_within)};
+    if (planted(mutant::answer_awaited))
+        how.answer_by = time_point::max();
     std::vector<const hold*> asked;
     asked.reserve(holds.size());
     for (const shared_hold& held : holds) {
         asked.push_back(&held->what);
-        how.elsewhere = how.elsewhere || held->unanswered;
+        how.elsewhere = how.elsewhere || (held->unanswered && !planted(mutant::never_elsewhere));
     }
     reports to{self, holds, now, errand.lease_time};
     co_await home->locks().renew(asked, how, to);
@@ -298,9 +307,11 @@ asio::awaitable<void> renewal::contact(std::shared_ptr<engine> home, errand erra
 
 void renewal::answered(const shared_hold& held, time_point sent_at, const answer& said, int drawn) {
     if (!watches(*held)) { // released or lost while we asked
-        if (said.granted)
+        if (said.granted && said.term > duration::zero()) {
             held->perhaps_extended(said.term);
-        return release_late_remains(held);
+            release_late_remains(held);
+        }
+        return;
     }
     if (!said.granted && !planted(mutant::refusal_ignored)) {
         engine_.hold_lost(held, event_cause::refused);

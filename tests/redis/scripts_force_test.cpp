@@ -122,10 +122,10 @@ TEST_P(ForceScript, AndWhoComesBehindAHeadThatGaveUp) {
     server().command({"RPUSH", "redisson_lock_queue:{L}", "without a score"});
     queue("next", now + 300'000);
     queue("last", now + 600'000);
-    EXPECT_THAT(told_by_force(), ElementsAre("redisson_lock__channel:{L} 0",
-                                             "redisson_lock__channel:{L}:dead 0",
-                                             "redisson_lock__channel:{L}:without a score 0",
-                                             "redisson_lock__channel:{L}:next 0"));
+    EXPECT_THAT(told_by_force(),
+                ElementsAre("redisson_lock__channel:{L} 0", "redisson_lock__channel:{L}:dead 0",
+                            "redisson_lock__channel:{L}:without a score 0",
+                            "redisson_lock__channel:{L}:next 0"));
 }
 
 TEST_P(ForceScript, AQueueThatIsNoneDisturbsNobody) {

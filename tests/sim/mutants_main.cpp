@@ -46,6 +46,17 @@ constexpr std::array faults{
     HOLDFAST_FAULT(hand_off_unbounded),
     HOLDFAST_FAULT(lost_lease_handed_on),
     HOLDFAST_FAULT(short_term_handed_on),
+    HOLDFAST_FAULT(failure_takes_batch),
+    HOLDFAST_FAULT(release_gives_up),
+    HOLDFAST_FAULT(throw_unwinds_us),
+    HOLDFAST_FAULT(heir_has_it_all),
+    HOLDFAST_FAULT(heir_asked_for_late),
+    HOLDFAST_FAULT(force_misses_heir),
+    HOLDFAST_FAULT(extended_handed_on),
+    HOLDFAST_FAULT(answer_awaited),
+    HOLDFAST_FAULT(never_elsewhere),
+    HOLDFAST_FAULT(contact_forgotten),
+    HOLDFAST_FAULT(late_renewal_forgotten),
 };
 #undef HOLDFAST_FAULT
 

@@ -80,8 +80,9 @@ asio::awaitable<attempt> lock_inspector::force(const lock_name& name, const std:
     const std::string queue = with_prefix("redisson_lock_queue", name);
     const std::string deadlines = with_prefix("redisson_lock_timeout", name);
     const std::string_view keys[] = {name.text};
-    const argument arguments[] = {deadline, std::string_view{only_from}, publish_command, of_plain,
-                                  of_shared, queue, deadlines};
+    const argument arguments[] = {
+        deadline, std::string_view{only_from}, publish_command, of_plain, of_shared, queue,
+        deadlines};
     const reply answer = co_await server_.call(scripts::force_lock, keys, arguments);
     auto [seen, what] = checked(server_, answer, force_in);
     outcome = std::move(what);

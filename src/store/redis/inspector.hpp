@@ -27,8 +27,8 @@ public:
     asio::awaitable<std::unique_ptr<watch>> listen(lock_name, alarm& wake) override;
 
 private:
-    asio::awaitable<attempt> force(const lock_name&, const std::string& only_from,
-                                   server_deadline, forced& outcome);
+    asio::awaitable<attempt> force(const lock_name&, const std::string& only_from, server_deadline,
+                                   forced& outcome);
 
     node& server_;
     const store_context& context_;

@@ -4,6 +4,7 @@
 #pragma once
 
 #include "sim/world.hpp"
+#include "sync/wire_hold.hpp"
 
 #include <algorithm>
 #include <string>
@@ -54,11 +55,25 @@ private:
         const time_point excused = std::max(*c.absent_since, net.troubled_until());
         if (!net.cut_off() && world_.clock.now() - excused > noticed_within(c, net))
             fail(c, "the server has forgotten it, and nobody noticed");
+        check_asked_anew(c, net);
+    }
+
+    /// Whoever has a new connection asks at once; what is in flight then may be an older truth.
+    void check_asked_anew(const claim& c, const network& net) {
+        const duration two_answers = 4 * net.latency() + duration{5};
+        if (net.connected_at() >= *c.absent_since &&
+            world_.clock.now() > net.connected_at() + two_answers &&
+            net.well_since(net.connected_at(), c.who.name))
+            fail(c, "the server has forgotten it, and whoever is connected anew did not ask");
     }
 
     /// A third of the lease between two contacts, and what a contact takes that had just failed.
+    /// A hold that was extended is asked for as often as its longest lease wants.
     duration noticed_within(const claim& c, const network& net) const {
-        return c.longest / 3 + c.longest / 10 + world_.how.command_timeout + 4 * net.latency();
+        const duration longest = std::max(c.longest, c.held.hold()->lease());
+        const duration usual = longest / 3 + 4 * net.latency() + duration{5};
+        const bool well = net.well_since(*c.absent_since - longest, c.who.name);
+        return well ? usual : usual + longest / 10 + world_.how.command_timeout;
     }
 
     void fail(const claim& c, const std::string& what) {
