@@ -145,7 +145,7 @@ asio::awaitable<void> fortune::trouble_server(dice d) {
         if (what == 0 && plan_.fate.restarts) {
             world_.restart_empty();
             for (seat& place : world_.seats)
-                world_.play(reconnect(place, world_.further.between(duration{0}, duration{20})));
+                world_.play(reconnect(place, world_.further.between(duration{0}, duration{10})));
         }
         if (what == 1 && plan_.fate.evicts)
             world_.evict(d.between(0, world_.names() - 1));

@@ -36,8 +36,11 @@ void busy_hands(dice& d, plan& p) {
 void one_name_is_denied(dice& d, plan& p) {
     quiet_holders(d, p);
     p.fate.denials = seconds{d.between(1, 4)};
-    p.actors = 3;
-    p.names = 3;
+    p.people.pause = milliseconds{5};
+    p.people.timed = 0;
+    p.clients = 2; // with room for each to hold several, whose renewals come to travel together
+    p.actors = 6;
+    p.names = 8;
 }
 
 void connections_die_silently(dice& d, plan& p) {
@@ -97,7 +100,7 @@ void restarts_in_flight(dice& d, plan& p) {
     p.how.lease_time = milliseconds{900};
     p.how.lease_longest = 2 * p.how.lease_time;
     quiet_holders(d, p);
-    p.usual.latency = milliseconds{20};
+    p.usual.latency = milliseconds{50};
     p.people.pause = milliseconds{5};
     p.fate.server = milliseconds{300};
     p.fate.restarts = true;
@@ -106,14 +109,14 @@ void restarts_in_flight(dice& d, plan& p) {
 
 /// What is asked of the store at the end of a term is carried out, and nobody hears of it.
 void late_extensions(dice& d, plan& p) {
-    p.how.command_timeout = d.one_of<duration>({milliseconds{200}, milliseconds{800}});
-    p.how.lease_time = seconds{6};
-    p.how.lease_longest = seconds{12};
+    p.how.command_timeout = milliseconds{200};
+    p.how.lease_time = seconds{2};
+    p.how.lease_longest = seconds{4};
     quiet_holders(d, p);
-    p.usual.answer_lost = 30;
+    p.usual.answer_lost = 50;
     p.usual.lost = 30;
     p.people.fixed = 100;
-    p.people.extends = 60;
+    p.people.extends = 100;
 }
 
 constexpr std::array plots{
@@ -159,7 +162,7 @@ void draw_more(dice d, plan& p) {
     const int kind = d.between(0, 99);
     if (kind < 40)
         return;
-    if (kind < 65)
+    if (kind < 60)
         return mixture(d, p);
     plots[d.below(plots.size())](d, p);
 }

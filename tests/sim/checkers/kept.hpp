@@ -26,10 +26,11 @@ public:
                 continue;
             if (e.kind == event_kind::renewal_failed)
                 check_failure(*c, home.net);
-            if (e.kind == event_kind::in_danger && c->held.hold()->renewed())
+            const sync::wire_hold& held = *c->held.hold();
+            const bool renewed = held.renewed() && !held.out_of_time();
+            if (e.kind == event_kind::in_danger && renewed)
                 check_kept(*c, home.net.last_silence(), home.net, "it is in danger");
-            if (e.kind == event_kind::lost && e.cause == event_cause::term_ended &&
-                c->held.hold()->renewed())
+            if (e.kind == event_kind::lost && e.cause == event_cause::term_ended && renewed)
                 check_kept(*c, {}, home.net, "its term ended");
             return;
         }
