@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cli/command_line.hpp"
 
-#include "cli/server/private_server.hpp"
 #include "cli/terminal/say.hpp"
 #include "cli/text/suggestion.hpp"
 
@@ -13,17 +12,9 @@
 #include <array>
 #include <charconv>
 #include <cmath>
-#include <cstdlib>
 #include <iostream>
 
 namespace cli {
-
-split_arguments split_at_dashes(arguments all) {
-    const auto dashes = std::ranges::find(all, "--");
-    if (dashes == all.end())
-        return {std::move(all), std::nullopt};
-    return {{all.begin(), dashes}, arguments{dashes + 1, all.end()}};
-}
 
 namespace {
 
@@ -99,7 +90,8 @@ std::chrono::duration<double> parse_time(std::string_view option, std::string_vi
         std::string_view name;
         double seconds;
     };
-    constexpr std::array<unit, 5> units{{{"", 1}, {"s", 1}, {"ms", 0.001}, {"m", 60}, {"h", 3600}}};
+    constexpr std::array<unit, 6> units{
+        {{"", 1}, {"s", 1}, {"ms", 0.001}, {"m", 60}, {"h", 3600}, {"d", 86'400}}};
 
     double number = 0;
     const char* const end = text.data() + text.size();
@@ -107,34 +99,16 @@ std::chrono::duration<double> parse_time(std::string_view option, std::string_vi
     const std::string_view rest{parsed.ptr, static_cast<std::size_t>(end - parsed.ptr)};
     const auto found = std::ranges::find(units, rest, &unit::name);
     if (parsed.ec != std::errc{} || found == units.end() || !std::isfinite(number) || number < 0)
-        throw usage_error{std::string{option} + ": '" + printable(text) +
-                          "' is no length of time; give seconds (30, 0.5) or 500ms, 30s, 2m, 1h"};
+        throw usage_error{
+            std::string{option} + ": '" + printable(text) +
+            "' is no length of time; give seconds (30, 0.5) or 500ms, 30s, 2m, 1h, 1d"};
     return std::chrono::duration<double>{number * found->seconds};
 }
 
-std::string server_url(const std::optional<std::string>& option) {
-    const char* const environment = std::getenv("HOLDFAST_URL");
-    std::string url = option ? *option : environment != nullptr ? environment : "";
-    if (option && url.empty())
-        throw usage_error{"--url is empty; give redis://HOST:PORT or unix:///PATH"};
-    if (url.empty())
-        return use_private_server();
-    if (url.starts_with("memory:"))
-        throw usage_error{"a memory: store lives inside one process, so its locks keep nobody out; "
-                          "give the URL of a server"};
-    return url;
-}
-
-std::string without_password(std::string url) {
-    const std::size_t scheme_end = url.find("://");
-    if (scheme_end == std::string::npos)
-        return url;
-    const std::size_t start = scheme_end + 3;
-    const std::size_t at = url.substr(0, url.find_first_of("/?", start)).rfind('@');
-    const std::size_t colon = url.find(':', start);
-    if (at != std::string::npos && at > start && colon < at)
-        url.replace(colon + 1, at - colon - 1, "***");
-    return url;
+void expect_time(CLI::App& expected, const std::string& names, std::string_view option,
+                 std::optional<std::chrono::duration<double>>& into) {
+    expected.add_option_function<std::string>(
+        names, [&into, option](const std::string& text) { into = parse_time(option, text); });
 }
 
 } // namespace cli

@@ -26,13 +26,14 @@ struct verb {
 constexpr std::array verbs{
     verb{"run", "run a command while holding a lock", cli::run},
     verb{"ls", "list the locks that are held, and by whom", cli::ls},
-    verb{"inspect", "tell all about one lock", cli::inspect},
+    verb{"inspect", "print all that is known of one lock", cli::inspect},
     verb{"wait", "wait until a lock is free, without taking it", cli::wait},
-    verb{"unlock", "take a lock away from whoever holds it", cli::unlock},
+    verb{"unlock", "take a lock away from its holder", cli::unlock},
     verb{"bench", "measure locks on your own server", cli::bench},
-    verb{"demo", "see lost updates, the lock that prevents them, and a killed holder", cli::demo},
-    verb{"doctor", "see whether a server is fit for locks, and what to do about it", cli::doctor},
-    verb{"server", "see or stop this machine's private server", cli::server},
+    verb{"demo", "see what a lock prevents, and what happens if its holder is killed", cli::demo},
+    verb{"doctor", "examine a server: what is wrong for locks, and what to do about it",
+         cli::doctor},
+    verb{"server", "show or end this machine's private server", cli::server},
     verb{"demo-worker", "", cli::demo_worker},
     verb{"demo-holder", "", cli::demo_holder},
     verb{"private-server", "", cli::private_server},
@@ -57,13 +58,13 @@ void print_help(std::ostream& out) {
         if (!each.summary.empty())
             out << "  " << each.name << std::string(width - each.name.size(), ' ') << each.summary
                 << '\n';
-    out << "\n  -h, --help   this text; 'holdfast VERB --help' tells all about a verb\n"
-           "  --version    the version\n\n"
+    out << "\n  -h, --help   print this text; 'holdfast VERB --help' explains a verb\n"
+           "  --version    print the version\n\n"
            "Example:\n"
-           "  holdfast run nightly-report -- ./report.sh\n\n"
-           "Without a server of yours (--url, or HOLDFAST_URL=redis://HOST:PORT) the locks\n"
-           "are this machine's and this user's: a private redis-server or valkey-server\n"
-           "keeps them.\n";
+           "  holdfast run nightly-report ./report.sh\n\n"
+           "Give the server with --url, or with HOLDFAST_URL=redis://HOST:PORT. Without it\n"
+           "the locks are for this user on this machine only: a private redis-server or\n"
+           "valkey-server keeps them. HOLDFAST_REQUIRE_SERVER=1 forbids that.\n";
 }
 
 /// What others call it: without these, `lock` would be nearest to the verb that does its opposite.

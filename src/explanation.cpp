@@ -21,25 +21,26 @@ struct server_says {
 constexpr std::array refusals{
     server_says{store_errc::loading, errc::unreachable, "loading", "LOADING",
                 "The server is still reading its data from disk.",
-                "It serves when it has read all; give it time (unavailable_patience)."},
+                "Wait until it has read all of it. A call waits for unavailable_patience."},
     server_says{store_errc::busy_script, errc::unreachable, "busy_script", "BUSY",
-                "The server is busy with a script that runs too long.",
-                "Find whose script it is; SCRIPT KILL ends one that has written nothing."},
+                "A script that runs too long keeps the server busy.",
+                "Find out whose script it is. SCRIPT KILL ends a script that has written nothing."},
     server_says{store_errc::read_only, errc::unreachable, "read_only", "READONLY, (ROLE: slave)",
                 "The server is a replica and takes no writes.",
-                "Use the address of the primary; after a failover, look where it is now."},
+                "Use the address of the primary. After a failover that is another server."},
     server_says{store_errc::master_down, errc::unreachable, "master_down", "MASTERDOWN",
                 "The server is a replica that has lost its primary.",
-                "Use the address of the primary, and see why the two cannot reach each other."},
+                "Use the address of the primary. Find out why its replica cannot reach it."},
     server_says{
         store_errc::cluster_down, errc::unreachable, "cluster_down", "CLUSTERDOWN",
         "The cluster does not serve the slot of this lock.",
-        "Look at CLUSTER INFO and CLUSTER NODES: a slot has no node, or too many are gone."},
-    server_says{store_errc::try_again, errc::unreachable, "try_again", "MOVED, ASK, TRYAGAIN",
-                "The slot of this lock is on another node of the cluster, or on its way to one.",
-                "Use the address of the node that has it, or a server that is no cluster."},
+        "Look at CLUSTER INFO and CLUSTER NODES: a slot has no node, or too many nodes are down."},
+    server_says{
+        store_errc::try_again, errc::unreachable, "try_again", "MOVED, ASK, TRYAGAIN",
+        "The slot of this lock is on another node of the cluster, or is moving to one.",
+        "Use the address of the node that has the slot, or a server that is not in a cluster."},
     server_says{store_errc::too_many_clients, errc::unreachable, "too_many_clients",
-                "ERR max number of clients reached", "The server has as many clients as it may.",
+                "ERR max number of clients reached", "The server has reached its limit of clients.",
                 "Raise maxclients, or find out who opens so many (CLIENT LIST)."},
     server_says{store_errc::no_replicas, errc::unreachable, "no_replicas", "NOREPLICAS",
                 "The server has too few replicas and takes no writes.",
@@ -48,34 +49,36 @@ constexpr std::array refusals{
                 "The server cannot save its data and takes no writes.",
                 "Its log says why: a full disk, a folder it may not write to, no memory to fork."},
     server_says{store_errc::out_of_memory, errc::refused, "out_of_memory", "OOM",
-                "The server has as much in memory as it may.",
-                "Raise maxmemory or delete data; locks that are held can be released meanwhile."},
+                "The server has reached its limit of memory.",
+                "Raise maxmemory or delete data. Locks that are held can still be released."},
     server_says{store_errc::no_permission, errc::refused, "no_permission",
-                "NOPERM, ACL failure in script", "This user has no right to do that.",
-                "Grant it with ACL SETUSER; docs/security/ has the whole list."},
+                "NOPERM, ACL failure in script", "This user does not have the right to do that.",
+                "Grant the right with ACL SETUSER. docs/security/ lists all that are needed."},
     server_says{store_errc::not_authenticated, errc::refused, "not_authenticated",
                 "NOAUTH, WRONGPASS, (TLS alert)",
-                "The server does not take this user, this password or this certificate.",
-                "Check them; with ACL LIST, that the user is there and on."},
-    server_says{store_errc::untrusted, errc::refused, "untrusted", "(TLS: its certificate)",
-                "The server's certificate is not accepted; nothing was said to it.",
-                "Its text says why: give the CA (ca_file), the name it is made for "
-                "(server_name), or a certificate that is valid today."},
+                "The server does not accept this user, this password or this certificate.",
+                "Check them. ACL LIST shows whether the user exists and is on."},
+    server_says{
+        store_errc::untrusted, errc::refused, "untrusted", "(TLS: its certificate)",
+        "The server's certificate is not accepted. No request was sent.",
+        "The text says why. Name the authority that signed it (tls_ca_file) or the host that it is "
+        "made for (tls_server_name), or give the server a certificate that is valid today."},
     server_says{store_errc::wrong_type, errc::refused, "wrong_type", "WRONGTYPE",
-                "The key under the lock's name holds something that is no lock.",
-                "Choose another name or prefix; nobody's data was touched."},
+                "The key with the lock's name holds something that is not a lock.",
+                "Choose another name or prefix. The key was not changed."},
     server_says{store_errc::tls_failed, errc::unreachable, "tls_failed", "(TLS: the handshake)",
-                "TLS could not be agreed on with the server.",
-                "See that this port speaks TLS, 1.2 at least, and that nothing between cuts it."},
+                "The client and the server could not agree on TLS.",
+                "Check that this port speaks TLS 1.2 or newer, and that nothing on the way cuts "
+                "the connection."},
     server_says{store_errc::script_killed, errc::outcome_unknown, "script_killed",
                 "ERR Script killed by user", "An operator ended the script.",
-                "Find out who sends SCRIPT KILL: a script of holdfast takes microseconds."},
+                "Find out who sends SCRIPT KILL. A script of holdfast takes microseconds."},
     server_says{store_errc::protocol, errc::outcome_unknown, "protocol", "(no answer of RESP2)",
-                "The answer is none that the protocol knows.",
-                "See what is at this address: Redis or Valkey, or a proxy that changes what "
-                "they say."},
+                "The answer does not follow the protocol.",
+                "Check what answers at this address: Redis or Valkey, or a proxy that changes "
+                "their answers."},
     server_says{store_errc::other, errc::refused, "other", "(any other error)",
-                "The server refused with an error of its own.", "Its words say what is missing."},
+                "The server refused with another error.", "The server's words say why."},
 };
 
 constexpr bool each_has_its_place() {
@@ -93,19 +96,20 @@ explanation explain(errc what) noexcept {
     switch (what) {
     case errc::unreachable:
         return {"unreachable", "The store could not be asked.", "Nothing was done there.",
-                "Check the address, and that a server answers there; then try again."};
+                "Check the address, and whether a server answers there. Then try again."};
     case errc::outcome_unknown:
-        return {"outcome_unknown", "The request was sent and its answer never came.",
-                "It may have been carried out. Nothing is yours; what it may have taken is "
-                "released in the background, at the latest by the end of its lease.",
+        return {"outcome_unknown", "The request was sent, but no answer came.",
+                "The request may have been carried out. You hold nothing: what it may have taken "
+                "is released in the background, and ends with its lease at the latest.",
                 "Try again."};
     case errc::refused:
-        return {"refused", "The store refused.", "Nothing was done there.",
-                "The server's words say why; asking again does not help."};
+        return {"refused", "The store refused the request.", "Nothing was done there.",
+                "The server's words say why. Asking again does not help."};
     case errc::lease_lost:
-        return {"lease_lost", "The lease ended before it was released.",
-                "Somebody else may have held the lock meanwhile.",
-                "Treat what was done under it as done without a lock; see lost() and in_danger()."};
+        return {
+            "lease_lost", "The lease ended before it was released.",
+            "Somebody else may have held the lock meanwhile.",
+            "Treat the work as done without a lock. lost() and in_danger() can stop it earlier."};
     case errc::not_owner:
         return {"not_owner", "The caller does not hold this lock.", "Nothing was done.",
                 "Unlock once, in the thread that locked."};
@@ -114,24 +118,24 @@ explanation explain(errc what) noexcept {
                 "Nothing was done.", "Use a recursive_mutex, or do not lock twice."};
     case errc::invalid_argument:
         return {"invalid_argument", "A name, a length of time or an address is not allowed.",
-                "Nothing was sent.", "Correct it; the text says which and why."};
+                "Nothing was sent.", "Correct it. The text says which one it is, and why."};
     case errc::overloaded:
-        return {"overloaded", "This client has as many requests waiting as it may.",
-                "Nothing was sent.",
-                "Ask for less at a time, or raise the bound that the text names."};
+        return {"overloaded", "This client has reached one of its limits.", "Nothing was sent.",
+                "Ask for less at a time, or raise the limit that the text names."};
     case errc::would_deadlock:
-        return {"would_deadlock", "The call would wait on the very thread that has to finish it.",
+        return {"would_deadlock", "The call would wait on the thread that has to finish it.",
                 "Nothing was sent.", "Use the asynchronous verb there."};
     case errc::clock_unstable:
         return {"clock_unstable", "The server's clock jumped twice while the lock was asked for.",
-                "Nothing is held.", "Let NTP slew the server's clock, not step it."};
+                "Nothing is held.",
+                "Let NTP change the server's clock slowly, and never in steps."};
     case errc::closed:
         return {"closed", "The client is closed.",
-                "Nothing was sent, and what was held ends with its lease.",
-                "Close the client when nobody needs it any more."};
+                "Nothing was sent. What was held ends with its lease.",
+                "Close the client only when nobody needs it any more."};
     case errc::forked:
         return {"forked", "The object was made before fork().", "Nothing was done.",
-                "Use one that this process made."};
+                "Make a new one in this process."};
     }
     return {"", "This is no error of holdfast.", "", ""};
 }

@@ -6,18 +6,31 @@
 namespace holdfast {
 namespace {
 
+constexpr duration day = std::chrono::hours{24};
+
+struct range {
+    duration least;
+    duration most;
+};
+/// Saturated wherever it is added to: `duration::max()` is for ever.
+constexpr range any_patience{duration::zero(), duration::max()};
+constexpr range any_length{duration{1}, duration::max()};
+/// Nobody waits longer for what should come in seconds; and what is added to it stays a moment.
+constexpr range up_to_a_day{duration{1}, day};
+
 std::string in_words(duration length) {
-    constexpr duration day = std::chrono::hours{24};
-    if (length >= 2 * day && length % day == duration::zero())
-        return std::to_string(length / day) + " days";
+    if (length == duration::max())
+        return "for ever (duration::max())";
+    if (length >= day && length % day == duration::zero())
+        return std::to_string(length / day) + (length == day ? " day" : " days");
     return std::to_string(length.count()) + " ms";
 }
 
-std::string objection_to_lease(duration length, const limits& allowed) {
-    if (length >= allowed.lease_min && length <= allowed.lease_max)
+std::string objection_to_length(duration length, const range& allowed) {
+    if (length >= allowed.least && length <= allowed.most)
         return {};
-    return " is " + in_words(length) + "; allowed are " + in_words(allowed.lease_min) + " to " +
-           in_words(allowed.lease_max) + ", in whole milliseconds";
+    return " is " + in_words(length) + "; allowed are " + in_words(allowed.least) + " to " +
+           in_words(allowed.most) + ", in whole milliseconds";
 }
 
 void refuse_if(const std::string& subject, const std::string& objection) {
@@ -25,29 +38,22 @@ void refuse_if(const std::string& subject, const std::string& objection) {
         refuse(subject + objection);
 }
 
-void check_positive(const char* field, duration length) {
-    if (length <= duration::zero())
-        refuse(std::string{"options."} + field + " is " + in_words(length) +
-               "; it must be longer than nothing");
-}
-
-void check_patience(const char* field, duration length) {
-    if (length < duration::zero())
-        refuse(std::string{"options."} + field + " is " + in_words(length) +
-               "; it must not be negative (0: no patience at all)");
+void check_length(const char* field, duration length, const range& allowed) {
+    refuse_if(std::string{"options."} + field, objection_to_length(length, allowed));
 }
 
 } // namespace
 
 void check(const options& how) {
-    refuse_if("options.lease_time", objection_to_lease(how.lease_time, limits{}));
+    check_length("lease_time", how.lease_time, {limits{}.lease_min, limits{}.lease_max});
     if (how.max_hold)
-        check_positive("max_hold", *how.max_hold);
-    check_patience("unavailable_patience", how.unavailable_patience);
-    check_patience("release_patience", how.release_patience);
-    check_patience("close_patience", how.close_patience);
-    check_positive("poll_bound", how.poll_bound);
-    check_patience("hand_off.within", how.hand_off.within);
+        check_length("max_hold", *how.max_hold, any_length);
+    if (how.unavailable_patience)
+        check_length("unavailable_patience", *how.unavailable_patience, any_patience);
+    check_length("release_patience", how.release_patience, any_patience);
+    check_length("close_patience", how.close_patience, any_patience);
+    check_length("poll_bound", how.poll_bound, up_to_a_day);
+    check_length("hand_off.within", how.hand_off.within, {duration::zero(), day});
     if (how.waiters_max == 0)
         refuse("options.waiters_max is 0: no call could ever wait");
     if (how.name_mapper && !how.prefix.empty())
@@ -56,7 +62,8 @@ void check(const options& how) {
 }
 
 duration checked_lease(duration length, const limits& allowed) {
-    refuse_if("the lease time", objection_to_lease(length, allowed));
+    refuse_if("the lease time",
+              objection_to_length(length, {allowed.lease_min, allowed.lease_max}));
     return length;
 }
 

@@ -3,7 +3,8 @@
 """Writes the manual pages: man_pages.py <holdfast> <holdfast.1> <folder>.
 
 A verb's page is what its --help says, in mdoc(7), so the two cannot differ. The form of a help:
-paragraphs, `Usage:`, options, paragraphs, `Exit status:`, `Example:` or `Examples:`.
+paragraphs, `Usage:`, options, paragraphs, `Environment of ...:`, `Exit status:`, `Example:` or
+`Examples:`.
 """
 import re
 import subprocess
@@ -13,6 +14,7 @@ from pathlib import Path
 ITEM = re.compile(r"^ {2,6}(?P<name>\S(?:.*?\S)??)(?:\s{2,}(?P<text>\S.*))?$")
 OPTION = re.compile(r"^ {2,6}-")
 FOLLOWS = re.compile(r"^ {7,}\S")
+VARIABLES = re.compile(r"^Environment of .*:$")
 HEADINGS = {"Exit status:": "EXIT STATUS", "Example:": "EXAMPLES", "Examples:": "EXAMPLES"}
 
 
@@ -50,6 +52,11 @@ def name_of(item: str) -> str:
             words += ["Ar" if bare.isupper() else "No", '"' + plain(bare) + '"']
         words += [","] if word != bare else []
     return " ".join(words)
+
+
+def variable(item: str) -> str:
+    """`ONE, OTHER`, as the arguments of .It."""
+    return "Ev " + item.replace(", ", " , Ev ")
 
 
 def items(lines: list[str], title) -> list[str]:
@@ -90,6 +97,8 @@ def block_as_mdoc(block: list[str]) -> list[str]:
         if head == "Exit status:":
             return made + status(rest)
         return made + [".Bd -literal -offset indent", *(literal(line[2:]) for line in rest), ".Ed"]
+    if VARIABLES.match(head):
+        return [".Pp", *text(head), *items(rest, variable)]
     if any(OPTION.match(line) for line in block):
         return items(block, name_of)
     if head.startswith("  "):

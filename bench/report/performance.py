@@ -4,7 +4,8 @@
 
 The template is the page's prose. A line {{conditions}}, {{goals}}, {{figures CONTEST...}},
 {{budgets}} or {{plot NAME: what it shows}} becomes a table or a plot; plots go to a folder beside
-the page.
+the page. In a sentence, {{ratio FIGURE}} and {{missed}}, the goals that were not met, become
+what was measured: the sentence is then true of each run.
 """
 import re
 import sys
@@ -91,10 +92,21 @@ def conditions(record: Record) -> Iterator[str]:
             yield f"| {title} | {f'`{value}`' if name == 'command' else value} |"
 
 
+def missed(record: Record) -> str:
+    with_goal = [figure for figure in record.figures.values() if figure.holds is not None]
+    names = [f"`{figure.name}`" for figure in with_goal if not figure.holds]
+    return f"{len(names)} of {len(with_goal)} goals ({', '.join(names) or 'none'})"
+
+
 def filled(place: re.Match, record: Record, page: Path) -> str:
     what, names, alt = place.groups()
     if what == "conditions":
         return "\n".join(conditions(record))
+    if what == "ratio":
+        figure = record.get(names)
+        return amount(figure.ratio) if figure and figure.ratio else "(not measured)"
+    if what == "missed":
+        return missed(record)
     if what == "goals":
         with_goal = [f for f in record.figures.values() if f.holds is not None]
         return "\n".join(table(with_goal, record.skipped))

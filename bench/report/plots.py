@@ -4,6 +4,7 @@
 They are transparent, and every colour has enough contrast on white and on black alike: a page may
 be either. Lines differ in dash and marker too, for eyes and printers that see no colour.
 """
+import math
 from pathlib import Path
 from typing import Callable
 
@@ -58,9 +59,10 @@ def logarithmic(axes: Axes, show: Callable[[float], str]) -> None:
 
 
 def headed(axes: Axes, title: str, curves: int = 0) -> None:
-    """What the vertical axis shows; below it, where no curve can be, what each curve is."""
-    axes.set_title(title, pad=28 if curves else None)
-    if curves:
+    """What the vertical axis shows; below it, in rows of so many curves, what each curve is."""
+    rows = math.ceil(len(axes.get_lines()) / curves) if curves else 0
+    axes.set_title(title, pad=12 + 16 * rows if rows else None)
+    if rows:
         axes.legend(loc="lower left", bbox_to_anchor=(-0.01, 0.99), ncol=curves, borderpad=0.2,
                     columnspacing=1.5)
 

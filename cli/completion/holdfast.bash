@@ -18,31 +18,59 @@ _holdfast_locks() {
         timeout 1 holdfast ls --names --limit 200 2>/dev/null
 }
 
+# Options whose value is the next word.
+_holdfast_needs_value() {
+    case $1 in
+    --url | --limit | --threads | --lease | --hold-for | --on-loss | --time | -t | --wait | -w | \
+        --conflict-exit-code | -E) return 0 ;;
+    esac
+    return 1
+}
+
+# Where the command of 'holdfast run' begins: behind the --, or with the second word that is no
+# option. Nothing: not yet.
+_holdfast_command_start() {
+    local i named=
+    for ((i = 2; i < COMP_CWORD; ++i)); do
+        if [[ ${COMP_WORDS[i]} == -- ]]; then
+            echo $((i + 1))
+            return
+        elif [[ ${COMP_WORDS[i]} == [:=]* ]] || _holdfast_needs_value "${COMP_WORDS[i]}"; then
+            ((++i)) # bash takes a:b for three words
+        elif [[ ${COMP_WORDS[i]} != -* ]]; then
+            if [[ $named ]]; then
+                echo "$i"
+                return
+            fi
+            named=yes
+        fi
+    done
+    if [[ $named ]] && ((i == COMP_CWORD)) && [[ ${COMP_WORDS[i]} != [-:=]* ]]; then
+        echo "$i"
+    fi
+}
+
 _holdfast() {
     local current=${COMP_WORDS[COMP_CWORD]} previous=${COMP_WORDS[COMP_CWORD - 1]}
-    local verb=${COMP_WORDS[1]-} i
+    local verb=${COMP_WORDS[1]-} start i
     COMPREPLY=()
     if ((COMP_CWORD == 1)); then
         mapfile -t COMPREPLY < <(compgen -W "$(_holdfast_words) --help --version" -- "$current")
         return
     fi
-    for ((i = 2; i < COMP_CWORD; ++i)); do
-        [[ ${COMP_WORDS[i]} == -- ]] || continue
+    [[ $verb == run ]] && start=$(_holdfast_command_start)
+    if [[ $start ]]; then
         # Another program's words; bash-completion, where it is there, knows them.
         if declare -F _command_offset >/dev/null; then
-            _command_offset $((i + 1))
-        elif ((COMP_CWORD == i + 1)); then
+            _command_offset "$start"
+        elif ((COMP_CWORD == start)); then
             mapfile -t COMPREPLY < <(compgen -c -- "$current")
         else
             mapfile -t COMPREPLY < <(compgen -f -- "$current")
         fi
         return
-    done
-    case $previous in
-    --url | --limit | --threads | --lease | --time | -t | --wait | -w | --conflict-exit-code | -E)
-        return
-        ;;
-    esac
+    fi
+    _holdfast_needs_value "$previous" && return
     case $current in
     -*) mapfile -t COMPREPLY < <(compgen -W "$(_holdfast_options "$verb")" -- "$current") ;;
     *)

@@ -11,7 +11,7 @@ end
 function __holdfast_options
     set -l words (commandline -opc)
     holdfast $words[2] --help 2>/dev/null |
-        string replace -rf '^ {2,6}(?:-[a-zA-Z0-9], )?(--[a-z-]*)(?: [A-Z]+)?(?:  +(.*))?$' '$1\t$2'
+        string replace -rf '^ {2,6}(?:-[a-zA-Z0-9], )?(--[a-z-]*)(?: [A-Z]\S*)?(?:  +(.*))?$' '$1\t$2'
 end
 
 function __holdfast_locks
@@ -19,22 +19,53 @@ function __holdfast_locks
     and timeout 1 holdfast ls --names --limit 200 2>/dev/null
 end
 
+# Options whose value is the next word.
+set -g __holdfast_takes_value --url --limit --threads --lease --hold-for --on-loss --time -t \
+    --wait -w --conflict-exit-code -E
+
+# Where the command of 'holdfast run' begins: behind the --, or with the second word that is no
+# option. Nothing, and a failure: not yet.
+function __holdfast_command_start
+    set -l words (commandline -opc)
+    test "$words[2]" = run; or return 1
+    set -l named no
+    set -l value no
+    for i in (seq 3 (count $words))
+        if test $value = yes
+            set value no
+        else if test "$words[$i]" = --
+            echo (math $i + 1)
+            return 0
+        else if contains -- "$words[$i]" $__holdfast_takes_value
+            set value yes
+        else if not string match -q -- '-*' "$words[$i]"
+            if test $named = yes
+                echo $i
+                return 0
+            end
+            set named yes
+        end
+    end
+    test $named = yes -a $value = no; or return 1
+    string match -q -- '-*' (commandline -ct); and return 1
+    echo (math (count $words) + 1)
+end
+
 function __holdfast_names_a_lock
     set -l words (commandline -opc)
-    set -l takes_value --url --limit --threads --lease --time -t --wait -w --conflict-exit-code -E
     test (count $words) -ge 2; and contains -- $words[2] run ls inspect wait unlock
-    and not contains -- -- $words
-    and not contains -- $words[-1] $takes_value
+    and not contains -- $words[-1] $__holdfast_takes_value
+    and not __holdfast_runs_a_command
 end
 
 function __holdfast_runs_a_command
-    contains -- -- (commandline -opc)
+    __holdfast_command_start >/dev/null
 end
 
 function __holdfast_command
     set -l words (commandline -opc)
-    set -l dashes (contains -i -- -- $words)
-    complete -C (string join ' ' -- (string escape -- $words[(math $dashes + 1)..]) (commandline -ct))
+    set -l start (__holdfast_command_start)
+    complete -C (string join ' ' -- (string escape -- $words[$start..]) (commandline -ct))
 end
 
 complete -c holdfast -f

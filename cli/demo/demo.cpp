@@ -5,15 +5,16 @@
 #include "cli/demo/demo_screen.hpp"
 #include "cli/exit_status.hpp"
 #include "cli/look/lock_words.hpp"
+#include "cli/look/measurement.hpp"
 #include "cli/look/reaching.hpp"
 #include "cli/run/inheritance.hpp"
+#include "cli/server/chosen_server.hpp"
 #include "cli/terminal/last_words.hpp"
 #include "cli/terminal/output.hpp"
 #include "cli/terminal/say.hpp"
 #include "cli/verbs.hpp"
 
 #include <holdfast/client.hpp>
-#include <holdfast/mutex.hpp>
 
 #include <CLI/App.hpp>
 #include <CLI/Config.hpp>
@@ -22,7 +23,6 @@
 #include <cstdlib>
 #include <filesystem>
 #include <iostream>
-#include <mutex>
 #include <optional>
 #include <utility>
 
@@ -32,21 +32,21 @@ namespace {
 using holdfast::boot_clock;
 
 constexpr std::string_view demo_help =
-    R"(Shows what a lock is for, in three acts of a few seconds each: four processes
-that lose each other's updates, the same four with a lock, and a waiter behind a
-holder that is killed.
+    R"(Shows what a lock is for, in three acts of a few seconds each. First, four
+processes overwrite each other's updates. Then the same four processes use a
+lock. At last, a process waits for a lock whose holder is killed.
 
 Usage: holdfast demo [OPTIONS]
 
       --url URL        the server, as for 'holdfast run'
-  -h, --help           this text
+  -h, --help           print this text
 
-It uses one lock with a name of its own and leaves nothing behind.
+The demo uses one lock with a name of its own, and leaves nothing behind.
 
 Exit status:
-    0   it went as it should
+    0   success
     1   the count with the lock was wrong
-   64   the command line is wrong
+   64   the command line or a variable is wrong
    69   the server cannot be reached, or refuses
 )";
 
@@ -54,9 +54,7 @@ Exit status:
 std::string try_server(const std::string& url) {
     holdfast::client home{reaching(url)};
     std::string name = "holdfast-demo:" + home.id().substr(0, 8);
-    (void)home.inspect(name); // a lock would wait for a server that is not there
-    holdfast::mutex lock{home, name};
-    const std::scoped_lock held{lock};
+    try_out(home, name);
     return name;
 }
 

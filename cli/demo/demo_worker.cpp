@@ -4,6 +4,7 @@
 // writes a byte to stdout for it.
 #include "cli/exit_status.hpp"
 #include "cli/look/reaching.hpp"
+#include "cli/server/chosen_server.hpp"
 #include "cli/terminal/last_words.hpp"
 #include "cli/terminal/say.hpp"
 #include "cli/verbs.hpp"

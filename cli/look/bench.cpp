@@ -22,28 +22,32 @@ namespace cli {
 namespace {
 
 constexpr std::string_view bench_help =
-    R"(Measures locks on your own server: how long lock() and unlock() take together,
-as a program sees it that waits for both, and how many of these pairs one
-process makes in a second.
+    R"(Measures locks on your own server: how long lock() and unlock() take together
+in one thread, and how many of these pairs one process makes in a second.
 
 Usage: holdfast bench [OPTIONS]
 
-  -t, --time SECONDS   how long each of the three measurements takes (default 2;
+  -t, --time TIME      how long each of the three measurements takes (default 2;
                        500ms, 1m)
-      --threads N      how many threads there are in the second and third
+      --threads N      the number of threads in the second and third measurement
                        (default 8)
       --json           for programs: {"measurements": [{"threads", "locks",
                        "pairs", "pairs_per_second", "p50_us", "p99_us"}]}
       --url URL        the server, as for 'holdfast run'
-  -h, --help           this text
+  -h, --help           print this text
 
-Takes locks of names of its own, holdfast-bench:..., and leaves none behind. It
-loads the server as much as it can: mind who else uses it. What other machines
-can do beside this one, it does not tell.
+The first measurement has one thread. In the second, each thread has a lock of
+its own. In the third, all threads share one lock, and most of its pairs do not
+reach the server: inside one process, a lock is handed from thread to thread. So
+that line does not show how fast several processes share a lock.
+
+The locks have names of their own, holdfast-bench:..., and none is left behind.
+The measurement loads the server as much as it can, and so slows down others who
+use it.
 
 Exit status:
-    0   it was measured
-   64   the command line is wrong
+    0   success
+   64   the command line or a variable is wrong
    69   the server cannot be reached, or refuses
 
 Example:
@@ -69,12 +73,13 @@ std::string with_one_digit(double number) {
 std::string in_words(const workload& what) {
     if (what.threads == 1)
         return "1 thread";
-    return std::to_string(what.threads) +
-           (what.locks == 1 ? " threads, one lock" : " threads, a lock each");
+    return std::to_string(what.threads) + (what.locks == 1
+                                               ? " threads, one lock (hand-off inside this process)"
+                                               : " threads, a lock each");
 }
 
 void print_table(const std::vector<measured>& all) {
-    table lines{{{"WHO", true}, {"PAIRS/S"}, {"P50 (us)"}, {"P99 (us)"}}};
+    table lines{{{"WHO", 16}, {"PAIRS/S"}, {"P50 (us)"}, {"P99 (us)"}}};
     for (const auto& [what, got] : all)
         lines.add({in_words(what), std::to_string(std::llround(got.pairs_per_second)),
                    with_one_digit(microseconds(got.p50)), with_one_digit(microseconds(got.p99))});
@@ -97,21 +102,21 @@ void print_json(const std::vector<measured>& all) {
 
 int bench(const inheritance& inherited, arguments all) {
     look_options given;
-    std::string length = "2";
+    std::optional<std::chrono::duration<double>> length;
     std::size_t threads = 8;
     CLI::App expected{"", "bench"};
-    expected.add_option("-t,--time", length);
+    expect_time(expected, "-t,--time", "-t", length);
     expected.add_option("--threads", threads)->check(CLI::Range(2, 1000));
     if (!parse_look(expected, given, lock_word::none, std::move(all), bench_help))
         return success;
-    const auto each = parse_time("-t", length);
+    const auto each = length.value_or(std::chrono::seconds{2});
     constexpr std::chrono::hours longest{1};
     if (each.count() <= 0 || each > longest)
         throw usage_error{"-t: more than nothing, and an hour at most"};
 
     return ask_server(inherited, given, [&](holdfast::client& home) {
         const std::string name = "holdfast-bench:" + home.id();
-        (void)home.inspect(name); // a lock would wait for a server that is not there
+        try_out(home, name);
         std::vector<measured> done;
         for (const workload& next :
              {workload{name, 1, 1, each}, workload{name, threads, threads, each},

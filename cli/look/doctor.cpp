@@ -22,26 +22,27 @@ using holdfast::diagnosis;
 using holdfast::severity;
 
 constexpr std::string_view doctor_help =
-    R"(Looks at a server with a locksmith's eyes: is it reached, which rights has this
-user (tried out with a lock), what happens when memory or disk run out, what do
-replicas and clock say?
+    R"(Examines a server: whether it can be reached, which rights this user has (a lock
+is taken and released to find out), what happens when memory or disk is full,
+and whether replicas and the clock are a danger for locks.
 
 Usage: holdfast doctor [OPTIONS] [NAME]
 
-  NAME                 the lock to try (default holdfast-doctor); one that this
-                       user may take
+  NAME                 the lock that is taken (default holdfast-doctor); choose
+                       one that this user may take
       --json           for programs: {"worst": ..., "findings": [{"severity",
                        "topic", "what", "remedy"}, ...]}
-      --url URL        as for 'holdfast run'
-  -h, --help           this text
+      --url URL        the server, as for 'holdfast run'
+  -h, --help           print this text
 
-Each finding is fine, a note, a warning (in some event locks will not do what is
-expected), or a danger (they do not work, or are lost in everyday events).
+The severity of a finding is 'fine', 'note', 'warning' or 'danger'. A warning:
+locks work, but not as expected in some event; or something could not be
+examined. A danger: locks do not work, or everyday events end them.
 
 Exit status:
-    0   nothing worse than a note
-    1   a warning or a danger was found
-   64   the command line is wrong
+    0   no finding is worse than a note
+    1   there is a warning or a danger
+   64   the command line or a variable is wrong
    69   the server cannot be reached, or refuses
 
 Example:
@@ -54,10 +55,10 @@ void print_lines(const diagnosis& found) {
     std::cout << std::left;
     for (const holdfast::finding& each : found.findings) {
         std::cout << std::setw(severity_width) << to_string(each.how_bad) << std::setw(topic_width)
-                  << each.topic << printable(each.what, each.what.size()) << '\n';
+                  << each.topic << printable(on_one_line(each.what), each.what.size()) << '\n';
         if (!each.remedy.empty())
             std::cout << std::setw(severity_width + topic_width) << ""
-                      << "-> " << printable(each.remedy, each.remedy.size()) << '\n';
+                      << "-> " << printable(on_one_line(each.remedy), each.remedy.size()) << '\n';
     }
 }
 

@@ -21,23 +21,24 @@ using holdfast::key_kind;
 using holdfast::lock_state;
 
 constexpr std::string_view inspect_help =
-    R"(Tells all about one lock, whoever holds it: a program of holdfast or a JVM with
-Redisson.
+    R"(Prints all that is known of one lock. Its holder may be a holdfast program or a
+JVM with Redisson.
 
 Usage: holdfast inspect [OPTIONS] NAME
 
       --json           for programs: {"name", "held", "kind", "type", "owners":
                        [{"owner", "count", "is_holdfast", "client": {"host",
                        "pid", "program", "label", "since"}}], "lease_left_ms",
-                       "listeners"}; null is what is not known, or has no end
+                       "listeners"}; a value is null if it is not known, or if
+                       the lease has no end
       --url URL        the server, as for 'holdfast run'
-  -h, --help           this text
+  -h, --help           print this text
 
 Exit status:
     0   the lock is held
-    1   it is free
-   64   the command line is wrong
-   65   there is something of that name, and it is no lock
+    1   the lock is free
+   64   the command line or a variable is wrong
+   65   the server has something else under that name, which is no lock
    69   the server cannot be reached, or refuses
 
 Examples:

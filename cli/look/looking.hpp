@@ -5,6 +5,7 @@
 #include "cli/command_line.hpp"
 #include "cli/look/reaching.hpp"
 #include "cli/run/inheritance.hpp"
+#include "cli/server/chosen_server.hpp"
 #include "cli/terminal/last_words.hpp"
 #include "cli/terminal/output.hpp"
 
@@ -19,7 +20,8 @@ namespace cli {
 struct look_options {
     bool json = false;
     std::optional<std::string> url{};
-    std::string name{}; ///< or a pattern; the verb's own where none is given
+    std::string name{};   ///< or a pattern; the verb's own where none is given
+    std::string server{}; ///< the URL that was asked; `ask_server` sets it
 };
 
 /// Whether such a verb is told a lock.
@@ -31,14 +33,14 @@ bool parse_look(CLI::App&, look_options&, lock_word, arguments, std::string_view
 
 /// Asks the server by `look(client)`, which prints and answers the exit status.
 template <typename Look>
-int ask_server(const inheritance& inherited, const look_options& given, Look look) {
-    const std::string url = server_url(given.url);
+int ask_server(const inheritance& inherited, look_options& given, Look look) {
+    given.server = server_url(given.url);
     end_with_reader(inherited);
     try {
-        holdfast::client home{reaching(url)};
+        holdfast::client home{reaching(given.server)};
         return look(home);
     } catch (const boost::system::system_error& failure) {
-        return last_words{}.report(failure, url, "did not answer");
+        return last_words{}.report(failure, given.server, "did not answer");
     }
 }
 

@@ -5,6 +5,7 @@
 #include "cli/look/lock_words.hpp"
 #include "cli/look/looking.hpp"
 #include "cli/terminal/say.hpp"
+#include "cli/text/how_many.hpp"
 #include "cli/text/table.hpp"
 #include "cli/verbs.hpp"
 
@@ -25,29 +26,31 @@ using holdfast::lock_list;
 using holdfast::lock_state;
 
 constexpr std::string_view ls_help =
-    R"(Lists the locks that are held, by whom, and for how long still: those of
-holdfast and of Redisson. Looks at a few hundred keys at a time, so nobody has
-to wait for it.
+    R"(Lists the locks that are held, who holds them, and how long their leases still
+last. The locks of Redisson are listed too. The server is asked for a few
+hundred keys at a time, so its other clients do not have to wait.
 
 Usage: holdfast ls [OPTIONS] [PATTERN]
 
-  PATTERN              only names that match: * any letters, ? one, [a-z] one of
-                       these (quote it)
-  -1, --names          the names alone, one a line
-      --limit N        no more than N locks (default 1000)
-      --json           for programs: {"locks": [...], "complete": true}; each
-                       lock as with 'holdfast inspect --json'
+  PATTERN              list only names that match: * is any text, ? any
+                       character, [a-z] one of these; put it in quotes
+  -1, --names          print only the names, one per line
+      --limit N        list at most N locks (default 1000)
+      --json           for programs: {"locks": [...], "complete": true,
+                       "server": ...}; each lock is an object as printed by
+                       'holdfast inspect --json'
       --url URL        the server, as for 'holdfast run'
-  -h, --help           this text
+  -h, --help           print this text
 
-A lock does not say since when it is held; SINCE is when its holder, a holdfast
-client, was started. LEFT is what is left of its lease, which its holder renews.
-LISTENING counts the connections that wait for its release. Locks that this user
-may not read are left out.
+SINCE is the time at which the holder, a holdfast program, was started; the
+server does not store when it took the lock. LEFT is the rest of the lease,
+which the holder renews. LISTENING is the number of connections that wait for
+the release. Locks that this user may not read are left out. On a terminal, the
+number of locks and the server are printed at the end.
 
 Exit status:
-    0   it was listed, all or (said on stderr) a part of it
-   64   the command line is wrong
+    0   the list was printed; if it is not complete, stderr says so
+   64   the command line or a variable is wrong
    69   the server cannot be reached, or refuses
 
 Examples:
@@ -62,16 +65,29 @@ std::string since(const lock_state& lock) {
     return date_in_short(lock.owners.front().client->since);
 }
 
+/// An operator with several servers must see whose locks these are. A script needs no such line.
+void tell_server(const lock_list& all, const std::string& server) {
+    if (::isatty(STDERR_FILENO) != 1)
+        return;
+    const std::string where = " on " + server_in_words(server);
+    say(all.locks.empty() ? "no lock is held" + where : how_many(all.locks.size(), "lock") + where);
+}
+
 void print_table(const lock_list& all) {
-    table lines{{{"NAME", true}, {"KIND"}, {"HELD BY", true}, {"SINCE"}, {"LEFT"}, {"LISTENING"}}};
+    constexpr std::size_t name_least = 16, holder_least = 8;
+    table lines{{{"NAME", name_least},
+                 {"KIND"},
+                 {"HELD BY", holder_least},
+                 {"SINCE"},
+                 {"LEFT"},
+                 {"LISTENING"}}};
     for (const lock_state& each : all.locks)
         lines.add({each.name, each.kind == key_kind::lock ? "lock" : "rw lock",
                    owners_in_short(each), since(each), left_in_words(each.remaining),
                    each.listeners ? std::to_string(*each.listeners) : "?"});
     if (!all.locks.empty())
         lines.print(std::cout, form_of(STDOUT_FILENO));
-    else if (::isatty(STDERR_FILENO) == 1)
-        say("no lock is held");
+    std::cout.flush();
 }
 
 /// As they are, for whatever reads them; but a terminal would obey some.
@@ -81,11 +97,13 @@ void print_names(const lock_list& all) {
         std::cout << (raw ? each.name : printable(each.name, each.name.size())) << '\n';
 }
 
-void print_json(const lock_list& all) {
+void print_json(const lock_list& all, const std::string& server) {
     boost::json::array locks;
     for (const lock_state& each : all.locks)
         locks.push_back(to_json(each));
-    write_json(boost::json::object{{"locks", std::move(locks)}, {"complete", all.complete}});
+    write_json(boost::json::object{{"locks", std::move(locks)},
+                                   {"complete", all.complete},
+                                   {"server", text_in_json(without_password(server))}});
 }
 
 } // namespace
@@ -105,10 +123,17 @@ int ls(const inheritance& inherited, arguments all) {
 
     return ask_server(inherited, given, [&](holdfast::client& home) {
         const lock_list found = home.list(given.name, limit);
-        given.json ? print_json(found) : names ? print_names(found) : print_table(found);
+        if (given.json) {
+            print_json(found, given.server);
+        } else if (names) {
+            print_names(found);
+        } else {
+            print_table(found);
+            tell_server(found, given.server);
+        }
         if (!found.complete)
-            say("these are not all: there is more than " + std::to_string(limit) +
-                " locks, or the server has many millions of keys; give a PATTERN or --limit");
+            say("these are not all: there are more than " + how_many(limit, "lock") +
+                ", or the server has many millions of keys; give a PATTERN or --limit");
         return success;
     });
 }

@@ -42,6 +42,12 @@ std::chrono::nanoseconds at_percent(const times& sorted, std::size_t percent) {
 
 } // namespace
 
+void try_out(holdfast::client& home, const std::string& name) {
+    holdfast::mutex lock{home, name};
+    if (lock.try_lock())
+        lock.unlock();
+}
+
 measurement measure(holdfast::client& home, const workload& wanted) {
     const auto length = std::chrono::duration_cast<clock::duration>(wanted.length);
     const clock::time_point counted_from = clock::now() + length / 5;

@@ -24,6 +24,10 @@ struct measurement {
     std::chrono::nanoseconds p50{}, p99{}; ///< of one pair, with its wait
 };
 
+/// Takes the lock once and releases it: other than a wait, this fails at once where the server is
+/// not there, and it needs no right that a lock does not need.
+void try_out(holdfast::client&, const std::string& name);
+
 /// Throws what a lock threw. Leaves no lock behind.
 measurement measure(holdfast::client&, const workload&);
 

@@ -22,26 +22,27 @@ using holdfast::key_kind;
 using holdfast::lock_state;
 
 constexpr std::string_view unlock_help =
-    R"(Takes a lock away from whoever holds it, and wakes who waits for it. The holder
-is not stopped: it learns of its loss at its next renewal, and may work on until
-then, beside the next holder. For a holder that is dead, waiting until its lease
-ends ('holdfast wait') is the safe way.
+    R"(Takes a lock away from its holder, and wakes the programs that wait for it. The
+holder is not stopped. It learns at its next renewal that the lock is lost, and
+until then it may work beside the next holder. If the holder is dead, it is
+safer to wait until its lease ends ('holdfast wait'). A lock that somebody else
+holds by the time the server is asked stays locked.
 
 Usage: holdfast unlock --force [OPTIONS] NAME
 
-      --force          said, because nobody but its holder can release a lock
-                       properly
-  -y, --yes            do not ask; needed where there is no terminal to ask on
-      --json           for programs: {"name", "released", "was": as 'holdfast
-                       inspect --json' or null}
+      --force          required, because only its holder can release a lock
+                       safely
+  -y, --yes            do not ask; required if there is no terminal
+      --json           for programs: {"name", "released", "was"}; "was" is an
+                       object as printed by 'holdfast inspect --json', or null
       --url URL        the server, as for 'holdfast run'
-  -h, --help           this text
+  -h, --help           print this text
 
 Exit status:
-    0   it was held, and is released
-    1   it was free; or the answer was no
-   64   the command line is wrong
-   65   there is something of that name, and it is no lock
+    0   the lock was held, and is released
+    1   the lock was free, or the answer was no
+   64   the command line or a variable is wrong
+   65   the server has something else under that name, which is no lock
    69   the server cannot be reached, or refuses
 
 Examples:
@@ -87,7 +88,10 @@ int unlock(const inheritance& inherited, arguments all) {
             say("left alone");
             return left_alone;
         }
-        const bool released = is_lock && home.force_unlock(given.name);
+        // Not from a holder that came meanwhile, and that nobody has been asked about.
+        const bool by_one = is_lock && found->owners.size() == 1;
+        const bool released =
+            is_lock && home.force_unlock(given.name, by_one ? found->owners[0].text : "");
         if (given.json) {
             boost::json::object told = named(given.name);
             told["released"] = released;
@@ -96,7 +100,8 @@ int unlock(const inheritance& inherited, arguments all) {
         } else if (found && !is_lock) {
             say("'" + printable(given.name) + "' is no lock, but a " + printable(found->type));
         } else if (!released) {
-            say("'" + printable(given.name) + "' was free");
+            say("'" + printable(given.name) +
+                (is_lock ? "' was released meanwhile: that holder has it no more" : "' was free"));
         }
         return found && !is_lock ? no_lock : released ? success : is_free;
     });

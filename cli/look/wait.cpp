@@ -3,6 +3,7 @@
 #include "cli/exit_status.hpp"
 #include "cli/look/lock_json.hpp"
 #include "cli/look/looking.hpp"
+#include "cli/terminal/say.hpp"
 #include "cli/verbs.hpp"
 
 #include <CLI/App.hpp>
@@ -13,23 +14,23 @@ namespace cli {
 namespace {
 
 constexpr std::string_view wait_help =
-    R"(Waits until a lock is free, and takes nothing: it is woken by the release, as
-who waits for the lock is, and keeps nobody out. Somebody else may have taken
-the lock when it returns; to do something while nobody holds it, use 'holdfast
-run'.
+    R"(Waits until a lock is free, and does not take it. Somebody else may have taken
+the lock when this program ends. To do something while nobody else holds the
+lock, use 'holdfast run'.
 
 Usage: holdfast wait [OPTIONS] NAME
 
-  -w, --wait SECONDS   wait no longer than that (0.5, 30, 2m; 0: only look);
-                       without it: for ever
+  -w, --wait TIME      wait at most that long (0.5, 30, 2m; 0: only look);
+                       without it: wait for ever
       --json           for programs: {"name", "free", "waited_ms"}
       --url URL        the server, as for 'holdfast run'
-  -h, --help           this text
+  -h, --help           print this text
 
 Exit status:
     0   the lock is free
-    1   it was not, within -w
-   64   the command line is wrong
+    1   the lock was not free within -w
+   64   the command line or a variable is wrong
+   65   the server has something else under that name, which is no lock
    69   the server cannot be reached, or refuses
 
 Examples:
@@ -41,15 +42,20 @@ Examples:
 
 int wait(const inheritance& inherited, arguments all) {
     look_options given;
-    std::optional<std::string> patience;
+    std::optional<std::chrono::duration<double>> patience;
     CLI::App expected{"", "wait"};
-    expected.add_option("-w,--wait", patience);
+    expect_time(expected, "-w,--wait", "-w", patience);
     if (!parse_look(expected, given, lock_word::required, std::move(all), wait_help))
         return success;
-    const auto most = patience ? parse_time("-w", *patience) : std::chrono::duration<double>::max();
+    const auto most = patience.value_or(std::chrono::duration<double>::max());
 
-    return ask_server(inherited, given, [&](holdfast::client& home) {
+    return ask_server(inherited, given, [&](holdfast::client& home) -> int {
         const holdfast::time_point start = holdfast::boot_clock::now();
+        const std::optional<holdfast::lock_state> found = home.inspect(given.name);
+        if (found && found->kind == holdfast::key_kind::other) { // nobody would ever release it
+            say("'" + printable(given.name) + "' is no lock, but a " + printable(found->type));
+            return no_lock;
+        }
         const bool free = home.wait_free(given.name, most);
         if (given.json) {
             boost::json::object told = named(given.name);

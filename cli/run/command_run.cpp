@@ -5,33 +5,48 @@
 #include "cli/run/descendants.hpp"
 #include "cli/run/job.hpp"
 #include "cli/run/lease_guard.hpp"
+#include "cli/run/outer_locks.hpp"
 #include "cli/run/until_first.hpp"
+#include "cli/terminal/say.hpp"
 
 #include <csignal>
+
+#include <unistd.h>
 
 namespace cli {
 
 command_run::command_run(asio::io_context& loop, const locked_run& wanted,
-                         const inheritance& inherited, signal_inbox& signals, const job* behind)
+                         const inheritance& inherited, signal_inbox& signals,
+                         const last_words& heard, const job* behind)
     : loop_{loop}
     , wanted_{wanted}
     , inherited_{inherited}
     , signals_{signals}
+    , heard_{heard}
     , behind_{behind}
     , reads_terminal_{behind != nullptr && controlling_terminal::is_stdin()} {}
 
+/// The whole URL, a password too: the command shall reach the same server, and its environment is
+/// no more to be read by others than ours.
+std::vector<std::string> command_run::variables() const {
+    std::vector<std::string> all = outer_locks::on(wanted_.url).variables_with(wanted_.name);
+    all.push_back("HOLDFAST_URL=" + wanted_.url);
+    return all;
+}
+
 asio::awaitable<int> command_run::under(const holdfast::lease& held) {
-    // The whole URL, a password too: the command shall reach the same server, and its environment
-    // is no more to be read by others than ours.
-    surroundings around{
-        .variables = {"HOLDFAST_LOCK=" + wanted_.name, "HOLDFAST_URL=" + wanted_.url}};
-    if (reads_terminal_ && behind_->is_in_foreground())
+    surroundings around{.variables = variables()};
+    if (reads_terminal_ && behind_->is_in_foreground()) {
+        remember_terminal();
         around.foreground_of = &behind_->device;
+    }
     adopt_descendants();
     child_process command{loop_, inherited_, wanted_.command, around};
-    bool stopped = false;
-    co_await until_first(command.ended(), pass_signals(command), guard(held, command, stopped));
+    stop_reason stopped;
+    co_await until_first(command.ended(), pass_signals(command),
+                         guard(held, command, wanted_.loss, heard_, stopped));
 
+    stopped_ = stopped.has_value();
     if (stopped)
         command.signal(SIGKILL);
     const bool had_terminal = take_terminal_back(command);
@@ -40,6 +55,8 @@ asio::awaitable<int> command_run::under(const holdfast::lease& held) {
         interrupted_by_ = status - signalled;
     if (stopped)
         kill_descendants(); // what the command leaves behind would work without the lock
+    if (had_terminal && (stopped || interrupted_by_))
+        mend_terminal(stopped);
     co_return stopped ? lock_lost : status;
 }
 
@@ -61,8 +78,10 @@ void command_run::pass(child_process& command, int signal) {
     if (signal == SIGCONT && reads_terminal_)
         give_terminal(command);
     command.signal(signal);
-    if (signal == SIGINT || signal == SIGTERM || signal == SIGHUP || signal == SIGQUIT)
+    if (signal == SIGINT || signal == SIGTERM || signal == SIGHUP || signal == SIGQUIT) {
         command.signal(SIGCONT); // one that is stopped would not hear
+        told_to_end_ = true;
+    }
 }
 
 void command_run::heed_stop(child_process& command) {
@@ -79,10 +98,17 @@ void command_run::heed_stop(child_process& command) {
     behind_->stop();
 }
 
+void command_run::remember_terminal() {
+    if (!settings_)
+        settings_ = behind_->device.settings();
+}
+
 /// From us: what the shell has given to another job is not ours to give.
-void command_run::give_terminal(const child_process& command) const {
-    if (behind_->is_in_foreground())
-        behind_->device.give_to(command.id());
+void command_run::give_terminal(const child_process& command) {
+    if (!behind_->is_in_foreground())
+        return;
+    remember_terminal();
+    behind_->device.give_to(command.id());
 }
 
 /// False: the command did not have it.
@@ -91,6 +117,15 @@ bool command_run::take_terminal_back(const child_process& command) const {
         return false;
     behind_->device.give_to(behind_->group);
     return true;
+}
+
+/// A full-screen program that is killed leaves the terminal without echo and without lines, and may
+/// have painted over what we said.
+void command_run::mend_terminal(const stop_reason& stopped) const {
+    if (settings_)
+        behind_->device.restore(*settings_);
+    if (stopped && ::isatty(STDERR_FILENO) == 1)
+        say(*stopped + ": the command was stopped");
 }
 
 } // namespace cli

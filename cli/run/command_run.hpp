@@ -2,12 +2,18 @@
 #pragma once
 
 #include "cli/run/child_process.hpp"
+#include "cli/run/lease_guard.hpp"
 #include "cli/run/locked_run.hpp"
 #include "cli/run/signal_inbox.hpp"
+#include "cli/terminal/last_words.hpp"
 
 #include <holdfast/lease.hpp>
 
 #include <optional>
+#include <string>
+#include <vector>
+
+#include <termios.h>
 
 namespace cli {
 
@@ -19,7 +25,7 @@ class command_run {
 public:
     /// `behind`: the shell's job, or null where no terminal is. All outlive the run.
     command_run(asio::io_context&, const locked_run&, const inheritance&, signal_inbox&,
-                const job* behind);
+                const last_words&, const job* behind);
 
     /// Its exit status, or `lock_lost`. Throws `cannot_start`, `std::system_error`.
     asio::awaitable<int> under(const holdfast::lease&);
@@ -27,19 +33,32 @@ public:
     /// The key's signal that has ended it, if one has.
     std::optional<int> interrupted_by() const noexcept { return interrupted_by_; }
 
+    /// Whether it was, because of its lock.
+    bool was_stopped() const noexcept { return stopped_; }
+
+    /// Whether somebody wanted it to end: by a signal to us, or by a key.
+    bool was_told_to_end() const noexcept { return told_to_end_ || interrupted_by_; }
+
 private:
     asio::awaitable<void> pass_signals(child_process&);
     void pass(child_process&, int signal);
     void heed_stop(child_process&);
-    void give_terminal(const child_process&) const;
+    std::vector<std::string> variables() const;
+    void remember_terminal();
+    void give_terminal(const child_process&);
     bool take_terminal_back(const child_process&) const;
+    void mend_terminal(const stop_reason&) const;
 
     asio::io_context& loop_;
     const locked_run& wanted_;
     const inheritance& inherited_;
     signal_inbox& signals_;
+    const last_words& heard_;
     const job* const behind_;
     const bool reads_terminal_;
+    std::optional<termios> settings_; ///< of the terminal, before the command could change them
+    bool told_to_end_ = false;
+    bool stopped_ = false;
     std::optional<int> interrupted_by_;
 };
 

@@ -33,4 +33,16 @@ asio::awaitable<std::string> who_holds(holdfast::client& home, std::string name,
     co_return found ? printable(told_of(*found, form), 500) : "";
 }
 
+asio::awaitable<void> refuse_if_no_lock(holdfast::client& home, std::string name) {
+    std::optional<holdfast::lock_state> found;
+    try {
+        found = co_await home.async_inspect(std::move(name), asio::use_awaitable);
+    } catch (const boost::system::system_error& failure) {
+        if (failure.code() == asio::error::operation_aborted)
+            throw;
+    }
+    if (found && found->kind == holdfast::key_kind::other)
+        throw not_a_lock{found->type};
+}
+
 } // namespace cli

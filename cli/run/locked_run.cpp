@@ -1,21 +1,28 @@
 // SPDX-License-Identifier: Apache-2.0
 // One thread, one loop: the client, the signals and the command all live on it.
 //
-//   wait for the lock ──granted──▶ the command runs ──ended──▶ release ──▶ its status
+//   wait for the lock ──granted──▶ the command runs ──ended──▶ --hold-for ──▶ release ──▶ its
+//   status
 //      │ busy │ signal                │ lock lost
 //      ▼      ▼                       ▼
 //     -E    128+n                  TERM, KILL ──▶ 75
 #include "cli/run/locked_run.hpp"
 
 #include "cli/exit_status.hpp"
+#include "cli/look/lock_words.hpp"
 #include "cli/look/reaching.hpp"
 #include "cli/run/child_process.hpp"
 #include "cli/run/command_run.hpp"
+#include "cli/run/hold_on.hpp"
+#include "cli/run/holder.hpp"
 #include "cli/run/job.hpp"
+#include "cli/run/outer_locks.hpp"
 #include "cli/run/signal_inbox.hpp"
 #include "cli/run/until_first.hpp"
 #include "cli/run/wait_report.hpp"
+#include "cli/server/chosen_server.hpp"
 #include "cli/terminal/last_words.hpp"
+#include "cli/terminal/output.hpp"
 #include "cli/terminal/say.hpp"
 
 #include <holdfast/client.hpp>
@@ -23,9 +30,12 @@
 
 #include <boost/asio/redirect_error.hpp>
 
+#include <algorithm>
 #include <cstring>
 #include <memory>
 #include <system_error>
+
+#include <unistd.h>
 
 namespace cli {
 namespace {
@@ -37,12 +47,18 @@ std::string label_of(const std::string& command) {
     return command.substr(command.rfind('/') + 1);
 }
 
+holdfast::duration length_of(std::chrono::duration<double> wanted) {
+    constexpr std::chrono::duration<double> longest = std::chrono::hours{24 * 366};
+    return std::chrono::ceil<holdfast::duration>(std::min(wanted, longest));
+}
+
 class performance {
 public:
     performance(const locked_run& wanted, const inheritance& inherited, const job* behind)
         : wanted_{wanted}
         , signals_{loop_, inherited}
-        , command_{loop_, wanted, inherited, signals_, behind}
+        , behind_{behind}
+        , command_{loop_, wanted, inherited, signals_, *words_, behind}
         , home_{connect()} {}
 
     int run() {
@@ -76,6 +92,10 @@ private:
             status = co_await lock_and_run();
         } catch (const boost::system::system_error& failure) {
             status = words_->report(failure, wanted_.url);
+        } catch (const not_a_lock& found) {
+            say("'" + printable(wanted_.name) + "' is no lock, but a " + printable(found.type) +
+                ", on " + server_in_words(wanted_.url));
+            status = no_lock;
         }
         error_code ignored;
         co_await home_.async_close(asio::redirect_error(asio::use_awaitable, ignored));
@@ -93,18 +113,33 @@ private:
             signals_.let_through(); // a second one ends us at once
         else if (held)
             co_return co_await run_and_release(std::move(*held));
-        else if (wanted_.busy_status != success)
-            say("lock '" + printable(wanted_.name) + "' is busy");
-        co_return signal ? signalled + *signal : wanted_.busy_status;
+        else
+            co_return co_await answer_busy();
+        co_return signalled + *signal;
     }
+
+    asio::awaitable<int> answer_busy() {
+        co_await refuse_if_no_lock(home_, wanted_.name);
+        if (wanted_.busy_status != success)
+            say("lock '" + printable(wanted_.name) + "' is busy on " +
+                server_in_words(wanted_.url) +
+                (is_held_around() ? ": a 'holdfast run' around this command holds it" : ""));
+        co_return wanted_.busy_status;
+    }
+
+    bool is_held_around() const { return outer_locks::on(wanted_.url).have(wanted_.name); }
 
     asio::awaitable<void> acquire(std::optional<holdfast::lease>& held) {
         const auto lock =
             wanted_.lease ? std::make_unique<holdfast::mutex>(home_, wanted_.name,
                                                               holdfast::lease_time{*wanted_.lease})
                           : std::make_unique<holdfast::mutex>(home_, wanted_.name);
-        wait_report report{home_, wanted_.name, wanted_.verbose};
+        if (wanted_.verbose)
+            say("asking " + server_in_words(wanted_.url) + " for lock '" + printable(wanted_.name) +
+                "'");
+        wait_report report{home_, wanted_.name, wanted_.verbose, is_held_around()};
         co_await until_first(take(*lock, held), report.tell());
+        granted_at_ = holdfast::boot_clock::now();
         if (held)
             report.granted();
     }
@@ -135,6 +170,8 @@ private:
         int status = internal_error;
         try {
             status = co_await command_.under(held);
+            if (!command_.was_stopped() && !command_.was_told_to_end())
+                co_await hold_longer(held);
         } catch (const cannot_start& failure) {
             say("cannot run '" + printable(wanted_.command.front()) +
                 "': " + std::strerror(failure.error));
@@ -143,9 +180,10 @@ private:
             say(failure.what());
             status = system_error;
         }
+        const bool lost_later = hold_ended_ && held.lost().stop_requested(); // which has been told
         error_code outcome;
         co_await held.async_unlock(asio::redirect_error(asio::use_awaitable, outcome));
-        if (status == lock_lost || !outcome)
+        if (status == lock_lost || lost_later || !outcome)
             co_return status;
         if (outcome == holdfast::errc::lease_lost) {
             say("lock '" + printable(wanted_.name) +
@@ -157,12 +195,35 @@ private:
         co_return status;
     }
 
+    asio::awaitable<void> hold_longer(holdfast::lease& held) {
+        if (!wanted_.hold_for)
+            co_return;
+        const holdfast::time_point until = granted_at_ + length_of(*wanted_.hold_for);
+        const holdfast::duration left = until - holdfast::boot_clock::now();
+        if (left <= holdfast::duration::zero())
+            co_return;
+        // A loss that is found later may be older than the command's end. So it is asked for now.
+        error_code ignored;
+        const holdfast::lease_time no_longer{std::chrono::milliseconds{1}};
+        co_await held.async_extend(no_longer, asio::redirect_error(asio::use_awaitable, ignored));
+        if (held.lost().stop_requested())
+            co_return;
+        if (wanted_.verbose || form_of(STDERR_FILENO).live)
+            say("the command has ended; lock '" + printable(wanted_.name) + "' is held for " +
+                in_words(left) + " more (--hold-for)");
+        co_await hold_on(held, until, signals_, behind_);
+        hold_ended_ = true;
+    }
+
     const locked_run& wanted_;
     std::shared_ptr<last_words> words_ = std::make_shared<last_words>();
     asio::io_context loop_{1};
     signal_inbox signals_;
+    const job* const behind_;
     command_run command_;
     holdfast::client home_;
+    holdfast::time_point granted_at_{};
+    bool hold_ended_ = false; ///< what --hold-for asked for is over, one way or the other
     std::optional<int> interrupted_by_;
 };
 

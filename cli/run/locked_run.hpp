@@ -2,6 +2,7 @@
 #pragma once
 
 #include "cli/command_line.hpp"
+#include "cli/run/on_loss.hpp"
 
 #include <chrono>
 #include <optional>
@@ -17,7 +18,9 @@ struct locked_run {
     std::string name;
     arguments command;
     std::optional<std::chrono::duration<double>> lease;
+    std::optional<std::chrono::duration<double>> hold_for; ///< at least that long
     std::chrono::duration<double> patience;
+    on_loss loss;
     int busy_status;
     bool verbose;
 };

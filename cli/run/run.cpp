@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // The command line of `holdfast run`.
 #include "cli/exit_status.hpp"
+#include "cli/run/command_words.hpp"
 #include "cli/run/locked_run.hpp"
+#include "cli/server/chosen_server.hpp"
 #include "cli/terminal/say.hpp"
 #include "cli/verbs.hpp"
 
@@ -15,113 +17,139 @@ namespace cli {
 namespace {
 
 constexpr std::string_view run_help =
-    R"(Runs a command while holding a lock, as flock(1) does with a file.
+    R"(Runs a command while it holds a lock, as flock(1) does with a file.
 
-Usage: holdfast run [OPTIONS] NAME -- COMMAND [ARGUMENT...]
+Usage: holdfast run [OPTIONS] NAME [--] COMMAND [ARGUMENT...]
 
   -n, --nonblock       do not wait if the lock is busy
-  -w, --wait SECONDS   wait no longer than that (0.5, 30, 2m); without it: for
-                       ever
+  -w, --wait TIME      wait at most that long (0.5, 30, 2m); without -n and -w:
+                       wait for ever
   -E, --conflict-exit-code CODE
-                       exit status if the lock stays busy (default 1; 0 also
-                       says nothing)
-      --lease TIME     how long the lock outlives this program if it is killed
-                       or cut off (30s, 500ms; default 30s); it is renewed as
-                       long as the command runs
+                       exit with CODE if the lock stays busy (default 1); with 0
+                       nothing is printed either
+      --hold-for TIME  hold the lock at least that long, even if the command
+                       ends sooner; INT or TERM ends this wait
+      --lease TIME     how long others wait if this program is killed or cut off
+                       (default 30s); the lease is renewed while the command
+                       runs
+      --on-loss SIGNAL[:GRACE]
+                       the signal for the command if the lock is lost (default
+                       TERM), and the time until KILL; the end of the lease may
+                       shorten it
       --url URL        redis://[USER[:PASSWORD]@]HOST[:PORT][/DATABASE], with
                        rediss: for TLS, or unix:///PATH/TO/SOCKET; default: the
-                       environment's HOLDFAST_URL, or else this machine's
-                       private server (see 'holdfast server --help');
-                       HOLDFAST_USERNAME and HOLDFAST_PASSWORD say who
-  -v, --verbose        say what is waited for, who holds it, and when it was
-                       taken
-  -h, --help           this text
+                       variable HOLDFAST_URL, or else this machine's private
+                       server (see 'holdfast server --help')
+  -v, --verbose        print which server is asked, who holds the lock, and when
+                       it was taken
+  -h, --help           print this text
 
-The command has a process group of its own, to which INT, TERM, HUP, QUIT, USR1,
-USR2, TSTP and CONT are passed on; on a terminal it has the foreground. Ctrl-Z
-stops the job, and its lock is still renewed.
+TIME is a number of seconds, or a number with a unit: 500ms, 30s, 2m, 1h, 1d.
+The -- is needed only if the command begins with a dash.
 
-If the lock is lost (the server is away too long, or an operator takes it), the
-command is stopped: TERM, then KILL, also for the daemons it has started. If
-this program is killed, so is the command, but not what that has started, and
-not a command that became another user: put sudo before holdfast, not behind.
+The command runs in its own process group. The signals INT, TERM, HUP, QUIT,
+USR1, USR2, TSTP and CONT are passed on to it. On a terminal it is in the
+foreground. Ctrl-Z stops the command, and its lock is still renewed.
 
-In the command's environment, HOLDFAST_LOCK is the NAME and HOLDFAST_URL the
-server, with a password if you have put one there.
+The lock is lost if the server is away for too long, or if an operator takes it.
+Then the command and the programs that it has started get TERM, and KILL later.
+If this program is killed, the command is killed too, but the programs that it
+has started are not. A command that changes its user cannot be stopped: write
+'sudo holdfast run ...', not 'holdfast run ... sudo'.
+
+Environment of the command:
+  HOLDFAST_LOCK        the NAME
+  HOLDFAST_LOCKS       the names of all locks that are held around it, one per
+                       line; the NAME is the last
+  HOLDFAST_URL         the server, with its password if the URL has one
+
+Environment of this program:
+  HOLDFAST_URL         the server, unless --url is given
+  HOLDFAST_REQUIRE_SERVER
+                       1: end with 64 if no server is given, and do not use the
+                       private server; set it where a job is for many machines
+  HOLDFAST_USERNAME, HOLDFAST_PASSWORD
+                       user name and password, unless the URL has them
 
 Exit status:
   the command's; 128+N if signal N ended it, or ended the wait for the lock
-    1   the lock is busy (-n, -w); -E changes it
-   64   the command line is wrong
+    1   the lock is busy (with -n or -w); -E changes this
+   64   the command line or a variable is wrong
+   65   the server has something else under that name, which is no lock
    69   the server cannot be reached, or refuses
-   75   the lock was lost before the command had ended, whatever that ended with
+   75   the lock was lost before the command had ended, whatever its status was
   126   the command cannot be executed
   127   the command is not found
 
 Examples:
-  holdfast run nightly-report -- ./report.sh
-  holdfast run -n -E 0 cleanup -- find /srv/cache -mtime +7 -delete
-  holdfast run -w 10 --lease 5s deploy -- sh -c 'git pull && make install'
+  holdfast run nightly-report ./report.sh
+  holdfast run -n -E 0 cleanup find /srv/cache -mtime +7 -delete
+  holdfast run -n -E 0 --hold-for 1m sync-stock -- ./sync.sh --all
+  holdfast run -w 10 --on-loss INT:5s deploy -- sh -c 'git pull && make install'
 )";
+
+using length = std::chrono::duration<double>;
 
 struct given_options {
     bool nonblock = false;
     bool verbose = false;
-    std::optional<std::string> wait;
-    std::optional<std::string> lease;
+    std::optional<length> wait;
+    std::optional<length> lease;
+    std::optional<length> hold_for;
+    std::optional<std::string> loss;
     std::optional<std::string> url;
     int busy_status = busy;
     std::string name;
 };
 
-/// The likeliest reason for a word that nobody expects.
-void reject_forgotten_dashes(const CLI::App& expected) {
-    if (const arguments surplus = expected.remaining(); !surplus.empty())
-        throw usage_error{"put -- before the command: holdfast run [OPTIONS] NAME -- " +
-                          printable(surplus.front()) + " ..."};
+void expect(CLI::App& expected, given_options& given) {
+    expected.add_flag("-n,--nonblock", given.nonblock);
+    expected.add_flag("-v,--verbose", given.verbose);
+    expect_time(expected, "-w,--wait", "-w", given.wait);
+    expected.add_option("-E,--conflict-exit-code", given.busy_status)->check(CLI::Range(0, 255));
+    expect_time(expected, "--lease", "--lease", given.lease);
+    expect_time(expected, "--hold-for", "--hold-for", given.hold_for);
+    expected.add_option("--on-loss", given.loss);
+    expected.add_option("--url", given.url);
+    expected.add_option("NAME", given.name);
 }
 
-std::chrono::duration<double> patience(const given_options& given) {
+length patience(const given_options& given) {
     if (given.nonblock && given.wait)
         throw usage_error{"-n (do not wait) and -w (wait) exclude each other"};
     if (given.nonblock)
-        return std::chrono::duration<double>::zero();
-    if (!given.wait)
-        return std::chrono::duration<double>::max();
-    return parse_time("-w", *given.wait);
+        return length::zero();
+    return given.wait.value_or(length::max());
 }
 
 } // namespace
 
 int run(const inheritance& inherited, arguments all) {
-    auto [ours, command] = split_at_dashes(std::move(all));
     given_options given;
     CLI::App expected{"", "run"};
-    expected.add_flag("-n,--nonblock", given.nonblock);
-    expected.add_flag("-v,--verbose", given.verbose);
-    expected.add_option("-w,--wait", given.wait);
-    expected.add_option("-E,--conflict-exit-code", given.busy_status)->check(CLI::Range(0, 255));
-    expected.add_option("--lease", given.lease);
-    expected.add_option("--url", given.url);
-    expected.add_option("NAME", given.name);
+    expect(expected, given);
+    auto [ours, command] = split_at_command(expected, std::move(all));
     if (!parse(expected, std::move(ours), run_help))
         return success;
 
-    if (!command)
-        reject_forgotten_dashes(expected);
     reject_surplus(expected);
-    const char* const form = ": holdfast run [OPTIONS] NAME -- COMMAND [ARGUMENT...]";
+    const char* const form = ": holdfast run [OPTIONS] NAME [--] COMMAND [ARGUMENT...]";
     if (given.name.empty())
         throw usage_error{std::string{"which lock? Its NAME is missing"} + form};
-    if (!command)
-        throw usage_error{std::string{"-- and the command are missing"} + form};
-    if (command->empty())
-        throw usage_error{std::string{"the command after -- is missing"} + form};
+    if (!command || command->empty())
+        throw usage_error{std::string{"the COMMAND is missing"} + form};
+    const length most = patience(given);
+    const on_loss loss = given.loss ? parse_on_loss(*given.loss) : on_loss{};
 
-    locked_run wanted{server_url(given.url), given.name,        std::move(*command), std::nullopt,
-                      patience(given),       given.busy_status, given.verbose};
-    if (given.lease)
-        wanted.lease = parse_time("--lease", *given.lease);
+    const locked_run wanted{.url = server_url(given.url),
+                            .name = given.name,
+                            .command = std::move(*command),
+                            .lease = given.lease,
+                            .hold_for = given.hold_for,
+                            .patience = most,
+                            .loss = loss,
+                            .busy_status = given.busy_status,
+                            .verbose = given.verbose};
     return perform(wanted, inherited);
 }
 

@@ -21,18 +21,25 @@ void write_raw(const std::string& text) {
 
 } // namespace
 
-wait_report::wait_report(holdfast::client& home, const std::string& lock, bool verbose)
+wait_report::wait_report(holdfast::client& home, const std::string& lock, bool verbose,
+                         bool held_around)
     : home_{home}
     , lock_{lock}
     , name_{"'" + printable(lock, 40) + "'"}
     , verbose_{verbose}
+    , held_around_{held_around}
     , in_place_{form_of(STDERR_FILENO).live} {}
 
 asio::awaitable<void> wait_report::tell() {
-    if (!verbose_ && !in_place_)
-        co_await stop_requested({});
     // Most waits are shorter, and nobody wants to read of them.
     co_await pause(verbose_ ? 100ms : 700ms);
+    co_await refuse_if_no_lock(home_, lock_);
+    if (held_around_)
+        say("lock " + name_ +
+            " is held by a 'holdfast run' around this command (HOLDFAST_LOCKS). "
+            "No lock is given twice: this waits until that one has ended");
+    if (!verbose_ && !in_place_)
+        co_await stop_requested({});
     for (;;) {
         std::string holder;
         try {

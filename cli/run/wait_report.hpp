@@ -11,14 +11,17 @@
 namespace cli {
 
 /// Tells people, on stderr, what a wait for a lock is for: a line that is kept up to date where
-/// that is a terminal, one that stays if they asked to hear more (`-v`), and nothing else.
+/// that is a terminal, one that stays if they asked to hear more (`-v`), and else only that it
+/// would have no end.
 class wait_report {
 public:
-    wait_report(holdfast::client&, const std::string& lock, bool verbose);
+    /// `held_around`: by a `holdfast run` that waits for the end of this one.
+    wait_report(holdfast::client&, const std::string& lock, bool verbose, bool held_around);
     wait_report(const wait_report&) = delete;
     ~wait_report(); ///< removes the line
 
-    /// Runs until it is cancelled. Why a store cannot be asked the wait itself will say.
+    /// Runs until it is cancelled. Why a store cannot be asked the wait itself will say. Throws
+    /// `not_a_lock` if there is something else, for which the wait would have no end.
     asio::awaitable<void> tell();
 
     /// The wait is over, and well.
@@ -32,6 +35,7 @@ private:
     const std::string& lock_;
     const std::string name_; ///< as it is shown
     const bool verbose_;
+    const bool held_around_;
     const bool in_place_; ///< the line can be written over
     const holdfast::time_point since_ = holdfast::boot_clock::now();
     bool shown_ = false;

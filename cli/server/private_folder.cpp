@@ -34,17 +34,53 @@ bool is_writable_and_ours(const std::string& path) {
            ::access(path.c_str(), W_OK | X_OK) == 0;
 }
 
+/// Why there can be no private server in that XDG_RUNTIME_DIR; empty: there can.
+std::string trouble_with(const std::string& chosen) {
+    if (!chosen.starts_with('/'))
+        return "it is no absolute path";
+    if (!is_writable_and_ours(chosen))
+        return "it is no folder of this user's that can be written";
+    if (!is_safe_to_be_in(chosen))
+        return "others can write there";
+    if (chosen.size() + std::string_view{"/holdfast"}.size() > path_bytes_max)
+        return "its path is too long for a socket";
+    return {};
+}
+
+/// As `/run/user/1000`: this user's, or that of the user who called su or sudo.
+bool is_of_a_login(const std::string& path) {
+    constexpr std::string_view logins = "/run/user/";
+    return path.starts_with(logins) &&
+           path.find_first_not_of("0123456789", logins.size()) == path.npos;
+}
+
+struct folder_choice {
+    std::string path;
+    std::string trouble; ///< why it is not where somebody wanted it
+};
+
 /// The same for a terminal, a cron job and whoever has logged out: they must find one server. So
 /// XDG_RUNTIME_DIR counts if somebody has chosen it, and not if it is a login's own, which cron
 /// does not have and which is removed with the last login (docs/adr/0007).
+folder_choice choose_folder() {
+    const std::string usual = "/tmp/holdfast-" + std::to_string(::geteuid());
+    const char* const variable = std::getenv("XDG_RUNTIME_DIR");
+    const std::string chosen = variable != nullptr ? variable : "";
+    if (chosen.empty() || is_of_a_login(chosen))
+        return {usual, {}};
+    if (std::string trouble = trouble_with(chosen); !trouble.empty())
+        return {usual, "XDG_RUNTIME_DIR=" + printable(chosen) + " is not used (" +
+                           std::move(trouble) + "): the private server is in " + usual};
+    return {chosen + "/holdfast", {}};
+}
+
+/// Two commands of which one has another XDG_RUNTIME_DIR do not keep each other out: whoever
+/// thinks to have set it must read that it does not count.
 std::string path_of_folder() {
-    const std::string user = std::to_string(::geteuid());
-    const char* const chosen = std::getenv("XDG_RUNTIME_DIR");
-    if (chosen != nullptr && *chosen == '/' && chosen != "/run/user/" + user &&
-        is_writable_and_ours(chosen) && is_safe_to_be_in(chosen))
-        if (std::string path = std::string{chosen} + "/holdfast"; path.size() <= path_bytes_max)
-            return path;
-    return "/tmp/holdfast-" + user;
+    const folder_choice choice = choose_folder();
+    if (!choice.trouble.empty())
+        say(choice.trouble);
+    return choice.path;
 }
 
 [[noreturn]] void refuse(const std::string& path, const std::string& why) {
@@ -67,6 +103,10 @@ descriptor open_checked(const std::string& path) {
 }
 
 } // namespace
+
+std::string private_folder::likely_socket() {
+    return choose_folder().path + "/socket";
+}
 
 private_folder private_folder::make() {
     std::string path = path_of_folder();

@@ -25,6 +25,9 @@ public:
     /// Nothing: it is not there.
     static std::optional<private_folder> find();
 
+    /// Where the socket would be, whether there is one or not.
+    static std::string likely_socket();
+
     const std::string& path() const noexcept { return path_; }
     std::string socket() const { return path_ + "/socket"; }
     std::string log() const { return path_ + "/log"; }

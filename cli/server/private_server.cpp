@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cli/server/private_server.hpp"
 
+#include "cli/command_line.hpp"
 #include "cli/server/server_link.hpp"
 #include "cli/terminal/say.hpp"
 
@@ -14,10 +15,9 @@
 namespace cli {
 namespace {
 
-bool answers(const private_folder& home) {
-    auto link = server_link::open(home.socket());
-    return link && link->answers();
-}
+/// A server that takes connections and says nothing (stopped, or stuck) is given up after so many
+/// silences, each as long as a link's patience: that is not how one behaves that starts or ends.
+constexpr int silences_max = 2;
 
 /// How many keys only say who a client is (docs/protocol/client.md). That of a killed one stays for
 /// a minute, and nobody needs a server for it.
@@ -29,10 +29,14 @@ long clients_known_to(server_link& link) {
 
 void find_or_start(const private_folder& home) {
     const auto give_up_at = holdfast::boot_clock::now() + 2 * server_start_patience;
-    while (!answers(home)) {
+    for (int silences = 0;;) {
+        auto link = server_link::open(home.socket());
+        if (link && link->answers())
+            return;
+        silences += link && link->was_silent() ? 1 : 0;
         if (const auto lock = home.try_to_serve())
             start_supervisor(home, *lock);
-        else if (holdfast::boot_clock::now() > give_up_at)
+        else if (silences == silences_max || holdfast::boot_clock::now() > give_up_at)
             throw no_server{"the private server in " + printable(home.path()) +
                             " does not answer; 'holdfast server stop --force' ends it"};
         else
@@ -42,7 +46,17 @@ void find_or_start(const private_folder& home) {
 
 } // namespace
 
+holdfast::duration server_linger() {
+    using namespace std::chrono_literals;
+    const char* const told = std::getenv("HOLDFAST_SERVER_LINGER");
+    if (told == nullptr)
+        return 60s;
+    return std::chrono::ceil<holdfast::duration>(
+        std::min(parse_time("HOLDFAST_SERVER_LINGER", told), std::chrono::duration<double>{24h}));
+}
+
 std::string use_private_server() {
+    (void)server_linger(); // a mistake is told here, where it can be told as one
     // Static, for it is in use until this process has ended, and nobody has to carry that about.
     static const private_folder home = private_folder::make();
     if (!home.use(2 * server_start_patience))
@@ -53,10 +67,12 @@ std::string use_private_server() {
     return url_of(home);
 }
 
-std::string url_of(const private_folder& home) {
+namespace {
+
+std::string url_of_socket(const std::string& path) {
     constexpr std::string_view digits = "0123456789ABCDEF";
     std::string url = "unix://";
-    for (const char each : home.socket()) {
+    for (const char each : path) {
         const auto byte = static_cast<unsigned char>(each);
         if (std::isalnum(byte) != 0 || std::string_view{"/-._~"}.find(each) != std::string::npos)
             url += each;
@@ -64,6 +80,16 @@ std::string url_of(const private_folder& home) {
             url.append({'%', digits[byte >> 4U], digits[byte & 15U]});
     }
     return url;
+}
+
+} // namespace
+
+std::string url_of(const private_folder& home) {
+    return url_of_socket(home.socket());
+}
+
+std::string private_server_url() {
+    return url_of_socket(private_folder::likely_socket());
 }
 
 server_use use_of(server_link& link) {

@@ -11,6 +11,8 @@
 #include "cli/server/private_folder.hpp"
 #include "cli/server/server_link.hpp"
 
+#include <holdfast/time.hpp>
+
 #include <chrono>
 #include <string>
 #include <string_view>
@@ -25,6 +27,13 @@ namespace cli {
 std::string use_private_server();
 
 std::string url_of(const private_folder&);
+
+/// The same for the folder that would be used, whether it is there or not.
+std::string private_server_url();
+
+/// How long the server outlives its last use, by HOLDFAST_SERVER_LINGER: the next command of a
+/// script finds it running. Throws `usage_error`.
+holdfast::duration server_linger();
 
 /// Starts the supervisor in a session of its own, and returns when the server answers. `lock` is
 /// the folder's. Throws `no_server` with the supervisor's words.

@@ -4,6 +4,7 @@
 #include "cli/server/private_server.hpp"
 #include "cli/terminal/output.hpp"
 #include "cli/terminal/say.hpp"
+#include "cli/text/how_many.hpp"
 #include "cli/verbs.hpp"
 
 #include <holdfast/time.hpp>
@@ -21,33 +22,40 @@ namespace cli {
 namespace {
 
 constexpr std::string_view server_help =
-    R"(This machine's private server: a redis-server or valkey-server of yours alone,
-which keeps the locks where no server is given (no --url, no HOLDFAST_URL). It
-is started when it is needed, listens on a unix socket in a folder that only you
-can enter and on no network, saves nothing, and ends when no client is connected
-and no lock is left for a while.
+    R"(Shows or ends this machine's private server. That is a redis-server or
+valkey-server which belongs to you alone. It keeps the locks if no server is
+given (neither --url nor HOLDFAST_URL). It is started when it is needed. It
+listens on a unix socket in a folder that only you can enter, and on no network.
+It saves nothing. It ends some time after its last client has left and its last
+lock has ended.
 
 Usage: holdfast server status [--json]
        holdfast server stop [--force]
 
-  status         whether it runs, where, and who uses it
+  status         print whether it runs, where, and how much it is used
       --json     for programs: {"running", "url", "program", "process",
-                 "uptime_seconds", "connections", "keys"}
+                 "uptime_seconds", "connections", "keys"}; if it does not run,
+                 all but the first are null
   stop           end it now, unless it is in use
-      --force    even then: whoever holds a lock there loses it
-  -h, --help     this text
+      --force    end it even if it is in use; its locks are lost then
+  -h, --help     print this text
 
-The folder is /tmp/holdfast-UID, or $XDG_RUNTIME_DIR/holdfast if that variable
-names a folder of your own choice (not the login session's /run/user/UID, which
-cron jobs do not have).
+The folder is /tmp/holdfast-UID. It is $XDG_RUNTIME_DIR/holdfast instead if you
+have set that variable to a folder of yours; /run/user/UID does not count,
+because cron jobs do not have it.
 
-Environment: HOLDFAST_SERVER_LINGER, how long it outlives its last use (60s,
-10m; default 60s).
+Environment of this program:
+  HOLDFAST_SERVER_LINGER
+                       how long the server stays after its last use (60s, 10m;
+                       default 60s)
+  HOLDFAST_REQUIRE_SERVER
+                       1: commands without a server end with 64, and do not
+                       use the private server
 
 Exit status:
     0   it runs (status); it does not run any more (stop)
     1   it does not run (status); it is in use (stop)
-   64   the command line is wrong
+   64   the command line or a variable is wrong
    69   it does not answer
 
 Example:
@@ -71,12 +79,26 @@ server_state ask_for_state(server_link& link) {
             .use = use_of(link)};
 }
 
-std::string count(long number, const std::string& noun, const std::string& ending) {
-    return std::to_string(number) + " " + noun + (number == 1 ? "" : ending);
+std::string in_words(const server_use& use) {
+    return how_many(use.connections, "connection") + ", " + how_many(use.keys, "key");
 }
 
-std::string in_words(const server_use& use) {
-    return count(use.connections, "connection", "s") + ", " + count(use.keys, "key", "s");
+boost::json::object in_json(const std::optional<server_state>& now, const std::string& url) {
+    if (!now)
+        return {{"running", false},
+                {"url", nullptr},
+                {"program", nullptr},
+                {"process", nullptr},
+                {"uptime_seconds", nullptr},
+                {"connections", nullptr},
+                {"keys", nullptr}};
+    return {{"running", true},
+            {"url", url},
+            {"program", now->program},
+            {"process", now->process},
+            {"uptime_seconds", now->uptime_seconds},
+            {"connections", now->use.connections},
+            {"keys", now->use.keys}};
 }
 
 /// The connection, if there is a server. Throws `no_answer` if it has one that says nothing.
@@ -86,24 +108,16 @@ std::optional<server_link> find(const std::optional<private_folder>& home) {
 
 int status(const std::optional<private_folder>& home, bool json) {
     std::optional<server_link> link = find(home);
+    std::optional<server_state> now;
+    if (link)
+        now = ask_for_state(*link);
+    const std::string url = link ? url_of(*home) : "";
     if (json) {
-        boost::json::object whole{{"running", link.has_value()}};
-        if (link) {
-            const server_state now = ask_for_state(*link);
-            whole = {{"running", true},
-                     {"url", url_of(*home)},
-                     {"program", now.program},
-                     {"process", now.process},
-                     {"uptime_seconds", now.uptime_seconds},
-                     {"connections", now.use.connections},
-                     {"keys", now.use.keys}};
-        }
-        std::cout << boost::json::serialize(whole) << '\n';
-    } else if (link) {
-        const server_state now = ask_for_state(*link);
-        std::cout << "running   " << url_of(*home) << "\nserver    " << now.program << ", process "
-                  << now.process << ", for " << count(now.uptime_seconds, "second", "s")
-                  << "\nin use    " << in_words(now.use) << '\n';
+        std::cout << boost::json::serialize(in_json(now, url)) << '\n';
+    } else if (now) {
+        std::cout << "running   " << url << "\nserver    " << now->program << ", process "
+                  << now->process << ", for " << how_many(now->uptime_seconds, "second")
+                  << "\nin use    " << in_words(now->use) << '\n';
     } else {
         std::cout << "not running; it starts when it is needed" << '\n';
     }

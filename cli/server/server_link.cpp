@@ -2,6 +2,7 @@
 #include "cli/server/server_link.hpp"
 
 #include <array>
+#include <cerrno>
 #include <charconv>
 
 #include <sys/socket.h>
@@ -30,6 +31,7 @@ std::optional<server_link> server_link::open(const std::string& path) {
 void server_link::read_more() {
     std::array<char, 4096> chunk;
     const ssize_t got = ::recv(socket_.get(), chunk.data(), chunk.size(), 0);
+    silent_ = got < 0 && (errno == EAGAIN || errno == EWOULDBLOCK);
     if (got <= 0)
         throw no_answer{"the server does not answer"};
     unread_.append(chunk.data(), static_cast<std::size_t>(got));

@@ -29,6 +29,10 @@ public:
 
     pid_t server() const; ///< its process
     bool answers() noexcept;
+
+    /// Whether a question has found no answer in time, rather than a closed connection.
+    bool was_silent() const noexcept { return silent_; }
+
     void shut_down(); ///< it hangs up, and ends without saving
 
 private:
@@ -41,6 +45,7 @@ private:
 
     descriptor socket_;
     std::string unread_;
+    bool silent_ = false;
 };
 
 /// What an answer to INFO says behind `NAME:`; empty or 0 if that is not there.

@@ -67,7 +67,8 @@ std::string logged_words(const private_folder& home) {
     std::ifstream log{home.log()};
     const std::string all{std::istreambuf_iterator<char>{log}, {}};
     constexpr std::size_t enough = 500;
-    return printable(all.substr(all.size() > enough ? all.size() - enough : 0), enough);
+    const std::string line = on_one_line(all);
+    return printable(line.substr(line.size() > enough ? line.size() - enough : 0), enough);
 }
 
 } // namespace

@@ -13,7 +13,6 @@
 #include <algorithm>
 #include <array>
 #include <csignal>
-#include <cstdlib>
 
 #include <poll.h>
 #include <sys/prctl.h>
@@ -26,15 +25,6 @@ namespace {
 
 using holdfast::boot_clock;
 using namespace std::chrono_literals;
-
-/// How long the server outlives its last use: the next command of a script finds it running.
-holdfast::duration read_linger() {
-    const char* const told = std::getenv("HOLDFAST_SERVER_LINGER");
-    if (told == nullptr)
-        return 60s;
-    return std::chrono::ceil<holdfast::duration>(
-        std::min(parse_time("HOLDFAST_SERVER_LINGER", told), std::chrono::duration<double>{24h}));
-}
 
 descriptor block_signals() {
     sigset_t ours;
@@ -117,7 +107,7 @@ struct handed_over {
 int supervise(const private_folder& home, std::optional<handed_over> given) {
     const descriptor signals = block_signals();
     try {
-        const holdfast::duration linger = read_linger();
+        const holdfast::duration linger = server_linger();
         const server_process server{home, given->lock};
         supervision watch{home, server, linger};
         report(given->report, supervisor_is_ready);

@@ -3,10 +3,29 @@
 
 #include <csignal>
 
-#include <termios.h>
 #include <unistd.h>
 
 namespace cli {
+
+namespace {
+
+/// In the background, a request to a terminal stops whoever does not block that signal.
+class without_sigttou {
+public:
+    without_sigttou() noexcept {
+        sigset_t asking;
+        ::sigemptyset(&asking);
+        ::sigaddset(&asking, SIGTTOU);
+        ::sigprocmask(SIG_BLOCK, &asking, &before_);
+    }
+    without_sigttou(const without_sigttou&) = delete;
+    ~without_sigttou() { ::sigprocmask(SIG_SETMASK, &before_, nullptr); }
+
+private:
+    sigset_t before_{};
+};
+
+} // namespace
 
 std::optional<controlling_terminal> controlling_terminal::open() {
     const int fd = ::open("/dev/tty", O_RDWR | O_CLOEXEC);
@@ -20,13 +39,20 @@ pid_t controlling_terminal::foreground() const noexcept {
 }
 
 void controlling_terminal::give_to(pid_t group) const noexcept {
-    sigset_t asking; // in the background, asking for the foreground stops whoever does not block it
-    sigset_t before;
-    ::sigemptyset(&asking);
-    ::sigaddset(&asking, SIGTTOU);
-    ::sigprocmask(SIG_BLOCK, &asking, &before);
+    const without_sigttou asking;
     ::tcsetpgrp(device_.get(), group);
-    ::sigprocmask(SIG_SETMASK, &before, nullptr);
+}
+
+std::optional<termios> controlling_terminal::settings() const noexcept {
+    termios now{};
+    if (::tcgetattr(device_.get(), &now) != 0)
+        return std::nullopt;
+    return now;
+}
+
+void controlling_terminal::restore(const termios& before) const noexcept {
+    const without_sigttou asking;
+    ::tcsetattr(device_.get(), TCSANOW, &before); // at once: the output may be held up by Ctrl-S
 }
 
 bool controlling_terminal::is_stdin() noexcept {

@@ -6,6 +6,7 @@
 #include <optional>
 
 #include <sys/types.h>
+#include <termios.h>
 
 namespace cli {
 
@@ -20,6 +21,12 @@ public:
 
     /// Async-signal-safe, and works from the background too.
     void give_to(pid_t group) const noexcept;
+
+    /// How it echoes, edits and sends signals; nothing: it is gone.
+    std::optional<termios> settings() const noexcept;
+
+    /// Works from the background too.
+    void restore(const termios&) const noexcept;
 
     /// Whether our standard input is this terminal.
     static bool is_stdin() noexcept;

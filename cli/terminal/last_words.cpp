@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cli/terminal/last_words.hpp"
 
-#include "cli/command_line.hpp"
 #include "cli/exit_status.hpp"
+#include "cli/server/chosen_server.hpp"
 #include "cli/terminal/say.hpp"
 
 #include <cstdlib>
@@ -19,7 +19,10 @@ std::string for_people(std::string text, const holdfast::error_code& code) {
     const bool of_server = code.category() == make_error_code(store_errc::other).category();
     if (const std::string general = ": " + code.message(); !of_server && text.ends_with(general))
         text.erase(text.size() - general.size());
-    return printable(text, 1000);
+    // A server's own sentence may have a full stop, and ours comes behind it.
+    if (const std::size_t joint = text.find(".: "); joint != text.npos)
+        text.erase(joint + 1, 1);
+    return printable(on_one_line(text), 1000);
 }
 
 /// A URL's error begins with `url`. Where the user has written it is what has to be mended, and a
@@ -38,6 +41,8 @@ std::string with_source(const std::string& why, const std::string& url) {
 void last_words::notify(const holdfast::event& event) noexcept {
     if (event.kind == holdfast::event_kind::waited && event.text_size > 0)
         text_.assign(event.text, event.text_size);
+    if (event.cause == holdfast::event_cause::max_hold)
+        max_hold_reached_ = true;
 }
 
 int last_words::report(const boost::system::system_error& failure, const std::string& url,
@@ -52,7 +57,7 @@ int last_words::report(const boost::system::system_error& failure, const std::st
         say("cannot reach " + server + ": " + why);
     else
         say(server + " " + std::string{refusal} + ": " + why);
-    return unavailable;
+    return failure.code() == holdfast::store_errc::wrong_type ? no_lock : unavailable;
 }
 
 } // namespace cli

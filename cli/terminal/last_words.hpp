@@ -9,8 +9,8 @@
 
 namespace cli {
 
-/// Remembers why the last wait failed, in the server's or the system's own words: an asynchronous
-/// verb answers with a code alone.
+/// Remembers what the verbs of a lock do not return: why the last wait failed, in the server's or
+/// the system's own words, and whether renewal has ended because of `max_hold`.
 class last_words : public holdfast::observer {
 public:
     void notify(const holdfast::event&) noexcept override;
@@ -19,8 +19,11 @@ public:
     int report(const boost::system::system_error&, const std::string& url,
                std::string_view refusal = "did not give the lock") const;
 
+    bool max_hold_reached() const noexcept { return max_hold_reached_; }
+
 private:
     std::string text_;
+    bool max_hold_reached_ = false;
 };
 
 } // namespace cli

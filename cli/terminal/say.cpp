@@ -28,4 +28,18 @@ std::string printable(std::string_view text, std::size_t longest) {
     return text.size() > longest ? shown + "..." : shown;
 }
 
+std::string on_one_line(std::string_view text) {
+    std::string line;
+    for (const char each : text) {
+        const bool blank = each == '\n' || each == '\r' || each == '\t' || each == ' ';
+        if (!blank)
+            line += each;
+        else if (!line.empty() && line.back() != ' ')
+            line += ' ';
+    }
+    if (line.ends_with(' '))
+        line.pop_back();
+    return line;
+}
+
 } // namespace cli

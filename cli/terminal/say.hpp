@@ -15,6 +15,10 @@ void say(std::string_view text);
 /// megabytes that a name may have.
 std::string printable(std::string_view, std::size_t longest = 120);
 
+/// The same on one line: what a server or a log said may have several, and `printable` would show
+/// their ends as `?`.
+std::string on_one_line(std::string_view);
+
 /// The command line is wrong. `main` says so, and where the help is, and ends with 64.
 class usage_error : public std::runtime_error {
 public:

@@ -14,7 +14,6 @@ namespace cli {
 namespace {
 
 constexpr std::size_t gap = 2;
-constexpr std::size_t narrowest = 8;
 
 std::string line_of(const std::vector<std::string>& cells, const std::vector<std::size_t>& widths) {
     std::string line;
@@ -43,16 +42,14 @@ std::vector<std::size_t> table::widths(std::size_t at_most) const {
     for (const auto& line : lines_)
         for (std::size_t i = 0; i < line.size(); ++i)
             widths[i] = std::max(widths[i], width_of(line[i]));
-    std::size_t all = std::accumulate(widths.begin(), widths.end(), gap * (widths.size() - 1));
-    while (all > at_most) { // the widest gives way
-        std::size_t* widest = nullptr;
-        for (std::size_t i = 0; i < widths.size(); ++i)
-            if (columns_[i].may_be_cut && widths[i] > narrowest && (!widest || widths[i] > *widest))
-                widest = &widths[i];
-        if (!widest)
-            break;
-        --*widest;
-        --all;
+    const std::size_t all =
+        std::accumulate(widths.begin(), widths.end(), gap * (widths.size() - 1));
+    std::size_t surplus = all - std::min(all, at_most);
+    for (std::size_t i = 0; i < widths.size(); ++i) {
+        const std::size_t least = columns_[i].least == 0 ? widths[i] : columns_[i].least;
+        const std::size_t given = std::min(surplus, widths[i] - std::min(widths[i], least));
+        widths[i] -= given;
+        surplus -= given;
     }
     return widths;
 }

@@ -9,13 +9,14 @@
 
 namespace cli {
 
-/// Lines of cells under titles, as wide as they need to be. Where that is too wide, the columns
-/// that may be are cut. What cannot be shown is shown as `?`.
+/// Lines of cells under titles, as wide as they need to be. Where that is too wide, columns are
+/// cut, the first one first: what stands behind it is worth more. What cannot be shown is shown as
+/// `?`.
 class table {
 public:
     struct column {
         std::string title;
-        bool may_be_cut = false;
+        std::size_t least = 0; ///< how narrow it may become; 0: it is never cut
     };
 
     explicit table(std::vector<column> columns)

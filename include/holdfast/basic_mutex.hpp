@@ -18,11 +18,12 @@ enum class recursion { refused, counted };
 
 /// For a lock whose release is not waited for: its unlock() returns when the request is on its way,
 /// which makes a pair of lock() and unlock() almost twice as fast. Whoever is told then that it was
-/// released may still find it held for a moment. The next attempt at that lock by the same thread
-/// reaches the server behind the release; one by another thread of the client may overtake it,
-/// finds the lock held and is woken. The release is repeated until it is acknowledged, and close()
-/// waits for it; what goes wrong with it the observer hears. A lease that is known to be lost is
-/// still told by unlock().
+/// released may still find it held for a moment. The next attempt at that lock in the same client
+/// comes behind the release, whichever way each of them goes to the server: where it cannot follow
+/// on the same connection, it waits for the release's answer (a command timeout at most),
+/// `try_lock` too. The release is repeated until it is acknowledged, and close() waits for it; what
+/// goes wrong with it the observer hears. A lease that is known to be lost is still told by
+/// unlock().
 struct deferred_release_t {
     explicit deferred_release_t() = default;
 };
@@ -58,6 +59,10 @@ using maybe_lease_handler = asio::any_completion_handler<void(error_code, std::o
 /// `unreachable`, `refused`, `outcome_unknown` (nothing is held that is not released in the
 /// background), `closed`, `forked`, `overloaded`, `would_deadlock` (called on the client's
 /// executor), `invalid_argument` (the lease time), `operation_aborted` (the stop token).
+/// On an executor that nobody runs, or that is stuck, they return two seconds after their patience,
+/// a second or two after the stop request, and two after `release_patience`: `unreachable` if
+/// nothing was begun, else `outcome_unknown`. When it runs again the call is cancelled, what it had
+/// got is given back, and a release is sent. Only `lock()` waits for such an executor, for ever.
 /// *Asynchronous verbs* complete with a `lease` that owns the hold, and with the same codes.
 /// Cancellation (terminal, partial and total alike): at any point, completes at once with
 /// `operation_aborted`; what may have been taken is released in the background.
@@ -84,7 +89,8 @@ public:
     }
 
     /// At least one attempt, and more until `patience` is over; false then. It may return late by
-    /// two command timeouts if the server stalls, and never holds the lock when it returns false.
+    /// two command timeouts if the server stalls (three behind a deferred release), and never holds
+    /// the lock when it returns false.
     template <typename Rep, typename Period>
     [[nodiscard]] bool try_lock_for(length<Rep, Period> patience, std::stop_token cancel = {}) {
         return take({.patience = detail::saturate(patience, detail::rounding::up),
@@ -113,9 +119,9 @@ public:
     /// Releases this thread's hold. Cannot throw, since std::lock_guard calls it in a destructor;
     /// what goes wrong the observer hears, and unlocking what this thread never held is an
     /// assertion in debug builds. `unlock(ec)` reports: `lease_lost` (somebody else may have had
-    /// the lock already), `not_owner`, `closed`, `forked`, or `unreachable`/`outcome_unknown` when
-    /// it was not acknowledged within `release_patience`: then it is repeated in the background,
-    /// and this thread holds nothing any more.
+    /// the lock already), `not_owner`, `closed`, `forked`, or a failure of the store when it was
+    /// not acknowledged within `release_patience`, or the server said no: then it is repeated in
+    /// the background, and this thread holds nothing any more.
     void unlock() noexcept;
     void unlock(error_code&) noexcept;
 

@@ -6,6 +6,7 @@
 #include <holdfast/inspection.hpp>
 #include <holdfast/options.hpp>
 
+#include <cstddef>
 #include <memory>
 #include <optional>
 #include <string>
@@ -34,16 +35,23 @@ public:
     /// stop callbacks run. Throws `errc::invalid_argument` with the reason, and sends nothing.
     explicit client(std::string_view url)
         : client{with_url(url)} {}
-    explicit client(const char* url)
-        : client{std::string_view{url}} {}
+    explicit client(const char* url) ///< null, as of a variable that is not set, is refused
+        : client{with_url(url)} {}
+    explicit client(std::nullptr_t) = delete; ///< name a server: client{"redis://127.0.0.1:6379"}
     explicit client(options how)
         : client{own_thread{}, std::move(how)} {}
 
-    /// On the user's executor (which may have many threads). Blocking calls made on a thread that
+    /// On the user's executor (which may have many threads), and with the machine's clock.
+    /// When `close()` or `async_close` has completed, the client, its locks and its leases use the
+    /// executor no more, and it may be destroyed before them: blocking verbs throw `closed` at
+    /// once, and only the handler of an asynchronous verb that is begun after that is still called
+    /// through it. An executor that is destroyed without a close is let go of likewise, but what
+    /// was held then ends with its lease. Blocking calls made on a thread that
     /// runs it fail `would_deadlock` where that can be told; do not make them there.
     client(asio::any_io_executor executor, options how);
 
-    /// With the user's clock too: for simulations (docs/howto, tests/sim).
+    /// With the user's clock too: for simulations (docs/howto, tests/sim). When the close has
+    /// completed the clock is not used any more either, and may be destroyed before the client.
     client(asio::any_io_executor executor, clock& time, options how);
 
     client(client&&) noexcept;
@@ -55,9 +63,10 @@ public:
     ~client();
 
     /// Takes no new work, fails who waits (`errc::closed`), fires `lost()` on every hold, gives
-    /// holders `close_patience` to release, stops renewing, and returns when all is sent. What is
-    /// still held then ends with its lease. Closing twice is fine. Not for the client's executor:
-    /// there it starts closing and returns.
+    /// holders `close_patience` to release, stops renewing, and returns when all is sent and what
+    /// was under way has ended. What is still held then ends with its lease. Closing twice is fine.
+    /// Not for the client's executor: there it starts closing and returns. On an executor that
+    /// nobody runs it never returns: use the destructor there, which does not wait.
     void close() noexcept;
 
     /// Completes when `close()` would return. Cancellation: none.
@@ -106,8 +115,10 @@ public:
         return await_free(std::move(name), detail::saturate(patience, detail::rounding::up));
     }
 
-    /// As `basic_mutex::force_unlock()`.
-    bool force_unlock(lock_name);
+    /// As `basic_mutex::force_unlock()`: from whoever holds it, or from `only_from` alone, an owner
+    /// as `inspect()` tells it. False: they did not hold it. Whoever repeats it after an unknown
+    /// outcome says from whom, or it may be somebody else who loses the lock.
+    bool force_unlock(lock_name, std::string only_from = {});
 
     template <asio::completion_token_for<void(error_code, std::optional<lock_state>)> Token>
     auto async_inspect(lock_name name, Token&& token) {
@@ -147,6 +158,7 @@ private:
     struct own_thread {};
     client(own_thread, options);
     static options with_url(std::string_view);
+    static options with_url(const char*);
     bool await_free(lock_name, duration patience);
     static void start_doctor(std::shared_ptr<sync::engine>, lock_name,
                              asio::any_completion_handler<void(error_code, diagnosis)>);

@@ -1,5 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#if __cplusplus < 202002L
+#error "holdfast needs C++20: compile with -std=c++20 (in CMake: cxx_std_20) or a later standard"
+#endif
+
 /// Marks what a shared library shows. Everything else is hidden.
-#define HOLDFAST_EXPORT __attribute__((visibility("default")))
+#define HOLDFAST_EXPORT [[gnu::visibility("default")]]

@@ -26,7 +26,7 @@ class wire_hold;
 /// stops believing before the store forgets (docs/guarantees.md).
 /// Thread safety: distinct leases freely; one lease as any object, but for `lost`, `in_danger`,
 /// `remaining` and `owns_lock`, which any thread may call while it is not moved.
-class HOLDFAST_EXPORT lease {
+class HOLDFAST_EXPORT [[nodiscard]] lease {
 public:
     lease() noexcept = default; ///< holds nothing
     lease(lease&&) noexcept = default;
@@ -38,7 +38,8 @@ public:
     explicit operator bool() const noexcept { return owns_lock(); }
 
     /// Stop is requested when the lease can no longer be trusted: the store refused it, its term
-    /// ended, it was forced, or the client closes. Callbacks run on the client's executor. In a
+    /// ended, it was forced, or the client closes. Callbacks run on the client's executor; a token
+    /// that is asked for afterwards is stopped already, and runs them where they are made. In a
     /// child of fork() it is requested already; a token from before the fork never hears there.
     [[nodiscard]] std::stop_token lost() const;
 
@@ -67,8 +68,8 @@ public:
     }
 
     /// Releases; afterwards this object holds nothing, whatever the outcome. `lease_lost`: somebody
-    /// else may have had the lock already. `unreachable` or `outcome_unknown`: not acknowledged
-    /// within `release_patience`; it is repeated in the background.
+    /// else may have had the lock already. Any failure of the store: not acknowledged within
+    /// `release_patience`, or the server said no; it is repeated in the background.
     void unlock() noexcept;
     void unlock(error_code&) noexcept;
     template <asio::completion_token_for<void(error_code)> Token>

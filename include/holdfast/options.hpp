@@ -20,11 +20,12 @@ namespace holdfast {
 /// clients are known to wait for it the time is half. Zero: the store hears of every release.
 struct hand_off {
     unsigned times_max = 10'000;
-    duration within{20};
+    duration within{20}; ///< 0 ms to 1 day
 };
 
-/// How a client reaches its store, and how patient it is. Every length of time is checked by
-/// `client`'s constructor, which throws `errc::invalid_argument` and names the field.
+/// How a client reaches its store, and how patient it is. Every length of time is in whole
+/// milliseconds and has the bounds that stand beside it, both allowed. `client`'s constructor
+/// checks them; it throws `errc::invalid_argument` and names the field and what is allowed.
 ///
 ///     client c{options{.url = "redis://db.internal/2", .prefix = "shop:"}};
 struct options {
@@ -45,14 +46,18 @@ struct options {
     std::function<std::string(std::string_view)> name_mapper{};
 
     /// How long a hold outlives its holder, where the lock says nothing else. Renewed at a third
-    /// of it ("watchdog"). Redisson's lockWatchdogTimeout.
+    /// of it ("watchdog"). Redisson's lockWatchdogTimeout. 1 ms to 3652 days (ten years).
     duration lease_time = std::chrono::seconds{30};
 
-    /// Renewal of a hold stops that long after it was granted; nothing: never.
+    /// Renewal of a hold stops that long after it was granted; nothing: never. 1 ms and more.
     std::optional<duration> max_hold{};
 
+    // Patience: 0 ms and more; `duration::max()` is for ever.
+
     /// How long a wait survives a store that cannot be reached before it fails `unreachable`.
-    duration unavailable_patience = std::chrono::seconds{10};
+    /// Nothing: as long as an outage of such a store usually takes, which is 10 s for all there
+    /// are.
+    std::optional<duration> unavailable_patience{};
     /// How long `unlock()` waits for its answer. Afterwards the release is repeated in the
     /// background until it is acknowledged or the lease has ended.
     duration release_patience = std::chrono::seconds{3};
@@ -63,7 +68,7 @@ struct options {
     bool release_on_close = false;
 
     /// A waiter that hears nothing asks again after at most this (jittered): correctness never
-    /// depends on a wake-up arriving.
+    /// depends on a wake-up arriving. 1 ms to 1 day.
     duration poll_bound = std::chrono::seconds{5};
 
     struct hand_off hand_off {};

@@ -41,7 +41,9 @@ public:
     virtual void ring() noexcept = 0;
 };
 
-/// Where time comes from. Production uses CLOCK_BOOTTIME; a test may pass its own to `client`.
+/// Where time comes from. Production uses CLOCK_BOOTTIME; a test may pass its own to `client`. It
+/// must live until the client's `close()` has completed, and is not used after that. Its alarms may
+/// be destroyed later, when it is gone: one that nobody waits on must not use it.
 class clock {
 public:
     virtual ~clock() = default;

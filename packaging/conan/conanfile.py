@@ -30,8 +30,8 @@ class HoldfastRecipe(ConanFile):
         self.version = re.search(r"project\(holdfast VERSION ([\d.]+)", text)[1]
 
     def export_sources(self):
-        for pattern in ("CMakeLists.txt", "LICENSE", "README.md", "CHANGELOG.md", "include/*",
-                        "src/*", "docs/*", "tools/*"):
+        for pattern in ("CMakeLists.txt", "LICENSE", "include/*", "src/*", "tools/*", "docs/*",
+                        "examples/*"):
             copy(self, pattern, self.checkout, self.export_sources_folder)
 
     def layout(self):

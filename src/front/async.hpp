@@ -48,9 +48,9 @@ private:
     Handler handler_;
 };
 
-/// The same where there is no executor of ours: in a forked child, or for an object that holds
-/// nothing. It begins on a thread of its own, for not even Asio's system_executor has one in a
-/// child whose parent used it.
+/// The same where there is no executor of ours: in a forked child, after its end, or for an object
+/// that holds nothing. It begins on a thread of its own, for not even Asio's system_executor has
+/// one in a child whose parent used it.
 template <typename Handler, typename... Args>
 void complete_elsewhere(Handler handler, Args... args) {
     auto begin = [waiting = awaited{std::move(handler), asio::system_executor{}},
@@ -72,16 +72,24 @@ inline error_code to_error_code(const std::exception_ptr& thrown) {
     }
 }
 
+/// The work of a client that has closed might look at a clock that is gone.
+template <typename T>
+asio::awaitable<T> unless_closed(std::shared_ptr<sync::engine> home, asio::awaitable<T> work) {
+    if (home->stopped())
+        throw boost::system::system_error{make_error_code(errc::closed)};
+    co_return co_await std::move(work);
+}
+
 /// Runs a coroutine and completes the handler with `(error_code, T)`.
 template <typename T, typename Handler>
 void start(const std::shared_ptr<sync::engine>& home, asio::awaitable<T> work, Handler handler) {
-    if (home->forked())
-        return complete_elsewhere(std::move(handler), make_error_code(errc::forked), T{});
+    if (const error_code ec = objection_to_posting(*home))
+        return complete_elsewhere(std::move(handler), ec, T{});
     auto done = [home, waiting = awaited{std::move(handler), home->executor()}](
                     const std::exception_ptr& thrown, T value) mutable {
         waiting.complete(to_error_code(thrown), std::move(value));
     };
-    asio::co_spawn(home->executor(), std::move(work), std::move(done));
+    asio::co_spawn(home->executor(), unless_closed(home, std::move(work)), std::move(done));
 }
 
 /// An acquisition whose outcome `Deliver` turns into the handler's arguments.

@@ -25,16 +25,16 @@ std::optional<lease> maybe_lease_of(shared_hold held) {
 template <typename Handler, typename Wrap>
 void start_call(const shared_object& lock, const detail::wish& how, Handler handler, Wrap wrap) {
     const std::shared_ptr<sync::engine>& home = lock->home;
-    if (home->forked())
-        return front::complete_elsewhere(std::move(handler), make_error_code(errc::forked),
-                                         wrap(nullptr));
+    if (const error_code ec = front::objection_to_posting(*home))
+        return front::complete_elsewhere(std::move(handler), ec, wrap(nullptr));
     auto deliver = [wrap](front::awaited<Handler>& waiting, shared_hold held,
                           const error_code& ec) { waiting.complete(ec, wrap(std::move(held))); };
     try {
+        front::throw_if(home->stopped() ? front::closed() : sync::failure{});
         using call = front::async_call<Handler, decltype(deliver)>;
         sync::request what = front::request_for(*lock, how);
         call::begin(std::make_shared<call>(home, std::move(what), std::move(handler), deliver));
-    } catch (const boost::system::system_error& e) { // a lease time that cannot be
+    } catch (const boost::system::system_error& e) { // or a lease time that cannot be
         auto refuse = [waiting = front::awaited{std::move(handler), home->executor()},
                        ec = e.code(), deliver]() mutable { deliver(waiting, nullptr, ec); };
         asio::post(home->executor(), std::move(refuse));
@@ -75,9 +75,8 @@ void basic_mutex::start_try_lock(shared_object lock, detail::wish how,
 
 void basic_mutex::start_share(shared_object lock, shared_hold outer,
                               detail::lease_handler handler) {
-    if (lock->home->forked())
-        return front::complete_elsewhere(std::move(handler), make_error_code(errc::forked),
-                                         lease{});
+    if (const error_code ec = front::objection_to_posting(*lock->home))
+        return front::complete_elsewhere(std::move(handler), ec, lease{});
     auto share = [lock, outer = std::move(outer),
                   waiting = front::awaited{std::move(handler), lock->home->executor()}]() mutable {
         error_code ec;

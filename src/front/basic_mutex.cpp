@@ -47,6 +47,8 @@ bool basic_mutex::take(detail::wish how) {
     const std::shared_ptr<sync::engine>& home = lock->home;
     if (home->forked())
         throw front::worded_error{front::forked()};
+    if (home->stopped())
+        throw front::worded_error{front::closed()};
     const thread_table::entry mine = home->threads()->find(lock->name.text);
     if (mine.count > 0) {
         enter_again(*lock, mine, how);
@@ -54,10 +56,9 @@ bool basic_mutex::take(detail::wish how) {
     }
     front::throw_if(front::objection_to_blocking(*home));
     const auto call = std::make_shared<front::blocking_call>(home, front::request_for(*lock, how));
-    auto cancel = [&call] { asio::post(call->home->executor(), [call] { call->cancel(); }); };
-    const std::stop_callback on_stop{how.cancel, cancel};
+    const std::stop_callback on_stop{how.cancel, [&call] { front::blocking_call::stop(call); }};
     front::blocking_call::begin(call);
-    front::blocking_call::outcome got = call->wait();
+    front::blocking_call::outcome got = front::blocking_call::wait(call);
     front::throw_if(std::move(got.why));
     if (!got.held)
         return false;

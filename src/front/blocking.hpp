@@ -4,13 +4,17 @@
 #pragma once
 
 #include "front/guard.hpp"
+#include "front/rendezvous.hpp"
 #include "runtime/visit.hpp"
 #include "sync/extend.hpp"
 #include "sync/release.hpp"
 
+#include <holdfast/lease.hpp>
+
 #include <boost/asio/co_spawn.hpp>
 #include <boost/asio/post.hpp>
 
+#include <atomic>
 #include <exception>
 #include <memory>
 #include <optional>
@@ -18,28 +22,17 @@
 
 namespace holdfast::front {
 
-/// One value, from the executor to the thread that waits for it. Shared by both, since the thread
-/// may be gone before the executor has let go.
-template <typename T>
-class rendezvous {
-public:
-    /// `keep`: what it is part of. A visitor wakes nobody who would only find it still inside.
-    void bring(T value, std::shared_ptr<void> keep) {
-        value_.emplace(std::move(value));
-        if (runtime::visit* const visitor = runtime::visit::here())
-            visitor->wake_behind(ready_, std::move(keep));
-        else
-            ready_.post();
-    }
-    T wait() {
-        ready_.wait();
-        return std::move(*value_);
-    }
+/// Of this thread at that client, or null.
+inline runtime::visit* visit_at(const sync::engine& home) {
+    const runtime::monitor* const entrance = runtime::monitor::of(home.executor());
+    return entrance ? runtime::visit::here(*entrance) : nullptr;
+}
 
-private:
-    runtime::semaphore ready_;
-    std::optional<T> value_;
-};
+/// Nobody runs the executor: whatever was asked for is not done now, and perhaps later.
+inline sync::failure unrun() {
+    return {make_error_code(errc::outcome_unknown),
+            "nobody runs the client's executor, or what runs there does not return"};
+}
 
 /// Runs `step(where)` inside the executor: on this thread if it may visit, else over there. What
 /// `step` starts and waits for runs on `where`.
@@ -54,70 +47,108 @@ void begin(const std::shared_ptr<sync::engine>& home, Step step) {
 
 class blocking_call final : public sync::acquisition {
 public:
-    using acquisition::acquisition;
+    blocking_call(const std::shared_ptr<sync::engine>& of, sync::request what)
+        : acquisition{of, std::move(what)}
+        , meeting_{of->executor()} {}
 
     struct outcome {
         std::shared_ptr<sync::wire_hold> held;
         sync::failure why;
     };
-    outcome wait() { return meeting_.wait(); }
 
     static void begin(const std::shared_ptr<blocking_call>& call) {
         front::begin(call->home, [call](const asio::any_io_executor& where) {
-            call->visitor_ = runtime::visit::here();
+            if (call->meeting_.given_up())
+                return call->cancel(); // before anything was asked
+            call->begun_ = true;
+            call->visitor_ = visit_at(*call->home);
             call->home->start(call, where);
             call->visitor_ = nullptr;
         });
     }
 
+    /// Any thread.
+    static void stop(const std::shared_ptr<blocking_call>& call) {
+        asio::post(call->home->executor(), [call] { call->cancel(); });
+        call->meeting_.hurry();
+    }
+
+    static outcome wait(const std::shared_ptr<blocking_call>& call) {
+        const duration patience = call->wanted.give_up_at == time_point::max()
+                                      ? duration::max()
+                                      : call->wanted.give_up_at - call->started_at;
+        if (auto told = call->meeting_.wait_while_it_runs(std::max(patience, duration::zero())))
+            return std::move(*told);
+        asio::post(call->home->executor(), [call] { call->cancel(); });
+        if (call->begun_)
+            return {nullptr, unrun()};
+        return {nullptr, {make_error_code(errc::unreachable), unrun().text}};
+    }
+
 protected:
     void complete(std::shared_ptr<sync::wire_hold> held, const sync::failure& why) override {
-        if (visitor_ && visitor_ != runtime::visit::here())
+        if (visitor_ && visitor_ != visit_at(*home))
             visitor_->interrupt(); // cancelled, or the client closes, while it asks the store
-        meeting_.bring({std::move(held), why}, shared_from_this());
+        outcome told{std::move(held), why};
+        if (!meeting_.bring(std::move(told), shared_from_this()))
+            const lease unwanted{std::move(told.held)};
     }
 
 private:
     rendezvous<outcome> meeting_;
+    std::atomic<bool> begun_ = false;
     runtime::visit* visitor_ = nullptr; // who runs it, until it first sleeps
 };
 
 /// Runs `work(handler, where)` inside the executor, and waits until the handler is told.
 template <typename Work>
-sync::failure wait_for_release(const std::shared_ptr<sync::engine>& home, Work work) {
-    const auto meeting = std::make_shared<rendezvous<sync::failure>>();
+sync::failure wait_for_handler(const std::shared_ptr<sync::engine>& home, duration patience,
+                               Work work) {
+    const auto meeting = std::make_shared<rendezvous<sync::failure>>(home->executor());
     begin(home, [work = std::move(work), meeting](const asio::any_io_executor& where) mutable {
         auto tell = [meeting](sync::failure why) { meeting->bring(std::move(why), meeting); };
         work(sync::release_handler{std::move(tell)}, where);
     });
-    return meeting->wait();
+    return meeting->wait_while_it_runs(patience).value_or(unrun());
 }
 
 inline sync::failure release(const std::shared_ptr<sync::wire_hold>& held) {
-    return wait_for_release(held->home, [held](sync::release_handler done, const auto& where) {
+    auto work = [held](sync::release_handler done, const auto& where) {
         sync::release(held, std::move(done), where);
-    });
+    };
+    return wait_for_handler(held->home, held->home->how().release_patience, std::move(work));
 }
 
 /// The same, but only until the request is on its way. If this thread sent it itself, it will find
 /// the gate open and its own next request behind that one: unless others wait, who would never win
-/// against such an attempt.
+/// against such an attempt. Otherwise its next request waits at the gate.
 inline void release_unwaited(const std::shared_ptr<sync::wire_hold>& held) {
+    ++held->releases_posted;
     begin(held->home, [held](const asio::any_io_executor& where) {
-        runtime::visit* const visitor = runtime::visit::here();
+        --held->releases_posted;
+        runtime::visit* const visitor = visit_at(*held->home);
         if (visitor)
             visitor->wait_for_nothing();
         sync::release(held, sync::release_handler{[](const sync::failure&) {}}, where);
         if (visitor && visitor->sent_off() && !held->others_listen)
-            held->home->hold_over(*held);
+            held->home->release_sent_off(*held);
     });
 }
 
 inline void extend(const std::shared_ptr<sync::wire_hold>& held, duration length) {
     throw_if(objection_to_blocking(*held->home));
-    throw_if(wait_for_release(held->home, [held, length](sync::release_handler done, const auto&) {
+    auto work = [held, length](sync::release_handler done, const auto&) {
         sync::extend(held, length, std::move(done));
-    }));
+    };
+    throw_if(wait_for_handler(held->home, duration::zero(), std::move(work)));
+}
+
+/// A thread that waits no more wants nothing done either.
+template <typename Meeting, typename T>
+asio::awaitable<T> unless_given_up(std::shared_ptr<Meeting> meeting, asio::awaitable<T> work) {
+    if (meeting->given_up())
+        throw boost::system::system_error{asio::error::operation_aborted};
+    co_return co_await std::move(work);
 }
 
 /// Runs a coroutine on the executor and waits for its answer; throws what it throws.
@@ -125,15 +156,17 @@ template <typename T>
 T wait_for(const std::shared_ptr<sync::engine>& home, asio::awaitable<T> work) {
     throw_if(objection_to_blocking(*home));
     using result = std::pair<std::exception_ptr, T>;
-    const auto meeting = std::make_shared<rendezvous<result>>();
-    asio::co_spawn(home->executor(), std::move(work),
+    const auto meeting = std::make_shared<rendezvous<result>>(home->executor());
+    asio::co_spawn(home->executor(), unless_given_up(meeting, std::move(work)),
                    [meeting, home](std::exception_ptr thrown, T value) {
                        meeting->bring({std::move(thrown), std::move(value)}, meeting);
                    });
-    result got = meeting->wait();
-    if (got.first)
-        std::rethrow_exception(got.first);
-    return std::move(got.second);
+    std::optional<result> got = meeting->wait_while_it_runs(duration::zero());
+    if (!got)
+        throw worded_error{unrun()};
+    if (got->first)
+        std::rethrow_exception(got->first);
+    return std::move(got->second);
 }
 
 } // namespace holdfast::front

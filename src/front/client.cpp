@@ -2,6 +2,7 @@
 #include "front/async.hpp"
 #include "front/blocking.hpp"
 #include "front/context_end.hpp"
+#include "refusal.hpp"
 #include "runtime/fork.hpp"
 #include "runtime/random.hpp"
 #include "runtime/visit.hpp"
@@ -20,10 +21,18 @@ std::function<bool()> forked_since_now() {
     return [made_in = runtime::fork_generation()] { return runtime::fork_generation() != made_in; };
 }
 
+/// How long an outage of the store usually takes until it ends by itself: of a server that is
+/// started again, and nobody else takes its place.
+duration usual_outage() {
+    return std::chrono::seconds{10};
+}
+
 /// What the options leave open, and the store that their URL names.
 options complete(options how) {
     if (!how.store)
         how = resolve_url(std::move(how));
+    if (!how.unavailable_patience)
+        how.unavailable_patience = usual_outage();
     if (!how.random)
         how.random = runtime::system_random();
     check(how);
@@ -43,17 +52,18 @@ void destroy_where_made(sync::engine* made) {
         delete made;
 }
 
-/// A calling thread that visits (runtime/visit.hpp) runs no code of the user's.
-bool is_visiting() {
-    return runtime::visit::here() != nullptr;
+/// A calling thread that visits this client (runtime/visit.hpp) runs no code of the user's.
+std::function<bool()> visited_by_this_thread(const asio::any_io_executor& executor) {
+    return [entrance = runtime::monitor::of(executor)] {
+        return entrance && runtime::visit::here(*entrance);
+    };
 }
 
 std::shared_ptr<sync::engine> make_engine(asio::any_io_executor executor, clock& time,
                                           std::shared_ptr<void> keeps, options how) {
-    auto made = std::make_unique<sync::engine>(sync::surroundings{std::move(executor), time,
-                                                                  std::move(keeps),
-                                                                  forked_since_now(), is_visiting},
-                                               complete(std::move(how)));
+    sync::surroundings around{executor, time, std::move(keeps), forked_since_now(),
+                              visited_by_this_thread(executor)};
+    auto made = std::make_unique<sync::engine>(std::move(around), complete(std::move(how)));
     return {made.release(), destroy_where_made};
 }
 
@@ -69,6 +79,12 @@ options client::with_url(std::string_view url) {
     options how;
     how.url = url;
     return how;
+}
+
+options client::with_url(const char* url) {
+    if (!url)
+        refuse("url: it is a null pointer; is an environment variable not set?");
+    return with_url(std::string_view{url});
 }
 
 client::client(own_thread, options how)
@@ -100,7 +116,7 @@ client& client::operator=(client&& other) noexcept {
 }
 
 client::~client() {
-    if (!engine_ || engine_->forked())
+    if (!engine_ || engine_->forked() || engine_->closed())
         return;
     if (owns_thread_)
         close();
@@ -109,19 +125,19 @@ client::~client() {
 }
 
 void client::close() noexcept {
-    if (!engine_ || engine_->forked())
+    if (!engine_ || engine_->forked() || engine_->closed())
         return;
     if (runtime::runs_here(engine_->executor()))
         return start_close(engine_, [](error_code) {});
-    const auto meeting = std::make_shared<front::rendezvous<error_code>>();
-    start_close(engine_, [meeting](error_code ec) { meeting->bring(ec, meeting); });
+    const auto meeting = std::make_shared<front::rendezvous<error_code>>(engine_->executor());
+    start_close(engine_, [meeting](error_code ec) { meeting->bring(std::move(ec), meeting); });
     (void)meeting->wait();
 }
 
 void client::start_close(std::shared_ptr<sync::engine> engine,
                          asio::any_completion_handler<void(error_code)> handler) {
-    if (engine->forked())
-        return front::complete_elsewhere(std::move(handler), make_error_code(errc::forked));
+    if (const error_code ec = front::objection_to_posting(*engine))
+        return front::complete_elsewhere(std::move(handler), ec);
     auto begin = [engine,
                   waiting = front::awaited{std::move(handler), engine->executor()}]() mutable {
         auto done = [engine, waiting = std::move(waiting)]() mutable {

@@ -2,6 +2,9 @@
 #include "front/context_end.hpp"
 
 #include <boost/asio/execution_context.hpp>
+#include <boost/asio/generic/stream_protocol.hpp>
+#include <boost/asio/ip/tcp.hpp>
+#include <boost/asio/posix/stream_descriptor.hpp>
 
 #include <mutex>
 #include <vector>
@@ -17,6 +20,19 @@ public:
 
     explicit context_end(asio::execution_context& context)
         : service{context} {}
+    context_end(const context_end&) = delete;
+
+    /// The last moment at which what was made on the context may be destroyed: a client that
+    /// outlives it destroys none of that later.
+    ~context_end() override {
+        for (const client& known : known_)
+            if (const std::shared_ptr<sync::engine> home = known.home.lock()) {
+                const std::shared_ptr<runtime::real_clock> time = known.time.lock();
+                if (time && !home->forked())
+                    time->leave_executor();
+                home->executor_gone();
+            }
+    }
 
     struct client {
         std::weak_ptr<sync::engine> home;
@@ -47,11 +63,24 @@ private:
     std::vector<client> known_;
 };
 
+/// One of each kind that a store or a clock makes.
+struct net_objects {
+    explicit net_objects(const asio::any_io_executor& executor)
+        : file{executor}
+        , socket{executor}
+        , resolver{executor} {}
+    asio::posix::stream_descriptor file;
+    asio::generic::stream_protocol::socket socket;
+    asio::ip::tcp::resolver resolver;
+};
+
 } // namespace
 
 void let_go_with_context(const std::shared_ptr<sync::engine>& home,
                          const std::shared_ptr<runtime::real_clock>& own) {
     asio::execution_context& context = asio::query(home->executor(), asio::execution::context);
+    // Services are destroyed in the opposite order: ours before those of what it has destroyed.
+    const net_objects made_first{home->executor()};
     asio::use_service<context_end>(context).add({home, own});
 }
 

@@ -26,15 +26,29 @@ inline sync::failure forked() {
             "this object was made before fork(): use one that this process made"};
 }
 
-/// Why a call that waits cannot be made here; no code if it can.
+inline sync::failure closed() {
+    return {make_error_code(errc::closed), "the client is closed"};
+}
+
+/// Why a call that waits cannot be made here; no code if it can. When the client has closed, its
+/// executor and its clock may be gone, and are not looked at.
 inline sync::failure objection_to_blocking(const sync::engine& home) {
     if (home.forked())
         return forked();
+    if (home.stopped())
+        return closed();
     if (runtime::runs_here(home.executor()))
         return {make_error_code(errc::would_deadlock),
                 "a blocking call on the client's own executor would wait for itself: use the "
                 "async_ verb"};
     return {};
+}
+
+/// What keeps an asynchronous verb from its executor: this process has none, or it has ended.
+inline error_code objection_to_posting(const sync::engine& home) {
+    if (home.forked())
+        return make_error_code(errc::forked);
+    return home.executor() ? error_code{} : make_error_code(errc::closed);
 }
 
 inline void throw_if(sync::failure why) {

@@ -43,9 +43,9 @@ asio::awaitable<bool> watch_until_free(shared_engine home, lock_name name, durat
     co_return co_await sync::wait_until_free(home, of_store, patience);
 }
 
-asio::awaitable<bool> force(shared_engine home, lock_name name) {
+asio::awaitable<bool> force(shared_engine home, lock_name name, std::string only_from) {
     const lock_name of_store = mapped(home, name);
-    co_return co_await home->force_unlock(of_store);
+    co_return co_await home->force_unlock(of_store, only_from);
 }
 
 } // namespace
@@ -62,8 +62,8 @@ bool client::await_free(lock_name name, duration patience) {
     return front::wait_for(engine_, watch_until_free(engine_, std::move(name), patience));
 }
 
-bool client::force_unlock(lock_name name) {
-    return front::wait_for(engine_, force(engine_, std::move(name)));
+bool client::force_unlock(lock_name name, std::string only_from) {
+    return front::wait_for(engine_, force(engine_, std::move(name), std::move(only_from)));
 }
 
 void client::start_inspect(

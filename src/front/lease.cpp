@@ -35,7 +35,7 @@ std::stop_token stopped() {
 error_code objection(const shared_hold& held) {
     if (!held)
         return make_error_code(errc::not_owner);
-    return held->home->forked() ? make_error_code(errc::forked) : error_code{};
+    return front::objection_to_posting(*held->home);
 }
 
 } // namespace
@@ -50,7 +50,7 @@ lease& lease::operator=(lease&& other) noexcept {
 }
 
 lease::~lease() {
-    if (hold_ && !hold_->home->forked())
+    if (hold_ && !hold_->home->forked() && !hold_->home->stopped())
         release_unwatched(std::move(hold_));
 }
 
@@ -85,6 +85,7 @@ std::string lease::owner() const {
 void lease::extend(lease_time length) {
     if (!hold_)
         throw front::worded_error{{make_error_code(errc::not_owner), "this lease holds nothing"}};
+    front::throw_if(front::objection_to_blocking(*hold_->home));
     front::extend(hold_, checked_lease(length.value, std::as_const(*hold_->home).locks().bounds()));
 }
 
@@ -96,10 +97,11 @@ void lease::start_extend(shared_hold held, lease_time length,
     auto done = deliver(std::move(handler), home);
     auto begin = [held = std::move(held), length, done = std::move(done)]() mutable {
         try {
+            front::throw_if(held->home->stopped() ? front::closed() : sync::failure{});
             const duration wanted =
                 checked_lease(length.value, std::as_const(*held->home).locks().bounds());
             sync::extend(std::move(held), wanted, std::move(done));
-        } catch (const boost::system::system_error& e) { // a length that cannot be
+        } catch (const boost::system::system_error& e) { // or a length that cannot be
             std::move(done)(sync::failure{e.code(), e.what()});
         }
     };
@@ -114,6 +116,8 @@ void lease::unlock() noexcept {
 void lease::unlock(error_code& ec) noexcept {
     const shared_hold held = std::move(hold_);
     ec = objection(held);
+    if (!ec && held->home->stopped())
+        ec = make_error_code(errc::closed);
     if (ec)
         return;
     if (runtime::runs_here(held->home->executor())) {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include "front/guard.hpp"
 #include "sync/engine.hpp"
 #include "sync/lock_object.hpp"
 #include "validation.hpp"
@@ -17,6 +18,8 @@ inline std::shared_ptr<sync::lock_object>
 make_object(const std::shared_ptr<sync::engine>& home, const lock_name& name,
             std::optional<duration> length, sync::recursion again,
             sync::ending how_released = sync::ending::waited_for) {
+    if (!home->executor())
+        throw worded_error{closed()}; // its store is gone too
     const options& how = home->how();
     const lock_store& store = std::as_const(*home).locks();
     const std::string mapped =

@@ -5,7 +5,6 @@
 
 #include "redis/script.hpp"
 #include "redis/wire/reply.hpp"
-#include "runtime/remote_clock.hpp"
 
 #include <holdfast/store.hpp>
 #include <holdfast/time.hpp>
@@ -20,7 +19,8 @@
 namespace holdfast::redis {
 
 /// A moment on this client's clock, written to the server as microseconds of the server's own
-/// clock (converted when the request is composed; 0 where the server's clock is not known).
+/// clock: of the one at the other end of the connection by which the request goes out, as known
+/// when it is composed (0: it is not).
 struct server_deadline {
     time_point at;
 };
@@ -88,11 +88,10 @@ public:
 
     virtual duration command_timeout() const noexcept = 0;
 
-    /// Which server the last connection for requests led to, as far as it told.
+    /// Which server the last connection for requests led to, as far as it told: its run_id, empty
+    /// if that was denied. It forgets what was before its start, and before the moment at which
+    /// this client was last without a connection: a restart may be hidden behind that.
     virtual server_identity identity() const { return {}; }
-
-    /// What is known of the server's clock; callers teach it what answers say.
-    virtual runtime::remote_clock& server_clock() noexcept = 0;
 
     virtual void close() noexcept = 0;
 };

@@ -2,11 +2,12 @@
 #pragma once
 
 #include "net/address.hpp"
+#include "net/failure.hpp"
 #include "net/tls_context.hpp"
-#include "runtime/remote_clock.hpp"
 
 #include <holdfast/redis/options.hpp>
 
+#include <functional>
 #include <memory>
 #include <string>
 #include <utility>
@@ -24,7 +25,11 @@ struct node_context {
     const std::string address = net::address_of(how.unix_socket, how.host, how.port);
     const std::unique_ptr<net::tls_context> tls =
         how.tls ? std::make_unique<net::tls_context>(*how.tls, how.host) : nullptr; // null: plain
-    runtime::remote_clock server_clock;
+
+    /// Whoever finds that this server is none that locks are asked of any more says so here: then
+    /// every connection to it ends, and the next ones look its name up again. Safe from within
+    /// anything that a connection does. Empty: nobody is interested.
+    std::function<void(const net::failure& why)> leave_server;
 };
 
 } // namespace holdfast::redis

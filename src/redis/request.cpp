@@ -36,6 +36,8 @@ void request::compose(composer out, const runtime::remote_clock& clock) const {
 reply request::take_answer() {
     if (failed)
         throw net::failure{*failed};
+    if (answer.type == reply::kind::error && was_unblocked(answer.text))
+        throw net::failure{errc::outcome_unknown, answer.text};
     if (answer.type == reply::kind::error)
         throw net::failure{classify(answer.text),
                            with_missing_right(answer.text, missing_right(answer.text, what, keys))};

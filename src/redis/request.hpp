@@ -20,10 +20,11 @@ struct request {
     using arguments_list = std::span<const argument>;
     using names_list = std::span<const std::string_view>;
 
-    request(const script& s, names_list k, arguments_list a)
+    request(const script& s, names_list k, arguments_list a, time_point by = time_point::max())
         : what{s}
         , keys{k}
-        , arguments{a} {}
+        , arguments{a}
+        , answer_by{by} {}
     request(const request&) = delete;
 
     /// Appends it as it is to be sent now.
@@ -35,7 +36,8 @@ struct request {
     const script& what;
     const names_list keys;
     const arguments_list arguments;
-    bool with_text = false; ///< the server does not know the script: EVAL instead of EVALSHA
+    const time_point answer_by; ///< its own limit
+    bool with_text = false;     ///< the server does not know the script: EVAL instead of EVALSHA
 
     /// Where it stands; the pipeline's business.
     enum class stage { apart, queued, in_flight };
@@ -43,7 +45,10 @@ struct request {
     boost::intrusive::list_member_hook<> by_stage;
     boost::intrusive::list_member_hook<> by_age;
     std::uint64_t slot = 0;
+    std::uint64_t ordinal = 0; ///< in the order of asking
+    time_point asked_at{};
     time_point deadline{};
+    bool hurried = false; ///< its own limit is the earlier one
 
     /// Who waits. In Boost 1.81 never assign it, its move assignment recurses without end.
     using waiter = asio::any_completion_handler<void()>;

@@ -3,6 +3,7 @@
 
 #include "runtime/monitor.hpp"
 #include "runtime/thread.hpp"
+#include "runtime/visit.hpp"
 
 #include <boost/asio/executor_work_guard.hpp>
 #include <boost/asio/io_context.hpp>
@@ -55,7 +56,7 @@ clock& loop::time() const {
 
 bool runs_here(const asio::any_io_executor& executor) {
     if (const monitor* const entrance = monitor::of(executor))
-        return entrance->runs_here();
+        return entrance->runs_here() || visit::here(*entrance);
     if (const auto* const wrapped = executor.target<asio::strand<asio::any_io_executor>>())
         return wrapped->running_in_this_thread() || runs_here(wrapped->get_inner_executor());
     return is_here<asio::io_context::executor_type>(executor) ||

@@ -27,7 +27,7 @@ private:
 };
 
 /// Whether the calling thread runs `executor` now, as far as that can be told: io_context and
-/// thread_pool, bare or in a strand.
+/// thread_pool, bare or in a strand; or visits its monitor.
 bool runs_here(const asio::any_io_executor& executor);
 
 /// Whether the calling thread is inside `executor`, so that what is posted there runs later: not

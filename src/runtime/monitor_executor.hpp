@@ -88,7 +88,7 @@ private:
     }
 
     visit* visitor_here() const noexcept {
-        visit* const here = of_visit_ == 0 ? nullptr : visit::here();
+        visit* const here = of_visit_ == 0 ? nullptr : visit::here(*monitor_);
         return here && here->number() == of_visit_ ? here : nullptr;
     }
 

@@ -7,6 +7,7 @@
 #include <boost/asio/use_awaitable.hpp>
 
 #include <map>
+#include <optional>
 #include <utility>
 
 namespace holdfast::runtime {
@@ -17,7 +18,7 @@ public:
     using map = std::multimap<time_point, real_alarm*>;
 
     explicit sleepers(const asio::any_io_executor& executor)
-        : timer_{executor, [this] { wake_until(boot_clock::now()); }} {}
+        : timer_{std::in_place, executor, [this] { wake_until(boot_clock::now()); }} {}
     sleepers(const sleepers&) = delete;
     ~sleepers();
 
@@ -30,13 +31,14 @@ public:
     void remove(map::iterator place) {
         by_time_.erase(place);
         if (all_sleep_for_ever())
-            timer_.hush();
+            timer_->hush();
     }
 
     void wake_until(time_point last);
     void let_go();
     bool gone() const { return gone_; }
-    asio::any_io_executor executor() { return timer_.executor(); }
+    void leave_executor() { timer_.reset(); }
+    asio::any_io_executor executor() { return timer_->executor(); }
 
 private:
     bool all_sleep_for_ever() const {
@@ -44,11 +46,11 @@ private:
     }
     void follow_first() {
         if (!all_sleep_for_ever())
-            timer_.ring_by(by_time_.begin()->first);
+            timer_->ring_by(by_time_.begin()->first);
     }
 
     map by_time_;
-    boot_timer timer_;
+    std::optional<boot_timer> timer_;
     bool gone_ = false;
 };
 
@@ -134,6 +136,11 @@ void real_clock::stop() {
 
 void real_clock::let_go() {
     sleepers_->let_go();
+}
+
+void real_clock::leave_executor() {
+    let_go();
+    sleepers_->leave_executor();
 }
 
 } // namespace holdfast::runtime

@@ -34,6 +34,9 @@ public:
     /// that sleeps may die in this call, so the caller keeps the clock alive.
     void let_go();
 
+    /// Destroys what was made on the executor: nobody sleeps any more, nor will.
+    void leave_executor();
+
 private:
     class sleepers;
     class real_alarm;

@@ -1,6 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <holdfast/time.hpp>
+
+#include <cerrno>
+#include <ctime>
+
 #include <semaphore.h>
 
 namespace holdfast::runtime {
@@ -19,7 +24,30 @@ public:
         } // interrupted by a signal
     }
 
+    /// False: nobody posted for that long.
+    bool wait_for(duration longest) noexcept {
+        timespec until{};
+        ::clock_gettime(CLOCK_MONOTONIC, &until);
+        const auto seconds = std::chrono::floor<std::chrono::seconds>(longest);
+        const std::chrono::nanoseconds rest = longest - seconds;
+        if (seconds.count() > for_ever - until.tv_sec)
+            return wait(), true;
+        until.tv_sec += seconds.count();
+        until.tv_nsec += rest.count();
+        if (until.tv_nsec >= 1'000'000'000) {
+            until.tv_nsec -= 1'000'000'000;
+            ++until.tv_sec;
+        }
+        int failed = 0;
+        do
+            failed = ::sem_clockwait(&system_, CLOCK_MONOTONIC, &until);
+        while (failed != 0 && errno == EINTR);
+        return failed == 0;
+    }
+
 private:
+    static constexpr std::time_t for_ever = 1'000'000'000; // seconds; the machine never ran so long
+
     sem_t system_;
 };
 

@@ -20,15 +20,16 @@ namespace holdfast::runtime {
 /// when it sleeps is resumed there too.
 class visit {
 public:
-    /// If the monitor welcomes visitors now.
+    /// If the monitor welcomes visitors now, and this thread is not one already.
     explicit visit(monitor&);
     visit(const visit&) = delete;
     ~visit();
 
     explicit operator bool() const noexcept { return alone_.owns_lock(); }
 
-    /// The visit of the calling thread, or null.
-    static visit* here() noexcept;
+    /// The calling thread's visit to that monitor, or null. It may visit others too: what runs on a
+    /// visitor of one client may use another client.
+    static visit* here(const monitor&) noexcept;
 
     asio::any_io_executor executor();
 
@@ -69,6 +70,7 @@ private:
     void wake() noexcept;
 
     monitor& monitor_;
+    visit* const outer_; // this thread's visit to another monitor, while this lasts
     bool waits_ = true;
     bool sent_off_ = false;
     semaphore* to_wake_ = nullptr;

@@ -14,6 +14,7 @@
 #include "sync/undo.hpp"
 
 #include <algorithm>
+#include <optional>
 #include <utility>
 
 namespace holdfast::sync {
@@ -68,6 +69,14 @@ asio::awaitable<void> keep_pace(acquisition& call, look_pace& pace) {
         co_await call.wake().wait_until(next);
 }
 
+/// Sleeps until it is known what became of this client's own last release: within the store's time
+/// limit.
+asio::awaitable<void> until_acknowledged(acquisition& call, gate& door) {
+    const gate::acknowledgement_bell rung{door, call.wake()};
+    while (door.awaits_acknowledgement() && !call.finished())
+        co_await call.wake().wait_until(time_point::max());
+}
+
 [[noreturn]] void fail_late(duration lease) {
     throw boost::system::system_error{make_error_code(errc::lease_lost),
                                       "the answer took longer than the lease of " +
@@ -79,18 +88,20 @@ asio::awaitable<void> keep_pace(acquisition& call, look_pace& pace) {
 
 asio::awaitable<std::shared_ptr<wire_hold>> acquire(std::shared_ptr<acquisition> call) {
     engine& home = *call->home;
-    attempt here{call};
+    gate& door = *home.queues().find(call->wanted.name.text);
+    std::optional<attempt> here{std::in_place, call};
     outage trouble{home};
     look_pace pace;
     int late_grants = 0;
     while (!call->finished()) {
         const time_point sent_at = home.now();
+        const bool may_overtake = door.awaits_acknowledgement();
         time_point next_look{};
         try {
-            const answer said = co_await here.spot().look();
+            const answer said = co_await here->spot().look();
             trouble.over();
             if (said.granted) {
-                if (auto held = here.keep(sent_at, said))
+                if (auto held = here->keep(sent_at, said))
                     co_return held;
                 if (++late_grants == late_grants_max)
                     fail_late(call->wanted.lease);
@@ -101,7 +112,12 @@ asio::awaitable<std::shared_ptr<wire_hold>> acquire(std::shared_ptr<acquisition>
             next_look = trouble.next_try(e, sent_at);
         }
         if (home.now() >= call->wanted.give_up_at) {
-            trouble.rethrow_if_unanswered(); // nobody knows then whether it is busy
+            trouble.rethrow_if_unanswered();                 // nobody knows then whether it is busy
+            if (may_overtake && !here->spot().uncertain()) { // it may have been our own hold
+                co_await until_acknowledged(*call, door);
+                here.emplace(call);
+                continue;
+            }
             call->give_up_busy();
         }
         if (planted(mutant::wake_dropped_no_poll))

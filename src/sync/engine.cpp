@@ -38,6 +38,7 @@ void abandon_later(std::shared_ptr<wire_hold> held) {
 engine::engine(surroundings around, options how)
     : around_{std::move(around)}
     , how_{std::move(how)}
+    , unavailable_patience_{how_.unavailable_patience.value()}
     , identity_{new_identity(how_.random)}
     , threads_{std::make_shared<thread_table>(abandon_later, around_.forked)}
     , renewal_{*this}
@@ -98,15 +99,27 @@ void engine::start(const std::shared_ptr<acquisition>& call, const asio::any_io_
 
 void engine::admit(const std::shared_ptr<acquisition>& call, const asio::any_io_executor& where) {
     gate& here = gates_.of(call->wanted.name.text);
-    if (here.unused()) {
+    if (here.free()) {
         here.begin_negotiation();
         spawn(negotiate(call), where);
+    } else if (here.is_about_to_be_left()) {
+        admit_later(call);
+    } else if (here.is_being_left()) {
+        here.line_up(*call); // nobody watches its patience: the store's time limit lets it through
     } else if (!call->wanted.patient) {
         call->give_up_busy();
     } else {
         here.line_up(*call);
         patience_.watch(*call);
     }
+}
+
+/// It came in beside the queue of the executor, where its own thread's release still is.
+void engine::admit_later(const std::shared_ptr<acquisition>& call) {
+    asio::post(executor(), [self = shared_from_this(), call] {
+        if (!call->finished())
+            self->admit(call, self->executor());
+    });
 }
 
 // Not within whatever ended the last one's turn: there may be thousands that fail at once.
@@ -162,11 +175,26 @@ void engine::released(const wire_hold& held, bool others_listen) {
 
 void engine::hold_over(const wire_hold& held) {
     gate* const here = gates_.find(held.what.name.text);
-    if (!here || here->holder().get() != &held)
+    if (!here)
+        return;
+    if (here->acknowledged(held)) {
+        if (here->unused())
+            gates_.forget(held.what.name.text);
+        return;
+    }
+    if (here->holder().get() != &held)
         return;
     here->take(nullptr);
     if (!planted(mutant::gate_skips_next))
         next_turn(held.what.name.text, *here);
+}
+
+void engine::release_sent_off(const wire_hold& held) {
+    gate* const here = gates_.find(held.what.name.text);
+    if (!here || here->holder().get() != &held)
+        return;
+    here->open_behind(held);
+    next_turn(held.what.name.text, *here);
 }
 
 std::shared_ptr<wire_hold> engine::held_here(const lock_name& name) {
@@ -174,9 +202,9 @@ std::shared_ptr<wire_hold> engine::held_here(const lock_name& name) {
     return here ? here->holder() : nullptr;
 }
 
-asio::awaitable<bool> engine::force_unlock(lock_name name) {
+asio::awaitable<bool> engine::force_unlock(lock_name name, std::string only_from) {
     const std::shared_ptr<wire_hold> before = held_here(name);
-    const bool was_locked = (co_await operators_view().force_release(name, {})).was_locked;
+    const bool was_locked = (co_await operators_view().force_release(name, only_from)).was_locked;
     // It may have been handed on meanwhile; or another one was taken, which nobody has forced.
     const std::shared_ptr<wire_hold> now =
         planted(mutant::force_misses_heir) ? before : held_here(name);
@@ -264,6 +292,14 @@ void engine::executor_ended() {
     std::vector<closed_handler>{}.swap(closers_);
 }
 
+void engine::executor_gone() {
+    if (forked())
+        return;
+    store_.reset();
+    around_.executor = {};
+    closed_ = true;
+}
+
 void engine::let_go() {
     stopped_ = true;
     renewal_.stop();
@@ -285,9 +321,10 @@ asio::awaitable<void> engine::stop() {
     while (!all_ended() && now() < limit)
         co_await quiet_->wait_until(limit);
     closed_at_ = now();
-    renewal_.ended();
-    patience_.ended();
+    renewal_.let_go_of_clock();
+    patience_.let_go_of_clock();
     quiet_.reset();
+    closed_ = true;
 }
 
 residue engine::left() const {

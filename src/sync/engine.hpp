@@ -41,7 +41,7 @@ struct surroundings {
 
 class engine : public std::enable_shared_from_this<engine> {
 public:
-    /// `options::store` and `options::random` must be given.
+    /// `options::store`, `random` and `unavailable_patience` must be given.
     engine(surroundings, options);
     ~engine();
 
@@ -52,6 +52,7 @@ public:
         return end == time_point::max() ? around_.time.now() : end;
     }
     const options& how() const noexcept { return how_; }
+    duration unavailable_patience() const noexcept { return unavailable_patience_; }
     const asio::any_io_executor& executor() const noexcept { return around_.executor; }
     const std::array<std::uint8_t, 16>& identity() const noexcept { return identity_; }
     const std::shared_ptr<thread_table>& threads() const noexcept { return threads_; }
@@ -60,6 +61,8 @@ public:
     bool borrowed() const { return around_.borrowed && around_.borrowed(); }
     bool closing() const noexcept { return closing_; }
     bool stopped() const noexcept { return stopped_; }
+    /// Nothing of it uses the executor or the clock any more.
+    bool closed() const noexcept { return closed_; }
 
     clock& time() noexcept { return around_.time; }
     lock_store& locks() noexcept { return store_->locks(); }
@@ -88,7 +91,9 @@ public:
     void hold_lost(std::shared_ptr<wire_hold>, event_cause); // its own: forget() drops one
     void released(const wire_hold&, bool others_listen);     ///< the store says so
     void hold_over(const wire_hold&);                        ///< its gate is free for the next
-    asio::awaitable<bool> force_unlock(lock_name);
+    /// So it is, although only the request was sent; hold_over() or released() follows.
+    void release_sent_off(const wire_hold&);
+    asio::awaitable<bool> force_unlock(lock_name, std::string only_from = {});
     std::shared_ptr<wire_hold> held_here(const lock_name&); ///< null: nobody of this client has it
     void abandon(const std::shared_ptr<wire_hold>&);        ///< its thread ended
 
@@ -149,6 +154,8 @@ public:
     /// They keep their engine, which keeps them.
     void executor_ended();
     void executor_ends() noexcept { stopped_ = true; } ///< before anything that sleeps there dies
+    /// Of what must not outlive the context: the store's sockets, and the executor itself.
+    void executor_gone();
 
     using closed_handler = asio::any_completion_handler<void()>;
     void close(closed_handler); ///< as client::async_close; the handler is run on the executor
@@ -156,6 +163,7 @@ public:
 
 private:
     void admit(const std::shared_ptr<acquisition>&, const asio::any_io_executor& where);
+    void admit_later(const std::shared_ptr<acquisition>&);
     asio::awaitable<void> close_down();
     void fail_waiters();
     void ring_if_quiet();
@@ -166,8 +174,9 @@ private:
     asio::awaitable<void> stop();
     void tell_untold();
 
-    const surroundings around_; // first: it outlives the rest
+    surroundings around_; // first: it outlives the rest
     const options how_;
+    const duration unavailable_patience_;
     const std::array<std::uint8_t, 16> identity_;
     const std::shared_ptr<thread_table> threads_;
     std::unique_ptr<store> store_;
@@ -187,6 +196,7 @@ private:
     std::atomic<bool> closing_ = false;
     std::atomic<bool> stopped_ = false;
     std::atomic<time_point> closed_at_ = time_point::max();
+    std::atomic<bool> closed_ = false;
 };
 
 } // namespace holdfast::sync

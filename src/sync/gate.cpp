@@ -3,8 +3,34 @@
 
 namespace holdfast::sync {
 
+bool gate::is_about_to_be_left() const {
+    return holder_ && holder_->releases_posted > 0 && queue_.empty();
+}
+
+bool gate::is_being_left() const {
+    return holder_ && holder_->deferred && holder_->now_in() == wire_hold::phase::releasing &&
+           queue_.empty();
+}
+
+void gate::open_behind(const wire_hold& leaving) {
+    holder_.reset();
+    sent_off_ = &leaving;
+}
+
+bool gate::acknowledged(const wire_hold& left) {
+    if (sent_off_ != &left)
+        return false;
+    sent_off_ = nullptr;
+    if (bell_)
+        bell_->ring();
+    return true;
+}
+
 void gate::let_go() {
     holder_.reset();
+    sent_off_ = nullptr;
+    if (bell_)
+        bell_->ring();
     while (!queue_.empty())
         (void)queue_.front().step_out();
 }

@@ -4,6 +4,9 @@
 //
 //     queued ──nobody holds or negotiates──▶ negotiates ──granted──▶ holds
 //        └──────────── handed on by a holder of this client ───────────▲
+//
+// A deferred release opens it early if it was sent on a lane; the next request may still overtake
+// it on another connection, and its answer then says nothing (acquire.cpp).
 #pragma once
 
 #include "sync/acquisition.hpp"
@@ -21,7 +24,12 @@ public:
     const std::shared_ptr<wire_hold>& holder() const { return holder_; }
     std::size_t waiting() const { return queue_.size(); }
     bool shut() const { return holder_ || negotiating_; }
-    bool unused() const { return !shut() && queue_.empty(); }
+    bool free() const { return !shut() && queue_.empty(); }
+    bool unused() const { return free() && !sent_off_; }
+
+    // A deferred release comes before what its thread asks next, where nobody else waits here.
+    bool is_about_to_be_left() const; ///< it is still on its way to the executor
+    bool is_being_left() const;       ///< the store was asked, and answers within its time limit
 
     /// Who waits keeps itself alive here until it is its turn or it has finished.
     void line_up(acquisition& waits) { waits.stand_in(queue_); }
@@ -34,12 +42,33 @@ public:
     void take(std::shared_ptr<wire_hold> held) { holder_ = std::move(held); }
     void let_go();
 
+    /// Opens it: the holder's release is on its way, and not acknowledged yet.
+    void open_behind(const wire_hold&);
+    bool awaits_acknowledgement() const { return sent_off_ != nullptr; }
+    /// Somebody knows what became of that release. False: it was not the last one sent from here.
+    bool acknowledged(const wire_hold&);
+    /// Rings then, for whoever negotiates.
+    class acknowledgement_bell {
+    public:
+        acknowledgement_bell(gate& at, alarm& wake)
+            : at_{at} {
+            at_.bell_ = &wake;
+        }
+        acknowledgement_bell(const acknowledgement_bell&) = delete;
+        ~acknowledgement_bell() { at_.bell_ = nullptr; }
+
+    private:
+        gate& at_;
+    };
+
     /// It had been handed around here while other clients listened: they are let try first.
     bool owes_courtesy = false;
 
 private:
     acquisition::queue queue_;
     std::shared_ptr<wire_hold> holder_;
+    const wire_hold* sent_off_ = nullptr; // only compared: its release keeps it alive
+    alarm* bell_ = nullptr;
     bool negotiating_ = false;
 };
 

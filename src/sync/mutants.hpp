@@ -33,6 +33,7 @@ enum class mutant {
     answer_awaited,         // a renewal waits for the store's whole time limit
     never_elsewhere,        // a renewal is repeated over the connection that was silent
     contact_forgotten,      // a contact that is wanted while another is in flight is forgotten
+    old_grant_trusted,      // a grant that may be older than a new connection is not asked for
     end_not_reported,       // an observer never hears that a hold was released
     late_renewal_forgotten, // what a renewal brings after the hold was lost is not released
 };

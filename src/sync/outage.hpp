@@ -64,7 +64,7 @@ public:
     time_point next_try(const boost::system::system_error& e, time_point sent_at) {
         if (!last_)
             since_ = sent_at;
-        if (!may_pass(e.code()) || home_.now() >= later(since_, home_.how().unavailable_patience))
+        if (!may_pass(e.code()) || home_.now() >= later(since_, home_.unavailable_patience()))
             throw;
         last_ = std::current_exception();
         return later(home_.now(), pause_.next());

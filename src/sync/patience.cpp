@@ -35,6 +35,11 @@ void patience::stop() {
         forget(*agenda_.begin()->second);
 }
 
+void patience::let_go_of_clock() noexcept {
+    if (!running_)
+        alarm_.reset();
+}
+
 asio::awaitable<void> patience::run(std::shared_ptr<engine> home) {
     const engine::loop ends_before_closing_does{*home};
     patience& self = home->patiences();

@@ -13,7 +13,7 @@ public:
     void watch(acquisition&);
     void forget(acquisition&);
     void stop();
-    void ended() { alarm_.reset(); } ///< its loop, after it was stopped: the clock may go
+    void let_go_of_clock() noexcept; ///< after it was stopped
 
 private:
     static asio::awaitable<void> run(std::shared_ptr<engine>);

@@ -25,10 +25,13 @@ void renewal::watch(const shared_hold& held) {
 
 void renewal::pass_on(wire_hold& held, const shared_hold& heir) {
     forget(held);
-    const duration period = renewal_period(heir->lease()); // whoever had it may have had it longer
-    heir->contact_at = planted(mutant::heir_asked_for_late)
-                           ? held.contact_at
-                           : std::min(held.contact_at, later(engine_.now(), period));
+    heir->contact_at = held.contact_at;
+    if (!planted(mutant::heir_asked_for_late)) { // whoever had it may have had another lease
+        const duration lease = heir->lease();
+        const time_point usual = later(engine_.now(), renewal_period(lease));
+        const time_point unwarned = heir->ends_at() - danger_period(lease) - lease / 10;
+        heir->contact_at = std::min({held.contact_at, usual, unwarned});
+    }
     heir->unanswered = held.unanswered;
     begin(heir);
 }
@@ -114,6 +117,7 @@ int renewal::draw() {
 }
 
 void renewal::doubt(const std::function<bool(const lock_name&)>& which, bool urgent) {
+    ++doubts_;
     batch doubted = all();
     if (which)
         std::erase_if(doubted, [&](const shared_hold& held) { return !which(held->what.name); });
@@ -225,7 +229,8 @@ void renewal::act_on(shared_hold held, time_point now, errands& contacts) {
     const duration lease = held->lease();
     if (held->to_be_warned() && left <= danger_period(lease)) {
         held->warn();
-        engine_.tell_of(*held, event_kind::in_danger, event_cause::none, left);
+        engine_.tell_of(*held, event_kind::in_danger,
+                        held->out_of_time() ? event_cause::max_hold : event_cause::none, left);
         if (!watches(*held))
             return; // released by a callback of the warning
     }
@@ -355,6 +360,11 @@ void renewal::stop() {
     abandoned_ = 0;
     if (running_)
         alarm_->ring();
+}
+
+void renewal::let_go_of_clock() noexcept {
+    if (!running_)
+        alarm_.reset();
 }
 
 } // namespace holdfast::sync

@@ -64,6 +64,9 @@ public:
     enum class left { others, nobody, was_lost, was_ended };
     left unshare();
 
+    /// Deferred releases of it that its threads have posted and the executor has not come to.
+    std::atomic<std::uint32_t> releases_posted = 0;
+
     // The executor only.
     void doubt() noexcept override; ///< asks the store at once
     time_point ends_at() const;     ///< believed until then, whatever else happens to it

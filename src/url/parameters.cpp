@@ -33,8 +33,7 @@ public:
     settings(const parts& all, options& how, redis::options* server)
         : all_{all} {
         add_length("lease_time", how.lease_time);
-        add("max_hold",
-            [this, &how](const std::string& text) { how.max_hold = length_of("max_hold", text); });
+        add_length("max_hold", how.max_hold);
         add_length("unavailable_patience", how.unavailable_patience);
         add_length("release_patience", how.release_patience);
         add_length("close_patience", how.close_patience);
@@ -74,7 +73,8 @@ private:
     void add(std::string_view name, std::function<void(const std::string&)> set) {
         known_.push_back({name, std::move(set)});
     }
-    void add_length(std::string_view name, duration& field) {
+    template <typename Length> // a duration, or none
+    void add_length(std::string_view name, Length& field) {
         add(name, [this, name, &field](const std::string& text) { field = length_of(name, text); });
     }
     template <typename Count>

@@ -100,12 +100,10 @@ public:
     std::unique_ptr<redis::hearing> hear(redis::channel_name, alarm&) override { return nullptr; }
     bool hears(const redis::channel_name&) const override { return false; }
     duration command_timeout() const noexcept override { return 1s; }
-    runtime::remote_clock& server_clock() noexcept override { return clock_; }
     void close() noexcept override {}
 
 private:
     redis::reply answer_;
-    runtime::remote_clock clock_;
 };
 
 TEST(Renewal, ItsScriptIsWrittenWithoutACopyOfAnything) {

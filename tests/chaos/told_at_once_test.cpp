@@ -20,10 +20,10 @@ constexpr duration long_lease = 1h;
 class homecoming final : public observer {
 public:
     void notify(const event& e) noexcept override {
-        if (e.kind == event_kind::reconnected && at_ == duration::zero())
+        if (e.kind == event_kind::reconnected && at_.load() == duration::zero())
             at_ = boot_clock::now().time_since_epoch();
     }
-    duration at() const { return at_; }
+    duration at() const { return at_.load(); }
 
 private:
     std::atomic<duration> at_{};

@@ -16,10 +16,10 @@ using ::testing::IsEmpty;
 using ::testing::IsSupersetOf;
 using ::testing::Not;
 using ::testing::UnorderedElementsAre;
-using words = std::vector<std::string>;
+using word_list = std::vector<std::string>;
 
-const words listed_verbs{"run",   "ls",   "inspect", "wait",  "unlock",
-                         "bench", "demo", "doctor",  "server"};
+const word_list listed_verbs{"run",   "ls",   "inspect", "wait",  "unlock",
+                             "bench", "demo", "doctor",  "server"};
 
 /// Sources and asks the completion of one shell: $1 is its file, the rest is the command line.
 struct shell_kind {
@@ -59,10 +59,10 @@ protected:
         }
     }
 
-    words offered(const words& line) {
+    word_list offered(const word_list& line) {
         const std::filesystem::path folder = std::filesystem::path{program_path()}.parent_path();
-        words command{"env", "PATH=" + folder.string() + ":/usr/bin:/bin", GetParam().name, "-c",
-                      GetParam().question};
+        word_list command{"env", "PATH=" + folder.string() + ":/usr/bin:/bin", GetParam().name,
+                          "-c", GetParam().question};
         if (GetParam().name != "fish")
             command.push_back(GetParam().name); // its $0
         command.push_back(support::source_file(GetParam().file).string());
@@ -70,7 +70,7 @@ protected:
         program shell{program::exactly{std::move(command)}, server_->url()};
         const ended told = shell.end();
         EXPECT_EQ(told.err, "");
-        words all;
+        word_list all;
         std::istringstream lines{told.out};
         for (std::string one; std::getline(lines, one);)
             if (!one.empty())
@@ -95,8 +95,9 @@ TEST_P(OfShell, AVerbIsOffered) {
 
 TEST_P(OfShell, AnOptionOfTheVerbIsOffered) {
     EXPECT_THAT(offered({"holdfast", "unlock", "--f"}), ElementsAre("--force"));
-    EXPECT_THAT(offered({"holdfast", "run", "--"}),
-                IsSupersetOf({"--wait", "--lease", "--url", "--verbose"}));
+    EXPECT_THAT(
+        offered({"holdfast", "run", "--"}),
+        IsSupersetOf({"--wait", "--lease", "--url", "--verbose", "--hold-for", "--on-loss"}));
     EXPECT_THAT(offered({"holdfast", "ls", "--"}), Not(Contains("--lease")));
 }
 
@@ -115,11 +116,27 @@ TEST_P(OfShell, ALockThatIsHeldIsOffered) {
 }
 
 TEST_P(OfShell, BehindTheDashesTheCommandIsAnotherPrograms) {
-    const words all = offered({"holdfast", "run", "job", "--", "flo"});
+    const word_list all = offered({"holdfast", "run", "job", "--", "flo"});
     if (GetParam().name == "zsh")
         EXPECT_THAT(all, ElementsAre("normal flo 1"));
     else
         EXPECT_THAT(all, Contains("flock"));
+}
+
+TEST_P(OfShell, TheSecondWordIsTheCommandToo) {
+    for (const word_list& before :
+         {word_list{"job"}, word_list{"-v", "job"}, word_list{"--hold-for", "1m", "job"}}) {
+        word_list line{"holdfast", "run"};
+        line.insert(line.end(), before.begin(), before.end());
+        line.push_back("flo");
+        const word_list all = offered(line);
+        if (GetParam().name == "zsh")
+            EXPECT_THAT(all, ElementsAre("normal flo 1"));
+        else
+            EXPECT_THAT(all, Contains("flock"));
+    }
+    EXPECT_THAT(offered({"holdfast", "run", "--on-loss", ""}), IsEmpty()) << "that is a signal";
+    EXPECT_THAT(offered({"holdfast", "run", "job", "--hold"}), ElementsAre("--hold-for"));
 }
 
 TEST(ManualPages, AreWellFormedAndThereIsOneForEachVerb) {

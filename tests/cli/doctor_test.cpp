@@ -62,6 +62,14 @@ TEST_P(Doctor, FindsWhatAUserMayNotDo) {
     EXPECT_THAT(says_of("rights"), AllOf(HasSubstr("danger: "), HasSubstr("+hset")));
 }
 
+TEST_P(Doctor, DoesNotCallAServerFitThatItMayNotExamine) {
+    server().command({"ACL", "SETUSER", "default", "-info"});
+    const ended told = run({"doctor"}, url());
+    EXPECT_EQ(told.status, 1);
+    EXPECT_THAT(told.out, AllOf(HasSubstr("warning  rights"), HasSubstr("were not looked at"),
+                                HasSubstr("-> Grant +info")));
+}
+
 TEST_P(Doctor, FindsAServerThatGrantsNothing) {
     server().command({"REPLICAOF", "127.0.0.1", "1"});
     const ended told = run({"doctor"}, url());

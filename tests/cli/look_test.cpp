@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // `holdfast ls` and `holdfast inspect`: who holds what, for people and for programs.
 #include "cli/server_test.hpp"
+#include "cli/terminal_session.hpp"
 
 #include <boost/json.hpp>
 
@@ -43,7 +44,8 @@ TEST_P(Look, AtNothingFindsNothing) {
     const ended nothing = run({"ls"}, url());
     EXPECT_EQ(nothing.status, 0) << nothing.err;
     EXPECT_EQ(nothing.out, "");
-    EXPECT_EQ(run({"ls", "--json"}, url()).out, "{\"locks\":[],\"complete\":true}\n");
+    EXPECT_EQ(run({"ls", "--json"}, url()).out,
+              "{\"locks\":[],\"complete\":true,\"server\":\"" + url() + "\"}\n");
     const ended free = run({"inspect", "job"}, url());
     EXPECT_EQ(free.status, 1);
     EXPECT_EQ(free.out, "'job' is free\n");
@@ -121,7 +123,8 @@ TEST_P(Look, ListsOnlyWhatMatches) {
     const ended some = run({"ls", "-1", "--limit", "2"}, url());
     EXPECT_EQ(some.status, 0);
     EXPECT_EQ(std::ranges::count(some.out, '\n'), 2);
-    EXPECT_THAT(some.err, HasSubstr("these are not all"));
+    EXPECT_THAT(some.err, HasSubstr("these are not all: there are more than 2 locks"));
+    EXPECT_THAT(run({"ls", "-1", "--limit", "1"}, url()).err, HasSubstr("more than 1 lock,"));
     EXPECT_THAT(run({"ls", "--json", "--limit", "2"}, url()).out, HasSubstr("\"complete\":false"));
 }
 
@@ -176,6 +179,23 @@ TEST_P(Look, KeepsWithinATerminalAndIsColouredThereOnly) {
     EXPECT_THAT(on_terminal("TERM=xterm NO_COLOR="), HasSubstr("\x1b[1mNAME"));
     EXPECT_THAT(on_terminal("TERM=dumb"), Not(HasSubstr("\x1b")));
     EXPECT_THAT(run({"ls"}, url()).out, Not(HasSubstr("\x1b")));
+}
+
+TEST_P(Look, SaysOnATerminalWhoseLocksTheseAre) {
+    const std::vector<std::string> here{"HOLDFAST_URL=" + url(), "TERM=dumb"};
+    terminal_session none{{program_path(), "ls"}, here};
+    none.expect("holdfast: no lock is held on " + url());
+    let_jvm_hold("jvms");
+    terminal_session one{{program_path(), "ls"}, here};
+    one.expect("thread 49");
+    one.expect("holdfast: 1 lock on " + url());
+    EXPECT_EQ(run({"ls"}, url()).err, "") << "no terminal";
+}
+
+TEST_P(Look, ShowsTheHolderOfALockWithALongName) {
+    let_jvm_hold(std::string(200, 'n'));
+    terminal_session table{{program_path(), "ls"}, {"HOLDFAST_URL=" + url(), "TERM=dumb"}};
+    EXPECT_THAT(table.expect("Redisson 8743c9c0 thread 49"), HasSubstr("nnn..."));
 }
 
 TEST_P(Look, SaysWhichRightIsMissing) {

@@ -39,18 +39,34 @@ TEST_P(NoPrivateServer, WithoutAProgramForIt) {
 
 TEST_P(NoPrivateServer, WithAProgramThatDoesNotStartWhoseWordsAreTold) {
     const fs::path broken = folder / "redis-server";
-    std::ofstream{broken} << "#!/bin/sh\necho 'there is sand in the gears'\nexit 1\n";
+    std::ofstream{broken} << "#!/bin/sh\necho 'there is sand'\necho 'in the gears'\nexit 1\n";
     fs::permissions(broken, fs::perms::owner_all);
     const ended failed = run({"run", "job", "--", "echo", "ran"}, {"PATH=" + folder.string()});
     EXPECT_EQ(failed.status, 69);
     EXPECT_THAT(failed.err, HasSubstr(broken.string() + " does not start"));
-    EXPECT_THAT(failed.err, HasSubstr("sand in the gears"));
+    EXPECT_THAT(failed.err, HasSubstr("It said: there is sand in the gears\n"));
 }
 
 TEST_P(NoPrivateServer, WithATimeToLingerThatIsNone) {
     const ended wrong = run({"run", "job", "--", "echo", "ran"}, {"HOLDFAST_SERVER_LINGER=soon"});
-    EXPECT_EQ(wrong.status, 69);
+    EXPECT_EQ(wrong.status, 64);
     EXPECT_THAT(wrong.err, HasSubstr("HOLDFAST_SERVER_LINGER: 'soon' is no length of time"));
+}
+
+TEST_P(NoPrivateServer, WhereAFolderWasChosenThatCannotBeUsed) {
+    const fs::path file = folder / "file";
+    std::ofstream{file} << "x";
+    const std::vector<std::pair<std::string, std::string>> choices{
+        {file.string(), "it is no folder of this user's that can be written"},
+        {(folder / "nothing").string(), "it is no folder"},
+        {"runtime", "it is no absolute path"}};
+    for (const auto& [chosen, why] : choices) {
+        const ended told = run({"server", "status"}, {"XDG_RUNTIME_DIR=" + chosen});
+        EXPECT_THAT(told.err, HasSubstr("XDG_RUNTIME_DIR=" + chosen + " is not used (" + why));
+        EXPECT_THAT(told.err, HasSubstr("the private server is in /tmp/holdfast-"));
+    }
+    const ended login = run({"server", "status"}, {"XDG_RUNTIME_DIR=/run/user/4711"});
+    EXPECT_EQ(login.err, "") << "a login's own, which never counts";
 }
 
 TEST_P(NoPrivateServer, InAFolderThatOthersMayEnter) {

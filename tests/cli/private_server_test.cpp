@@ -197,6 +197,34 @@ TEST_P(PrivateServer, StopsWhenItIsToldUnlessItIsInUse) {
     EXPECT_EQ(run({"server", "status"}).status, 1);
 }
 
+TEST_P(PrivateServer, IsNamedToPeople) {
+    program holder{holding("job")};
+    ASSERT_EQ(holder.line(), "held");
+    EXPECT_EQ(run({"run", "-n", "job", "true"}).err,
+              "holdfast: lock 'job' is busy on this machine's private server\n");
+    EXPECT_THAT(run({"run", "-v", "other", "true"}).err,
+                HasSubstr("asking this machine's private server for lock 'other'\n"));
+}
+
+TEST_P(PrivateServer, ThatDoesNotRunHasNothingKnown) {
+    const boost::json::object told = status();
+    EXPECT_FALSE(told.at("running").as_bool());
+    for (const char* const each :
+         {"url", "program", "process", "uptime_seconds", "connections", "keys"})
+        EXPECT_TRUE(told.at(each).is_null()) << each;
+}
+
+TEST_P(PrivateServer, ThatIsStoppedIsAnErrorWithinTenSeconds) {
+    program holder{holding("job")};
+    ASSERT_EQ(holder.line(), "held");
+    ::kill(process(), SIGSTOP);
+    const time_point start = boot_clock::now();
+    const ended silent = run({"run", "other", "true"});
+    EXPECT_LT(boot_clock::now() - start, std::chrono::seconds{10});
+    EXPECT_EQ(silent.status, 69);
+    EXPECT_THAT(silent.err, HasSubstr("does not answer; 'holdfast server stop --force' ends it"));
+}
+
 TEST_P(PrivateServer, ThatIsStuckCanBeEnded) {
     program holder{holding("job")};
     ASSERT_EQ(holder.line(), "held");

@@ -41,6 +41,66 @@ TEST_P(Loss, ACommandThatIgnoresTermIsKilledBeforeTheLeaseWouldHaveEnded) {
     EXPECT_THAT(killed.err, HasSubstr("the command did not stop: killing it"));
 }
 
+TEST_P(Loss, TheCommandGetsTheSignalThatWasAskedFor) {
+    for (const char* const wish : {"INT", "SIGINT:1s", "2"}) {
+        program holder{shell("trap 'echo cleaning; exit 0' INT; echo held; read nothing",
+                             {"--lease", "3s", "--on-loss", wish}),
+                       url()};
+        ASSERT_EQ(holder.line(), "held");
+        server().command({"DEL", name});
+        EXPECT_EQ(holder.line(), "cleaning") << wish;
+        EXPECT_EQ(holder.end().status, 75);
+    }
+}
+
+TEST_P(Loss, TheGraceUntilKillIsWhatWasAskedFor) {
+    const std::string deaf_but_telling = "trap 'echo term' TERM; while :; do read nothing; done";
+    program patient{
+        shell("echo $$; " + deaf_but_telling, {"--lease", "3s", "--on-loss", "TERM:1200ms"}),
+        url()};
+    observed_process process{std::stoi(patient.line())};
+    server().command({"DEL", name});
+    ASSERT_EQ(patient.line(), "term");
+    const time_point told = boot_clock::now();
+    EXPECT_TRUE(process.ended_within(lease));
+    EXPECT_GE(boot_clock::now() - told, 1s) << "a tenth of the lease is the default";
+    EXPECT_THAT(patient.end().err, HasSubstr("the command did not stop: killing it"));
+}
+
+TEST_P(Loss, TheGraceEndsBeforeTheLeaseDoes) {
+    for (const bool refused : {true, false}) {
+        program holder{shell("echo $$; " + deaf, {"--lease", "3s", "--on-loss", "TERM:1h"}), url()};
+        observed_process process{std::stoi(holder.line())};
+        if (refused)
+            server().command({"DEL", name});
+        else
+            server().stop();
+        EXPECT_TRUE(process.ended_within(lease)) << refused;
+        EXPECT_EQ(holder.end().status, 75);
+    }
+}
+
+TEST_P(Loss, NoGraceIsGivenWithKill) {
+    program hasty{{"run", "--lease", "3s", "--on-loss", "KILL", "other", "sh", "-c",
+                   "trap 'echo term' TERM; echo held; read nothing"},
+                  url()};
+    ASSERT_EQ(hasty.line(), "held");
+    server().command({"DEL", "other"});
+    const ended killed = hasty.end();
+    EXPECT_EQ(killed.status, 75);
+    EXPECT_EQ(killed.out, "");
+    EXPECT_EQ(killed.err, "holdfast: lock 'other' was lost: killing the command\n");
+}
+
+TEST_P(Loss, TheEndOfMaxHoldIsToldAsSuch) {
+    program holder{command("read nothing"), url() + "?max_hold=500ms"};
+    holder.line();
+    const ended stopped = holder.end();
+    EXPECT_EQ(stopped.status, 75);
+    EXPECT_THAT(stopped.err,
+                HasSubstr("lock 'job' was held for as long as max_hold allows and ends in "));
+}
+
 TEST_P(Loss, AnotherHolderIsLeftAlone) {
     program holder{command("read nothing"), url()};
     holder.line();

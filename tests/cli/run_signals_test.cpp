@@ -2,6 +2,9 @@
 // Signals: to the command while it runs, to the wait before that.
 #include "cli/server_test.hpp"
 
+#include <csignal>
+#include <fstream>
+
 namespace holdfast::cli_test {
 namespace {
 
@@ -38,6 +41,32 @@ TEST_P(Signals, ThatEndTheCommandAreItsStatus) {
     EXPECT_EQ(interrupted.status, 128 + SIGINT);
     EXPECT_FALSE(interrupted.by_signal);
     EXPECT_FALSE(is_locked());
+}
+
+/// There, a signal without a handler does nothing to the first process.
+TEST_P(Signals, ArePassedOnByTheFirstProcessOfAContainerToo) {
+    if (program{program::exactly{{"unshare", "--pid", "--fork", "true"}}}.end().status != 0)
+        GTEST_SKIP() << "this user may not make a namespace";
+    const auto as_first = [&](const std::string& lock, const std::string& script) {
+        return program::exactly{
+            {"unshare", "--pid", "--fork", program_path(), "run", lock, "sh", "-c", script}};
+    };
+    const auto first_process_of = [](const program& around) {
+        const std::string id = std::to_string(around.id());
+        std::ifstream children{"/proc/" + id + "/task/" + id + "/children"};
+        pid_t found = 0;
+        children >> found;
+        return found;
+    };
+    program holder{as_first(name, "trap 'echo term; exit 7' TERM" + loop), url()};
+    ASSERT_EQ(holder.line(), "ready");
+    program standing_by{as_first(name, "true"), url()};
+    await_waiter();
+    ::kill(first_process_of(standing_by), SIGTERM);
+    EXPECT_EQ(standing_by.end().status, 128 + SIGTERM);
+    ::kill(first_process_of(holder), SIGTERM);
+    EXPECT_EQ(holder.line(), "term");
+    EXPECT_EQ(holder.end().status, 7);
 }
 
 TEST_P(Signals, ReachTheWholeGroupEvenIfItIsStopped) {

@@ -47,7 +47,7 @@ TEST_P(RunStatus, BusyIsOneOrWhatWasAskedFor) {
     const ended busy = run(shell("echo ran", {"-n"}), url());
     EXPECT_EQ(busy.status, 1);
     EXPECT_EQ(busy.out, "");
-    EXPECT_EQ(busy.err, "holdfast: lock 'job' is busy\n");
+    EXPECT_EQ(busy.err, "holdfast: lock 'job' is busy on " + url() + "\n");
     EXPECT_EQ(run(shell("echo ran", {"-w", "0.05"}), url()).status, 1);
     EXPECT_EQ(run(shell("echo ran", {"-w", "0"}), url()).status, 1);
     EXPECT_EQ(run(shell("echo ran", {"-n", "-E", "17"}), url()).status, 17);
@@ -145,14 +145,47 @@ TEST_P(RunStatus, TheLockMayHaveTheNameOfAVerbAndTheCommandDashesOfItsOwn) {
     EXPECT_EQ(echoed.out, "-- --help");
 }
 
-TEST_P(RunStatus, AServerThatRefusesIsUnavailableAndItsWordsAreTold) {
+TEST_P(RunStatus, AKeyThatIsNoLockIs65AndTheServersWordsAreTold) {
     server().command({"SET", name, "somebody's data"});
     const ended refused = run(shell("echo ran", {"-n"}), url());
-    EXPECT_EQ(refused.status, 69);
+    EXPECT_EQ(refused.status, 65);
     EXPECT_EQ(refused.out, "");
     EXPECT_THAT(refused.err, HasSubstr("WRONGTYPE"));
     EXPECT_THAT(refused.err, HasSubstr("Choose another name"));
     EXPECT_EQ(server().command({"GET", name}).text, "somebody's data");
+}
+
+TEST_P(RunStatus, AHashThatIsNoLockIs65AndNotWaitedForForEver) {
+    server().command({"HSET", name, "colour", "red"});
+    for (const std::vector<std::string>& options :
+         {std::vector<std::string>{"-n"}, std::vector<std::string>{}}) {
+        const ended refused = run(shell("echo ran", options), url());
+        EXPECT_EQ(refused.status, 65);
+        EXPECT_EQ(refused.out, "");
+        EXPECT_EQ(refused.err, "holdfast: 'job' is no lock, but a hash, on " + url() + "\n");
+    }
+    EXPECT_EQ(server().command({"HGET", name, "colour"}).text, "red");
+}
+
+TEST_P(RunStatus, TheDashesAreNeededOnlyBeforeADash) {
+    EXPECT_EQ(run({"run", name, "echo", "-n", "--", "--help"}, url()).out, "-- --help");
+    EXPECT_EQ(run({"run", "-w", "5", name, "-v", "echo", "fine"}, url()).out, "fine\n");
+    EXPECT_EQ(run({"run", "-vw5", name, "echo", "fine"}, url()).out, "fine\n");
+    EXPECT_EQ(run({"run", "--wait=5", name, "echo", "-w"}, url()).out, "-w\n");
+    EXPECT_EQ(run({"run", name, "sh", "-c", "exit 7"}, url()).status, 7);
+}
+
+TEST_P(RunStatus, TheServerIsToldIfMoreIsAskedFor) {
+    const ended told = run(shell("true", {"-v"}), url());
+    EXPECT_THAT(told.err, HasSubstr("holdfast: asking " + url() + " for lock 'job'\n"));
+    EXPECT_THAT(told.err, HasSubstr("has lock 'job' after "));
+}
+
+TEST_P(RunStatus, AServersFullStopEndsItsSentence) {
+    server().command({"CONFIG", "SET", "requirepass", "right"});
+    const ended stranger = run(shell("echo ran", {"-n"}), url());
+    EXPECT_THAT(stranger.err, HasSubstr("required. "));
+    EXPECT_THAT(stranger.err, testing::Not(HasSubstr(".: ")));
 }
 
 TEST_P(RunStatus, APasswordComesFromTheEnvironment) {

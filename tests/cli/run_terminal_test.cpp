@@ -168,6 +168,29 @@ TEST_P(OnATerminal, ALostLockEndsAStoppedJob) {
     terminal->expect("status ");
 }
 
+TEST_P(OnATerminal, AFullScreenProgramThatIsKilledOnLossLeavesAUsableTerminal) {
+    const auto terminal = open_shell();
+    // In a script, for an interactive shell mends its terminal itself.
+    terminal->type(
+        "sh -c '$h run --lease 1s job -- "
+        "sh -c \"trap : TERM; stty raw -echo; echo on; while :; do read x; done\"; stty -a'\n");
+    terminal->expect("on\n");
+    server().command({"DEL", name});
+    terminal->expect("holdfast: lock 'job' was lost: stopping the command");
+    terminal->expect("the command did not stop: killing it");
+    terminal->expect("holdfast: lock 'job' was lost: the command was stopped\r\n");
+    const std::string settings = terminal->expect(prompt);
+    EXPECT_THAT(settings, HasSubstr(" icanon"));
+    EXPECT_THAT(settings, HasSubstr(" echo "));
+    EXPECT_THAT(settings, Not(HasSubstr("-icanon")));
+}
+
+TEST_P(OnATerminal, ACommandThatChangesTheTerminalOnPurposeMayDoSo) {
+    const auto terminal = open_shell();
+    terminal->type("sh -c '$h run job stty -echo; stty -a; stty echo'\n");
+    EXPECT_THAT(terminal->expect(prompt), HasSubstr("-echo "));
+}
+
 TEST_P(OnATerminal, TheCommandDiesWithTheProcessThatTheShellSees) {
     const auto terminal = open_shell();
     terminal->type("$h run job -- sh -c 'echo go; read line'\n");

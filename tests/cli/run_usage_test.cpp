@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Mistakes, and what a user is told. None of these needs a server.
+#include "cli/asking_verbs.hpp"
 #include "cli/program.hpp"
 
 #include <gmock/gmock.h>
@@ -41,12 +42,8 @@ INSTANTIATE_TEST_SUITE_P(
         mistake{{"--frobnicate"}, "unknown option --frobnicate"},
         mistake{{"run"}, "NAME is missing"}, mistake{{"run", "--", "true"}, "NAME is missing"},
         mistake{{"run", "", "--", "true"}, "NAME is missing"},
-        mistake{{"run", "job"}, "-- and the command are missing"},
-        mistake{{"run", "job", "--"}, "the command after -- is missing"},
-        mistake{{"run", "job", "make", "all"},
-                "put -- before the command: holdfast run [OPTIONS] "
-                "NAME -- make ..."},
-        mistake{{"run", "job", "work", "--", "true"}, "'work' is one word too many"},
+        mistake{{"run", "job"}, "the COMMAND is missing"},
+        mistake{{"run", "job", "--"}, "the COMMAND is missing"},
         mistake{{"run", "--frobnicate", "job", "--", "true"}, "unknown option --frobnicate"},
         mistake{{"run", "-x", "job", "--", "true"}, "unknown option -x"},
         mistake{{"demo", "--frobnicate"}, "unknown option --frobnicate; see"},
@@ -57,7 +54,8 @@ INSTANTIATE_TEST_SUITE_P(
                 "unknown option --laese: did you mean --lease? See 'holdfast run --help'"},
         mistake{{"demo", "--ulr=redis://h"}, "option --ulr: did you mean --url?"},
         mistake{{"run", "job", "--lease", "--", "true"}, "--lease needs a value"},
-        mistake{{"run", "job", "ls", "-l"}, "put -- before the command"},
+        mistake{{"run", "-w", "job", "--", "true"}, "-w: 'job' is no length of time"},
+        mistake{{"run", "--hold-for", "job", "--", "true"}, "--hold-for: 'job' is no length"},
         mistake{{"server"}, "holdfast server status [--json]"},
         mistake{{"server", "start"}, "holdfast server status [--json]"},
         mistake{{"server", "status", "--force"}, "server stop [--force]"},
@@ -77,12 +75,62 @@ INSTANTIATE_TEST_SUITE_P(
         mistake{{"run", "-E", "-1", "job", "--", "true"}, "--conflict-exit-code"},
         mistake{{"run", "-E", "busy", "job", "--", "true"}, "--conflict-exit-code"},
         mistake{{"run", "--lease", "30x", "job", "--", "true"}, "--lease: '30x' is no length"},
+        mistake{{"run", "-w", "30x", "job", "--", "true"}, "30s, 2m, 1h, 1d"},
+        mistake{{"run", "--hold-for", "-1", "job", "true"}, "--hold-for: '-1' is no length"},
+        mistake{{"run", "--on-loss", "STOP", "job", "true"},
+                "--on-loss: 'STOP' is no signal for this; give one of TERM, INT, HUP, QUIT, USR1, "
+                "USR2, ABRT, KILL"},
+        mistake{{"run", "--on-loss", "99", "job", "true"}, "--on-loss: '99' is no signal"},
+        mistake{{"run", "--on-loss", "", "job", "true"}, "--on-loss: '' is no signal"},
+        mistake{{"run", "--on-loss", "TERM:", "job", "true"}, "--on-loss: '' is no length of time"},
+        mistake{{"run", "--on-loss", "TERM:soon", "job", "true"}, "--on-loss: 'soon' is no length"},
         mistake{{"run", "--lease", "0", "job", "--", "true"}, "lease"},
         mistake{{"run", "--lease", "99999999h", "job", "--", "true"}, "lease"}));
 
 INSTANTIATE_TEST_SUITE_P(OfTheServersAddress, Mistakes,
                          ::testing::Values(mistake{{"run", "--url", "", "job", "--", "true"},
                                                    "--url is empty"}));
+
+/// With more in the environment, `NAME=value`.
+ended run_with(const std::vector<std::string>& variables, std::vector<std::string> arguments,
+               std::string url = {}) {
+    std::vector<std::string> words{"env"};
+    words.insert(words.end(), variables.begin(), variables.end());
+    words.push_back(program_path());
+    words.insert(words.end(), arguments.begin(), arguments.end());
+    return program{program::exactly{std::move(words)}, std::move(url)}.end();
+}
+
+TEST(NoUrl, IsNotTheSameAsAnEmptyOne) {
+    for (const std::vector<std::string>& verb : asking_verbs()) {
+        SCOPED_TRACE(verb.front());
+        const ended wrong = run_with({"HOLDFAST_URL="}, verb);
+        EXPECT_EQ(wrong.status, 64);
+        EXPECT_EQ(wrong.out, "");
+        EXPECT_THAT(wrong.err, StartsWith("holdfast: HOLDFAST_URL is set, but empty; give "
+                                          "redis://HOST:PORT or unix:///PATH, or unset it"));
+    }
+    std::vector<std::string> option{"run", "--url", nobody, "-n", "job", "--", "true"};
+    EXPECT_EQ(run_with({"HOLDFAST_URL="}, option).status, 69) << "--url wins";
+}
+
+TEST(NoUrl, IsRefusedWhereAServerIsRequired) {
+    for (const std::vector<std::string>& verb : asking_verbs()) {
+        SCOPED_TRACE(verb.front());
+        const ended refused = run_with({"HOLDFAST_REQUIRE_SERVER=1"}, verb);
+        EXPECT_EQ(refused.status, 64);
+        EXPECT_EQ(refused.out, "");
+        EXPECT_THAT(refused.err, HasSubstr("no server is given, and HOLDFAST_REQUIRE_SERVER=1"));
+        EXPECT_EQ(run_with({"HOLDFAST_REQUIRE_SERVER=1"}, verb, nobody).status, 69);
+    }
+    for (const char* const typo : {"yes", "", "2"}) {
+        const ended wrong = run_with({std::string{"HOLDFAST_REQUIRE_SERVER="} + typo},
+                                     {"run", "-n", "job", "true"}, nobody);
+        EXPECT_EQ(wrong.status, 64);
+        EXPECT_THAT(wrong.err, HasSubstr("is neither 1 "));
+    }
+    EXPECT_EQ(run_with({"HOLDFAST_REQUIRE_SERVER=0"}, {"run", "-n", "job", "true"}).status, 0);
+}
 
 TEST(Usage, WithoutArgumentsIsExplainedOnStderr) {
     const ended alone = run({});

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // `holdfast unlock --force`, `holdfast wait` and `holdfast bench`.
 #include "cli/server_test.hpp"
+#include "cli/terminal_session.hpp"
 #include "support/lock_keys.hpp"
 
 #include <boost/json.hpp>
@@ -60,6 +61,19 @@ TEST_P(Unlock, AsksOnATerminal) {
     EXPECT_FALSE(is_locked());
 }
 
+TEST_P(Unlock, TakesNothingFromAHolderThatItDidNotShow) {
+    server().command({"HSET", name, "8743c9c0-0795-4907-87fd-6c719a6b4586:49", "1"});
+    terminal_session asked{{program_path(), "unlock", "--force", "--url", url(), name},
+                           {"TERM=xterm"}};
+    (void)asked.expect("[y/N]");
+    server().command({"DEL", name});
+    server().command({"HSET", name, "8743c9c0-0795-4907-87fd-6c719a6b4586:50", "1"});
+    asked.type("y\n");
+    (void)asked.expect("was released meanwhile");
+    EXPECT_EQ(asked.end(), 1);
+    EXPECT_TRUE(is_locked());
+}
+
 TEST_P(Unlock, TouchesNothingThatIsNoLock) {
     server().command({"SET", name, "x"});
     const ended told = run({"unlock", "--force", "--yes", name}, url());
@@ -102,6 +116,13 @@ TEST_P(Wait, GivesUpWhenPatienceIsOver) {
     EXPECT_TRUE(is_locked());
 }
 
+TEST_P(Wait, SaysWhatIsNoLock) {
+    server().command({"SET", name, "somebody's data"});
+    const ended told = run({"wait", name}, url());
+    EXPECT_EQ(told.status, 65);
+    EXPECT_EQ(told.err, "holdfast: 'job' is no lock, but a string\n");
+}
+
 class Bench : public on_server {};
 HOLDFAST_ON_EACH_SERVER(Bench);
 
@@ -118,7 +139,14 @@ TEST_P(Bench, MeasuresAndLeavesNothingBehind) {
     EXPECT_EQ(all[2].at("locks").as_int64(), 1);
     EXPECT_EQ(server().command({"DBSIZE"}).integer, 0);
     EXPECT_THAT(run({"bench", "-t", "10ms"}, url()).out,
-                AllOf(HasSubstr("PAIRS/S"), HasSubstr("8 threads, one lock")));
+                AllOf(HasSubstr("PAIRS/S"),
+                      HasSubstr("8 threads, one lock (hand-off inside this process)")));
+}
+
+TEST_P(Bench, NeedsNoRightThatALockDoesNotNeed) {
+    server().command({"ACL", "SETUSER", "default", "-type", "-pubsub", "-hgetall"});
+    const ended told = run({"bench", "-t", "10ms"}, url());
+    EXPECT_EQ(told.status, 0) << told.err;
 }
 
 TEST_P(Bench, SaysThatNobodyIsThere) {

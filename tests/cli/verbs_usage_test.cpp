@@ -12,7 +12,7 @@ using ::testing::AllOf;
 using ::testing::HasSubstr;
 using ::testing::StartsWith;
 
-const std::string nobody = "unix:///no/such/folder/redis.sock";
+const std::string dead_end = "unix:///no/such/folder/redis.sock";
 
 struct slip {
     std::vector<std::string> arguments;
@@ -27,7 +27,7 @@ void PrintTo(const slip& one, std::ostream* out) {
 class Slips : public ::testing::TestWithParam<slip> {};
 
 TEST_P(Slips, EndWith64AndAreExplained) {
-    const ended wrong = run(GetParam().arguments, nobody);
+    const ended wrong = run(GetParam().arguments, dead_end);
     EXPECT_EQ(wrong.status, 64);
     EXPECT_EQ(wrong.out, "");
     EXPECT_THAT(wrong.err, AllOf(StartsWith("holdfast: "), HasSubstr(GetParam().told)));
@@ -49,6 +49,7 @@ INSTANTIATE_TEST_SUITE_P(
         slip{{"inspect"}, "NAME is missing"}, slip{{"inspect", ""}, "NAME is missing"},
         slip{{"wait"}, "NAME is missing"},
         slip{{"wait", "-w", "soon", "job"}, "-w: 'soon' is no length of time"},
+        slip{{"wait", "-w", "job"}, "-w: 'job' is no length of time"},
         slip{{"unlock"}, "NAME is missing"},
         slip{{"unlock", "job"}, "only its holder can release a lock"},
         slip{{"unlock", "--force", "job"}, "give --yes"},

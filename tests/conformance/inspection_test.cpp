@@ -149,6 +149,18 @@ TEST_P(Inspection, AForcedReleaseEndsAnybodysHold) {
     EXPECT_FALSE(home.inspect("L"));
 }
 
+TEST_P(Inspection, AForcedReleaseEndsNoHoldButTheOneItWasMeantFor) {
+    client home = make_client(), another = make_client();
+    store().stranger_takes("L", 1h);
+    const std::string owner = home.inspect("L").value().owners.at(0).text;
+    EXPECT_TRUE(home.force_unlock("L", owner));
+    mutex lock{another, "L"};
+    lock.lock();
+    EXPECT_FALSE(home.force_unlock("L", owner)); // as a repetition would
+    EXPECT_TRUE(lock.is_locked());
+    lock.unlock();
+}
+
 TEST_P(Inspection, AForcedReleaseThatCameTooLateEndsNothing) {
     options how;
     store().reach_badly(how);

@@ -3,11 +3,14 @@
 """code_blocks.py <checkout> <compiler> [<flag>...]: does every C++ block of the pages compile, and
 is every shell block well formed?
 
-All blocks are one file for the compiler, each in a namespace of its own, with the includes in
+The blocks are one file for the compiler, each in a namespace of its own, with the includes in
 front; its messages name the page and the line. What a block needs and does not show is its context,
 one of CONTEXTS. The first is the usual one; a comment above the block names another:
 
     <!-- compiled as: coroutine -->
+
+A block that is compiled as `complete` is a file of its own, with nothing added. So is every block
+of README.md: most readers copy their first lines from there.
 """
 import re
 import subprocess
@@ -53,27 +56,39 @@ class QLabel : public QObject { public: void setText(const char*); };
 """ + GIVEN + "@\n",
 }
 USUAL = next(iter(CONTEXTS))
+COMPLETE = "complete"
+
+
+def context_of(block: Block) -> str:
+    return COMPLETE if block.page == "README.md" else block.context or USUAL
 
 
 def one_file(blocks: list[Block]) -> str:
     includes, bodies = [], []
     for number, block in enumerate(blocks):
-        if (block.context or USUAL) not in CONTEXTS:
+        if context_of(block) not in CONTEXTS:
             bodies.append(f'#line {block.line} "{block.page}"\n#error no context {block.context}\n')
             continue
         includes += re.findall(r"^ *#include.*$", block.text, re.MULTILINE)
         text = re.sub(r"^ *#include.*$", "", block.text, flags=re.MULTILINE)
         placed = f'#line {block.line} "{block.page}"\n{text}\n#line 1 "context of {block.page}"\n'
-        context = CONTEXTS[block.context or USUAL].replace("@\n", placed)
+        context = CONTEXTS[context_of(block)].replace("@\n", placed)
         bodies.append(f"namespace block_{number} {{\n{context}}}\n")
     return "".join([HEAD, *(f"{line.strip()}\n" for line in dict.fromkeys(includes)), *bodies])
 
 
-def compiles(blocks: list[Block], command: list[str]) -> bool:
+def files_of(blocks: list[Block]) -> list[str]:
+    complete = [block for block in blocks if context_of(block) == COMPLETE]
+    others = [block for block in blocks if block not in complete]
+    return [*([one_file(others)] if others else []),
+            *(f'#line {block.line} "{block.page}"\n{block.text}' for block in complete)]
+
+
+def compiles(text: str, command: list[str]) -> bool:
     # A block may make something only to show how; and a page is no header, as g++ would think.
     command = [*command, "-Wall", "-Werror", "-Wno-unused", "-Wno-subobject-linkage",
                "-fsyntax-only", "-x", "c++", "-"]
-    return subprocess.run(command, input=one_file(blocks), text=True).returncode == 0
+    return subprocess.run(command, input=text, text=True).returncode == 0
 
 
 def is_shell(block: Block) -> bool:
@@ -88,7 +103,7 @@ def main() -> int:
     blocks = [block for page in pages_of(Path(root)) for block in page.blocks()]
     cpp = [block for block in blocks if block.language == "cpp"]
     shell = [block for block in blocks if block.language == "sh"]
-    good = [compiles(cpp, command), *map(is_shell, shell)]
+    good = [*(compiles(text, command) for text in files_of(cpp)), *map(is_shell, shell)]
     print(f"{len(cpp)} blocks of C++, {len(shell)} of shell")
     return 0 if cpp and shell and all(good) else 1
 

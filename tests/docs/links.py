@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 """links.py [<checkout>]: does every link of a page to a file of ours, or to a heading, lead there?
+The documents as they are installed are as good as a checkout.
 
 Links to other places are not followed: a test needs no network.
 """
@@ -32,8 +33,8 @@ def trouble_with(page: Page, target: str) -> str:
 
 
 def main() -> int:
-    findings = findings_in(Path(sys.argv[1]) if len(sys.argv) > 1
-                           else Path(__file__).resolve().parents[2])
+    root = Path(sys.argv[1]) if len(sys.argv) > 1 else Path(__file__).resolve().parents[2]
+    findings = findings_in(root) if pages_of(root) else [f"{root}: there is no page"]
     print(*findings, sep="\n")
     return 1 if findings else 0
 

@@ -46,7 +46,7 @@ cmake --build by-cmake
 expect 0 by-cmake/consumer
 
 say "The documents"
-for path in README.md guarantees.md examples/01_first_lock.cpp; do
+for path in README.md docs/guarantees.md examples/01_first_lock.cpp; do
   [[ -e /usr/share/doc/libholdfast-dev/$path ]] || fail "there is no $path"
 done
 

@@ -27,7 +27,7 @@ TEST_F(Ear, HasAConnectionOfItsOwn) {
     listen();
     settle();
     EXPECT_EQ(server_.sessions.size(), 2u);
-    EXPECT_EQ(server_.set_up, 3u + 1u); // a name, and no question about time or role
+    EXPECT_EQ(server_.set_up, 5u + 1u); // a name, and no question about the server
 }
 
 TEST_F(Ear, SubscribesOnceForAllWhoListen) {
@@ -218,6 +218,60 @@ TEST_F(Ear, AnUnexpectedAnswerEndsTheConnection) {
     server_.last().send("*3\r\n$9\r\nsubscribe\r\n$5\r\nother\r\n:1\r\n");
     settle();
     EXPECT_FALSE(server_.sessions.front()->open);
+}
+
+TEST_F(Ear, ASubscriptionThatTheServerEndsByItselfIsNoErrorAndMadeAgain) {
+    auto& one = listen();
+    listen("another");
+    settle();
+    server_.last().send("*3\r\n$11\r\nunsubscribe\r\n$2\r\nch\r\n:1\r\n");
+    settle();
+    confirm(one, 0ms);
+    EXPECT_EQ(one.confirmed, false) << "who waits has to poll";
+    EXPECT_FALSE(node().hears(redis::channel_name{"ch"}));
+    EXPECT_EQ(server_.count_asked("SUBSCRIBE"), 2u) << "not as fast as a server may end it";
+    pass(how_.backoff_max);
+    EXPECT_EQ(server_.count_asked("SUBSCRIBE"), 3u);
+    EXPECT_EQ(one.rings, 1);
+    EXPECT_TRUE(node().hears(redis::channel_name{"ch"}));
+    EXPECT_EQ(server_.sessions.size(), 1u);
+    EXPECT_EQ(told_.count(event_kind::impaired), 0u);
+}
+
+TEST_F(Ear, AnEndOfWhatItNeverAskedForIsNothing) {
+    auto& one = listen();
+    auto& lingers = listen("lingers");
+    settle();
+    lingers.ear.reset();
+    server_.last().send("*3\r\n$12\r\nsunsubscribe\r\n$2\r\nch\r\n:0\r\n"
+                        "*3\r\n$11\r\nunsubscribe\r\n$7\r\nunknown\r\n:0\r\n"
+                        "*3\r\n$11\r\nunsubscribe\r\n$7\r\nlingers\r\n:0\r\n");
+    settle();
+    EXPECT_TRUE(server_.last().open);
+    publish();
+    EXPECT_EQ(one.rings, 1);
+    pass(1min);
+    EXPECT_EQ(server_.count_asked("SUBSCRIBE"), 2u);
+    EXPECT_EQ(server_.sessions.size(), 1u);
+}
+
+TEST_F(Ear, AsksNothingOfTheServerWhereWaitersMayHearNothingForEver) {
+    poll_bound_ = duration::max();
+    listen();
+    settle();
+    pass(1h);
+    EXPECT_EQ(server_.count_asked("PING"), 0u);
+    EXPECT_EQ(server_.sessions.size(), 1u);
+}
+
+TEST_F(Ear, LeavesAServerThatWasDemotedAndRingsAtTheNext) {
+    auto& one = listen();
+    settle();
+    server_.says["EVALSHA"] = "-READONLY You can't write against a read only replica.\r\n";
+    ask();
+    EXPECT_FALSE(server_.sessions.front()->open);
+    pass(1s);
+    EXPECT_EQ(one.rings, 1);
 }
 
 TEST_F(Ear, AClosedNodeIsDeaf) {

@@ -33,7 +33,7 @@ protected:
         EXPECT_EQ(::socketpair(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK, 0, ends), 0);
         server_end_ = ends[1];
         known_ = std::make_shared<node_context>(how_, context());
-        line_.emplace(*known_, connection::parts{ends[0], nullptr}, wait_);
+        line_.emplace(*known_, connection::parts{ends[0], nullptr, server_clock_}, wait_);
     }
     void close() {
         if (line_)
@@ -81,6 +81,8 @@ protected:
     runtime::answer_wait wait_{0us};
     std::shared_ptr<node_context> known_;
     std::optional<lane> line_;
+    const std::shared_ptr<runtime::remote_clock> server_clock_ =
+        std::make_shared<runtime::remote_clock>();
     int server_end_ = -1;
 };
 
@@ -168,6 +170,58 @@ TEST_F(Lane, WhatIsNotTheProtocolBreaksIt) {
     EXPECT_TRUE(line_->broken());
 }
 
+TEST_F(Lane, AServerThatWasDemotedIsLeftByAllConnections) {
+    std::string why;
+    known_->leave_server = [&](const net::failure& told) { why = told.text(); };
+    say("-READONLY You can't write against a read only replica.\r\n");
+    EXPECT_EQ(failure_of_asking(), store_errc::read_only);
+    EXPECT_THAT(why, ::testing::HasSubstr("READONLY"));
+    why.clear();
+    owed first{*this};
+    say("-MASTERDOWN Link with MASTER is down\r\n");
+    line_->collect();
+    EXPECT_TRUE(first.resumed);
+    EXPECT_THAT(why, ::testing::HasSubstr("MASTERDOWN"));
+}
+
+TEST_F(Lane, HasTheClockOfItsOwnServer) {
+    say(":7\r\n");
+    const reply said = ask();
+    EXPECT_EQ(said.clock, server_clock_);
+    EXPECT_TRUE(line_->gave(said));
+    EXPECT_FALSE(line_->gave(reply{}));
+}
+
+TEST_F(Lane, BelievesNothingMoreOnceItIsCondemned) {
+    owed first{*this};
+    say(":1\r\n:7\r\n");
+    line_->condemn();
+    EXPECT_FALSE(line_->alive());
+    EXPECT_EQ(failure_of_asking(), errc::outcome_unknown);
+    EXPECT_TRUE(line_->broken());
+    close();
+    settle();
+    ASSERT_TRUE(first.resumed);
+    EXPECT_THROW((void)first.asked.take_answer(), net::failure);
+}
+
+TEST_F(Lane, WaitsNoLongerThanTheRequestsOwnLimit) {
+    const std::string_view keys[] = {"k"};
+    runtime::visit here{entrance_};
+    request hurried{holdfast::script, keys, {}, clock_.now() + 10ms};
+    const auto code_of = [&](request& one) {
+        try {
+            (void)line_->ask(here, one);
+        } catch (const boost::system::system_error& why) {
+            return why.code();
+        }
+        return error_code{};
+    };
+    EXPECT_EQ(code_of(hurried), errc::outcome_unknown);
+    request over{holdfast::script, keys, {}, clock_.now()};
+    EXPECT_EQ(code_of(over), errc::unreachable);
+}
+
 class Lanes : public on_fake_server {
 protected:
     ~Lanes() override { all()->close(); }
@@ -227,6 +281,21 @@ TEST_F(Lanes, WhatNobodyUsesForTenSecondsIsClosed) {
     pass(9s);
     EXPECT_EQ(connections(), 1u) << "used since";
     pass(20s);
+    EXPECT_EQ(connections(), 0u);
+}
+
+TEST_F(Lanes, ThoseToAServerThatWasLeftEndAsSoonAsNobodyUsesThem) {
+    how_.lanes_max = 2;
+    wish_until_there_is_one();
+    {
+        const lanes::loan mine{*all()};
+        wish_until_there_is_one();
+        ASSERT_EQ(connections(), 2u);
+        all()->cut({store_errc::read_only, "READONLY"});
+        settle();
+        EXPECT_EQ(connections(), 1u);
+    }
+    settle();
     EXPECT_EQ(connections(), 0u);
 }
 

@@ -8,6 +8,7 @@
 #include <cstdlib>
 #include <set>
 #include <stdexcept>
+#include <utility>
 
 namespace holdfast {
 
@@ -53,12 +54,18 @@ void fake_server::session::read() {
     socket_.async_read_some(boost::asio::buffer(buffer_), heard);
 }
 
+/// ROLE is the first time only: then it is what an idle connection asks.
+bool fake_server::session::is_set_up(const words& request) {
+    static const std::set<std::string> always{"AUTH", "SELECT", "CLIENT", "TIME", "INFO"};
+    return always.contains(request[0]) ||
+           (request[0] == "ROLE" && !std::exchange(told_role_, true));
+}
+
 void fake_server::session::take_requests() {
-    static const std::set<std::string> of_set_up{"AUTH", "SELECT", "CLIENT", "ROLE", "TIME"};
     std::string answers;
     while (auto request = next_request()) {
         const auto answer = home_.answer_to(*request);
-        if (of_set_up.contains(request->front())) {
+        if (is_set_up(*request)) {
             ++home_.set_up;
             bursts = 0;
         } else {
@@ -167,10 +174,20 @@ std::size_t fake_server::count_asked(const std::string& first_word) const {
     return count;
 }
 
+std::string fake_server::info(const std::string& section) const {
+    const std::string text = section == "server"
+                                 ? "# Server\r\nrun_id:" + run_id +
+                                       "\r\nuptime_in_seconds:" + std::to_string(uptime_s) + "\r\n"
+                                 : "# Replication\r\nmaster_replid:" + replication_id + "\r\n";
+    return "$" + std::to_string(text.size()) + "\r\n" + text + "\r\n";
+}
+
 std::optional<std::string> fake_server::answer_to(const words& request) const {
     if (improvises)
         if (auto answer = improvises(request))
             return answer;
+    if (request.front() == "INFO" && !says.contains("INFO"))
+        return info(request.at(1));
     const auto found = says.find(request.front());
     if (found == says.end())
         return std::nullopt;

@@ -47,10 +47,12 @@ public:
         friend class fake_server;
         void read();
         void take_requests();
+        bool is_set_up(const words&);
         std::optional<words> next_request();
 
         stream::socket socket_;
         fake_server& home_;
+        bool told_role_ = false;
         std::string inbox_;
         std::array<char, 64 * 1024> buffer_;
     };
@@ -70,6 +72,11 @@ public:
 
     std::vector<std::shared_ptr<session>> sessions; ///< all there ever were
     session& last() { return *sessions.back(); }
+    /// What it tells of itself in INFO.
+    std::string run_id = "run-1", replication_id = "history-1";
+    long uptime_s = 1000;
+    std::string infos() const { return info("server") + info("replication"); }
+
     std::size_t set_up = 0; ///< commands of the set-up that were heard
 
     void start();
@@ -80,6 +87,7 @@ public:
 
 private:
     void accept();
+    std::string info(const std::string& section) const;
     std::optional<std::string> answer_to(const words&) const;
 
     boost::asio::io_context& io_;

@@ -35,6 +35,7 @@ protected:
     /// One call of a script, and what came of it.
     struct asking {
         std::string key;
+        redis::call_wishes wishes{};
         bool done = false;
         redis::reply answer{};
         error_code code{};
@@ -68,9 +69,10 @@ protected:
         node_.reset();
     }
 
-    asked begin(std::string key = "k") {
+    asked begin(std::string key = "k", redis::call_wishes wishes = {}) {
         const auto made = std::make_shared<asking>();
         made->key = std::move(key);
+        made->wishes = wishes;
         auto ended = [made](const std::exception_ptr& failed) { end(*made, failed); };
         asio::co_spawn(io_, run(node(), made),
                        asio::bind_cancellation_slot(made->cancel.slot(), ended));
@@ -78,8 +80,8 @@ protected:
     }
 
     /// The same, as far as it gets without time going on.
-    asked ask(std::string key = "k") {
-        asked made = begin(std::move(key));
+    asked ask(std::string key = "k", redis::call_wishes wishes = {}) {
+        asked made = begin(std::move(key), wishes);
         settle();
         return made;
     }
@@ -89,9 +91,15 @@ protected:
 
     store_context context() {
         auto tell = [this](const event& what) { told_.notify(what); };
-        return {
-            io_.get_executor(), clock_, [this] { return random_(); }, {}, "test", duration{}, tell,
+        store_context made{
+            io_.get_executor(), clock_, [this] { return random_(); }, {}, "test", poll_bound_, tell,
             lease_time_};
+        made.doubt = [this](const std::function<bool(const lock_name&)>& which, bool urgent) {
+            EXPECT_FALSE(which) << "of all holds";
+            doubts_.push_back(urgent);
+        };
+        made.holds_any = [this] { return holds_; };
+        return made;
     }
 
     asio::io_context io_;
@@ -99,6 +107,9 @@ protected:
     fake_server server_{io_};
     redis::options how_;
     duration lease_time_ = std::chrono::seconds{30};
+    duration poll_bound_{};
+    bool holds_ = false;       ///< the client, anything
+    std::vector<bool> doubts_; ///< cast on all holds: each with whether it was urgent
     support::recorder told_;
     std::unique_ptr<redis::node> node_;
     std::mt19937_64 random_{1};
@@ -106,7 +117,7 @@ protected:
 private:
     static asio::awaitable<void> run(redis::node& on, asked mine) {
         const std::string_view keys[] = {mine->key};
-        mine->answer = co_await on.call(script, keys, {});
+        mine->answer = co_await on.call(script, keys, {}, mine->wishes);
     }
 
     static void end(asking& mine, const std::exception_ptr& failed) {

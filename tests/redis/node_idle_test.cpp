@@ -11,7 +11,10 @@ using ::testing::HasSubstr;
 
 class IdleMouth : public on_fake_server {
 protected:
-    IdleMouth() { server_.says["PING"] = "+PONG\r\n"; }
+    IdleMouth() {
+        server_.says["PING"] = "+PONG\r\n";
+        server_.says["ROLE"] = "-NOPERM not for this user\r\n"; // else it asks that instead
+    }
     std::size_t pings() const { return server_.count_asked("PING"); }
 
     void expect_first_ping_after(duration quiet) {
@@ -64,6 +67,28 @@ TEST_F(IdleMouth, FindsADeadServerWithinALease) {
     EXPECT_EQ(server_.sessions.size(), 1u); // nobody wants anything of the next one yet
     EXPECT_EQ(ask()->answer.integer, 1);    // and whoever does finds no dead one in the way
     EXPECT_EQ(server_.sessions.size(), 2u);
+}
+
+TEST_F(IdleMouth, AsksForTheRoleInsteadWhereItIsTold) {
+    server_.says["ROLE"] = "*3\r\n$6\r\nmaster\r\n:0\r\n*0\r\n";
+    ask();
+    pass(30s);
+    EXPECT_EQ(server_.count_asked("ROLE"), 3u);
+    EXPECT_EQ(pings(), 0u);
+    EXPECT_EQ(server_.sessions.size(), 1u);
+}
+
+TEST_F(IdleMouth, LeavesAServerThatHasBecomeAReplica) {
+    server_.says["ROLE"] = "*3\r\n$6\r\nmaster\r\n:0\r\n*0\r\n";
+    ask();
+    pass(9s);
+    server_.says["ROLE"] = "*3\r\n$5\r\nslave\r\n$1\r\nh\r\n:1\r\n";
+    pass(1s);
+    EXPECT_FALSE(server_.last().open);
+    EXPECT_THAT(told_.last(event_kind::disconnected)->text, HasSubstr("has become a replica"));
+    EXPECT_EQ(ask()->done, false);
+    pass(1s);
+    EXPECT_EQ(server_.count_asked("EVALSHA"), 1u) << "the next one is asked for its role first";
 }
 
 TEST_F(IdleMouth, TakesARefusalForASignOfLife) {

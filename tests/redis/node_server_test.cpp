@@ -11,12 +11,12 @@ namespace {
 using namespace std::chrono_literals;
 using redis::argument;
 using redis::reply;
-using redis::script;
 using ::testing::AllOf;
 using ::testing::HasSubstr;
 
-constexpr script count{"count", "0000000000000000000000000000000000000000", // none has this digest
-                       "return redis.call('incrby', KEYS[1], ARGV[1])"};
+constexpr redis::script counting{"count",
+                                 "0000000000000000000000000000000000000000", // none has this digest
+                                 "return redis.call('incrby', KEYS[1], ARGV[1])"};
 
 class NodeOnServer : public node_on_server {};
 HOLDFAST_ON_EACH_SERVER(NodeOnServer);
@@ -25,8 +25,8 @@ TEST_P(NodeOnServer, RunsScripts) {
     EXPECT_EQ(call(echo, {}, {std::string_view{"hello"}}).answer.text, "hello");
     EXPECT_EQ(call(echo, {}, {std::string_view{"a\r\n\0b", 5}}).answer.text,
               (std::string{"a\r\n\0b", 5}));
-    EXPECT_EQ(call(count, {"n"}, {std::int64_t{5}}).answer.integer, 5);
-    EXPECT_EQ(call(count, {"n"}, {std::int64_t{-7}}).answer.integer, -2);
+    EXPECT_EQ(call(counting, {"n"}, {std::int64_t{5}}).answer.integer, 5);
+    EXPECT_EQ(call(counting, {"n"}, {std::int64_t{-7}}).answer.integer, -2);
 }
 
 TEST_P(NodeOnServer, SendsTheTextOnlyWhereItIsNeeded) {
@@ -46,9 +46,9 @@ TEST_P(NodeOnServer, ShowsWhoItIs) {
 }
 
 TEST_P(NodeOnServer, LearnsTheServersClock) {
-    call(echo, {}, {std::string_view{"x"}});
+    const reply said = call_echo().answer;
     const reply shown = server().command({"TIME"});
-    const auto now = node().server_clock().no_later_than(clock_.now());
+    const auto now = said.clock->no_later_than(clock_.now());
     ASSERT_TRUE(now);
     const auto seconds = std::chrono::duration_cast<std::chrono::seconds>(*now).count();
     EXPECT_NEAR(static_cast<double>(seconds), std::stod(shown.items.at(0).text), 3);
@@ -104,22 +104,45 @@ TEST_P(NodeOnServer, ARotatedPasswordIsAskedForAtTheNextConnection) {
 
 TEST_P(NodeOnServer, SelectsItsDatabase) {
     how_.database = 3;
-    call(count, {"n"}, {std::int64_t{1}});
+    call(counting, {"n"}, {std::int64_t{1}});
     EXPECT_EQ(server().command({"EXISTS", "n"}).integer, 0);
     EXPECT_THAT(clients(), HasSubstr("db=3"));
     forget_node();
     how_.database = 9999;
-    EXPECT_EQ(call(count, {"n"}, {std::int64_t{1}}).code, errc::refused);
+    EXPECT_EQ(call(counting, {"n"}, {std::int64_t{1}}).code, errc::refused);
 }
 
 TEST_P(NodeOnServer, DoesWithoutWhatAnACLForbids) {
     server().command({"ACL", "SETUSER", "poor", "on", "nopass", "~*", "resetchannels", "-@all",
                       "+auth", "+eval", "+evalsha", "+incrby", "+subscribe"});
     how_.user = "poor";
-    EXPECT_EQ(call(echo, {}, {std::string_view{"x"}}).answer.text, "x");
-    EXPECT_FALSE(node().server_clock().known());
+    const reply said = call_echo().answer;
+    EXPECT_EQ(said.text, "x");
+    EXPECT_FALSE(said.clock->known());
+    EXPECT_EQ(node().identity().id, "");
     const outcome denied = call({"", "3", "return redis.call('get', KEYS[1])"}, {"n"}, {});
     EXPECT_EQ(denied.code, make_error_code(store_errc::no_permission)) << denied.text;
+}
+
+TEST_P(NodeOnServer, KnowsWhichServerItIs) {
+    call_echo();
+    const std::string info = server().command({"INFO", "server"}).text;
+    EXPECT_EQ(node().identity().id.size(), 40u);
+    EXPECT_THAT(info, HasSubstr("run_id:" + node().identity().id));
+    ASSERT_TRUE(node().identity().forgets_before);
+    EXPECT_LT(*node().identity().forgets_before, clock_.now());
+}
+
+TEST_P(NodeOnServer, LeavesAServerThatWasDemoted) {
+    ASSERT_TRUE(answers());
+    server().command({"REPLICAOF", "127.0.0.1", "1"});
+    const outcome refused = call(counting, {"n"}, {std::int64_t{1}});
+    EXPECT_EQ(refused.code, errc::unreachable) << refused.text;
+    EXPECT_EQ(call_echo().code, errc::unreachable) << "a replica is asked for nothing";
+    EXPECT_GE(told_.count(event_kind::disconnected), 1u);
+    server().command({"REPLICAOF", "NO", "ONE"});
+    EXPECT_TRUE(support::eventually([this] { return answers(); }));
+    EXPECT_EQ(told_.count(event_kind::reconnected), 1u);
 }
 
 TEST_P(NodeOnServer, FindsTheServerAgainThatWasRestarted) {

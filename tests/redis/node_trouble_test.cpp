@@ -40,7 +40,7 @@ TEST_F(NodeInTrouble, ALaterCallIsNotKeptWaitingForAnEarlierOnesLimit) {
     server_.says.erase("TIME");
     ask();
     pass(1'900ms); // so much later than asked it is sent, and not answered
-    server_.last().send("*2\r\n$1\r\n1\r\n$1\r\n2\r\n");
+    server_.last().send("*2\r\n$1\r\n1\r\n$1\r\n2\r\n" + server_.infos());
     pass(1'100ms + 500ms);
     const auto later = ask(); // before the connection is given up
     pass(3s);
@@ -82,7 +82,7 @@ TEST_F(NodeInTrouble, WhatIsStillQueuedWhenItsTimeIsOverWasNeverSent) {
     const auto one = ask();
     pass(3s);
     EXPECT_EQ(one->code, errc::unreachable);
-    server_.last().send("*1\r\n$6\r\nmaster\r\n*2\r\n$1\r\n1\r\n$1\r\n2\r\n");
+    server_.last().send("*1\r\n$6\r\nmaster\r\n*2\r\n$1\r\n1\r\n$1\r\n2\r\n" + server_.infos());
     settle();
     EXPECT_TRUE(server_.last().asked.empty());
 }
@@ -260,7 +260,7 @@ TEST_F(NodeInTrouble, WhoIsCancelledBeforeWritingIsNeverSent) {
     settle();
     EXPECT_EQ(one->code, asio::error::operation_aborted);
     server_.last().muted = false;
-    server_.last().send("*1\r\n$6\r\nmaster\r\n*2\r\n$1\r\n1\r\n$1\r\n2\r\n");
+    server_.last().send("*1\r\n$6\r\nmaster\r\n*2\r\n$1\r\n1\r\n$1\r\n2\r\n" + server_.infos());
     settle();
     EXPECT_EQ(two->answer.integer, 1);
     ASSERT_EQ(server_.last().asked.size(), 1u);

@@ -22,16 +22,21 @@ scripted_node::request copy_of(const redis::script& what, std::span<const std::s
 
 } // namespace
 
-void scripted_node::will_answer(std::vector<std::int64_t> integers, duration takes) {
-    outcome next;
-    next.takes = takes;
-    next.answer.type = redis::reply::kind::array;
+void scripted_node::will_answer(const std::vector<std::int64_t>& integers, duration takes) {
+    outcome next{.answer = array_of(integers), .takes = takes};
+    next.answer.clock = clock_;
+    outcomes_.push_back(std::move(next));
+}
+
+redis::reply scripted_node::array_of(const std::vector<std::int64_t>& integers) {
+    redis::reply made;
+    made.type = redis::reply::kind::array;
     for (const std::int64_t value : integers) {
-        redis::reply& item = next.answer.items.emplace_back();
+        redis::reply& item = made.items.emplace_back();
         item.type = redis::reply::kind::integer;
         item.integer = value;
     }
-    outcomes_.push_back(std::move(next));
+    return made;
 }
 
 void scripted_node::will_fail(error_code why, duration takes) {
@@ -44,12 +49,10 @@ void scripted_node::will_fail(error_code why, duration takes) {
 asio::awaitable<redis::reply> scripted_node::call(const redis::script& what,
                                                   std::span<const std::string_view> keys,
                                                   std::span<const redis::argument> arguments,
-                                                  redis::call_wishes) {
+                                                  redis::call_wishes wishes) {
     asked.push_back(copy_of(what, keys, arguments, time_.now()));
-    if (outcomes_.empty())
-        throw std::logic_error{"the test did not say what " + std::string{what.name} + " answers"};
-    outcome next = std::move(outcomes_.front());
-    outcomes_.pop_front();
+    asked.back().wishes = wishes;
+    outcome next = next_outcome(asked.back());
 
     in_flight_max = std::max(in_flight_max, ++in_flight_);
     next.answer.sent_at = time_.now();
@@ -60,6 +63,19 @@ asio::awaitable<redis::reply> scripted_node::call(const redis::script& what,
     if (next.failure)
         throw boost::system::system_error{*next.failure};
     co_return std::move(next.answer);
+}
+
+scripted_node::outcome scripted_node::next_outcome(const request& made) {
+    if (decide)
+        if (std::optional<outcome> decided = decide(made)) {
+            decided->answer.clock = clock_;
+            return std::move(*decided);
+        }
+    if (outcomes_.empty())
+        throw std::logic_error{"the test did not say what " + made.script + " answers"};
+    outcome next = std::move(outcomes_.front());
+    outcomes_.pop_front();
+    return next;
 }
 
 class scripted_node::listener final : public redis::hearing {

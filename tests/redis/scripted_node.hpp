@@ -8,6 +8,7 @@
 #include <boost/system/system_error.hpp>
 
 #include <deque>
+#include <functional>
 #include <map>
 #include <optional>
 #include <string>
@@ -23,6 +24,7 @@ public:
         std::vector<std::string> words;          ///< texts and numbers among the arguments
         std::optional<time_point> deadline = {}; ///< the one that is a moment
         time_point at{};
+        redis::call_wishes wishes{};
     };
     struct outcome {
         redis::reply answer{};
@@ -33,8 +35,10 @@ public:
     explicit scripted_node(clock& time)
         : time_{time} {}
 
-    void will_answer(std::vector<std::int64_t> integers, duration takes = {});
+    void will_answer(const std::vector<std::int64_t>& integers, duration takes = {});
     void will_fail(error_code, duration takes = {});
+
+    static redis::reply array_of(const std::vector<std::int64_t>& integers);
 
     asio::awaitable<redis::reply> call(const redis::script&, std::span<const std::string_view> keys,
                                        std::span<const redis::argument>,
@@ -43,23 +47,35 @@ public:
     std::unique_ptr<redis::hearing> hear(redis::channel_name, alarm& wake) override;
     bool hears(const redis::channel_name&) const override { return false; }
     duration command_timeout() const noexcept override { return duration{3'000}; }
-    runtime::remote_clock& server_clock() noexcept override { return clock_; }
+    server_identity identity() const override { return who; }
     void close() noexcept override {}
 
     /// Until a subscription is confirmed; nothing: never.
     std::optional<duration> confirms_after = duration{5};
 
+    /// Answers instead of what was said beforehand, if it answers at all.
+    std::function<std::optional<outcome>(const request&)> decide;
+
+    server_identity who{};
     std::vector<request> asked;
     std::multimap<std::string, alarm*> listeners; ///< now, by channel
     int in_flight_max = 0;
+
+    /// What it will answer from now on comes by another connection.
+    void by_another_connection() { clock_ = std::make_shared<runtime::remote_clock>(); }
+
+    /// Of the present connection.
+    runtime::remote_clock& server_clock() { return *clock_; }
     int distrusted = 0; ///< answers
 
 private:
     class listener;
 
+    outcome next_outcome(const request&);
+
     clock& time_;
     std::deque<outcome> outcomes_;
-    runtime::remote_clock clock_;
+    std::shared_ptr<runtime::remote_clock> clock_ = std::make_shared<runtime::remote_clock>();
     int in_flight_ = 0;
 };
 

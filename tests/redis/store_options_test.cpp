@@ -41,7 +41,7 @@ TEST(RedisOptions, EachObjectionNamesItsField) {
     EXPECT_THAT(objection_to([](options& o) { o.unix_socket = std::string(108, '/'); }),
                 HasSubstr("unix_socket"));
     EXPECT_THAT(objection_to([](options& o) { o.connect_timeout = duration{0}; }),
-                HasSubstr("connect_timeout"));
+                HasSubstr("connect_timeout is 0 ms; allowed are 1 ms to 1 day"));
     EXPECT_THAT(objection_to([](options& o) { o.command_timeout = duration{-1}; }),
                 HasSubstr("command_timeout"));
     EXPECT_THAT(objection_to([](options& o) { o.command_timeout = duration::max(); }),
@@ -51,10 +51,10 @@ TEST(RedisOptions, EachObjectionNamesItsField) {
     EXPECT_THAT(objection_to([](options& o) { o.backoff_max = duration{0}; }),
                 HasSubstr("backoff_max"));
     EXPECT_THAT(objection_to([](options& o) { o.subscription_linger = duration{-1}; }),
-                HasSubstr("subscription_linger"));
+                HasSubstr("subscription_linger is -1 ms; allowed are 0 ms to 1 day"));
     EXPECT_THAT(objection_to([](options& o) { o.lanes_max = 1001; }), HasSubstr("lanes_max"));
     EXPECT_THAT(objection_to([](options& o) { o.polling = std::chrono::microseconds{-1}; }),
-                HasSubstr("polling is negative"));
+                HasSubstr("polling is -1 us; allowed are 0 us to 10000 us"));
     EXPECT_THAT(objection_to([](options& o) { o.polling = std::chrono::milliseconds{11}; }),
                 HasSubstr("polling"));
     EXPECT_THAT(objection_to([](options& o) { o.requests_max = 0; }), HasSubstr("requests_max"));

@@ -4,7 +4,9 @@
 #include "store_fixture.hpp"
 #include "support/renewed.hpp"
 
+#include <algorithm>
 #include <deque>
+#include <set>
 
 namespace holdfast {
 namespace {
@@ -26,7 +28,20 @@ protected:
         node_.will_answer(std::vector<std::int64_t>(count, held), takes);
     }
 
+    /// Each script that names one of these fails; the others say that all is held.
+    void refuse_names(std::set<std::string> names, error_code why) {
+        node_.decide = [names = std::move(names), why](const scripted_node::request& made) {
+            scripted_node::outcome next;
+            const auto forbidden = [&](const std::string& each) { return names.contains(each); };
+            if (std::ranges::any_of(made.keys, forbidden))
+                next.failure = why;
+            next.answer = scripted_node::array_of(numbers(made.keys.size(), 1));
+            return std::optional{std::move(next)};
+        };
+    }
+
 private:
+    using numbers = std::vector<std::int64_t>;
     std::deque<hold> all_;
     std::vector<const hold*> listed_;
 };
@@ -83,6 +98,69 @@ TEST_F(RedisStore, ABatchThatFailsCallsNoHoldLostAndEndsAfterTheOthers) {
     EXPECT_EQ(failure_of(support::renewed(store_, holds(200), duration{30'000})),
               errc::outcome_unknown);
     EXPECT_EQ(clock_.now() - before, duration{50});
+}
+
+TEST_F(RedisStore, WhatWasAnsweredCountsThoughAnotherBatchWasNot) {
+    will_say(100, 1, duration{50});
+    node_.will_fail(make_error_code(errc::outcome_unknown), duration{10});
+    support::renewal_record said{200};
+    complete(store_.renew(holds(200), {.lease_time = duration{30'000}}, said));
+    for (std::size_t i = 0; i < 200; ++i) {
+        EXPECT_EQ(said.said[i].has_value(), i < 100) << i;
+        EXPECT_EQ(said.failures[i].has_value(), i >= 100) << i;
+    }
+}
+
+TEST_F(RedisStore, ANameThatIsRefusedTakesNoOtherWithIt) {
+    refuse_names({"L7", "L333", "L334"}, make_error_code(store_errc::no_permission));
+    support::renewal_record said{500};
+    complete(store_.renew(holds(500), {.lease_time = duration{30'000}}, said));
+    for (std::size_t i = 0; i < 500; ++i) {
+        const bool guilty = i == 7 || i == 333 || i == 334;
+        ASSERT_NE(said.failures[i].has_value(), said.said[i].has_value()) << i;
+        EXPECT_EQ(said.failures[i].has_value(), guilty) << i;
+        if (guilty)
+            EXPECT_EQ(said.failures[i]->code(), make_error_code(store_errc::no_permission));
+        else
+            EXPECT_TRUE(said.said[i]->granted) << i;
+    }
+    EXPECT_EQ(node_.asked.size(), 5u + 2 * 20);
+}
+
+TEST_F(RedisStore, ARefusalIsPursuedWithABoundedNumberOfRequests) {
+    std::set<std::string> all;
+    for (int i = 0; i < 100; ++i)
+        all.insert("L" + std::to_string(i));
+    refuse_names(std::move(all), make_error_code(store_errc::other));
+    EXPECT_EQ(failure_of(support::renewed(store_, holds(100), duration{30'000})), errc::refused);
+    EXPECT_EQ(node_.asked.size(), 1u + 10 + 100);
+}
+
+TEST_F(RedisStore, ARefusalOfEverythingIsNotRepeated) {
+    for (const store_errc why : {store_errc::out_of_memory, store_errc::not_authenticated}) {
+        node_.asked.clear();
+        node_.will_fail(make_error_code(why));
+        EXPECT_EQ(failure_of(support::renewed(store_, holds(100), duration{30'000})),
+                  errc::refused);
+        EXPECT_EQ(node_.asked.size(), 1u);
+    }
+}
+
+TEST_F(RedisStore, RenewalsAndReleasesTellTheirWishes) {
+    const time_point soon = clock_.now() + duration{700};
+    support::renewal_record said{1};
+    will_say(1, 1);
+    complete(store_.renew(
+        holds(1), {.lease_time = duration{30'000}, .answer_by = soon, .elsewhere = true}, said));
+    EXPECT_EQ(node_.asked[0].wishes.answer_by, soon);
+    EXPECT_TRUE(node_.asked[0].wishes.elsewhere);
+    EXPECT_TRUE(node_.asked[0].wishes.reserved);
+    node_.will_answer({1, 0});
+    EXPECT_TRUE(complete(store_.release({"L", alice_, lock_kind::plain})));
+    EXPECT_TRUE(node_.asked[1].wishes.reserved);
+    node_.will_answer({1, 0, 0});
+    EXPECT_TRUE(complete(store_.line_up(want(duration::max()), *wake_)->look()).granted);
+    EXPECT_FALSE(node_.asked[2].wishes.reserved);
 }
 
 TEST_F(RedisStore, AnAnswerForAnotherNumberOfHoldsIsNotBelieved) {

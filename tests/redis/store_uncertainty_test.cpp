@@ -71,6 +71,25 @@ TEST_F(RedisPlaceInDoubt, LateTwiceIsAFailureAndNothingIsHeld) {
     EXPECT_FALSE(place_->uncertain());
 }
 
+TEST_F(RedisPlaceInDoubt, LateByAnotherConnectionIsThatOnesOwnMistake) {
+    line_up();
+    late();
+    node_.by_another_connection();
+    late();
+    granted();
+    EXPECT_TRUE(look().granted);
+    EXPECT_EQ(node_.asked.size(), 3u);
+}
+
+TEST_F(RedisPlaceInDoubt, LateByOneConnectionAfterAnotherEndsSomewhere) {
+    line_up();
+    for (int i = 0; i < 3; ++i) {
+        node_.by_another_connection();
+        late();
+    }
+    EXPECT_EQ(failure_of(place_->look()), errc::clock_unstable);
+}
+
 TEST_F(RedisPlaceInDoubt, LateAfterASlowJourneyIsNoMatterOfClocks) {
     line_up();
     late(duration{2'000});

@@ -64,6 +64,7 @@ private:
     asio::awaitable<void> acquire(call, holding&);
     bool still_held(const std::string& name, const std::string& owner);
     redis::reply unlock(const key&);
+    bool force_unlock(const std::string& name);
     redis::reply renew(const command&);
     redis::reply time_left(const std::string& name);
 

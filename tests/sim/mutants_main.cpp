@@ -56,6 +56,7 @@ constexpr std::array faults{
     HOLDFAST_FAULT(answer_awaited),
     HOLDFAST_FAULT(never_elsewhere),
     HOLDFAST_FAULT(contact_forgotten),
+    HOLDFAST_FAULT(old_grant_trusted),
     HOLDFAST_FAULT(end_not_reported),
     HOLDFAST_FAULT(late_renewal_forgotten),
 };

@@ -26,7 +26,7 @@ asio::awaitable<redis::reply> blocking_node::call(const redis::script& what,
     std::vector<std::string> words{"EVALSHA", std::string{what.sha1}, std::to_string(keys.size())};
     words.insert(words.end(), keys.begin(), keys.end());
     for (const redis::argument& each : arguments)
-        words.push_back(text_of(each, clock_));
+        words.push_back(text_of(each, *clock_));
 
     const time_point sent_at = time_.now();
     redis::reply answer = mouth_.command(words);
@@ -39,6 +39,7 @@ asio::awaitable<redis::reply> blocking_node::call(const redis::script& what,
         throw std::runtime_error{std::string{what.name} + ": " + answer.text};
     answer.sent_at = sent_at;
     answer.received_at = time_.now();
+    answer.clock = clock_;
     co_return answer;
 }
 

@@ -29,7 +29,6 @@ public:
     std::unique_ptr<redis::hearing> hear(redis::channel_name, alarm& wake) override;
     bool hears(const redis::channel_name&) const override { return false; }
     duration command_timeout() const noexcept override { return duration{3'000}; }
-    runtime::remote_clock& server_clock() noexcept override { return clock_; }
     void close() noexcept override {}
 
 private:
@@ -38,7 +37,7 @@ private:
     redis_connection mouth_;
     listener ear_;
     clock& time_;
-    runtime::remote_clock clock_;
+    const std::shared_ptr<runtime::remote_clock> clock_ = std::make_shared<runtime::remote_clock>();
     std::multimap<std::string, alarm*> listeners_;
 };
 

@@ -115,7 +115,7 @@ constexpr mistake malformed[] = {
     {"redis://host?lanes_max=many", "lanes_max \"many\" is not a whole number, as in 100"},
     {"redis://host?announce=perhaps", "announce \"perhaps\" is neither yes nor no"},
     {"redis://host?close_patience=9999999999999999h", "is too large"},
-    {"redis://host?connect_timeout=0s", "connect_timeout is not positive"},
+    {"redis://host?connect_timeout=0s", "connect_timeout is 0 ms; allowed are 1 ms to 1 day"},
     {"redis://host?command_timeout=2h3", "has a unit \"h3\""},
 
     {"rediss:", "two slashes and a host must follow"},

@@ -56,11 +56,18 @@ TEST(Validation, EachFieldIsNamedWithWhatIsWrong) {
                                                 "3652 days"},
         {[](options& o) { o.lease_time = -1s; }, "options.lease_time is -1000 ms"},
         {[](options& o) { o.lease_time = 24h * 3653; }, "options.lease_time is 3653 days"},
-        {[](options& o) { o.max_hold = 0s; }, "options.max_hold is 0 ms"},
+        {[](options& o) { o.max_hold = 0s; }, "options.max_hold is 0 ms; allowed are 1 ms to "
+                                              "for ever"},
         {[](options& o) { o.unavailable_patience = -1ms; }, "options.unavailable_patience is -1"},
         {[](options& o) { o.release_patience = -1ms; }, "options.release_patience is -1 ms"},
         {[](options& o) { o.close_patience = duration::min(); }, "options.close_patience is -9"},
-        {[](options& o) { o.poll_bound = 0s; }, "options.poll_bound is 0 ms"},
+        {[](options& o) { o.poll_bound = 0s; }, "options.poll_bound is 0 ms; allowed are 1 ms to "
+                                                "1 day"},
+        {[](options& o) { o.poll_bound = duration::max(); },
+         "options.poll_bound is for ever (duration::max()); allowed are 1 ms to 1 day"},
+        {[](options& o) { o.hand_off.within = -1ms; },
+         "options.hand_off.within is -1 ms; allowed are 0 ms to 1 day"},
+        {[](options& o) { o.hand_off.within = 24h + 1ms; }, "options.hand_off.within is 86400001"},
         {[](options& o) { o.waiters_max = 0; }, "options.waiters_max is 0"},
         {[](options& o) {
              o.prefix = "a";
@@ -80,7 +87,7 @@ TEST(Validation, PatienceMayBeNothingAndForEver) {
     how.unavailable_patience = how.release_patience = how.close_patience = 0s;
     EXPECT_EQ(refusal_of([&] { check(how); }), "taken");
     how.unavailable_patience = how.release_patience = how.close_patience = duration::max();
-    how.poll_bound = duration::max();
+    how.poll_bound = how.hand_off.within = 24h;
     how.max_hold = duration::max();
     EXPECT_EQ(refusal_of([&] { check(how); }), "taken");
 }

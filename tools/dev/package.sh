@@ -8,6 +8,7 @@ verb_package() {
   need build package
   stage "Building the packages" build_packages
   attempt "lintian" lint_packages
+  attempt "The links of the documents" follow_links
   if ((EUID == 0)); then
     attempt "Trying them in a clean root folder" try_packages
   else
@@ -44,6 +45,14 @@ lint_packages() {
   lintian --allow-root --tag-display-limit 0 --fail-on error,warning \
     --suppress-tags-from-file packaging/debian/lintian "$package_folder"/*.changes
 }
+
+# Debian has its own ideas of where documents lie, and compresses some.
+follow_links() (
+  work=$(mktemp -d)
+  trap 'rm -rf "$work"' EXIT
+  dpkg-deb -x "$package_folder"/libholdfast-dev_*.deb "$work"
+  /usr/bin/python3 -B tests/docs/links.py "$work/usr/share/doc/libholdfast-dev"
+)
 
 try_packages() (
   work=$(mktemp -d)

@@ -44,5 +44,15 @@ file(RELATIVE_PATH pc_up "/${CMAKE_INSTALL_LIBDIR}/pkgconfig" "/")
 configure_file(tools/package/holdfast.pc.in holdfast.pc @ONLY)
 install(FILES "${PROJECT_BINARY_DIR}/holdfast.pc" DESTINATION "${CMAKE_INSTALL_LIBDIR}/pkgconfig")
 
-install(FILES LICENSE README.md CHANGELOG.md TYPE DOC)
-install(DIRECTORY docs TYPE DOC PATTERN "docs/man" EXCLUDE) # which is installed as a manual
+# The documents lie as in the checkout, so that the pages find each other and the examples.
+if(PROJECT_IS_TOP_LEVEL)
+  file(GLOB pages CONFIGURE_DEPENDS *.md)
+  install(FILES LICENSE ${pages} TYPE DOC)
+  install(DIRECTORY docs TYPE DOC PATTERN "docs/man" EXCLUDE) # which is installed as a manual
+  install(DIRECTORY examples TYPE DOC FILES_MATCHING PATTERN "*.cpp")
+  cmake_path(ABSOLUTE_PATH CMAKE_INSTALL_DOCDIR BASE_DIRECTORY "\${CMAKE_INSTALL_PREFIX}"
+             OUTPUT_VARIABLE documents)
+  install(CODE "set(source \"${PROJECT_SOURCE_DIR}\")
+                set(documents \"\$ENV{DESTDIR}${documents}\")")
+  install(SCRIPT tools/package/documents.cmake)
+endif()

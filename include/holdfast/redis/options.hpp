@@ -33,21 +33,27 @@ struct options {
 
     std::uint32_t database = 0; ///< locks live in it; Redis' channels are shared by all databases
 
-    duration connect_timeout = std::chrono::seconds{2}; ///< look-up, connection and set-up together
-    duration command_timeout = std::chrono::seconds{3}; ///< one request, from queue to answer
-    duration backoff_min{50};   ///< between two connection attempts, growing and jittered up to …
-    duration backoff_max{2000}; ///< … this
-    duration subscription_linger =
-        std::chrono::seconds{5}; ///< kept that long after the last waiter
+    // Whole milliseconds. `make_store` refuses what is outside the bounds, and names the field.
+
+    /// Look-up, connection and set-up together. 1 ms to 1 day.
+    duration connect_timeout = std::chrono::seconds{2};
+    /// One request, from queue to answer. 1 ms to 1 day.
+    duration command_timeout = std::chrono::seconds{3};
+    /// Between two connection attempts, growing and jittered up to `backoff_max`. Each 1 ms to 1
+    /// day, the first not longer than the second.
+    duration backoff_min{50};
+    duration backoff_max{2000};
+    /// How long a subscription is kept after the last waiter. 0 ms to 1 day.
+    duration subscription_linger = std::chrono::seconds{5};
 
     /// Connections beside the shared one, each for one blocking call at a time: its thread itself
     /// writes and reads there. Made when they are wanted, closed after ten seconds without use.
-    /// Callers beyond that many share the one connection. Zero: all do, always.
+    /// Callers beyond that many share the one connection. Zero: all do, always. At most 1000.
     std::size_t lanes_max = 16;
 
     /// How long such a thread asks again and again for its answer before it sleeps: half the time
     /// of a round trip on one machine, for a core that is busy meanwhile. Only where there are
-    /// cores to spare and answers come within that time. Zero: never.
+    /// cores to spare and answers come within that time. Zero: never. 0 us to 10 ms.
     std::chrono::microseconds polling{100};
 
     std::size_t requests_max = 100'000;             ///< queued or in flight, per connection

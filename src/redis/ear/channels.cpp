@@ -142,11 +142,37 @@ std::optional<net::failure> channels::hear(const reply& said, time_point try_aga
     const auto& items = said.items;
     if (items.size() == 3 && items[0].text == "message")
         message(items[1].text);
+    else if (items.size() == 3 && items[0].text == "sunsubscribe")
+        return std::nullopt; // of a form in which this connection asks for nothing
+    else if (items.size() == 3 && is_unasked(items[0], items[1]))
+        dropped(items[1].text, try_again_at);
     else if (items.size() == 3)
         answer(items[0], items[1]);
     else if (next_expected().about) // else it is the answer to a PING, in one form or the other
         throw net::failure{store_errc::protocol, "an unexpected answer to a subscription"};
     return std::nullopt;
+}
+
+/// A server ends subscriptions by itself when a slot or a primary moves, and tells so.
+bool channels::is_unasked(const reply& verb, const reply& name) const {
+    const bool awaited = !expected_.empty() && expected_.front().about &&
+                         !expected_.front().subscribe && expected_.front().about->name == name.text;
+    return verb.text == "unsubscribe" && !awaited;
+}
+
+void channels::dropped(const std::string& name, time_point try_again_at) {
+    const auto found = channels_.find(name);
+    if (found == channels_.end() || !confirmed(found->second))
+        return; // what is on its way decides
+    channel& where = found->second;
+    unschedule(where);
+    where.told = false;
+    where.refused = where.missed = true;
+    schedule(where, try_again_at);
+    settle(where);
+    if (where.listeners.empty())
+        want(where, false);
+    forget_if_idle(where);
 }
 
 void channels::message(const std::string& name) {

@@ -75,7 +75,8 @@ public:
     void ping() { ping_is_due_ = true; }
 
     /// Takes a message or an answer. Throws `failure` for what makes no sense. Returns the refusal
-    /// of a subscription, which is tried again at `try_again_at`.
+    /// of a subscription, which is tried again at `try_again_at`. One that the server ends unasked
+    /// is tried again likewise, and is no refusal.
     std::optional<net::failure> hear(const reply&, time_point try_again_at);
 
     /// Lets lingering subscriptions go, and tries refused ones again.
@@ -99,6 +100,8 @@ private:
     void unschedule(channel&);
     void forget_if_idle(channel&);
     void message(const std::string& name);
+    bool is_unasked(const reply& verb, const reply& name) const;
+    void dropped(const std::string& name, time_point try_again_at);
     void answer(const reply& kind, const reply& name);
     std::optional<net::failure> refuse(const reply&, time_point try_again_at);
     expected next_expected();

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "redis/ear/ear.hpp"
 
+#include "net/later.hpp"
+
 #include <algorithm>
 #include <utility>
 
@@ -40,7 +42,7 @@ void ear::leave(listener& who) {
         channels_.remove(who, time_point{}); // the clock may be gone
         return;
     }
-    const time_point until = now() + context_->how.subscription_linger;
+    const time_point until = net::later(now(), context_->how.subscription_linger);
     channels_.remove(who, until);
     if (channels_.next_due())
         lookout_.watch_for(until);
@@ -66,16 +68,15 @@ void ear::speak(std::string& out) {
 
 void ear::hear(reply& said, time_point received_at) {
     last_heard_ = received_at;
-    const time_point try_again_at = received_at + context_->how.backoff_max;
+    const time_point try_again_at = net::later(received_at, context_->how.backoff_max);
     const auto refused = channels_.hear(said, try_again_at);
-    if (!refused)
-        return;
-    lookout_.watch_for(try_again_at);
-    if (!std::exchange(refusal_told_, true))
+    if (channels_.next_due() == try_again_at)
+        lookout_.watch_for(try_again_at);
+    if (refused && !std::exchange(refusal_told_, true))
         net::tell_impaired(context_->home, context_->address, *refused);
 }
 
-void ear::connected() {
+void ear::connected(const introduction&) {
     last_heard_ = now();
     refusal_told_ = false;
     channels_.connected();
@@ -84,13 +85,14 @@ void ear::connected() {
 
 time_point ear::idle_until() const {
     // A waiter that hears nothing asks by itself that often, so there is no hurry to know.
-    return last_heard_ + std::max(context_->how.command_timeout, context_->home.poll_bound);
+    return net::later(last_heard_,
+                      std::max(context_->how.command_timeout, context_->home.poll_bound));
 }
 
 time_point ear::next_limit() const {
     time_point first = channels_.next_due().value_or(time_point::max());
     if (const auto owed_since = channels_.owed_since())
-        first = std::min(first, *owed_since + context_->how.command_timeout);
+        first = std::min(first, net::later(*owed_since, context_->how.command_timeout));
     else if (link_.connected() && channels_.any_wanted())
         first = std::min(first, idle_until());
     return first;
@@ -99,7 +101,7 @@ time_point ear::next_limit() const {
 void ear::limit_reached(time_point now) {
     const duration patience = context_->how.command_timeout;
     if (const auto owed_since = channels_.owed_since()) {
-        if (*owed_since + patience <= now)
+        if (net::later(*owed_since, patience) <= now)
             link_.cut({errc::unreachable,
                        "no answer within " + std::to_string(patience.count()) + " ms"});
     } else if (link_.connected() && channels_.any_wanted() && idle_until() <= now) {

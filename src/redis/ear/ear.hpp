@@ -22,6 +22,9 @@ public:
     /// Whether the subscription is confirmed.
     bool hears(const channel_name& name) const { return channels_.heard(name.text); }
 
+    /// Ends the connection; whoever listens does so over the next one, and is rung.
+    void cut(const net::failure& why) { link_.cut(why); }
+
     void close();
 
 private:
@@ -30,7 +33,7 @@ private:
     bool wants_to_talk() const override { return channels_.any_wanted(); }
     void speak(std::string& out) override;
     void hear(reply&, time_point received_at) override;
-    void connected() override;
+    void connected(const introduction&) override;
     void connection_failed(const net::failure&) override { channels_.give_up(); }
     void connection_lost(const net::failure&) override { channels_.disconnected(); }
     time_point next_limit() const override;

@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "redis/lanes/lane.hpp"
 
+#include "net/later.hpp"
 #include "redis/wire/classify.hpp"
 
 #include <boost/asio/post.hpp>
 
+#include <algorithm>
 #include <cerrno>
 #include <utility>
 
@@ -29,6 +31,7 @@ lane::lane(node_context& context, connection::parts of, runtime::answer_wait& wa
     : context_{context}
     , socket_{of.socket}
     , session_{std::move(of.session)}
+    , server_clock_{std::move(of.server_clock)}
     , wait_{wait}
     , reader_{context.how.reply_bytes_max} {}
 
@@ -52,7 +55,7 @@ bool lane::alive() const {
     const ssize_t size = ::recv(socket_, &unasked, 1, MSG_PEEK | MSG_DONTWAIT);
     // TLS says things of its own between answers; anybody else who does is mad, or gone.
     const bool said_goodbye = session_ && session_->ended();
-    return !broken_ && !said_goodbye &&
+    return !broken_ && !condemned_ && !said_goodbye &&
            (size < 0 ? would_block() : size > 0 && (session_ || owes()));
 }
 
@@ -62,37 +65,57 @@ void lane::hang_up() noexcept {
 
 reply lane::ask(runtime::visit& caller, request& asked) {
     for (;;) {
-        asked.compose(composer{outbox_}, context_.server_clock);
         const time_point sent_at = context_.home.time.now();
-        exchange(caller);
+        const duration patience = patience_for(asked);
+        asked.compose(composer{outbox_}, *server_clock_);
+        exchange(caller, patience);
         if (!asked.with_text && answer_->type == reply::kind::error &&
             asks_for_script(answer_->text)) {
             asked.with_text = true;
             continue;
         }
-        asked.answer = std::move(*answer_);
-        asked.answer.sent_at = sent_at;
-        asked.answer.received_at = context_.home.time.now();
+        finish(asked, *answer_, sent_at);
         return asked.take_answer();
     }
 }
 
-void lane::exchange(runtime::visit& caller) {
+duration lane::patience_for(const request& asked) const {
+    const duration patience = context_.how.command_timeout;
+    if (asked.answer_by == time_point::max())
+        return patience;
+    const time_point now = context_.home.time.now();
+    if (asked.answer_by <= now)
+        throw net::failure{errc::unreachable, "not sent: its time was over before"};
+    return std::min(patience, asked.answer_by - now);
+}
+
+void lane::exchange(runtime::visit& caller, duration patience) {
     answer_ = nullptr;
-    caller.outside(socket_, [this]() noexcept { talk(); });
+    caller.outside(socket_, [this, patience]() noexcept { talk(patience); });
     outbox_.clear();
     give_out();
-    if (answer_)
+    if (answer_ && !condemned_)
         return;
     broken_ = true;
-    std::rethrow_exception(std::exchange(failed_, nullptr));
+    if (failed_)
+        std::rethrow_exception(std::exchange(failed_, nullptr));
+    fail("connection to " + context_.address + " ended: an earlier answer made no sense");
+}
+
+/// What an answer is to who asked.
+void lane::finish(request& asked, reply& said, time_point sent_at) {
+    if (said.type == reply::kind::error && tells_of_demotion(said.text) && context_.leave_server)
+        context_.leave_server({classify(said.text), said.text});
+    asked.answer = std::move(said);
+    asked.answer.sent_at = sent_at;
+    asked.answer.received_at = context_.home.time.now();
+    asked.answer.clock = server_clock_;
 }
 
 // Not inside: touches nothing that is not this lane's own.
-void lane::talk() noexcept {
+void lane::talk(duration patience) noexcept {
     try {
         send();
-        const duration patience = context_.how.command_timeout;
         if (!wait_.wait(socket_, patience, [this] { return arrived(); }))
             fail(context_.address + " did not answer within " + std::to_string(patience.count()) +
                  " ms");
@@ -102,7 +125,7 @@ void lane::talk() noexcept {
 }
 
 void lane::send_off(runtime::visit& caller, request& asked) {
-    asked.compose(composer{outbox_}, context_.server_clock);
+    asked.compose(composer{outbox_}, *server_clock_);
     owed_.push_back({&asked, context_.home.time.now()});
     caller.outside(socket_, [this]() noexcept {
         try {
@@ -122,13 +145,15 @@ void lane::collect() {
         broken_ = true;
     }
     give_out();
+    const duration patience = context_.how.command_timeout;
     broken_ = broken_ || answer_ ||
-              (owes() &&
-               owed_.front().sent_at + context_.how.command_timeout <= context_.home.time.now());
+              (owes() && net::later(owed_.front().sent_at, patience) <= context_.home.time.now());
 }
 
 /// To who waits for them, in the order of sending.
 void lane::give_out() {
+    if (condemned_) // who waits for them is told of the lane's end
+        early_.clear();
     for (reply& one : std::exchange(early_, {})) {
         const debt oldest = owed_.front();
         owed_.pop_front();
@@ -139,11 +164,8 @@ void lane::give_out() {
 void lane::settle(debt of, reply said) {
     request& asked = *of.to;
     if (said.type == reply::kind::error && asks_for_script(said.text))
-        asked.failed = std::make_shared<const net::failure>(
-            errc::unreachable, context_.address + " does not know the script any more");
-    asked.answer = std::move(said);
-    asked.answer.sent_at = of.sent_at;
-    asked.answer.received_at = context_.home.time.now();
+        asked.with_text = true;
+    finish(asked, said, of.sent_at);
     request::waiter waiter;
     waiter.swap(asked.resume);
     std::move(waiter)();
@@ -170,8 +192,9 @@ void lane::send() {
 
 void lane::wait_until_writable() {
     pollfd one{.fd = socket_, .events = POLLOUT, .revents = 0};
-    const auto patience = static_cast<int>(context_.how.command_timeout.count());
-    if (::poll(&one, 1, patience) == 0)
+    constexpr duration longest{std::chrono::hours{24}}; // as an int of milliseconds
+    const auto patience = std::min(context_.how.command_timeout, longest).count();
+    if (::poll(&one, 1, static_cast<int>(patience)) == 0)
         fail(context_.address + " takes no more requests");
 }
 

@@ -35,8 +35,19 @@ public:
     reply ask(runtime::visit& caller, request&);
     bool broken() const { return broken_; }
 
-    /// Only sends it. `resume`, which keeps the request alive, is called when its answer was read,
-    /// by whoever asks here next or by collect(); or when the lane ends, but not within that.
+    /// Whether that answer came by this lane.
+    bool gave(const reply& said) const { return said.clock == server_clock_; }
+
+    /// What arrives from now on is believed no more, and whoever waits here ends.
+    void condemn() noexcept {
+        condemned_ = true;
+        hang_up();
+    }
+
+    /// Only sends it. A server that does not know the script leaves the request `with_text`, for
+    /// the caller to ask anew. `resume`, which keeps the request alive, is called when its answer
+    /// was read, by whoever asks here next or by collect(); or when the lane ends, but not within
+    /// that.
     void send_off(runtime::visit& caller, request&);
     bool owes() const { return !owed_.empty(); }
     bool may_owe_more() const { return owed_.size() < owes_max; }
@@ -56,8 +67,10 @@ private:
         time_point sent_at;
     };
 
-    void exchange(runtime::visit& caller);
-    void talk() noexcept;
+    duration patience_for(const request&) const;
+    void exchange(runtime::visit& caller, duration patience);
+    void talk(duration patience) noexcept;
+    void finish(request&, reply&, time_point sent_at);
     void give_out();
     void settle(debt, reply);
     void send();
@@ -70,6 +83,7 @@ private:
     node_context& context_;
     const int socket_;
     const std::unique_ptr<net::tls_session> session_; // null: plain
+    const std::shared_ptr<runtime::remote_clock> server_clock_;
     runtime::answer_wait& wait_;
     answer_reader reader_;
     std::deque<debt> owed_;    // in the order of sending
@@ -77,6 +91,7 @@ private:
     reply* answer_ = nullptr;
     std::exception_ptr failed_;
     bool broken_ = false;
+    bool condemned_ = false; // unlike `broken_`, touched only inside
     std::string outbox_;
     std::string sealed_;
     std::array<char, 16 * 1024> inbox_;

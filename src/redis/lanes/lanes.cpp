@@ -2,7 +2,10 @@
 #include "redis/lanes/lanes.hpp"
 
 #include "net/background.hpp"
+#include "net/later.hpp"
 #include "redis/link/establish.hpp"
+
+#include <boost/asio/post.hpp>
 
 #include <algorithm>
 #include <utility>
@@ -20,7 +23,7 @@ lanes::lanes(std::shared_ptr<node_context> context)
 lane* lanes::borrow() {
     entry* best = nullptr;
     for (entry& each : all_)
-        if (!each.lent && (!best || each.used_at > best->used_at))
+        if (!each.lent && !each.leaves && (!best || each.used_at > best->used_at))
             best = &each;
     if (!best) {
         wish_for_one_more();
@@ -39,7 +42,7 @@ void lanes::give_back(const lane& used) {
                                     [&](const entry& each) { return each.line.get() == &used; });
     found->lent = false;
     found->used_at = context_->home.time.now();
-    if (used.broken() || closed_)
+    if (used.broken() || found->leaves || closed_)
         all_.erase(found);
 }
 
@@ -55,14 +58,15 @@ void lanes::wish_for_one_more() {
 
 asio::awaitable<void> lanes::open(std::shared_ptr<lanes> self) {
     const std::shared_ptr<connection> line = self->opening_;
+    introduction told;
     const std::optional<net::failure> why =
-        co_await establish(*self->context_, purpose::commands, *line);
+        co_await establish(*self->context_, purpose::more_commands, *line, told);
     self->opening_.reset();
     if (self->closed_)
         co_return;
     const time_point now = self->context_->home.time.now();
     if (why) { // the shared connection tells of it, and serves meanwhile
-        self->not_before_ = now + self->backoff_.next(self->context_->home.random());
+        self->not_before_ = net::later(now, self->backoff_.next(self->context_->home.random()));
         co_return;
     }
     self->backoff_.reset();
@@ -107,10 +111,31 @@ asio::awaitable<void> lanes::collect(std::shared_ptr<lanes> self) {
     self->collects_ = false;
 }
 
-void lanes::cut() {
-    for (const entry& each : all_)
-        each.line->hang_up();
-    std::erase_if(all_, [](const entry& each) { return !each.lent; });
+// Whoever tells may be in the midst of them: they go a little later.
+void lanes::cut(const net::failure& why) {
+    if (closed_)
+        return;
+    if (opening_)
+        opening_->cut(why);
+    for (entry& each : all_)
+        each.leaves = true;
+    sweep_soon();
+}
+
+void lanes::distrust(const reply& said) {
+    const auto found = std::find_if(all_.begin(), all_.end(),
+                                    [&](const entry& each) { return each.line->gave(said); });
+    if (closed_ || found == all_.end())
+        return;
+    found->line->condemn();
+    found->leaves = true;
+    sweep_soon();
+}
+
+void lanes::sweep_soon() {
+    asio::post(context_->home.executor, [self = shared_from_this()] {
+        std::erase_if(self->all_, [](const entry& each) { return each.leaves && !each.lent; });
+    });
 }
 
 void lanes::close() {

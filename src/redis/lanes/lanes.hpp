@@ -38,8 +38,11 @@ public:
     /// Some lane owes an answer that nobody may come for.
     void collect_soon();
 
-    /// Ends all that there are.
-    void cut();
+    /// Ends all that there are, each as soon as nobody uses it: what is asked there has its answer.
+    void cut(const net::failure& why);
+
+    /// Ends the one by which that answer came, if it is one of these, and what is asked there.
+    void distrust(const reply&);
 
     /// Ends what is under way.
     void close();
@@ -55,8 +58,10 @@ private:
         std::unique_ptr<lane> line;
         time_point used_at;
         bool lent = false;
+        bool leaves = false; ///< is not to be used again
     };
 
+    void sweep_soon();
     lane* borrow();
     void give_back(const lane&);
     void wish_for_one_more();

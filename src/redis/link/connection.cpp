@@ -2,6 +2,7 @@
 #include "redis/link/connection.hpp"
 
 #include "net/address.hpp"
+#include "net/later.hpp"
 #include "net/look_up.hpp"
 
 #include <boost/asio/buffer.hpp>
@@ -125,7 +126,8 @@ void connection::went_deaf(error_code why) {
     deaf_ = why;
     sent_ = sending_.size();
     auto enough = [this] { cut({errc::unreachable, deaf_.message()}); };
-    last_words_.emplace(socket_.get_executor(), time_, time_.now() + how_.command_timeout, enough);
+    last_words_.emplace(socket_.get_executor(), time_,
+                        net::later(time_.now(), how_.command_timeout), enough);
 }
 
 asio::awaitable<void> connection::receive() {
@@ -164,7 +166,7 @@ asio::awaitable<reply> connection::answer() {
 }
 
 connection::parts connection::take_apart() {
-    return {socket_.release(), std::move(session_)};
+    return {socket_.release(), std::move(session_), server_clock_};
 }
 
 void connection::cut(net::failure why) {

@@ -6,6 +6,7 @@
 #include "net/time_limit.hpp"
 #include "net/tls_context.hpp"
 #include "redis/wire/answer_reader.hpp"
+#include "runtime/remote_clock.hpp"
 
 #include <holdfast/redis/options.hpp>
 
@@ -56,8 +57,13 @@ public:
     struct parts {
         int socket;
         std::unique_ptr<net::tls_session> session; ///< null: plain
+        std::shared_ptr<runtime::remote_clock> server_clock;
     };
     parts take_apart();
+
+    /// What is known of the clock at the other end: whoever reads an answer that tells the time may
+    /// teach it. Of this connection alone, since the next one may lead to another server.
+    const std::shared_ptr<runtime::remote_clock>& server_clock() const { return server_clock_; }
 
     /// Ends it, and all loops on it. The first reason is the one that counts.
     void cut(net::failure why);
@@ -89,6 +95,8 @@ private:
     error_code deaf_;                           // why the server hears us no more
     std::optional<net::time_limit> last_words_; // for what it has still to say then
     std::string occupation_;
+    const std::shared_ptr<runtime::remote_clock> server_clock_ =
+        std::make_shared<runtime::remote_clock>();
 
     std::string outbox_;
     std::string sending_;  // stays where it is while it is being written

@@ -2,6 +2,7 @@
 #include "redis/link/establish.hpp"
 
 #include "net/credentials.hpp"
+#include "net/later.hpp"
 #include "net/time_limit.hpp"
 
 #include <utility>
@@ -9,7 +10,8 @@
 namespace holdfast::redis {
 namespace {
 
-asio::awaitable<void> shake_hands(node_context& context, purpose what_for, connection& line) {
+asio::awaitable<void> shake_hands(node_context& context, purpose what_for, connection& line,
+                                  introduction& told) {
     handshake greeting{
         context.how,
         net::credentials_now({context.how.user, context.how.password}, context.how.credentials),
@@ -23,35 +25,46 @@ asio::awaitable<void> shake_hands(node_context& context, purpose what_for, conne
         const reply answer = co_await line.answer();
         greeting.judge(answer);
     }
-    if (what_for != purpose::commands)
-        co_return;
-    // Another server may answer at the same address now, with another clock.
-    context.server_clock.forget();
-    if (const auto shown = greeting.server_time())
-        context.server_clock.learn(sent_at, context.home.time.now(), *shown);
+    told = greeting.told();
+    if (told.shown)
+        line.server_clock()->learn(sent_at, context.home.time.now(), *told.shown);
+}
+
+/// What ended the attempt, whatever that was: the loop that keeps a connection must go on.
+net::failure present_trouble() {
+    try {
+        throw;
+    } catch (const net::failure& why) {
+        // No request was sent, whatever the server said.
+        const bool unsure = why.code() == errc::outcome_unknown;
+        return {unsure ? make_error_code(errc::unreachable) : why.code(), why.text()};
+    } catch (const std::exception& why) {
+        return {errc::unreachable, why.what()};
+    } catch (...) {
+        return {errc::unreachable, "an exception that is no std::exception"};
+    }
 }
 
 } // namespace
 
 asio::awaitable<std::optional<net::failure>> establish(node_context& context, purpose what_for,
-                                                       connection& line) {
-    const time_point give_up_at = context.home.time.now() + context.how.connect_timeout;
+                                                       connection& line, introduction& told) {
     auto give_up = [&line, length = context.how.connect_timeout] {
         line.cut({errc::unreachable, "not done within " + std::to_string(length.count()) + " ms (" +
                                          line.occupation() + ")"});
     };
-    const std::string tried = "no connection to " + context.address + ": ";
     try {
+        const time_point give_up_at =
+            net::later(context.home.time.now(), context.how.connect_timeout);
         const net::time_limit limit{context.home.executor, context.home.time, give_up_at, give_up};
         co_await line.dial(give_up_at);
-        co_await shake_hands(context, what_for, line);
+        co_await shake_hands(context, what_for, line, told);
         co_return std::nullopt;
-    } catch (const net::failure& why) {
+    } catch (...) {
+        const net::failure why = present_trouble();
         line.cut(why);
-        // No request was sent, whatever the server said.
-        const bool unsure = why.code() == errc::outcome_unknown;
-        const error_code code = unsure ? make_error_code(errc::unreachable) : why.code();
-        co_return std::make_optional<net::failure>(code, tried + why.text());
+        co_return std::make_optional<net::failure>(
+            why.code(), "no connection to " + context.address + ": " + why.text());
     }
 }
 

@@ -10,7 +10,9 @@
 namespace holdfast::redis {
 
 /// Makes a connection and sets it up, within `connect_timeout`. Why not, if not; then it is cut,
-/// and nothing was sent that matters to a lock.
-asio::awaitable<std::optional<net::failure>> establish(node_context&, purpose, connection&);
+/// and nothing was sent that matters to a lock. Else `told` is what the server said of itself, and
+/// the connection's clock has been taught. Throws nothing, whatever it is that went wrong.
+asio::awaitable<std::optional<net::failure>> establish(node_context&, purpose, connection&,
+                                                       introduction& told);
 
 } // namespace holdfast::redis

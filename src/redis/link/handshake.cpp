@@ -4,6 +4,7 @@
 #include "net/failure.hpp"
 #include "redis/wire/classify.hpp"
 #include "redis/wire/composer.hpp"
+#include "redis/wire/info.hpp"
 
 #include <algorithm>
 #include <charconv>
@@ -22,32 +23,43 @@ bool can_do_without(const reply& answer) {
            answer.text.starts_with("ERR unknown") || answer.text.starts_with("ERR Unknown");
 }
 
-std::optional<std::int64_t> number_in(const reply& item) {
+std::optional<std::int64_t> whole_number_in(std::string_view text) {
     std::int64_t value = 0;
-    const char* const end = item.text.data() + item.text.size();
-    const auto [stopped_at, failed] = std::from_chars(item.text.data(), end, value);
-    if (item.type != kind::text || failed != std::errc{} || stopped_at != end)
+    const char* const end = text.data() + text.size();
+    const auto [stopped_at, failed] = std::from_chars(text.data(), end, value);
+    if (failed != std::errc{} || stopped_at != end)
         return std::nullopt;
     return value;
 }
+
+/// No server lives longer, and no clock shows more.
+constexpr std::int64_t seconds_max = 1'000'000'000'000;
 
 /// Seconds and microseconds, as two texts.
 std::optional<microseconds> time_in(const reply& answer) {
     if (answer.type != kind::array || answer.items.size() != 2)
         return std::nullopt;
-    const auto seconds = number_in(answer.items[0]);
-    const auto rest = number_in(answer.items[1]);
-    constexpr std::int64_t seconds_max = 1'000'000'000'000;
+    if (answer.items[0].type != kind::text || answer.items[1].type != kind::text)
+        return std::nullopt;
+    const auto seconds = whole_number_in(answer.items[0].text);
+    const auto rest = whole_number_in(answer.items[1].text);
     if (!seconds || !rest || *seconds < 0 || *seconds > seconds_max || *rest < 0)
         return std::nullopt;
     return std::chrono::seconds{*seconds} + microseconds{*rest};
 }
 
-bool is_replica(const reply& role) {
-    return role.type == kind::array && !role.items.empty() && role.items.front().text == "slave";
+std::optional<std::chrono::seconds> uptime_in(std::string_view info) {
+    const auto seconds = whole_number_in(info_field(info, "uptime_in_seconds"));
+    if (!seconds || *seconds < 0 || *seconds > seconds_max)
+        return std::nullopt;
+    return std::chrono::seconds{*seconds};
 }
 
 } // namespace
+
+bool is_replica(const reply& role) {
+    return role.type == kind::array && !role.items.empty() && role.items.front().text == "slave";
+}
 
 std::string client_name(std::string_view label) {
     constexpr std::size_t length_max = 128;
@@ -64,11 +76,13 @@ handshake::handshake(const options& how, credentials who, std::string_view label
     if (!who_.password.empty() || !who_.user.empty())
         steps_.push_back(step::authenticate);
     // Channels are the same in all databases, and a user who may not SELECT can use the first.
-    if (how.database != 0 && what_for == purpose::commands)
+    if (how.database != 0 && what_for != purpose::listening)
         steps_.push_back(step::select_database);
     steps_.push_back(step::name_client);
-    if (what_for == purpose::commands)
+    if (what_for != purpose::listening)
         steps_.insert(steps_.end(), {step::ask_role, step::ask_time});
+    if (what_for == purpose::commands)
+        steps_.insert(steps_.end(), {step::ask_identity, step::ask_history});
 }
 
 void handshake::compose(std::string& out) const {
@@ -93,6 +107,12 @@ void handshake::compose(std::string& out) const {
         case step::ask_time:
             to.request({"TIME"});
             break;
+        case step::ask_identity: // before 7.0 a server takes one section at a time
+            to.request({"INFO", "server"});
+            break;
+        case step::ask_history:
+            to.request({"INFO", "replication"});
+            break;
         }
     }
 }
@@ -109,6 +129,10 @@ std::string_view handshake::words_for(step one) {
         return "ROLE";
     case step::ask_time:
         return "TIME";
+    case step::ask_identity:
+        return "INFO server";
+    case step::ask_history:
+        return "INFO replication";
     }
     return {};
 }
@@ -129,14 +153,22 @@ void handshake::judge(const reply& answer) {
 
 void handshake::judge_answer(step asked, const reply& answer) {
     const bool wants_array = asked == step::ask_role || asked == step::ask_time;
-    if (answer.type != (wants_array ? kind::array : kind::status))
+    const bool wants_text = asked == step::ask_identity || asked == step::ask_history;
+    if (answer.type != (wants_array ? kind::array : wants_text ? kind::text : kind::status))
         throw net::failure{store_errc::protocol,
                            "an unexpected answer to " + std::string{awaited()}};
-    // A replica would answer questions about locks from what its master has forgotten already.
     if (asked == step::ask_role && is_replica(answer))
         throw net::failure{store_errc::read_only, "ROLE: it is a replica, which grants no locks"};
+    if (asked == step::ask_role)
+        told_.tells_role = true;
     if (asked == step::ask_time)
-        server_time_ = time_in(answer);
+        told_.shown = time_in(answer);
+    if (asked == step::ask_identity) {
+        told_.run_id = info_field(answer.text, "run_id");
+        told_.uptime = uptime_in(answer.text);
+    }
+    if (asked == step::ask_history)
+        told_.replication_id = info_field(answer.text, "master_replid");
 }
 
 } // namespace holdfast::redis

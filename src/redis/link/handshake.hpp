@@ -1,24 +1,28 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include "redis/link/introduction.hpp"
 #include "redis/wire/reply.hpp"
 
 #include <holdfast/credentials.hpp>
 #include <holdfast/redis/options.hpp>
 
-#include <chrono>
-#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
 namespace holdfast::redis {
 
-/// What a connection is made for.
-enum class purpose { commands, listening };
+/// What a connection is made for. `more_commands` is beside one for commands: that one asks who the
+/// server is, and the observer is told of that one alone.
+enum class purpose { commands, more_commands, listening };
 
 /// The name a server may show for a client: printable, without spaces, not too long.
 std::string client_name(std::string_view label);
+
+/// A replica answers ROLE so: it would answer questions about locks from what its primary has
+/// forgotten already.
+bool is_replica(const reply& role);
 
 /// What a new connection says, in one go, before anything else may pass, and what the answers mean.
 /// No HELLO: RESP2 is spoken by every server and proxy.
@@ -37,11 +41,19 @@ public:
     /// Judges the next answer. Throws `failure` if the connection is of no use.
     void judge(const reply&);
 
-    /// What the server's clock showed, if it told.
-    std::optional<std::chrono::microseconds> server_time() const { return server_time_; }
+    /// What the server told of itself.
+    const introduction& told() const { return told_; }
 
 private:
-    enum class step { authenticate, select_database, name_client, ask_role, ask_time };
+    enum class step {
+        authenticate,
+        select_database,
+        name_client,
+        ask_role,
+        ask_time,
+        ask_identity,
+        ask_history
+    };
 
     static std::string_view words_for(step);
     void judge_answer(step, const reply&);
@@ -51,7 +63,7 @@ private:
     std::string name_;
     std::vector<step> steps_;
     std::size_t answered_ = 0;
-    std::optional<std::chrono::microseconds> server_time_;
+    introduction told_;
 };
 
 } // namespace holdfast::redis

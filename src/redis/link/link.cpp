@@ -2,10 +2,13 @@
 #include "redis/link/link.hpp"
 
 #include "net/background.hpp"
+#include "net/later.hpp"
 
 #include <boost/asio/post.hpp>
 #include <boost/asio/use_awaitable.hpp>
 
+#include <algorithm>
+#include <exception>
 #include <utility>
 
 namespace holdfast::redis {
@@ -36,34 +39,53 @@ asio::awaitable<void> link::keep_connected(std::shared_ptr<void>) {
             co_await rest_->wait_until(not_before_);
             continue;
         }
-        const auto line = std::make_shared<connection>(home_.executor, home_.time, context_.how,
-                                                       context_.tls.get());
-        line_ = line;
-        if (const std::optional<net::failure> why = co_await establish(context_, purpose_, *line)) {
-            attempt_failed(*why);
+        shared_connection line;
+        introduction told;
+        std::optional<net::failure> failed;
+        try {
+            line = line_ = std::make_shared<connection>(home_.executor, home_.time, context_.how,
+                                                        context_.tls.get());
+            failed = co_await establish(context_, purpose_, *line, told);
+        } catch (const std::exception& why) { // no memory, no alarm: this loop must go on
+            failed.emplace(errc::unreachable, why.what());
+        }
+        if (failed) {
+            attempt_failed(*failed);
             continue;
         }
-        conversation_begins();
+        conversation_begins(told);
         const net::failure why = co_await converse(*line);
         conversation_ended(why);
     }
     running_ = false;
 }
 
+void link::pause() {
+    duration length = backoff_.next(home_.random());
+    if (home_.holds_any && home_.holds_any())
+        length = std::min(length, pause_max_while_holding);
+    not_before_ = net::later(home_.time.now(), length);
+}
+
+void link::gone(const net::failure& why) {
+    if (purpose_ != purpose::more_commands)
+        presence_.gone(why);
+}
+
 void link::attempt_failed(const net::failure& why) {
     line_.reset();
     if (closed_)
         return;
-    not_before_ = home_.time.now() + backoff_.next(home_.random());
-    presence_.gone(why);
+    pause();
+    gone(why);
     talker_.connection_failed(why);
 }
 
-void link::conversation_begins() {
+void link::conversation_begins(const introduction& told) {
     connected_ = true;
     connected_since_ = home_.time.now();
     presence_.back();
-    talker_.connected();
+    talker_.connected(told);
 }
 
 asio::awaitable<net::failure> link::converse(connection& line) {
@@ -78,6 +100,10 @@ asio::awaitable<net::failure> link::converse(connection& line) {
     } catch (const net::failure& why) {
         line.cut(why);
         co_return why;
+    } catch (const std::exception& why) {
+        const net::failure told{errc::outcome_unknown, why.what()};
+        line.cut(told);
+        co_return told;
     }
 }
 
@@ -86,14 +112,13 @@ void link::conversation_ended(const net::failure& why) {
     line_.reset();
     if (closed_)
         return;
-    const time_point now = home_.time.now();
     // A server that accepts, and drops us at once, is not one to be asked again at once.
-    if (now - connected_since_ > context_.how.backoff_max)
+    if (home_.time.now() - connected_since_ > context_.how.backoff_max)
         backoff_.reset();
-    not_before_ = now + backoff_.next(home_.random());
+    pause();
     const net::failure lost{why.code(),
                             "connection to " + context_.address + " lost: " + why.text()};
-    presence_.gone(lost);
+    gone(lost);
     talker_.connection_lost(lost);
 }
 
@@ -108,7 +133,11 @@ void link::flush_soon() {
 void link::flush() {
     while (connected_ && line_->can_send()) {
         std::string& out = line_->outbox();
-        talker_.speak(out);
+        try {
+            talker_.speak(out);
+        } catch (const std::exception& why) { // half a request must not be sent
+            return cut({errc::outcome_unknown, why.what()});
+        }
         if (out.empty())
             return;
         if (!line_->send())

@@ -25,6 +25,11 @@ public:
 
     bool connected() const { return connected_; }
 
+    /// Of the server at the other end; null: nobody is connected.
+    std::shared_ptr<runtime::remote_clock> server_clock() const {
+        return connected_ ? line_->server_clock() : nullptr;
+    }
+
     /// Ends the connection; another is made if the talker wants one.
     void cut(net::failure why);
 
@@ -32,14 +37,20 @@ public:
     void close();
 
 private:
+    /// While this client holds anything, no pause between two attempts is longer: what was lost
+    /// with the server has to be told.
+    static constexpr duration pause_max_while_holding{250};
+
     using shared_connection = std::shared_ptr<connection>;
 
     asio::awaitable<void> keep_connected(std::shared_ptr<void> keep);
     asio::awaitable<net::failure> converse(connection&);
     asio::awaitable<void> finish_sending(std::shared_ptr<void> keep, shared_connection);
     void attempt_failed(const net::failure& why);
-    void conversation_begins();
+    void conversation_begins(const introduction&);
     void conversation_ended(const net::failure& why);
+    void pause();
+    void gone(const net::failure& why);
     void flush_soon();
     void flush();
 

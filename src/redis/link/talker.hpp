@@ -2,6 +2,7 @@
 #pragma once
 
 #include "net/failure.hpp"
+#include "redis/link/introduction.hpp"
 #include "redis/wire/reply.hpp"
 
 #include <memory>
@@ -24,7 +25,7 @@ public:
     /// the connection.
     virtual void hear(reply&, time_point received_at) = 0;
 
-    virtual void connected() = 0;
+    virtual void connected(const introduction&) = 0;
     virtual void connection_failed(const net::failure&) = 0; ///< it could not be made
     virtual void connection_lost(const net::failure&) = 0;   ///< it was there
 

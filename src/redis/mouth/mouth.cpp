@@ -14,18 +14,19 @@
 
 namespace holdfast::redis {
 
-mouth::mouth(std::shared_ptr<node_context> context)
+mouth::mouth(std::shared_ptr<node_context> context, purpose what_for)
     : context_{std::move(context)}
+    , purpose_{what_for}
     , patience_{context_->how.command_timeout}
     , idle_bound_{std::clamp(context_->home.lease_time / 3, patience_,
                              std::max(patience_, idle_max))}
-    , link_{*context_, purpose::commands, *this}
+    , link_{*context_, what_for, *this}
     , lookout_{*context_, *this} {}
 
 asio::awaitable<reply> mouth::ask(const script& what, request::names_list keys,
-                                  request::arguments_list arguments) {
-    admit();
-    request mine{what, keys, arguments};
+                                  request::arguments_list arguments, const call_wishes& wishes) {
+    admit(wishes);
+    request mine{what, keys, arguments, wishes.answer_by};
     auto begin = [this, &mine](auto handler) {
         request::waiter{std::move(handler)}.swap(mine.resume);
         enqueue(mine);
@@ -34,13 +35,15 @@ asio::awaitable<reply> mouth::ask(const script& what, request::names_list keys,
     co_return mine.take_answer(); // this mouth may be gone by now
 }
 
-void mouth::admit() const {
+void mouth::admit(const call_wishes& wishes) const {
     if (closed_)
         throw net::failure{errc::closed, context_->address + ": the client is closed"};
-    if (pipeline_.size() >= context_->how.requests_max)
+    if (!wishes.reserved && pipeline_.size() >= context_->how.requests_max)
         throw net::failure{errc::overloaded, context_->address + ": " +
                                                  std::to_string(pipeline_.size()) +
                                                  " requests wait already"};
+    if (wishes.answer_by <= context_->home.time.now())
+        throw net::failure{errc::unreachable, "not sent: its time was over before"};
 }
 
 void mouth::enqueue(request& asked) {
@@ -49,7 +52,7 @@ void mouth::enqueue(request& asked) {
             if (asked.standing != request::stage::apart) // else `this` may be gone
                 withdraw(asked);
         });
-    pipeline_.ask(asked, context_->home.time.now() + patience_);
+    pipeline_.ask(asked, context_->home.time.now(), patience_);
     lookout_.watch_for(asked.deadline);
     link_.talk();
 }
@@ -60,26 +63,50 @@ void mouth::withdraw(request& asked) {
     asio::post(context_->home.executor, std::move(asked.resume));
 }
 
-void mouth::connected() {
+void mouth::stay_connected() {
+    if (link_.connected() || closed_)
+        return;
+    stays_ = true;
+    link_.talk();
+}
+
+bool mouth::wants_to_talk() const {
+    return pipeline_.anything_queued() || stays_ ||
+           (purpose_ == purpose::commands && anything_held());
+}
+
+void mouth::connected(const introduction& told) {
     trouble_.reset();
-    ping_is_due_ = false;
+    question_is_due_ = stays_ = stuck_ = false;
+    idle_question_ = told.tells_role ? question::role : question::ping;
     last_heard_ = context_->home.time.now();
     lookout_.watch_for(idle_until());
+    if (purpose_ == purpose::commands)
+        meet(told);
+}
+
+// What was kept may be gone, and whoever holds it is to know as soon as that can be known.
+void mouth::meet(const introduction& told) {
+    const portrait::meeting which = portrait_.meet(told, last_heard_);
+    const bool urgent = which == portrait::meeting::other_or_unknown;
+    if (which != portrait::meeting::first && context_->home.doubt)
+        context_->home.doubt({}, urgent);
 }
 
 void mouth::speak(std::string& out) {
-    if (!pipeline_.anything_queued() && !ping_is_due_)
+    if (!pipeline_.anything_queued() && !question_is_due_)
         return;
     const time_point now = context_->home.time.now();
-    if (std::exchange(ping_is_due_, false)) {
-        composer{out}.request({"PING"});
-        pipeline_.write_for_nobody(now);
+    if (std::exchange(question_is_due_, false)) {
+        composer{out}.request({idle_question_ == question::role ? "ROLE" : "PING"});
+        pipeline_.write_for_nobody(idle_question_, now);
     }
+    const auto server_clock = link_.server_clock();
     while (out.size() < batch_bytes_max) {
         const request* const next = pipeline_.next_to_write(now);
         if (!next)
             return;
-        next->compose(composer{out}, context_->server_clock);
+        next->compose(composer{out}, *server_clock);
     }
 }
 
@@ -88,6 +115,8 @@ void mouth::hear(reply& answer, time_point received_at) {
     if (!written)
         throw net::failure{store_errc::protocol, "an answer that nobody asked for"};
     last_heard_ = received_at;
+    stuck_ = false;
+    judge(answer, written->what);
     if (!written->asker)
         return; // to a PING, or too late: no reason to think ill of the connection
     request& asker = *written->asker;
@@ -101,7 +130,21 @@ void mouth::hear(reply& answer, time_point received_at) {
     asker.answer = std::move(answer);
     asker.answer.sent_at = written->sent_at;
     asker.answer.received_at = received_at;
+    asker.answer.clock = link_.server_clock();
     resume(asker);
+}
+
+/// Behind a name, or a proxy, another server is the primary by now: this connection stays where it
+/// is, and would be refused everything for ever.
+void mouth::judge(const reply& answer, question what) {
+    const bool refused = answer.type == reply::kind::error && tells_of_demotion(answer.text);
+    const bool demoted = what == question::role && is_replica(answer);
+    if (!context_->leave_server || (!refused && !demoted))
+        return;
+    if (demoted)
+        context_->leave_server({store_errc::read_only, "ROLE: it has become a replica"});
+    else
+        context_->leave_server({classify(answer.text), answer.text});
 }
 
 void mouth::resume(request& done) {
@@ -127,11 +170,13 @@ void mouth::end(const std::vector<request*>& all, const net::failure& why) {
 
 void mouth::connection_failed(const net::failure& why) {
     trouble_ = why;
+    stays_ = false; // once is enough: whoever asks next tries again
     end(pipeline_.drop_queued(), why);
 }
 
 void mouth::connection_lost(const net::failure& why) {
     trouble_ = why;
+    portrait_.lost(context_->home.time.now());
     const bool garbage = why.code() == store_errc::protocol;
     end(pipeline_.drop_written(),
         {garbage ? why.code() : make_error_code(errc::outcome_unknown), why.text()});
@@ -140,42 +185,51 @@ void mouth::connection_lost(const net::failure& why) {
 time_point mouth::next_limit() const {
     const request* const first = pipeline_.oldest();
     const auto owed_since = pipeline_.owed_since();
-    const time_point of_connection = owed_since          ? *owed_since + 2 * patience_
+    const time_point of_connection = owed_since          ? give_up_at(*owed_since)
                                      : link_.connected() ? idle_until()
                                                          : time_point::max();
     return std::min(first ? first->deadline : time_point::max(), of_connection);
 }
 
 void mouth::limit_reached(time_point now) {
-    std::vector<request*> queued, written;
-    for (request* late; (late = pipeline_.oldest()) && late->deadline <= now;) {
-        const bool sent = late->standing == request::stage::in_flight;
-        (sent ? written : queued).push_back(late);
-        pipeline_.forget(*late);
+    std::vector<request*> late;
+    for (request* one; (one = pipeline_.oldest()) && one->deadline <= now;) {
+        const bool sent = one->standing == request::stage::in_flight;
+        one->failed = std::make_shared<const net::failure>(
+            sent ? unanswered(one->deadline - one->asked_at) : unsent(*one));
+        stuck_ = stuck_ || (!sent && link_.connected());
+        late.push_back(one);
+        pipeline_.give_up(*one);
     }
     const auto owed_since = pipeline_.owed_since();
-    if (owed_since && *owed_since + 2 * patience_ <= now) {
-        link_.cut(unanswered());
-    } else if (!owed_since && link_.connected() && idle_until() <= now) {
-        ping_is_due_ = true;
-        link_.talk();
-    }
-    end(queued, unsent());
-    end(written, unanswered());
+    if (owed_since && give_up_at(*owed_since) <= now)
+        link_.cut(unanswered(patience_));
+    else if (!owed_since && link_.connected() && idle_until() <= now)
+        idle();
+    for (request* const one : late) // none runs before all are told: it could ask for anything
+        resume(*one);
 }
 
-net::failure mouth::unsent() const {
+void mouth::idle() {
+    if (purpose_ != purpose::commands)
+        return link_.cut({errc::unreachable, "it was idle"});
+    question_is_due_ = true;
+    link_.talk();
+}
+
+net::failure mouth::unsent(const request& asked) const {
     const std::string reason = trouble_ ? trouble_->text()
                                : link_.connected()
                                    ? context_->address + " takes no more requests"
                                    : "no connection to " + context_->address + " yet";
-    return {errc::unreachable,
-            "not sent within " + std::to_string(patience_.count()) + " ms: " + reason};
+    return {errc::unreachable, "not sent within " +
+                                   std::to_string((asked.deadline - asked.asked_at).count()) +
+                                   " ms: " + reason};
 }
 
-net::failure mouth::unanswered() const {
-    return {errc::outcome_unknown, context_->address + " did not answer within " +
-                                       std::to_string(patience_.count()) + " ms"};
+net::failure mouth::unanswered(duration within) const {
+    return {errc::outcome_unknown,
+            context_->address + " did not answer within " + std::to_string(within.count()) + " ms"};
 }
 
 void mouth::close() {

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include "net/later.hpp"
 #include "redis/link/link.hpp"
 #include "redis/link/lookout.hpp"
 #include "redis/mouth/pipeline.hpp"
+#include "redis/mouth/portrait.hpp"
 
 #include <memory>
 #include <optional>
@@ -22,13 +24,29 @@ namespace holdfast::redis {
 ///              └─▶ late, or no connection can be made: unreachable; else it waits for the next one
 ///
 /// Whoever waits is resumed from within the loop that reads.
+///
+/// The one for `purpose::commands` is connected while this client holds anything, and casts doubt
+/// on all holds after each reconnection. The other one is closed when it is idle.
 class mouth final : public std::enable_shared_from_this<mouth>, private talker {
 public:
-    explicit mouth(std::shared_ptr<node_context>);
+    mouth(std::shared_ptr<node_context>, purpose);
 
     /// As node::call.
     asio::awaitable<reply> ask(const script&, request::names_list keys,
-                               request::arguments_list arguments);
+                               request::arguments_list arguments, const call_wishes&);
+
+    /// Makes a connection now if there is none, though nothing is asked.
+    void stay_connected();
+
+    /// Whether somebody has waited here as long as it wanted, and no answer has come since.
+    bool silent() const {
+        return link_.connected() && (stuck_ || pipeline_.owes_what_was_given_up());
+    }
+
+    /// Whether that answer came by the present connection.
+    bool gave(const reply& said) const { return said.clock && said.clock == link_.server_clock(); }
+
+    server_identity identity() const { return portrait_.identity(); }
 
     /// Ends the connection, and what was sent over it is unknown.
     void cut(const net::failure& why) { link_.cut(why); }
@@ -44,32 +62,46 @@ private:
     /// but nobody is asked more often than an answer may take, nor less than this.
     static constexpr duration idle_max = std::chrono::minutes{1};
 
-    bool wants_to_talk() const override { return pipeline_.anything_queued(); }
+    using question = pipeline::question;
+
+    bool wants_to_talk() const override;
     void speak(std::string& out) override;
     void hear(reply&, time_point received_at) override;
-    void connected() override;
+    void connected(const introduction&) override;
     void connection_failed(const net::failure&) override;
     void connection_lost(const net::failure&) override;
     time_point next_limit() const override;
     void limit_reached(time_point now) override;
     std::shared_ptr<void> keep_alive() override { return shared_from_this(); }
 
-    void admit() const;
+    void admit(const call_wishes&) const;
+    void meet(const introduction&);
+    void judge(const reply&, question);
     void enqueue(request&);
     void withdraw(request&);
     void resume(request&);
     void end(const std::vector<request*>&, const net::failure& why);
-    time_point idle_until() const { return last_heard_ + idle_bound_; }
-    net::failure unsent() const;
-    net::failure unanswered() const;
+    void idle();
+    time_point idle_until() const { return net::later(last_heard_, idle_bound_); }
+    time_point give_up_at(time_point owed_since) const {
+        return net::later(net::later(owed_since, patience_), patience_);
+    }
+    bool anything_held() const { return context_->home.holds_any && context_->home.holds_any(); }
+    net::failure unsent(const request&) const;
+    net::failure unanswered(duration within) const;
 
     const std::shared_ptr<node_context> context_;
+    const purpose purpose_;
     const duration patience_;
     const duration idle_bound_;
     pipeline pipeline_;
     std::optional<net::failure> trouble_; // why there is no connection
     time_point last_heard_{};
-    bool ping_is_due_ = false;
+    portrait portrait_;
+    question idle_question_ = question::ping;
+    bool question_is_due_ = false;
+    bool stays_ = false; // wants a connection, though nothing is asked
+    bool stuck_ = false; // the connection took no more
     bool closed_ = false;
     link link_;
     lookout lookout_;

@@ -1,16 +1,36 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "redis/mouth/pipeline.hpp"
 
+#include "net/later.hpp"
+
 #include <algorithm>
+#include <iterator>
 
 namespace holdfast::redis {
 
-void pipeline::ask(request& asked, time_point deadline) {
-    // All have the same time from when they ask, so the lists stay ordered by themselves.
-    asked.deadline = deadline;
+void pipeline::ask(request& asked, time_point now, duration patience) {
+    const time_point usual = net::later(now, patience);
+    asked.asked_at = now;
+    asked.deadline = std::min(usual, asked.answer_by);
+    asked.hurried = asked.answer_by < usual;
+    asked.ordinal = ++asked_;
     asked.standing = request::stage::queued;
     queued_.push_back(asked);
-    waiting_.push_back(asked);
+    if (!asked.hurried) {
+        waiting_.push_back(asked); // ordered by itself: all there have the same time
+        return;
+    }
+    auto place = hurried_.end(); // few, and nearly always in order
+    while (place != hurried_.begin() && std::prev(place)->deadline > asked.deadline)
+        --place;
+    hurried_.insert(place, asked);
+}
+
+request* pipeline::oldest() {
+    if (hurried_.empty())
+        return waiting_.empty() ? nullptr : &waiting_.front();
+    const bool usual = !waiting_.empty() && waiting_.front().deadline < hurried_.front().deadline;
+    return usual ? &waiting_.front() : &hurried_.front();
 }
 
 request* pipeline::next_to_write(time_point now) {
@@ -30,13 +50,15 @@ std::optional<pipeline::written> pipeline::answered() {
     const written whose = written_.front();
     written_.pop_front();
     ++first_slot_;
+    if (whose.given_up)
+        --given_up_;
     if (whose.asker)
         whose.asker->standing = request::stage::apart;
     return whose;
 }
 
 void pipeline::ask_again(request& asked) {
-    const auto later = [&](const request& other) { return other.deadline > asked.deadline; };
+    const auto later = [&](const request& other) { return other.ordinal > asked.ordinal; };
     asked.standing = request::stage::queued;
     queued_.insert(std::find_if(queued_.begin(), queued_.end(), later), asked);
 }
@@ -47,7 +69,16 @@ void pipeline::forget(request& asked) {
     if (asked.standing == request::stage::in_flight)
         written_[asked.slot - first_slot_].asker = nullptr;
     asked.standing = request::stage::apart;
-    waiting_.erase(waiting_.iterator_to(asked));
+    auto& mine = asked.hurried ? hurried_ : waiting_;
+    mine.erase(mine.iterator_to(asked));
+}
+
+void pipeline::give_up(request& asked) {
+    if (asked.standing == request::stage::in_flight) {
+        written_[asked.slot - first_slot_].given_up = true;
+        ++given_up_;
+    }
+    forget(asked);
 }
 
 std::vector<request*> pipeline::drop_written() {
@@ -58,6 +89,7 @@ std::vector<request*> pipeline::drop_written() {
     for (request* one : unanswered)
         forget(*one);
     written_.clear();
+    given_up_ = 0;
     return unanswered;
 }
 

@@ -18,21 +18,29 @@ namespace holdfast::redis {
 
 class pipeline {
 public:
+    /// What was asked.
+    enum class question { script, ping, role };
+
     struct written {
-        request* asker; ///< null: does not wait any more
+        request* asker; ///< null: does not wait any more, or nobody ever did
         time_point sent_at;
+        question what = question::script;
+        bool given_up = false; ///< whoever asked waited as long as it wanted
     };
 
     pipeline() = default;
     pipeline(const pipeline&) = delete;
 
-    void ask(request&, time_point deadline);
+    /// Each waits for at most `patience`, or until its own limit if that is earlier.
+    void ask(request&, time_point now, duration patience);
 
     /// The next one goes out now. Null: nothing is queued.
     request* next_to_write(time_point now);
 
     /// Something else goes out now, whose answer will be nobody's.
-    void write_for_nobody(time_point now) { written_.push_back({nullptr, now}); }
+    void write_for_nobody(question what, time_point now) {
+        written_.push_back({nullptr, now, what});
+    }
 
     /// The answer of the oldest written request has come: whose is it? Nothing: nobody asked.
     /// Forget the asker then, or ask again.
@@ -44,6 +52,9 @@ public:
     /// It waits no more. If it was written, its answer is still expected, and will be nobody's.
     void forget(request&);
 
+    /// The same, because it has waited as long as it wanted.
+    void give_up(request&);
+
     /// The connection is gone, and with it all answers: forgets whoever waited for one.
     std::vector<request*> drop_written();
     std::vector<request*> drop_queued();
@@ -52,11 +63,14 @@ public:
     std::size_t size() const { return queued_.size() + written_.size(); }
 
     /// Whose deadline comes first, or null.
-    request* oldest() { return waiting_.empty() ? nullptr : &waiting_.front(); }
-    const request* oldest() const { return waiting_.empty() ? nullptr : &waiting_.front(); }
+    request* oldest();
+    const request* oldest() const { return const_cast<pipeline*>(this)->oldest(); }
 
     /// Since when the server owes an answer.
     std::optional<time_point> owed_since() const;
+
+    /// Whether it owes one to somebody that has given up.
+    bool owes_what_was_given_up() const { return given_up_ > 0; }
 
 private:
     using member_hook = boost::intrusive::list_member_hook<>;
@@ -64,10 +78,13 @@ private:
     using list =
         boost::intrusive::list<request, boost::intrusive::member_hook<request, member_hook, Hook>>;
 
-    list<&request::by_age> waiting_;  // all, by deadline
-    list<&request::by_stage> queued_; // by deadline too
+    list<&request::by_age> waiting_;  // who has the usual time, by deadline
+    list<&request::by_age> hurried_;  // who has less, by deadline
+    list<&request::by_stage> queued_; // in the order of asking
     std::deque<written> written_;     // in the order of sending, which is that of the answers
     std::uint64_t first_slot_ = 0;    // the number of written_.front()
+    std::uint64_t asked_ = 0;         // so many ever
+    std::size_t given_up_ = 0;        // of written_
 };
 
 } // namespace holdfast::redis

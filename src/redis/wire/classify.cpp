@@ -67,6 +67,15 @@ store_errc classify(std::string_view error) {
     return found != by_beginning.end() ? found->code : store_errc::other;
 }
 
+bool was_unblocked(std::string_view error) {
+    return error.starts_with("UNBLOCKED");
+}
+
+bool tells_of_demotion(std::string_view error) {
+    const store_errc code = classify(error);
+    return code == store_errc::read_only || code == store_errc::master_down || was_unblocked(error);
+}
+
 bool asks_for_script(std::string_view error) {
     return error.starts_with("NOSCRIPT");
 }

@@ -14,4 +14,11 @@ store_errc classify(std::string_view error);
 /// The server does not know the script: not an error but an invitation to send its text.
 bool asks_for_script(std::string_view error);
 
+/// It was a primary once, and is none now: whoever wants one must look elsewhere. What it answers
+/// so was not carried out, but for UNBLOCKED.
+bool tells_of_demotion(std::string_view error);
+
+/// It was carried out, and what was to be waited for behind it will not come.
+bool was_unblocked(std::string_view error);
+
 } // namespace holdfast::redis

@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include "runtime/remote_clock.hpp"
+
 #include <holdfast/time.hpp>
 
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -22,6 +25,11 @@ struct reply {
     // and when its answer was read.
     time_point sent_at{};
     time_point received_at{};
+
+    /// And of the connection by which it came: what is known of the clock at its other end. Whoever
+    /// reads an answer that tells the server's time may teach it. Null where there is no
+    /// connection.
+    std::shared_ptr<runtime::remote_clock> clock{};
 };
 
 } // namespace holdfast::redis

@@ -16,7 +16,7 @@ link::link(std::shared_ptr<server::state> server, fault_function faults, duratio
     , command_timeout_{command_timeout}
     , executor_{context.executor}
     , time_{context.time} {
-    server_clock_.learn(now(), now(), server_->now());
+    server_clock_->learn(now(), now(), server_->now());
 }
 
 void link::close() noexcept {

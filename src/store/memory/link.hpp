@@ -53,7 +53,7 @@ public:
     void close() noexcept;
 
     const std::shared_ptr<server::state>& far_end() const { return server_; }
-    runtime::remote_clock& server_clock() { return server_clock_; }
+    const std::shared_ptr<runtime::remote_clock>& server_clock() const { return server_clock_; }
     duration command_timeout() const { return command_timeout_; }
     time_point now() const { return time_.now(); }
 
@@ -86,7 +86,8 @@ private:
     duration command_timeout_;
     asio::any_io_executor executor_;
     clock& time_;
-    runtime::remote_clock server_clock_;
+    const std::shared_ptr<runtime::remote_clock> server_clock_ =
+        std::make_shared<runtime::remote_clock>();
     std::list<alarm*> sleepers_; // in order, so that a simulation repeats itself
     bool deaf_ = false;
     bool closed_ = false;
@@ -130,7 +131,7 @@ asio::awaitable<reply<T>> link::carry(std::shared_ptr<link> self, fate f,
     if (!sent->answer)
         fail_outcome_unknown();
     const reply<T>& got = *sent->answer;
-    self->server_clock_.learn(got.sent_at, got.received_at, got.server_now);
+    self->server_clock_->learn(got.sent_at, got.received_at, got.server_now);
     if (f.denied)
         fail_denied();
     co_return got;

@@ -108,7 +108,7 @@ asio::awaitable<forced> memory_inspector::force_release(lock_name name, std::str
         return force(nobody.name, only_from, deadline, outcome);
     };
     // As a look with all of the time limit: what comes late did nothing.
-    remote::attempts one{context_, nobody, link_->server_clock(), link_->command_timeout()};
+    remote::attempts one{context_, nobody, link_->command_timeout()};
     co_await one.look(std::move(send), duration::zero(), duration::zero());
     co_return outcome;
 }
@@ -118,7 +118,7 @@ asio::awaitable<remote::attempt> memory_inspector::force(const lock_name& name,
                                                          time_point deadline, forced& outcome) {
     const request asked{verb::force, name.text};
     std::function<forced_verdict(server::state&)> execute =
-        [name, only_from, over_there = link_->server_clock().no_later_than(deadline)](
+        [name, only_from, over_there = link_->server_clock()->no_later_than(deadline)](
             server::state& server) { return server.force(name, only_from, over_there); };
     auto got = co_await link_->call(asked, std::move(execute));
     outcome = std::move(got.said.what);
@@ -127,6 +127,7 @@ asio::awaitable<remote::attempt> memory_inspector::force(const lock_name& name,
     seen.server_now = got.server_now;
     seen.sent_at = got.sent_at;
     seen.received_at = got.received_at;
+    seen.clock = link_->server_clock();
     co_return seen;
 }
 

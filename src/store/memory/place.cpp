@@ -18,7 +18,7 @@ mutex_place::mutex_place(std::shared_ptr<link> way, const store_context& context
     , context_{context}
     , want_{std::move(want)}
     , wake_{wake}
-    , attempts_{context, want_, link_->server_clock(), link_->command_timeout()} {}
+    , attempts_{context, want_, link_->command_timeout()} {}
 
 asio::awaitable<answer> mutex_place::look() {
     if (attempts_.found_busy() && !ear_)
@@ -31,7 +31,7 @@ asio::awaitable<remote::attempt> mutex_place::request(time_point deadline) {
     const hold& who = want_;
     const memory::request asked{verb::look, who.name.text, {&who, 1}, want_.lease_time};
     std::function<verdict_on_look(server::state&)> execute =
-        [want = want_, over_there = link_->server_clock().no_later_than(deadline)](
+        [want = want_, over_there = link_->server_clock()->no_later_than(deadline)](
             server::state& server) { return server.look(want, over_there); };
     const auto got = co_await link_->call(asked, std::move(execute));
     remote::attempt outcome;
@@ -40,6 +40,7 @@ asio::awaitable<remote::attempt> mutex_place::request(time_point deadline) {
     outcome.server_now = got.server_now;
     outcome.sent_at = got.sent_at;
     outcome.received_at = got.received_at;
+    outcome.clock = link_->server_clock();
     co_return outcome;
 }
 

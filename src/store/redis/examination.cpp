@@ -10,6 +10,7 @@
 #include "store/redis/scripts.hpp"
 #include "store/redis/server_facts.hpp"
 
+#include <algorithm>
 #include <string>
 #include <utility>
 
@@ -34,21 +35,48 @@ finding trouble(const char* topic, const boost::system::system_error& why) {
     return {severity::danger, topic, story_of(why), why.code().message()};
 }
 
+/// Of the trial lock: should it have to be left behind, it is gone soon. Long enough for a request
+/// each to take and to renew it, and for listening between them.
+duration trial_lease(const node& server, duration lease_time) {
+    return std::min(lease_time, 3 * server.command_timeout() + confirmation_patience);
+}
+
+/// So often the release is sent until one is acknowledged.
+constexpr int releases_max = 3;
+
+/// Nothing that was sent can have taken the lock.
+bool did_nothing(const error_code& why) {
+    return why == errc::unreachable || why == errc::refused || why == errc::closed ||
+           why == errc::overloaded;
+}
+
+/// Asking again would be answered the same.
+bool is_final(const error_code& why) {
+    return why == errc::refused || why == errc::closed;
+}
+
 class examination {
 public:
     examination(node& server, const store_context& context, ask trial)
         : server_{server}
         , context_{context}
-        , trial_{std::move(trial)} {}
+        , lease_time_{trial.lease_time}
+        , trial_{std::move(trial)} {
+        trial_.lease_time = trial_lease(server, lease_time_);
+    }
 
     asio::awaitable<std::vector<finding>> run() {
         if (const bool reached = co_await look_at_server(); !reached)
             co_return std::move(found_);
-        if (const bool taken = co_await take_lock(); !taken)
-            co_return std::move(found_);
-        co_await listen();
-        co_await renew_and_release();
-        co_await say_who();
+        const bool taken = co_await take_lock();
+        if (taken) {
+            co_await listen();
+            co_await renew();
+        }
+        if (may_hold_)
+            co_await release();
+        if (taken)
+            co_await say_who();
         co_return std::move(found_);
     }
 
@@ -62,10 +90,10 @@ private:
         try {
             const reply said = co_await server_.call(scripts::examine_server, keys, {});
             const duration took = said.received_at - said.sent_at;
-            const bool slow = took * slow_part_of_lease > trial_.lease_time;
+            const bool slow = took * slow_part_of_lease > lease_time_;
             add(slow ? severity::warning : severity::fine, "reach",
                 "it answers within " + std::to_string(took.count()) + " ms",
-                slow ? "A lease of " + std::to_string(trial_.lease_time.count()) +
+                slow ? "A lease of " + std::to_string(lease_time_.count()) +
                            " ms is short for that way: give a longer lease_time."
                      : "");
             for (finding& each : server_facts{said.text}.judge())
@@ -77,8 +105,10 @@ private:
                 found_.push_back(trouble("reach", why));
                 co_return false;
             }
-            add(severity::note, "rights", "what it tells of itself cannot be looked at",
-                "Grant +info to who shall see it.");
+            add(severity::warning, "rights",
+                "INFO is denied: version, eviction, persistence, replicas and clients were not "
+                "looked at",
+                "Grant +info to the user that asks.");
             co_return true;
         }
     }
@@ -86,13 +116,16 @@ private:
     asio::awaitable<bool> take_lock() {
         try {
             const server_deadline limit{context_.time.now() + server_.command_timeout()};
+            may_hold_ = true;
             const attempt got = co_await lock_mutex(server_, trial_, limit);
             judge_clock(got);
-            if (got.said == verdict::granted)
+            may_hold_ = got.said == verdict::granted;
+            if (may_hold_)
                 co_return true;
             add(severity::note, "rights", "'" + trial_.name.text + "' is held by somebody else",
                 "Ask again, with another name.");
         } catch (const boost::system::system_error& why) {
+            may_hold_ = !did_nothing(why.code());
             found_.push_back(trouble("rights", why));
         }
         co_return false;
@@ -124,23 +157,44 @@ private:
             "Grant +subscribe &" + channel.text + "; the observer hears the server's words.");
     }
 
-    asio::awaitable<void> renew_and_release() {
+    asio::awaitable<void> renew() {
+        const hold* const held[] = {&trial_};
+        const renewal_wishes how{.lease_time = trial_.lease_time};
+        single_renewal renewed;
+        co_await renew_leases(server_, context_.executor, held, how, renewed);
         try {
-            const hold* const held[] = {&trial_};
-            const renewal_wishes how{.lease_time = trial_.lease_time};
-            single_renewal renewed;
-            co_await renew_leases(server_, context_.executor, held, how, renewed);
-            (void)renewed.said();
-            const released outcome = co_await release_mutex(server_, trial_);
-            if (outcome.denied_message)
-                add(severity::warning, "rights", "PUBLISH is denied: a release wakes nobody",
-                    "Grant +publish &" + lock_channel(trial_.name).text + ".");
-            else
-                add(severity::fine, "rights",
-                    "a lock was taken, renewed and released ('" + trial_.name.text + "')");
+            renewed_ = renewed.said().granted;
+            if (!renewed_)
+                add(severity::warning, "rights",
+                    "the lock that was taken was gone when it was to be renewed",
+                    "Look for what deletes keys: eviction, FLUSHALL, another program.");
         } catch (const boost::system::system_error& why) {
             found_.push_back(trouble("rights", why));
         }
+    }
+
+    /// Whatever went wrong before, and again while nobody can tell whether it was done.
+    asio::awaitable<void> release() {
+        for (int left = releases_max; left > 0; --left) {
+            try {
+                judge_release(co_await release_mutex(server_, trial_));
+                co_return;
+            } catch (const boost::system::system_error& why) {
+                if (left > 1 && !is_final(why.code()))
+                    continue;
+                found_.push_back(trouble("rights", why));
+                co_return;
+            }
+        }
+    }
+
+    void judge_release(const released& outcome) {
+        if (outcome.denied_message)
+            add(severity::warning, "rights", "PUBLISH is denied: a release wakes nobody",
+                "Grant +publish &" + lock_channel(trial_.name).text + ".");
+        else if (renewed_)
+            add(severity::fine, "rights",
+                "a lock was taken, renewed and released ('" + trial_.name.text + "')");
     }
 
     // Under a key of its own: the client's may be in use.
@@ -161,7 +215,10 @@ private:
 
     node& server_;
     const store_context& context_;
-    const ask trial_;
+    const duration lease_time_;
+    ask trial_;
+    bool may_hold_ = false;
+    bool renewed_ = false;
     std::vector<finding> found_;
 };
 

@@ -47,6 +47,7 @@ std::pair<attempt, forced> force_in(const reply& answer) {
     seen.server_now = std::chrono::microseconds{integer(said[1])};
     seen.sent_at = answer.sent_at;
     seen.received_at = answer.received_at;
+    seen.clock = answer.clock;
     forced what{.was_locked = outcome == force_verdict::taken};
     for (auto owner = said.begin() + 2; owner != said.end(); ++owner)
         what.owners.push_back(text(*owner));
@@ -68,7 +69,7 @@ asio::awaitable<forced> lock_inspector::force_release(lock_name name, std::strin
         return force(nobody.name, only_from, server_deadline{deadline}, outcome);
     };
     // As a look with all of the time limit: what comes late did nothing.
-    remote::attempts one{context_, nobody, server_.server_clock(), server_.command_timeout()};
+    remote::attempts one{context_, nobody, server_.command_timeout()};
     co_await one.look(std::move(send), duration::zero(), duration::zero());
     co_return outcome;
 }

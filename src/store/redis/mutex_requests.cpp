@@ -17,6 +17,7 @@ attempt attempt_in(const reply& answer) {
     outcome.server_now = std::chrono::microseconds{server_now};
     outcome.sent_at = answer.sent_at;
     outcome.received_at = answer.received_at;
+    outcome.clock = answer.clock;
     return outcome;
 }
 

@@ -28,7 +28,7 @@ mutex_place::mutex_place(node& server, const store_context& context, denials& de
     , heart_{heart}
     , want_{std::move(want)}
     , wake_{wake}
-    , attempts_{context, want_, server.server_clock(), server.command_timeout()} {}
+    , attempts_{context, want_, server.command_timeout()} {}
 
 asio::awaitable<answer> mutex_place::look() {
     if (attempts_.found_busy())

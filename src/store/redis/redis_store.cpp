@@ -60,9 +60,10 @@ void check_tls(const options& how) {
     }
 }
 
-void check_time(duration value, std::string_view field) {
-    require(value > duration::zero(), std::string{field} + " is not positive");
-    require(value <= longest, std::string{field} + " is longer than a day");
+void check_time(duration value, std::string_view field, duration least = duration{1}) {
+    require(value >= least && value <= longest,
+            std::string{field} + " is " + std::to_string(value.count()) + " ms; allowed are " +
+                std::to_string(least.count()) + " ms to 1 day");
 }
 
 void check(const options& how) {
@@ -74,11 +75,11 @@ void check(const options& how) {
     check_time(how.backoff_min, "backoff_min");
     check_time(how.backoff_max, "backoff_max");
     require(how.backoff_min <= how.backoff_max, "backoff_min is longer than backoff_max");
-    require(how.subscription_linger >= duration::zero(), "subscription_linger is negative");
-    require(how.subscription_linger <= longest, "subscription_linger is longer than a day");
+    check_time(how.subscription_linger, "subscription_linger", duration::zero());
     require(how.lanes_max <= lanes_most, "lanes_max is more than 1000");
-    require(how.polling >= how.polling.zero(), "polling is negative");
-    require(how.polling <= polling_longest, "polling is longer than 10 ms");
+    require(how.polling >= how.polling.zero() && how.polling <= polling_longest,
+            "polling is " + std::to_string(how.polling.count()) +
+                " us; allowed are 0 us to 10000 us");
     require(how.requests_max > 0, "requests_max is 0");
     require(how.reply_bytes_max > 0, "reply_bytes_max is 0");
 }

@@ -25,16 +25,15 @@ bool was_not_carried_out(const error_code& failure) {
 
 } // namespace
 
-attempts::attempts(const store_context& context, const ask& want, runtime::remote_clock& of_server,
-                   duration command_timeout)
+attempts::attempts(const store_context& context, const ask& want, duration command_timeout)
     : context_{context}
     , want_{want}
-    , server_clock_{of_server}
     , command_timeout_{command_timeout} {}
 
 asio::awaitable<answer> attempts::look(sender send, duration poll_bound, duration after_the_end) {
     const bool first = !std::exchange(looked_, true);
-    for (bool late_before = false;; late_before = true) {
+    std::shared_ptr<runtime::remote_clock> learnt;
+    for (int lates = 1;; ++lates) {
         const time_point asked_at = context_.time.now();
         const limit until = next_limit(first);
         if (until.is_callers && until.at <= asked_at)
@@ -48,7 +47,10 @@ asio::awaitable<answer> attempts::look(sender send, duration poll_bound, duratio
         if (got.said == verdict::busy)
             co_return busy(got.left, poll_bound, after_the_end);
         // Slow: the request spent its time on the way. Quick: what we knew of the server's clock
-        // was wrong, and this answer has told us anew; so once more, and not for ever.
+        // was wrong, and this answer has told us anew; so once more by each connection, and not for
+        // ever.
+        const bool late_before = lates > 1 && (got.clock == learnt || lates >= lates_max);
+        learnt = got.clock;
         const bool slow = context_.time.now() - asked_at >= command_timeout_ / 2;
         if (until.is_callers && (slow || late_before))
             co_return answer{.term = std::max(until.at - context_.time.now(), duration::zero())};
@@ -90,11 +92,11 @@ asio::awaitable<attempt> attempts::request(const sender& send, time_point deadli
 }
 
 void attempts::learn_clock(const attempt& got) {
-    if (got.server_now == std::chrono::microseconds::zero())
+    if (!got.clock || got.server_now == std::chrono::microseconds::zero())
         return;
     if (got.said == verdict::late)
-        server_clock_.forget();
-    server_clock_.learn(got.sent_at, got.received_at, got.server_now);
+        got.clock->forget();
+    got.clock->learn(got.sent_at, got.received_at, got.server_now);
 }
 
 answer attempts::busy(std::optional<duration> left, duration poll_bound, duration after_the_end) {

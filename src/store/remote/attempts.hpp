@@ -10,6 +10,7 @@
 
 #include <chrono>
 #include <functional>
+#include <memory>
 #include <optional>
 
 namespace holdfast::remote {
@@ -23,14 +24,16 @@ struct attempt {
     std::chrono::microseconds server_now{}; ///< zero: the server may not tell
     time_point sent_at{};
     time_point received_at{};
+    /// Of the connection by which it came: what is known of the clock at its other end. Null:
+    /// nobody keeps that.
+    std::shared_ptr<runtime::remote_clock> clock{};
 };
 
 /// Thread safety: everything on the client's executor.
 class attempts {
 public:
     /// A request and its answer take `command_timeout` at most. All must outlive it.
-    attempts(const store_context&, const ask&, runtime::remote_clock& of_server,
-             duration command_timeout);
+    attempts(const store_context&, const ask&, duration command_timeout);
 
     /// Sends one request. If the server comes to it after `deadline`, it says "late".
     using sender = std::function<asio::awaitable<attempt>(time_point deadline)>;
@@ -51,6 +54,9 @@ public:
     void released() noexcept { granted_ = false; }
 
 private:
+    /// So many connections in a row may have misjudged the server's clock: each learns by itself.
+    static constexpr int lates_max = 3;
+
     static constexpr time_point none = time_point::min();
 
     /// Until when one request may be granted, and whether that is the caller's own limit.
@@ -60,12 +66,11 @@ private:
     };
     limit next_limit(bool first) const;
     asio::awaitable<attempt> request(const sender&, time_point deadline);
-    void learn_clock(const attempt&);
+    static void learn_clock(const attempt&);
     answer busy(std::optional<duration> left, duration poll_bound, duration after_the_end);
 
     const store_context& context_;
     const ask& want_;
-    runtime::remote_clock& server_clock_;
     const duration command_timeout_;
 
     bool looked_ = false;

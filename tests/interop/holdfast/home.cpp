@@ -27,7 +27,7 @@ options options_of(const json::object& command) {
     how.url = json::value_to<std::string>(command.at("address"));
     how.close_patience = duration::zero();
     const json::object& settings = command.at("settings").as_object();
-    const auto set = [&](const char* key, duration& field) {
+    const auto set = [&](const char* key, auto& field) {
         if (const json::value* given = settings.if_contains(key))
             field = duration{given->as_int64()};
     };

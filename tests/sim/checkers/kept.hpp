@@ -21,8 +21,11 @@ public:
         const seat& home = world_.seats[static_cast<std::size_t>(client)];
         if (generation != home.generation || generation != home.of_program)
             return;
+        if (!home.program)
+            return; // it is being destroyed
+        const std::string owner = home.program->id() + ":" + std::to_string(e.owner_number);
         for (const claim* c : world_.books.believed()) {
-            if (c->who.client != client || c->held.hold()->what.owner.number != e.owner_number)
+            if (c->owner != owner)
                 continue;
             if (e.kind == event_kind::renewal_failed)
                 check_failure(*c, home.net);

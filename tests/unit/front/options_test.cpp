@@ -100,6 +100,14 @@ TEST_F(Options, AWrongLengthOfTimeIsNamed) {
     EXPECT_THAT(refusal_of(with([](options& o) { o.waiters_max = 0; })), HasSubstr("waiters_max"));
 }
 
+TEST_F(Options, AUrlThatIsANullPointerIsRefused) {
+    const char* const unset = nullptr; // as getenv() answers
+    const auto refused = thrown_by([&] { const client c{unset}; });
+    EXPECT_EQ(refused.code, errc::invalid_argument);
+    EXPECT_THAT(refused.text, HasSubstr("null pointer; is an environment variable not set?"));
+    static_assert(!std::is_constructible_v<client, std::nullptr_t>);
+}
+
 TEST_F(Options, AUrlNamesAServerInThisProcess) {
     client one{"memory:options_test"}, two{std::string{"memory:options_test"}.c_str()};
     client other{std::string_view{"memory:options_test_other"}};

@@ -33,6 +33,19 @@ reply array(std::vector<std::string> texts) {
     return made;
 }
 
+reply bulk(std::string words) {
+    reply made = status(std::move(words));
+    made.type = kind::text;
+    return made;
+}
+/// What a server answers that is in order.
+reply good(std::string_view step) {
+    return step == "ROLE"             ? array({"master"})
+           : step == "TIME"           ? array({"1", "2"})
+           : step.starts_with("INFO") ? bulk("")
+                                      : status("OK");
+}
+
 class Handshake : public ::testing::Test {
 protected:
     /// What it asks for, in order.
@@ -41,9 +54,7 @@ protected:
         std::vector<std::string> asked;
         while (!greeting.awaited().empty()) {
             asked.emplace_back(greeting.awaited());
-            greeting.judge(asked.back() == "ROLE"   ? array({"master"})
-                           : asked.back() == "TIME" ? array({"1", "2"})
-                                                    : status("OK"));
+            greeting.judge(good(asked.back()));
         }
         return asked;
     }
@@ -52,7 +63,7 @@ protected:
     std::optional<net::failure> failure_of(std::string_view step, const reply& answer) {
         handshake greeting{how_, who_, "label", purpose::commands};
         while (greeting.awaited() != step)
-            greeting.judge(greeting.awaited() == "ROLE" ? array({"master"}) : status("OK"));
+            greeting.judge(good(greeting.awaited()));
         try {
             greeting.judge(answer);
         } catch (const net::failure& why) {
@@ -72,11 +83,14 @@ protected:
 };
 
 TEST_F(Handshake, AsksOnlyForWhatIsNeeded) {
-    EXPECT_THAT(steps(), ::testing::ElementsAre("CLIENT SETNAME", "ROLE", "TIME"));
+    EXPECT_THAT(steps(), ::testing::ElementsAre("CLIENT SETNAME", "ROLE", "TIME", "INFO server",
+                                                "INFO replication"));
+    EXPECT_THAT(steps(purpose::more_commands),
+                ::testing::ElementsAre("CLIENT SETNAME", "ROLE", "TIME"));
     EXPECT_THAT(steps(purpose::listening), ::testing::ElementsAre("CLIENT SETNAME"));
     who_.password = "p";
     how_.database = 3;
-    EXPECT_THAT(steps(),
+    EXPECT_THAT(steps(purpose::more_commands),
                 ::testing::ElementsAre("AUTH", "SELECT", "CLIENT SETNAME", "ROLE", "TIME"));
     EXPECT_THAT(steps(purpose::listening), ::testing::ElementsAre("AUTH", "CLIENT SETNAME"));
 }
@@ -108,7 +122,7 @@ TEST_F(Handshake, ARefusedDatabaseIsTheEnd) {
 }
 
 TEST_F(Handshake, WhatAnACLForbidsOrAProxyDoesNotKnowItDoesWithout) {
-    for (const auto* step : {"CLIENT SETNAME", "ROLE", "TIME"}) {
+    for (const auto* step : {"CLIENT SETNAME", "ROLE", "TIME", "INFO server", "INFO replication"}) {
         EXPECT_FALSE(failure_of(step, error("NOPERM this user has no permissions"))) << step;
         EXPECT_FALSE(failure_of(step, error("ERR unknown command 'X'"))) << step;
         EXPECT_FALSE(failure_of(step, error("ERR Unknown subcommand or wrong number"))) << step;
@@ -135,6 +149,7 @@ TEST_F(Handshake, AnAnswerOfAnotherShapeIsTheEnd) {
     EXPECT_TRUE(failure_of("CLIENT SETNAME", array({"OK"})));
     EXPECT_TRUE(failure_of("ROLE", status("OK")));
     EXPECT_TRUE(failure_of("TIME", status("OK")));
+    EXPECT_TRUE(failure_of("INFO server", status("OK")));
 }
 
 TEST_F(Handshake, LearnsTheServersTime) {
@@ -143,7 +158,7 @@ TEST_F(Handshake, LearnsTheServersTime) {
         greeting.judge(status("OK"));
         greeting.judge(array({"master"}));
         greeting.judge(array(std::move(answer)));
-        return greeting.server_time();
+        return greeting.told().shown;
     };
     EXPECT_EQ(time_told({"1700000000", "123456"}), 1'700'000'000s + 123'456us);
     EXPECT_FALSE(time_told({"1700000000"}));
@@ -152,6 +167,30 @@ TEST_F(Handshake, LearnsTheServersTime) {
     EXPECT_FALSE(time_told({"-1", "1"}));
     EXPECT_FALSE(time_told({"9223372036854775807", "1"}));
     EXPECT_FALSE(time_told({"99999999999999999999", "1"}));
+}
+
+TEST_F(Handshake, LearnsWhichServerItIs) {
+    const auto told = [this](std::string server, std::string replication) {
+        handshake greeting{how_, who_, "", purpose::commands};
+        while (greeting.awaited() != "INFO server")
+            greeting.judge(good(greeting.awaited()));
+        greeting.judge(bulk(std::move(server)));
+        greeting.judge(bulk(std::move(replication)));
+        return greeting.told();
+    };
+    const introduction whole =
+        told("# Server\r\nredis_run_id:x\r\nrun_id:abc\r\nuptime_in_seconds:17\r\n",
+             "# Replication\r\nrole:master\r\nmaster_replid2:no\r\nmaster_replid:def\r\n");
+    EXPECT_TRUE(whole.tells_role);
+    EXPECT_EQ(whole.run_id, "abc");
+    EXPECT_EQ(whole.uptime, 17s);
+    EXPECT_EQ(whole.replication_id, "def");
+    const introduction nothing = told("uptime_in_seconds:-3", "master_replid");
+    EXPECT_EQ(nothing.run_id, "");
+    EXPECT_FALSE(nothing.uptime);
+    EXPECT_EQ(nothing.replication_id, "");
+    EXPECT_FALSE(told("uptime_in_seconds:99999999999999999\r\n", "").uptime);
+    EXPECT_EQ(told("run_id:last line", "").run_id, "last line");
 }
 
 TEST(ClientName, IsWhatServersAllow) {

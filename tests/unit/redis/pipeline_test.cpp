@@ -19,6 +19,8 @@ protected:
             all_.forget(*left);
     }
     static time_point at(int ms) { return time_point{duration{ms}}; }
+    /// Each may wait for ten.
+    void ask(request& asked, int now) { all_.ask(asked, at(now), 10ms); }
     request* write(int now = 0) { return all_.next_to_write(at(now)); }
 
     request a_{any, {}, {}}, b_{any, {}, {}}, c_{any, {}, {}};
@@ -26,8 +28,8 @@ protected:
 };
 
 TEST_F(Pipeline, MatchesAnswersInTheOrderOfWriting) {
-    all_.ask(a_, at(10));
-    all_.ask(b_, at(11));
+    ask(a_, 10);
+    ask(b_, 11);
     EXPECT_EQ(write(1), &a_);
     EXPECT_EQ(write(2), &b_);
     EXPECT_EQ(write(), nullptr);
@@ -41,21 +43,21 @@ TEST_F(Pipeline, MatchesAnswersInTheOrderOfWriting) {
 
 TEST_F(Pipeline, NobodyAskedForAnAnswerToNothing) {
     EXPECT_FALSE(all_.answered());
-    all_.ask(a_, at(10));
+    ask(a_, 10);
     EXPECT_FALSE(all_.answered()); // it was not even written
 }
 
 TEST_F(Pipeline, WhoGivesUpBeforeWritingIsNeverSent) {
-    all_.ask(a_, at(10));
-    all_.ask(b_, at(11));
+    ask(a_, 10);
+    ask(b_, 11);
     all_.forget(a_);
     EXPECT_EQ(write(), &b_);
     EXPECT_EQ(all_.size(), 1u);
 }
 
 TEST_F(Pipeline, TheAnswerToWhoGaveUpIsNobodysAndShiftsNoOther) {
-    all_.ask(a_, at(10));
-    all_.ask(b_, at(11));
+    ask(a_, 10);
+    ask(b_, 11);
     write(1);
     write(2);
     all_.forget(a_);
@@ -68,8 +70,8 @@ TEST_F(Pipeline, TheAnswerToWhoGaveUpIsNobodysAndShiftsNoOther) {
 
 TEST_F(Pipeline, TheOldestIsWhoeverAskedFirstWhereverItStands) {
     EXPECT_EQ(all_.oldest(), nullptr);
-    all_.ask(a_, at(10));
-    all_.ask(b_, at(11));
+    ask(a_, 10);
+    ask(b_, 11);
     write();
     EXPECT_EQ(all_.oldest(), &a_);
     all_.forget(a_);
@@ -77,11 +79,11 @@ TEST_F(Pipeline, TheOldestIsWhoeverAskedFirstWhereverItStands) {
 }
 
 TEST_F(Pipeline, WhoMustBeSentAgainGoesBeforeWhoAskedLater) {
-    all_.ask(a_, at(10));
-    all_.ask(b_, at(11));
+    ask(a_, 10);
+    ask(b_, 11);
     write();
     write();
-    all_.ask(c_, at(12));
+    ask(c_, 12);
     all_.answered();
     all_.ask_again(a_);
     all_.answered();
@@ -92,10 +94,50 @@ TEST_F(Pipeline, WhoMustBeSentAgainGoesBeforeWhoAskedLater) {
     EXPECT_EQ(write(), &c_);
 }
 
+TEST_F(Pipeline, WhoHasLessTimeIsTheOldestFirst) {
+    request soon{any, {}, {}, at(5)}, sooner{any, {}, {}, at(4)};
+    ask(a_, 0);
+    ask(soon, 1);
+    ask(sooner, 2);
+    EXPECT_EQ(all_.oldest(), &sooner);
+    all_.give_up(sooner);
+    EXPECT_EQ(all_.oldest(), &soon);
+    EXPECT_EQ(soon.deadline, at(5));
+    all_.give_up(soon);
+    EXPECT_EQ(all_.oldest(), &a_);
+    EXPECT_FALSE(all_.owes_what_was_given_up()); // nothing of it was written
+}
+
+TEST_F(Pipeline, ALimitBehindTheUsualOneIsNone) {
+    request patient{any, {}, {}, at(1000)};
+    ask(patient, 0);
+    EXPECT_EQ(patient.deadline, at(10));
+    all_.forget(patient);
+}
+
+TEST_F(Pipeline, KnowsThatSomebodyHasGivenUpUntilTheAnswerComes) {
+    ask(a_, 0);
+    ask(b_, 1);
+    write();
+    write();
+    all_.give_up(b_);
+    EXPECT_TRUE(all_.owes_what_was_given_up());
+    all_.answered();
+    all_.forget(a_);
+    EXPECT_TRUE(all_.owes_what_was_given_up());
+    all_.answered();
+    EXPECT_FALSE(all_.owes_what_was_given_up());
+    ask(c_, 2);
+    write();
+    all_.give_up(c_);
+    all_.drop_written();
+    EXPECT_FALSE(all_.owes_what_was_given_up());
+}
+
 TEST_F(Pipeline, WithTheConnectionGoTheAnswersAndNotTheQueue) {
-    all_.ask(a_, at(10));
-    all_.ask(b_, at(11));
-    all_.ask(c_, at(12));
+    ask(a_, 10);
+    ask(b_, 11);
+    ask(c_, 12);
     write();
     write();
     all_.forget(a_);
@@ -107,8 +149,8 @@ TEST_F(Pipeline, WithTheConnectionGoTheAnswersAndNotTheQueue) {
 }
 
 TEST_F(Pipeline, WithoutAConnectionTheQueueIsDropped) {
-    all_.ask(a_, at(10));
-    all_.ask(b_, at(11));
+    ask(a_, 10);
+    ask(b_, 11);
     write();
     EXPECT_THAT(all_.drop_queued(), ElementsAre(&b_));
     EXPECT_FALSE(all_.anything_queued());

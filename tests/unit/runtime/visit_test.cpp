@@ -49,14 +49,14 @@ TEST_F(Visit, RunsWhatItsOwnExecutorIsGiven) {
     {
         visit here{entrance_};
         ASSERT_TRUE(here);
-        EXPECT_EQ(visit::here(), &here);
+        EXPECT_EQ(visit::here(entrance_), &here);
         asio::post(here.executor(), [&] { posted = true; });
         asio::dispatch(here.executor(), [&] { dispatched = true; });
         EXPECT_TRUE(dispatched);
         EXPECT_FALSE(posted) << "within the call that posts it";
     }
     EXPECT_TRUE(posted);
-    EXPECT_EQ(visit::here(), nullptr);
+    EXPECT_EQ(visit::here(entrance_), nullptr);
 }
 
 TEST_F(Visit, LeavesEverythingElseToTheBackgroundWhichWaitsOutside) {
@@ -64,7 +64,7 @@ TEST_F(Visit, LeavesEverythingElseToTheBackgroundWhichWaitsOutside) {
     {
         visit here{entrance_};
         other = in_background();
-        asio::dispatch(entrance_.executor(), [&] { EXPECT_EQ(visit::here(), nullptr); });
+        asio::dispatch(entrance_.executor(), [&] { EXPECT_EQ(visit::here(entrance_), nullptr); });
         EXPECT_FALSE(is_ready(other));
     }
     EXPECT_EQ(soon(std::move(other)), background_.get_id());
@@ -118,7 +118,34 @@ TEST_F(Visit, NobodyMayEnterWhoIsNotWelcome) {
     const std::optional<monitor::load> busy{std::in_place, &entrance_};
     const visit here{entrance_};
     EXPECT_FALSE(here);
-    EXPECT_EQ(visit::here(), nullptr);
+    EXPECT_EQ(visit::here(entrance_), nullptr);
+}
+
+TEST_F(Visit, IsOfItsOwnMonitorAlone) {
+    monitor other{io_};
+    other.welcome(1);
+    const visit here{entrance_};
+    EXPECT_EQ(visit::here(other), nullptr);
+    {
+        visit there{other}; // code of another client, on this client's visitor
+        ASSERT_TRUE(there);
+        EXPECT_EQ(visit::here(other), &there);
+        EXPECT_EQ(visit::here(entrance_), &here);
+        bool ran = false;
+        asio::dispatch(there.executor(), [&] { ran = true; });
+        EXPECT_TRUE(ran);
+    }
+    EXPECT_EQ(visit::here(other), nullptr);
+    EXPECT_EQ(visit::here(entrance_), &here);
+}
+
+TEST_F(Visit, OfTheSameThreadIsNotMadeTwice) {
+    const visit here{entrance_};
+    entrance_.welcome(2);
+    const visit again{entrance_};
+    EXPECT_TRUE(here);
+    EXPECT_FALSE(again) << "it would wait for itself";
+    EXPECT_EQ(visit::here(entrance_), &here);
 }
 
 TEST_F(Visit, AMonitorIsKnownByItsExecutor) {

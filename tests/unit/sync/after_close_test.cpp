@@ -4,6 +4,7 @@
 // sanitizer.
 #include "support/said.hpp"
 #include "support/sim_clock.hpp"
+#include "support/wrapped_store.hpp"
 
 #include <holdfast/client.hpp>
 #include <holdfast/error.hpp>
@@ -207,6 +208,43 @@ TEST_F(AfterClose, TwoWhoCloseAreBothToldAtTheEnd) {
     close();
     EXPECT_TRUE(first.well());
     expect_untouched();
+}
+
+/// Renews for ever, and does not end when it is closed.
+class stuck_locks final : public support::wrapped_locks {
+public:
+    stuck_locks(lock_store& real, clock& time)
+        : wrapped_locks{real}
+        , time_{time} {}
+    asio::awaitable<void> renew(hold_list, const renewal_wishes&, renewal_sink&) override {
+        const std::unique_ptr<alarm> nap = time_.make_alarm();
+        co_await nap->wait_until(time_.now() + 1h);
+    }
+
+private:
+    clock& time_;
+};
+
+TEST(AfterCloseOfAStuckStore, NobodyWaitsLongerThanASecond) {
+    asio::io_context io;
+    sim::sim_clock time{io};
+    memory::server server{time};
+    auto make_stuck = [&](store_context context) {
+        return std::make_unique<support::wrapped_store<stuck_locks>>(
+            server.connect()(std::move(context)), time);
+    };
+    client home{io.get_executor(), time, options{.store = make_stuck, .close_patience = 0ms}};
+    mutex stock{home, "stock"};
+    said<lease> held;
+    stock.async_lock(held.handler());
+    time.run_for(10s);
+    said<> closed;
+    home.async_close(closed.handler());
+    time.run_for(999ms);
+    EXPECT_FALSE(closed.done());
+    time.run_for(1ms);
+    EXPECT_TRUE(closed.well());
+    time.run_for(2h);
 }
 
 } // namespace

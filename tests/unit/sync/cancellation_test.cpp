@@ -77,7 +77,7 @@ TEST_F(Cancellation, ARequestThatArrivesAfterTheFirstReleaseIsReleasedOnceMore) 
     // Its answer is never awaited to the end: it is late, but in time for the server's deadline.
     actor& bob = enter({}, 1s);
     mutex his{bob, "stock"};
-    taken(his); // so that he knows the server's clock
+    (void)taken(his); // so that he knows the server's clock
     settle();
     bob.planned.emplace_back(verb::look, fate{.request_delay = 999ms, .answer_lost = true});
     said<lease> wanted;

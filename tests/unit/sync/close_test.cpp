@@ -212,6 +212,17 @@ TEST_F(Close, EndsAReleaseThatIsRepeatedInTheBackground) {
     EXPECT_EQ(left_in(alice).tasks, 0u);
 }
 
+TEST_F(Close, CompletesWhenWhatWasUnderWayHasEnded) {
+    lease mine = taken(stock);
+    alice.always.request_lost = true;
+    mine.async_unlock(released.handler());
+    run_for(100ms);
+    std::optional<std::size_t> under_way;
+    alice.program->async_close([&](error_code) { under_way = left_in(alice).tasks; });
+    run_for(5s);
+    EXPECT_EQ(under_way, 0u) << "it may still use the clock and the executor";
+}
+
 TEST_F(Close, GivesAReleaseUnderWayTheTimeToEnd) {
     lease mine = taken(stock);
     alice.always.refused = true;

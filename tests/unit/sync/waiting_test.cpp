@@ -198,10 +198,10 @@ TEST_F(Waiting, MoreCallsThanAllowedFailAndSayWhichBoundItIs) {
     settle();
     ASSERT_TRUE(first.well());
     his.async_lock(fourth.handler()); // there is room again
-    first.take();
+    (void)first.take();
     settle();
     EXPECT_TRUE(second.well());
-    second.take();
+    (void)second.take();
     settle();
     EXPECT_TRUE(fourth.well());
 }

@@ -1,13 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
-// docs/url.md tells of each parameter that there is, and of no other.
+// docs/url.md tells of each parameter that there is, and of no other, and what is allowed there.
 #include "support/source_tree.hpp"
 #include "support/thrown.hpp"
+#include "url.hpp"
+#include "validation.hpp"
 
 #include <holdfast/client.hpp>
 
+#include <cstdint>
 #include <fstream>
+#include <optional>
 #include <set>
 #include <sstream>
+#include <vector>
 
 #include <gtest/gtest.h>
 
@@ -46,6 +51,78 @@ names named_in_section(const std::string& title) {
             found.insert(part);
     }
     return found;
+}
+
+/// The cells of the table's rows, without what encloses them.
+std::vector<std::vector<std::string>> parameter_rows() {
+    std::ifstream page{support::source_file("docs/url.md")};
+    std::vector<std::vector<std::string>> rows;
+    bool inside = false;
+    for (std::string line; std::getline(page, line);) {
+        if (line.starts_with("## "))
+            inside = line == "## Parameters";
+        if (!inside || !line.starts_with("| `"))
+            continue;
+        std::istringstream cells{line.substr(1)};
+        rows.emplace_back();
+        for (std::string cell; std::getline(cells, cell, '|');)
+            rows.back().push_back(cell.substr(1, cell.size() - 2));
+    }
+    return rows;
+}
+
+/// `1ms`, or `16`: a number, and its unit if it has one.
+struct quantity {
+    std::int64_t count;
+    std::string unit;
+
+    std::string plus(std::int64_t more) const { return std::to_string(count + more) + unit; }
+};
+std::optional<quantity> read_quantity(const std::string& quoted) {
+    std::istringstream text{quoted};
+    char quote = 0;
+    quantity found{};
+    if (text >> quote >> found.count && quote == '`' && std::getline(text, found.unit, '`'))
+        return found;
+    return std::nullopt;
+}
+
+bool is_taken(const std::string& name, const std::string& value) {
+    options how;
+    how.url = "redis://host?" + name + "=" + value;
+    const support::thrown refused = support::thrown_by([&] { check(resolve_url(how)); });
+    const std::string field = name == "hand_off_within" ? "hand_off" : name;
+    EXPECT_TRUE(!refused.code || refused.text.find(field) != std::string::npos) << refused.text;
+    return !refused.code;
+}
+
+TEST(UrlPage, SaysWhatIsAllowed) {
+    int lengths = 0, bounded = 0;
+    for (const std::vector<std::string>& row : parameter_rows()) {
+        ASSERT_GE(row.size(), 4u) << row.front();
+        const std::string name = row[0].substr(1, row[0].size() - 2);
+        const auto usual = read_quantity(row[1]);
+        const auto least = read_quantity(row[2]);
+        if ((usual && !usual->unit.empty()) || name == "max_hold") {
+            ASSERT_TRUE(least) << name << " is a length of time, and nothing is said of its bounds";
+            ++lengths;
+        }
+        if (!least)
+            continue;
+        EXPECT_TRUE(is_taken(name, least->plus(0))) << name;
+        EXPECT_FALSE(is_taken(name, least->plus(-1))) << name;
+        if (row[2].ends_with(" and more")) {
+            EXPECT_TRUE(is_taken(name, std::to_string(duration::max().count()) + "ms")) << name;
+            continue;
+        }
+        const auto most = read_quantity(row[2].substr(row[2].find(" to ") + 4));
+        ASSERT_TRUE(most) << name;
+        EXPECT_TRUE(is_taken(name, most->plus(0))) << name;
+        EXPECT_FALSE(is_taken(name, most->plus(1))) << name;
+        ++bounded;
+    }
+    EXPECT_EQ(lengths, 10);
+    EXPECT_EQ(bounded, 7);
 }
 
 TEST(UrlPage, TellsOfEveryParameterAndOfNoOther) {

@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <chrono>
+#include <csignal>
+#include <optional>
+#include <string_view>
+
+namespace cli {
+
+/// What the command gets when its lock is lost, and how long it has until KILL.
+struct on_loss {
+    int signal = SIGTERM;
+    std::optional<std::chrono::duration<double>> grace{}; ///< nothing: as long as the lease allows
+};
+
+/// `SIGNAL[:GRACE]`, as `INT`, `SIGTERM:5s`, `15:0`. Throws `usage_error` with what is allowed.
+on_loss parse_on_loss(std::string_view);
+
+} // namespace cli

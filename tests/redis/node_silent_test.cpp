@@ -1,0 +1,146 @@
+// SPDX-License-Identifier: Apache-2.0
+// A connection that died without a word, or a server that is slow; short leases cannot wait until
+// one is told from the other.
+#include "node_fixture.hpp"
+
+namespace holdfast {
+namespace {
+
+using namespace std::chrono_literals;
+using ::testing::HasSubstr;
+
+class NodeSilent : public on_fake_server {
+protected:
+    redis::call_wishes within(duration length, bool elsewhere = false) {
+        return {.answer_by = clock_.now() + length, .elsewhere = elsewhere};
+    }
+    /// The connection there is hears, and answers nothing any more; a next one answers.
+    void fall_silent() {
+        ask();
+        server_.says.erase("EVALSHA");
+        const auto unanswered = ask("a renewal", within(500ms));
+        pass(500ms);
+        EXPECT_EQ(unanswered->code, errc::outcome_unknown);
+        server_.says["EVALSHA"] = ":1\r\n";
+    }
+};
+
+TEST_F(NodeSilent, ARequestsOwnLimitEndsItAndNoOther) {
+    server_.says.erase("EVALSHA");
+    const auto usual = ask(), hurried = ask("k", within(500ms));
+    pass(499ms);
+    EXPECT_FALSE(hurried->done);
+    pass(1ms);
+    EXPECT_EQ(hurried->code, errc::outcome_unknown);
+    EXPECT_THAT(hurried->text, HasSubstr("did not answer within 500 ms"));
+    EXPECT_FALSE(usual->done);
+    server_.last().send(":1\r\n");
+    settle();
+    EXPECT_EQ(usual->answer.integer, 1);
+}
+
+TEST_F(NodeSilent, ALimitIsNeverLaterThanTheUsualOne) {
+    server_.says.erase("EVALSHA");
+    const auto patient = ask("k", within(1h));
+    pass(3s);
+    EXPECT_EQ(patient->code, errc::outcome_unknown);
+}
+
+TEST_F(NodeSilent, WhatWasNotSentUntilItsLimitWasNotCarriedOut) {
+    server_.says.erase("ROLE");
+    const auto queued = ask("k", within(500ms)), over = ask("k", within(0ms));
+    EXPECT_EQ(over->code, errc::unreachable);
+    pass(500ms);
+    EXPECT_EQ(queued->code, errc::unreachable);
+    EXPECT_THAT(queued->text, HasSubstr("not sent within 500 ms"));
+}
+
+TEST_F(NodeSilent, ARenewalThatWasNotAnsweredIsRepeatedOverAnotherConnection) {
+    fall_silent();
+    const auto behind = ask(); // whatever may wait
+    const auto again = ask("again", within(500ms, true));
+    EXPECT_EQ(again->answer.integer, 1);
+    EXPECT_FALSE(behind->done);
+    ASSERT_EQ(server_.sessions.size(), 2u);
+    EXPECT_TRUE(server_.sessions[0]->open) << "it may only be slow";
+    EXPECT_EQ(server_.last().asked.size(), 1u);
+    EXPECT_EQ(told_.count(event_kind::disconnected), 0u);
+    EXPECT_EQ(doubts_.size(), 0u);
+}
+
+TEST_F(NodeSilent, EachConnectionHasTheClockOfTheServerAtItsOwnEnd) {
+    const auto before = ask()->answer.clock->no_later_than(clock_.now());
+    fall_silent();
+    server_.says["TIME"] = "*2\r\n$10\r\n1700000020\r\n$1\r\n0\r\n"; // behind the same name
+    const auto again = ask("again", within(500ms, true));
+    const auto after = again->answer.clock->no_later_than(clock_.now());
+    ASSERT_TRUE(before && after);
+    EXPECT_NEAR(static_cast<double>((*after - *before).count()), 20e6, 10e3);
+}
+
+TEST_F(NodeSilent, OneThatAnswersIsElsewhereEnough) {
+    ask();
+    EXPECT_EQ(ask("k", within(500ms, true))->answer.integer, 1);
+    EXPECT_EQ(server_.sessions.size(), 1u);
+    fall_silent();
+    server_.sessions[0]->send(":1\r\n"); // late, and so it is there
+    server_.sessions[0]->muted = false;
+    settle();
+    EXPECT_EQ(ask("k", within(500ms, true))->answer.integer, 1);
+    EXPECT_EQ(server_.sessions.size(), 1u);
+}
+
+TEST_F(NodeSilent, AnotherConnectionThatFallsSilentTooIsReplaced) {
+    fall_silent();
+    server_.says.erase("EVALSHA");
+    const auto second = ask("k", within(500ms, true));
+    pass(500ms);
+    EXPECT_EQ(second->code, errc::outcome_unknown);
+    server_.says["EVALSHA"] = ":1\r\n";
+    const auto third = ask("k", within(500ms, true));
+    pass(200ms);
+    EXPECT_EQ(third->answer.integer, 1);
+    ASSERT_EQ(server_.sessions.size(), 3u);
+    EXPECT_FALSE(server_.sessions[1]->open);
+}
+
+TEST_F(NodeSilent, TheOtherConnectionIsClosedWhenItIsIdle) {
+    fall_silent();
+    ask("k", within(500ms, true));
+    server_.sessions[0]->send(":1\r\n");
+    server_.sessions[0]->muted = false;
+    pass(9'999ms);
+    EXPECT_TRUE(server_.sessions[1]->open);
+    pass(1ms);
+    EXPECT_FALSE(server_.sessions[1]->open);
+    EXPECT_TRUE(server_.sessions[0]->open);
+    EXPECT_EQ(told_.count(event_kind::disconnected), 0u);
+    pass(1h);
+    EXPECT_EQ(server_.sessions.size(), 2u);
+}
+
+TEST_F(NodeSilent, ReleasesAndRenewalsFindRoomWhereThereIsNone) {
+    how_.requests_max = 1;
+    server_.says.erase("EVALSHA");
+    const auto one = ask();
+    EXPECT_EQ(ask()->code, errc::overloaded);
+    const auto release = ask("k", {.reserved = true});
+    EXPECT_FALSE(release->done);
+    server_.last().send(":1\r\n:2\r\n");
+    settle();
+    EXPECT_EQ(release->answer.integer, 2);
+}
+
+TEST_F(NodeSilent, TimesBeyondCountingAreNever) {
+    how_.command_timeout = how_.connect_timeout = how_.backoff_max = duration::max();
+    lease_time_ = duration::max();
+    EXPECT_EQ(ask()->answer.integer, 1);
+    server_.says.erase("EVALSHA");
+    const auto waits = ask();
+    pass(24h);
+    EXPECT_FALSE(waits->done);
+    EXPECT_EQ(server_.sessions.size(), 1u);
+}
+
+} // namespace
+} // namespace holdfast

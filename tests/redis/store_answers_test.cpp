@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: Apache-2.0
+// Answers that no script of holdfast gives: not believed, and the connection they came by is not
+// trusted any more.
+#include "store/redis/client_cards.hpp"
+#include "store/redis/examination.hpp"
+#include "store/redis/inspector.hpp"
+#include "store/redis/lock_finder.hpp"
+#include "store_fixture.hpp"
+#include "support/renewed.hpp"
+
+#include <functional>
+
+namespace holdfast {
+namespace {
+
+class StrangeAnswers : public on_scripted_node {
+protected:
+    redis::reply text(std::string words) const {
+        redis::reply made;
+        made.type = redis::reply::kind::text;
+        made.text = std::move(words);
+        return made;
+    }
+    /// Each request is answered so.
+    void answer(const redis::reply& all) {
+        node_.decide = [all](const scripted_node::request&) {
+            return std::optional{scripted_node::outcome{.answer = all}};
+        };
+    }
+    redis::lock_inspector inspector_{node_, context_};
+};
+
+TEST_F(StrangeAnswers, ToEachScriptEndTheConnection) {
+    const hold mine{"L", alice_, lock_kind::plain};
+    const hold* const held[] = {&mine};
+    const std::vector<std::string> one{"holdfast_client:x"};
+    const std::vector<std::function<error_code()>> calls{
+        [&] { return failure_of(store_.line_up(want(duration::max()), *wake_)->look()); },
+        [&] { return failure_of(store_.release(mine)); },
+        [&] { return failure_of(support::renewed(store_, held, duration{1})); },
+        [&] { return failure_of(inspector_.inspect("L")); },
+        [&] { return failure_of(inspector_.force_release("L", {})); },
+        [&] { return failure_of(inspector_.describe("L")); },
+        [&] { return failure_of(inspector_.list("*", 1)); },
+        [&] { return failure_of(redis::read_clients(node_, one)); },
+    };
+    for (std::size_t i = 0; i < calls.size(); ++i) {
+        for (const redis::reply& each :
+             {text("OK"), scripted_node::array_of({9, 9, 9, 9}), redis::reply{}}) {
+            node_.distrusted = 0;
+            answer(each);
+            EXPECT_EQ(calls[i](), make_error_code(store_errc::protocol)) << i;
+            EXPECT_EQ(node_.distrusted, 1) << i;
+        }
+    }
+}
+
+TEST_F(StrangeAnswers, NumbersThatMeanNothingAreStrange) {
+    const hold mine{"L", alice_, lock_kind::plain};
+    answer(scripted_node::array_of({3, 0, 0}));
+    EXPECT_EQ(failure_of(store_.line_up(want(duration::max()), *wake_)->look()),
+              make_error_code(store_errc::protocol));
+    answer(scripted_node::array_of({2, 0}));
+    EXPECT_EQ(failure_of(store_.release(mine)), make_error_code(store_errc::protocol));
+    answer(scripted_node::array_of({4, 0}));
+    EXPECT_EQ(failure_of(inspector_.force_release("L", {})), make_error_code(store_errc::protocol));
+    EXPECT_EQ(node_.distrusted, 3);
+}
+
+TEST_F(StrangeAnswers, AnErrorIsNoneOfThem) {
+    node_.will_fail(make_error_code(errc::outcome_unknown));
+    EXPECT_EQ(failure_of(store_.release({"L", alice_, lock_kind::plain})), errc::outcome_unknown);
+    EXPECT_EQ(node_.distrusted, 0);
+}
+
+TEST_F(StrangeAnswers, AForceThatIsLateIsAskedOnceMoreAndThenFails) {
+    answer(scripted_node::array_of({2, server_time}));
+    EXPECT_EQ(failure_of(inspector_.force_release("L", {})), errc::clock_unstable);
+    EXPECT_EQ(node_.asked.size(), 2u);
+    EXPECT_EQ(node_.asked[0].script, "force_lock");
+    EXPECT_EQ(node_.asked[0].deadline, clock_.now() + node_.command_timeout());
+    EXPECT_EQ(node_.distrusted, 0);
+}
+
+} // namespace
+} // namespace holdfast
