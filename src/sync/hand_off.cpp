@@ -35,11 +35,12 @@ constexpr int inherited_max = 2;
 /// A hold that was asked for a length of its own is granted by the store; and nobody begins with
 /// less than half of what it would have been given there, nor with far more.
 bool suits(const wire_hold& held, const request& wanted) {
-    if (planted(mutant::short_term_handed_on))
-        return wanted.renewed;
     const duration stored = held.store_forgets_at() - held.home->now();
-    return wanted.renewed && held.remaining() >= wanted.lease / 2 &&
-           (stored / inherited_max <= wanted.lease || planted(mutant::heir_has_it_all));
+    const bool enough =
+        held.remaining() >= wanted.lease / 2 || planted(mutant::short_term_handed_on);
+    const bool far_more =
+        stored / inherited_max > wanted.lease && !planted(mutant::heir_has_it_all);
+    return wanted.renewed && enough && !far_more;
 }
 
 } // namespace

@@ -47,7 +47,12 @@ void renewal::begin(const shared_hold& held) {
 void renewal::reschedule(wire_hold& held) {
     if (!watches(held))
         return;
-    set_next_contact(held, engine_.now(), draw());
+    const time_point now = engine_.now();
+    set_next_contact(held, now, draw());
+    if (held.renewed() && !held.out_of_time()) { // extended by less than a lease it is due sooner
+        const duration usual_rest = held.lease() - renewal_period(held.lease());
+        held.contact_at = std::min(held.contact_at, std::max(now, held.ends_at() - usual_rest));
+    }
     schedule(held);
 }
 

@@ -234,8 +234,9 @@ asio::awaitable<void> actor::finish_extending(std::unique_ptr<ongoing> call,
 void actor::renew_from_now_on(grip& held) {
     claim& what = held.what();
     const std::shared_ptr<sync::wire_hold>& hold = what.held.hold();
-    if (!hold->believed() || hold->renewed())
-        return;
+    constexpr duration room_for_two_answers{600};
+    if (hold->renewed() || hold->remaining() < room_for_two_answers)
+        return; // too late to promise anything
     world_.log.note(what.who, "is renewed from now on");
     what.longest = std::max(what.longest, plan_.how.lease_time);
     hold->home->renewals().renew_from_now_on(*hold, plan_.how.lease_time);

@@ -110,12 +110,18 @@ void restarts_in_flight(dice& d, plan& p) {
 /// What is asked of the store at the end of a term is carried out, and nobody hears of it.
 void late_extensions(dice& d, plan& p) {
     p.how.command_timeout = milliseconds{200};
-    p.how.lease_time = seconds{2};
+    p.how.lease_time = milliseconds{1200};
     p.how.lease_longest = seconds{4};
     quiet_holders(d, p);
     p.usual.answer_lost = 50;
-    p.usual.lost = 30;
+    p.usual.lost = 40;
     p.people.fixed = 100;
+    p.people.outlasts = 0;
+    p.people.holds = p.how.lease_longest;
+    p.people.pause = milliseconds{5};
+    p.clients = 4;
+    p.actors = 3;
+    p.names = 8;
     p.people.extends = 100;
 }
 

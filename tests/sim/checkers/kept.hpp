@@ -31,15 +31,28 @@ public:
                 check_failure(*c, home.net);
             const sync::wire_hold& held = *c->held.hold();
             const bool renewed = held.renewed() && !held.out_of_time();
-            if (e.kind == event_kind::in_danger && renewed)
+            if (e.kind == event_kind::in_danger && renewed && in_time(*c, home.net))
                 check_kept(*c, home.net.last_silence(), home.net, "it is in danger");
             if (e.kind == event_kind::lost && e.cause == event_cause::term_ended && renewed)
-                check_kept(*c, {}, home.net, "its term ended");
+                check_kept(*c, survives_silence(*c) ? time_point{} : home.net.last_silence(),
+                           home.net, "its term ended");
             return;
         }
     }
 
 private:
+    static duration term_of(const claim& c) { return std::max(c.longest, c.held.hold()->lease()); }
+
+    /// The grant and the first renewal take a round trip each, of which the term knows nothing.
+    static bool in_time(const claim& c, const network& net) {
+        return 4 * net.latency() < term_of(c) / 3;
+    }
+
+    /// A shorter lease has no time for giving up on an answer.
+    static bool survives_silence(const claim& c) {
+        return c.held.hold()->lease() >= std::chrono::seconds{1};
+    }
+
     void check_failure(const claim& c, const network& net) {
         if (net.well_since(world_.clock.now(), c.who.name))
             fail(c, "a renewal of it failed");
@@ -47,10 +60,9 @@ private:
 
     /// A hold that two asked for has lasted as the longer of them wanted.
     void check_kept(const claim& c, time_point excused, const network& net, const char* what) {
-        const duration term = std::max(c.longest, c.held.hold()->lease());
         const time_point trouble =
             std::max({excused, net.last_mishap(), net.last_denial(c.who.name)});
-        if (world_.clock.now() - trouble > term + world_.how.command_timeout)
+        if (world_.clock.now() - trouble > term_of(c) + world_.how.command_timeout)
             fail(c, what);
     }
 

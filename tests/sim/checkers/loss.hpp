@@ -7,6 +7,7 @@
 #include "sync/wire_hold.hpp"
 
 #include <algorithm>
+#include <map>
 #include <string>
 
 namespace holdfast::sim {
@@ -23,6 +24,11 @@ public:
             else
                 check_told(*c);
         }
+    }
+
+    void sent(const memory::request& r) {
+        if (r.what == memory::verb::look)
+            asked_at_[to_string(r.holds[0].owner)] = world_.clock.now();
     }
 
     /// Its own client was told that the store has it no more: by a refusal, or since it was forced.
@@ -43,6 +49,8 @@ private:
     }
 
     void watch_believer(claim& c) {
+        if (!c.first_seen)
+            c.first_seen = world_.clock.now();
         if (c.held.remaining() <= duration{})
             fail(c, "it is believed, and has no time left");
         if (world_.seen(c.who.name).owner == c.owner) {
@@ -58,12 +66,16 @@ private:
         check_asked_anew(c, net);
     }
 
-    /// Whoever has a new connection asks at once; what is in flight then may be an older truth.
+    /// Whoever has a new connection asks at once; what is in flight then may be an older truth, a
+    /// grant too.
     void check_asked_anew(const claim& c, const network& net) {
         const duration two_answers = 4 * net.latency() + duration{5};
-        if (net.connected_at() >= *c.absent_since &&
-            world_.clock.now() > net.connected_at() + two_answers &&
-            net.well_since(net.connected_at(), c.who.name))
+        const time_point connected = net.connected_at();
+        const time_point from = std::max(connected, *c.first_seen);
+        const bool was_in_flight =
+            asked_at_[c.owner] <= connected && *c.first_seen <= connected + 2 * net.latency();
+        if (was_in_flight && *c.absent_since <= from && world_.clock.now() > from + two_answers &&
+            net.well_since(connected, c.who.name))
             fail(c, "the server has forgotten it, and whoever is connected anew did not ask");
     }
 
@@ -81,6 +93,7 @@ private:
     }
 
     world& world_;
+    std::map<std::string, time_point> asked_at_; ///< by owner
 };
 
 } // namespace holdfast::sim
