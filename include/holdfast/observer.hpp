@@ -15,7 +15,8 @@ enum class event_kind : std::int32_t {
     in_danger,    ///< renewals fail and the end comes near; `duration_us`: what is left
     abandoned,    ///< a thread ended while holding: no more renewal; `duration_us`: held so far
     renewal_failed, ///< one attempt, which is repeated; `duration_us`: what is left of the term
-    release_failed, ///< given up: the lock frees itself when its lease ends
+    release_failed, ///< the server said no, or nothing until the lease had ended. It is the hold's
+                    ///< end for whoever counts: `released` is not told if a later attempt succeeds
     misuse,         ///< `unlock()` of a lock that the caller does not hold
     disconnected,   ///< a connection to the store was lost; name: its address
     reconnected,    ///< and is back; `duration_us`: how long it was away

@@ -118,12 +118,15 @@ asio::awaitable<void> negotiate(std::shared_ptr<acquisition> call) {
         co_await let_others_try(*call, here);
         if (call->finished())
             co_return;
+        const std::size_t doubts = home->renewals().doubts();
         std::shared_ptr<wire_hold> held = co_await acquire(call);
         if (!held)
             co_return;
         held->others_listen = home->queues().others_listen(call->wanted.name.text);
         here.take(held);
         home->renewals().watch(held);
+        if (home->renewals().doubts() != doubts && !planted(mutant::old_grant_trusted))
+            home->renewals().contact_soon(*held);
         call->succeed(std::move(held));
     } catch (const boost::system::system_error& e) {
         call->fail({e.code(), e.what()});

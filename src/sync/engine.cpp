@@ -206,7 +206,8 @@ asio::awaitable<bool> engine::force_unlock(lock_name name, std::string only_from
     const std::shared_ptr<wire_hold> before = held_here(name);
     const bool was_locked = (co_await operators_view().force_release(name, only_from)).was_locked;
     // It may have been handed on meanwhile; or another one was taken, which nobody has forced.
-    const std::shared_ptr<wire_hold> now = held_here(name);
+    const std::shared_ptr<wire_hold> now =
+        planted(mutant::force_misses_heir) ? before : held_here(name);
     if (was_locked && before && now && now->what.owner == before->what.owner)
         hold_lost(now, event_cause::forced);
     co_return was_locked;

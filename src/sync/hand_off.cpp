@@ -25,7 +25,7 @@ bool in_good_state(const wire_hold& held) {
     if (planted(mutant::lost_lease_handed_on))
         return true;
     return held.renewed() && held.believed() && !held.warned && !held.in_flight &&
-           held.extensions == 0;
+           (held.extensions == 0 || planted(mutant::extended_handed_on));
 }
 
 /// What the store may have of it lasts at most so many times as long as what the heir would have
@@ -35,11 +35,12 @@ constexpr int inherited_max = 2;
 /// A hold that was asked for a length of its own is granted by the store; and nobody begins with
 /// less than half of what it would have been given there, nor with far more.
 bool suits(const wire_hold& held, const request& wanted) {
-    if (planted(mutant::short_term_handed_on))
-        return wanted.renewed;
     const duration stored = held.store_forgets_at() - held.home->now();
-    return wanted.renewed && held.remaining() >= wanted.lease / 2 &&
-           stored / inherited_max <= wanted.lease;
+    const bool enough =
+        held.remaining() >= wanted.lease / 2 || planted(mutant::short_term_handed_on);
+    const bool far_more =
+        stored / inherited_max > wanted.lease && !planted(mutant::heir_has_it_all);
+    return wanted.renewed && enough && !far_more;
 }
 
 } // namespace

@@ -32,10 +32,8 @@ public:
         held_->home->released(*held_, said.others_listen); // first: whoever is told may ask again
         // After an answer that was lost, "no longer ours" may be our own doing: so be it.
         const bool well = said.was_ours || uncertain_;
-        if (well)
-            held_->home->tell_of(*held_, event_kind::released, event_cause::none, held_for());
-        else
-            held_->home->tell_lost(*held_, event_cause::refused);
+        if (!reported_ && !planted(mutant::end_not_reported))
+            report_end(well);
         answer(well ? failure{} : lost_before());
     }
 
@@ -52,7 +50,8 @@ public:
         engine& home = *held_->home;
         home.hold_over(*held_); // who waits here may try its own luck with the store
         uncertain_ = uncertain_ || e.code() == errc::outcome_unknown;
-        const bool over = home.stopped() || home.now() >= held_->store_forgets_at();
+        const bool over = home.stopped() || home.now() >= held_->store_forgets_at() ||
+                          (planted(mutant::release_gives_up) && !may_pass(e.code()));
         const bool denied = said_no(e.code());
         if (over)
             held_->end_release();
@@ -70,6 +69,12 @@ private:
         return later(started_at_, held_->home->how().release_patience);
     }
     duration held_for() const { return held_->home->now() - held_->granted_at; }
+    void report_end(bool well) {
+        if (well)
+            held_->home->tell_of(*held_, event_kind::released, event_cause::none, held_for());
+        else
+            held_->home->tell_lost(*held_, event_cause::refused);
+    }
     void report(const boost::system::system_error& e) {
         if (!std::exchange(reported_, true))
             held_->home->tell_of(*held_, event_kind::release_failed, event_cause::failed,
@@ -85,7 +90,7 @@ private:
     const time_point started_at_;
     engine::task busy_;
     bool uncertain_ = false;
-    bool reported_ = false;
+    bool reported_ = false; // as failed: whoever counts holds has counted it out
 };
 
 asio::awaitable<void> run(std::shared_ptr<wire_hold> held, release_handler done) {

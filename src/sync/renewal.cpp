@@ -9,6 +9,7 @@
 
 #include <algorithm>
 #include <iterator>
+#include <optional>
 #include <utility>
 
 namespace holdfast::sync {
@@ -24,8 +25,13 @@ void renewal::watch(const shared_hold& held) {
 
 void renewal::pass_on(wire_hold& held, const shared_hold& heir) {
     forget(held);
-    const duration period = renewal_period(heir->lease()); // whoever had it may have had it longer
-    heir->contact_at = std::min(held.contact_at, later(engine_.now(), period));
+    heir->contact_at = held.contact_at;
+    if (!planted(mutant::heir_asked_for_late)) { // whoever had it may have had another lease
+        const duration lease = heir->lease();
+        const time_point usual = later(engine_.now(), renewal_period(lease));
+        const time_point unwarned = heir->ends_at() - danger_period(lease) - lease / 10;
+        heir->contact_at = std::min({held.contact_at, usual, unwarned});
+    }
     heir->unanswered = held.unanswered;
     begin(heir);
 }
@@ -41,7 +47,12 @@ void renewal::begin(const shared_hold& held) {
 void renewal::reschedule(wire_hold& held) {
     if (!watches(held))
         return;
-    set_next_contact(held, engine_.now(), draw());
+    const time_point now = engine_.now();
+    set_next_contact(held, now, draw());
+    if (held.renewed() && !held.out_of_time()) { // extended by less than a lease it is due sooner
+        const duration usual_rest = held.lease() - renewal_period(held.lease());
+        held.contact_at = std::min(held.contact_at, std::max(now, held.ends_at() - usual_rest));
+    }
     schedule(held);
 }
 
@@ -75,7 +86,7 @@ void renewal::contact_soon(wire_hold& held) {
 void renewal::contact_by(wire_hold& held, time_point when) {
     if (!watches(held))
         return;
-    held.once_more = held.in_flight;
+    held.once_more = held.in_flight && !planted(mutant::contact_forgotten);
     held.contact_at = std::min(held.contact_at, when);
     schedule(held);
 }
@@ -111,6 +122,7 @@ int renewal::draw() {
 }
 
 void renewal::doubt(const std::function<bool(const lock_name&)>& which, bool urgent) {
+    ++doubts_;
     batch doubted = all();
     if (which)
         std::erase_if(doubted, [&](const shared_hold& held) { return !which(held->what.name); });
@@ -250,6 +262,8 @@ public:
     void renewed(std::size_t which, const answer& said) override {
         const shared_hold& held = holds_.at(which);
         landed(*held);
+        if (planted(mutant::failure_takes_batch) && failed_)
+            return home_.failed(*held, *failed_);
         held->unanswered = false;
         const duration term = lease_ == duration::zero() ? lease_ : said.term;
         home_.answered(held, sent_at_, {.granted = said.granted, .term = term}, drawn_);
@@ -259,6 +273,7 @@ public:
     void failed(std::size_t which, const boost::system::system_error& why) override {
         const shared_hold& held = holds_.at(which);
         landed(*held);
+        failed_ = why;
         held->unanswered = why.code() == errc::outcome_unknown;
         if (held->unanswered) {
             held->perhaps_extended(lease_);
@@ -279,6 +294,7 @@ private:
     const time_point sent_at_;
     const duration lease_; // zero: they were only asked for
     const int drawn_;      // by all: they go on travelling together
+    std::optional<boost::system::system_error> failed_;
 };
 
 asio::awaitable<void> renewal::contact(std::shared_ptr<engine> home, errand errand, batch holds) {
@@ -287,11 +303,13 @@ asio::awaitable<void> renewal::contact(std::shared_ptr<engine> home, errand erra
     const time_point now = home->now();
     renewal_wishes how{.lease_time = errand.lease_time,
                        .answer_by = later(now, errand.answer_within)};
+    if (planted(mutant::answer_awaited))
+        how.answer_by = time_point::max();
     std::vector<const hold*> asked;
     asked.reserve(holds.size());
     for (const shared_hold& held : holds) {
         asked.push_back(&held->what);
-        how.elsewhere = how.elsewhere || held->unanswered;
+        how.elsewhere = how.elsewhere || (held->unanswered && !planted(mutant::never_elsewhere));
     }
     reports to{self, holds, now, errand.lease_time};
     co_await home->locks().renew(asked, how, to);
@@ -299,9 +317,11 @@ asio::awaitable<void> renewal::contact(std::shared_ptr<engine> home, errand erra
 
 void renewal::answered(const shared_hold& held, time_point sent_at, const answer& said, int drawn) {
     if (!watches(*held)) { // released or lost while we asked
-        if (said.granted)
+        if (said.granted && said.term > duration::zero()) {
             held->perhaps_extended(said.term);
-        return release_late_remains(held);
+            release_late_remains(held);
+        }
+        return;
     }
     if (!said.granted && !planted(mutant::refusal_ignored)) {
         engine_.hold_lost(held, event_cause::refused);

@@ -46,6 +46,9 @@ public:
     /// asked for at once, otherwise spread over a part of the shortest lease among them.
     void doubt(const std::function<bool(const lock_name&)>& which, bool urgent);
 
+    /// So often was there doubt. A grant that was asked for before the last is doubtful, too.
+    std::size_t doubts() const { return doubts_; }
+
     /// Whether there is nothing that somebody may yet release.
     bool idle() const { return agenda_.size() == abandoned_; }
     std::size_t watched() const { return agenda_.size(); }
@@ -94,7 +97,8 @@ private:
     engine& engine_;
     agenda agenda_;
     wire_hold* entered_last_ = nullptr; // the next one is likely to stand behind it
-    std::size_t abandoned_ = 0;         // of those in the agenda
+    std::size_t doubts_ = 0;
+    std::size_t abandoned_ = 0; // of those in the agenda
     std::unique_ptr<alarm> alarm_;
     time_point sleeping_until_ = time_point::max();
     bool running_ = false;

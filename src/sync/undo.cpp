@@ -27,6 +27,8 @@ asio::awaitable<void> repeat_until(engine& home, engine::task& busy, time_point 
             co_await step();
             co_return;
         } catch (const boost::system::system_error& e) {
+            if (planted(mutant::release_gives_up) && !may_pass(e.code()))
+                co_return;
             if (said_no(e.code()))
                 busy.expect_nothing();
             rest = pause.next(e.code());
@@ -119,7 +121,7 @@ void release_remains(std::shared_ptr<wire_hold> ended) {
 }
 
 void release_late_remains(const std::shared_ptr<wire_hold>& held) {
-    if (held->now_in() == wire_hold::phase::lost)
+    if (held->now_in() == wire_hold::phase::lost && !planted(mutant::late_renewal_forgotten))
         release_remains(held);
 }
 

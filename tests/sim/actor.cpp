@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "sim/actor.hpp"
 
+#include "sync/engine.hpp"
+
 #include <algorithm>
 #include <tuple>
 #include <utility>
@@ -51,7 +53,7 @@ std::shared_ptr<actor::door> actor::build(int name) {
     auto built = std::make_shared<door>();
     const lease_time own{dice_.between(plan_.how.lease_time / 2, plan_.how.lease_longest)};
     const bool recursive = dice_.percent(plan_.people.recursive);
-    const bool of_its_own = dice_.percent(20);
+    const bool of_its_own = dice_.percent(plan_.people.own_lease);
     if (of_its_own)
         built->lease = own.value;
     if (recursive && of_its_own)
@@ -165,6 +167,8 @@ asio::awaitable<void> actor::use(std::shared_ptr<door> built, grip& held, int ge
             co_await now_or_beside(extend(held, generation));
         if (dice_.percent(of.asks) && built->exists() && !held.empty())
             co_await ask(*built, held.what().who, generation);
+        if (further_.percent(of.renews) && !held.empty())
+            renew_from_now_on(held);
         if (dice_.percent(of.re_enters) && built->nested && !held.empty())
             co_await now_or_beside(re_enter(*built, held, generation));
     }
@@ -224,6 +228,18 @@ asio::awaitable<void> actor::finish_extending(std::unique_ptr<ongoing> call,
     const std::tuple<error_code> answer = co_await std::move(pending);
     if (call->ended(std::get<0>(answer)) == outcome::lease_lost && believed)
         world_.checks().known_lost(call->what().who.name, *believed);
+}
+
+/// What becomes of a fixed lease when its thread enters again without one.
+void actor::renew_from_now_on(grip& held) {
+    claim& what = held.what();
+    const std::shared_ptr<sync::wire_hold>& hold = what.held.hold();
+    constexpr duration room_for_two_answers{600};
+    if (hold->renewed() || hold->remaining() < room_for_two_answers)
+        return; // too late to promise anything
+    world_.log.note(what.who, "is renewed from now on");
+    what.longest = std::max(what.longest, plan_.how.lease_time);
+    hold->home->renewals().renew_from_now_on(*hold, plan_.how.lease_time);
 }
 
 asio::awaitable<void> actor::ask(door& built, subject who, int generation) {

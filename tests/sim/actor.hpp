@@ -60,6 +60,7 @@ private:
     asio::awaitable<void> use_inner(std::unique_ptr<ongoing>, subject, int generation,
                                     duration longest,
                                     asio::awaitable<std::tuple<error_code, lease>>);
+    void renew_from_now_on(grip&);
     asio::awaitable<void> ask(door&, subject, int generation);
     asio::awaitable<void> force();
     std::optional<std::string> believed_here(int name) const;

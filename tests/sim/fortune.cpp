@@ -2,6 +2,7 @@
 #include "sim/fortune.hpp"
 
 #include "sim/ongoing.hpp"
+#include "sync/engine.hpp"
 
 #include <algorithm>
 #include <tuple>
@@ -89,7 +90,7 @@ asio::awaitable<void> fortune::deny(seat& place, dice d) {
         const int name = d.between(0, world_.names() - 1);
         world_.log.note({.client = place.number, .name = name}, "is not allowed any more");
         place.net.deny(name);
-        co_await pause(d, plan_.how.lease_time / 2);
+        co_await pause(d, plan_.how.lease_time);
         world_.log.note({.client = place.number, .name = name}, "is allowed again");
         place.net.allow(name);
     }
@@ -125,14 +126,27 @@ asio::awaitable<void> fortune::occupy(dice d) {
     }
 }
 
+/// As a store does when it has reached its server again.
+asio::awaitable<void> fortune::reconnect(seat& place, duration takes) {
+    co_await world_.sleep(takes);
+    if (place.net.cut_off() || place.generation != place.of_program)
+        co_return;
+    world_.log.note({.client = place.number}, "is connected anew");
+    place.net.connected_anew();
+    place.program->engine()->renewals().doubt({}, true);
+}
+
 asio::awaitable<void> fortune::trouble_server(dice d) {
     for (;;) {
         co_await pause(d, plan_.fate.server);
         if (over())
             co_return;
         const int what = d.between(0, 2);
-        if (what == 0 && plan_.fate.restarts)
+        if (what == 0 && plan_.fate.restarts) {
             world_.restart_empty();
+            for (seat& place : world_.seats)
+                world_.play(reconnect(place, world_.further.between(duration{0}, duration{10})));
+        }
         if (what == 1 && plan_.fate.evicts)
             world_.evict(d.between(0, world_.names() - 1));
         if (what == 2 && plan_.fate.steps) {

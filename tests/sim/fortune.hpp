@@ -19,6 +19,7 @@ private:
     asio::awaitable<void> silence(seat&, dice);
     asio::awaitable<void> deny(seat&, dice);
     asio::awaitable<void> occupy(dice);
+    asio::awaitable<void> reconnect(seat&, duration takes);
     asio::awaitable<void> trouble_server(dice);
     bool over() const { return world_.clock.now() >= end_; }
     asio::awaitable<void> pause(dice&, duration usual);

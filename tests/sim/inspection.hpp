@@ -40,6 +40,7 @@ public:
 
     void sent(const seat& from, const memory::request& r, const memory::fate& f) {
         afterlife_.sent(r);
+        loss_.sent(r);
         left_behind_.sent(from, r, f);
     }
     void granted(const claim& c) { afterlife_.granted(c); }

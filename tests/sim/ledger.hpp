@@ -29,6 +29,7 @@ struct claim {
     duration longest;        ///< of the lengths asked for it
     bool told_lost = false;  ///< a callback on lost() ran
     std::optional<std::stop_callback<std::function<void()>>> on_lost;
+    std::optional<time_point> first_seen;   ///< by the checkers, at its beginning
     std::optional<time_point> absent_since; ///< the server shows another owner, or none
 };
 

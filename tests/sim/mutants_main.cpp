@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Checks the checkers: plants one fault at a time in the library, and each must be found.
 //
-//     sim_mutants [--seeds N] [--only MUTANT]
+//     sim_mutants [--seeds N] [--only MUTANT [--trace SEED]]
 //
 // Exit status: 0 when the library itself is clean and every mutant was found.
 #include "sim/play.hpp"
@@ -46,6 +46,19 @@ constexpr std::array faults{
     HOLDFAST_FAULT(hand_off_unbounded),
     HOLDFAST_FAULT(lost_lease_handed_on),
     HOLDFAST_FAULT(short_term_handed_on),
+    HOLDFAST_FAULT(failure_takes_batch),
+    HOLDFAST_FAULT(release_gives_up),
+    HOLDFAST_FAULT(throw_unwinds_us),
+    HOLDFAST_FAULT(heir_has_it_all),
+    HOLDFAST_FAULT(heir_asked_for_late),
+    HOLDFAST_FAULT(force_misses_heir),
+    HOLDFAST_FAULT(extended_handed_on),
+    HOLDFAST_FAULT(answer_awaited),
+    HOLDFAST_FAULT(never_elsewhere),
+    HOLDFAST_FAULT(contact_forgotten),
+    HOLDFAST_FAULT(old_grant_trusted),
+    HOLDFAST_FAULT(end_not_reported),
+    HOLDFAST_FAULT(late_renewal_forgotten),
 };
 #undef HOLDFAST_FAULT
 
@@ -59,6 +72,13 @@ std::optional<sim::result> hunt(mutant m, std::uint64_t seeds) {
             return r;
     }
     return std::nullopt;
+}
+
+int trace(std::string_view name, std::uint64_t seed) {
+    for (const fault& f : faults)
+        if (f.name == name)
+            sync::planted_mutant = f.planted;
+    return sim::play(seed, std::cout, sim::telling_of::everything).broken ? 1 : 0;
 }
 
 void row(std::string_view name, const std::optional<sim::result>& found) {
@@ -75,13 +95,18 @@ void row(std::string_view name, const std::optional<sim::result>& found) {
 int main(int argc, char** argv) {
     const std::vector<std::string> words{argv + 1, argv + argc};
     std::uint64_t seeds = 500;
+    std::uint64_t traced = 0;
     std::string only;
     for (std::size_t i = 0; i + 1 < words.size(); i += 2) {
         if (words[i] == "--seeds")
             seeds = std::stoull(words[i + 1]);
         else if (words[i] == "--only")
             only = words[i + 1];
+        else if (words[i] == "--trace")
+            traced = std::stoull(words[i + 1]);
     }
+    if (traced != 0)
+        return trace(only, traced);
 
     std::cout << std::left << std::setw(24) << "planted" << std::setw(11) << "found by"
               << std::setw(26) << "invariant"

@@ -87,6 +87,10 @@ void network::note(const memory::request& r, const memory::fate& f) {
     was_deaf_ = was_deaf_ || f.wake_up_lost;
 }
 
+bool network::well_since(time_point when, int name) const {
+    return std::max({last_mishap_, last_silence(), last_denial(name)}) + command_timeout_ < when;
+}
+
 time_point network::last_denial(int name) const {
     const auto found = last_denial_.find(name);
     return found == last_denial_.end() ? time_point{} : found->second;

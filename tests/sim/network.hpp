@@ -72,6 +72,11 @@ public:
     time_point last_silence() const { return silent_ ? time_.now() : last_silence_; }
     time_point last_denial(int name) const;
     time_point last_want_of_room() const { return last_want_of_room_; }
+    /// Whether nothing went wrong since then, and before it, nothing that is still felt.
+    bool well_since(time_point when, int name) const;
+
+    void connected_anew() { connected_at_ = time_.now(); }
+    time_point connected_at() const { return connected_at_; }
     /// Nothing has gone wrong so far, no wake-up was lost.
     bool flawless() const { return !was_deaf_ && troubled_until_ == time_point{}; }
     bool troubles(const memory::fate&) const;
@@ -95,6 +100,7 @@ private:
     bool silent_ = false;
     std::set<int> denied_;
     time_point troubled_until_{};
+    time_point connected_at_{};
     time_point last_mishap_{};
     time_point last_silence_{};
     time_point last_want_of_room_{};

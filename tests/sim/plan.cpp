@@ -3,6 +3,8 @@
 // combinations come up that a mixture of everything would drown.
 #include "sim/plan.hpp"
 
+#include "sim/plots.hpp"
+
 #include <algorithm>
 #include <array>
 #include <ostream>
@@ -93,46 +95,6 @@ mishaps draw_mishaps(dice& d, const rules& r) {
     return m;
 }
 
-/// What came later is drawn from other dice, and most seeds have nothing of it. There is less of
-/// everything else then, or nobody could say what came of what.
-void draw_more(dice d, plan& p) {
-    if (!d.percent(60))
-        return;
-    const rules& r = p.how;
-    if (d.percent(50))
-        p.usual = {.latency = p.usual.latency};
-    if (d.percent(50))
-        p.fate = {.closes = p.fate.closes};
-    if (d.percent(25))
-        p.fate.denials = seconds{d.between(2, 8)};
-    if (d.percent(25)) {
-        p.fate.silences = seconds{d.between(2, 10)};
-        p.fate.silence_lasts = std::max(2 * r.command_timeout, 2 * r.lease_time);
-    }
-    if (d.percent(25))
-        p.usual.no_room = d.one_of({5, 30});
-    if (d.percent(25))
-        p.people.blunders = d.one_of({5, 20});
-    if (d.percent(25)) {
-        p.people.forces = d.one_of({3, 10});
-        p.people.extends = d.one_of({15, 50});
-        p.how.hand_off = {.times_max = 1000, .within = 4 * r.lease_time};
-    }
-    if (d.percent(15)) {
-        p.people.recursive = 100;
-        p.people.fixed = 50;
-        p.people.re_enters = 50;
-        p.usual.latency = milliseconds{20};
-    }
-    if (d.percent(15))
-        p.how.lease_longest = 30 * r.lease_time;
-    if (d.percent(20))
-        p.how.lease_time = d.one_of<duration>({seconds{5}, seconds{9}});
-    p.how.lease_longest = std::max(p.how.lease_longest, 2 * p.how.lease_time);
-    if (d.percent(20))
-        p.how.command_timeout = seconds{3};
-}
-
 } // namespace
 
 plan draw_plan(std::uint64_t seed) {
@@ -144,7 +106,7 @@ plan draw_plan(std::uint64_t seed) {
     p.clients = d.between(2, 4);
     p.actors = d.between(1, 3);
     p.names = d.one_of({1, 1, 2, 3});
-    draw_more(dice{~seed}, p);
+    draw_more(dice{~seed}, p); // most seeds keep their meaning then
     // Busy worlds are short, so that every seed costs about the same.
     const duration deed = p.people.pause + p.people.holds / p.clients + milliseconds{5};
     p.safety_phase = std::clamp<duration>(deed * 40, seconds{4}, seconds{60});

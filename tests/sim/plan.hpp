@@ -13,6 +13,7 @@ namespace holdfast::sim {
 /// How often programs do what, in per cent, and how long it takes them.
 struct habits {
     int recursive = 0;   ///< a recursive_mutex
+    int own_lease = 20;  ///< the lock object has a lease time of its own
     int fixed = 0;       ///< with a lease time, not renewed
     int impatient = 0;   ///< one attempt
     int timed = 0;       ///< of the patient
@@ -26,6 +27,7 @@ struct habits {
     int reacts = 0;      ///< releases when in danger, asks anew when lost, inside the callback
     int throws_away = 0; ///< destroys the lock object while it waits
     int blunders = 0;    ///< its handler throws
+    int renews = 0;      ///< re-enters a fixed lease as a blocking lock() does: then it is renewed
     duration pause{};    ///< between two deeds, at most
     duration holds{};    ///< at most
     duration patience{};

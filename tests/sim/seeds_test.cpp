@@ -65,7 +65,9 @@ TEST(Seeds, KeepEveryInvariantAndRareThingsHappen) {
           "  FAULT: it is not allowed",
           "  FAULT: the renewal of owner {} is not allowed",
           "SILENCE, its connection is dead",
-          "what a handler threw has come out"})
+          "what a handler threw has come out",
+          "is connected anew",
+          "is renewed from now on"})
         EXPECT_TRUE(seen.contains(rare)) << "never happened: " << rare;
 }
 

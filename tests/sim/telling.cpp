@@ -54,6 +54,7 @@ void telling::notify(const event& e) noexcept {
     const int name = e.name_size == 0 ? -1 : world::number_of({e.name, e.name_size});
     log_.note({.client = client_, .name = name}, reported(e.kind),
               static_cast<std::int64_t>(e.owner_number));
+    heard_(e);
 }
 
 void tell_of_request(trace& log, int client, const memory::request& r, const memory::fate& f,

@@ -77,10 +77,10 @@ asio::awaitable<void> memory_locks::renew(hold_list asked_about, const renewal_w
             to.failed(i, e);
         co_return;
     }
-    for (std::size_t i = 0; i < allowed.size(); ++i)
-        to.renewed(allowed[i], held[i] ? answer{.granted = true, .term = lease_time} : answer{});
     for (const std::size_t denied : f.denied_holds)
         to.failed(denied, boost::system::system_error{make_error_code(errc::refused)});
+    for (std::size_t i = 0; i < allowed.size(); ++i)
+        to.renewed(allowed[i], held[i] ? answer{.granted = true, .term = lease_time} : answer{});
 }
 
 asio::awaitable<release_answer> memory_locks::release(hold what) {

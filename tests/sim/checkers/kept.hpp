@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// What is renewed is kept: while the way to the server is well, no term of it ends, and nobody is
-// warned. A connection that died without a word, or a right that another name lacks, is no excuse.
+// What is renewed is kept: while the way to the server is well, no renewal fails, no term ends, and
+// nobody is warned. A connection that died without a word, or a right that another name lacks, is
+// no excuse.
 #pragma once
 
 #include "sim/world.hpp"
@@ -17,31 +18,57 @@ public:
         : world_{w} {}
 
     void heard(int client, int generation, const event& e) {
-        const bool ended = e.kind == event_kind::lost && e.cause == event_cause::term_ended;
-        if (!ended && e.kind != event_kind::in_danger)
-            return;
         const seat& home = world_.seats[static_cast<std::size_t>(client)];
+        if (generation != home.generation || generation != home.of_program)
+            return;
+        if (!home.program)
+            return; // it is being destroyed
+        const std::string owner = home.program->id() + ":" + std::to_string(e.owner_number);
         for (const claim* c : world_.books.believed()) {
-            if (c->who.client != client || generation != home.generation ||
-                generation != home.of_program ||
-                c->held.hold()->what.owner.number != e.owner_number)
+            if (c->owner != owner)
                 continue;
-            const time_point excused =
-                std::max({home.net.last_mishap(), home.net.last_denial(c->who.name),
-                          ended ? time_point{} : home.net.last_silence()});
-            if (c->held.hold()->renewed() && world_.clock.now() - excused > longest_term(*c))
-                world_.violated("what is renewed is kept", c->who.name,
-                                c->owner + (ended ? ": its term ended" : ": it is in danger") +
-                                    ", and nothing was wrong");
+            if (e.kind == event_kind::renewal_failed)
+                check_failure(*c, home.net);
+            const sync::wire_hold& held = *c->held.hold();
+            const bool renewed = held.renewed() && !held.out_of_time();
+            if (e.kind == event_kind::in_danger && renewed && in_time(*c, home.net))
+                check_kept(*c, home.net.last_silence(), home.net, "it is in danger");
+            if (e.kind == event_kind::lost && e.cause == event_cause::term_ended && renewed)
+                check_kept(*c, survives_silence(*c) ? time_point{} : home.net.last_silence(),
+                           home.net, "its term ended");
             return;
         }
     }
 
 private:
-    /// So long ago trouble must be to be no reason any more. A hold that two asked for has lasted
-    /// as the longer of them wanted.
-    duration longest_term(const claim& c) const {
-        return std::max(c.longest, c.held.hold()->lease()) + world_.how.command_timeout;
+    static duration term_of(const claim& c) { return std::max(c.longest, c.held.hold()->lease()); }
+
+    /// The grant and the first renewal take a round trip each, of which the term knows nothing.
+    static bool in_time(const claim& c, const network& net) {
+        return 4 * net.latency() < term_of(c) / 3;
+    }
+
+    /// A shorter lease has no time for giving up on an answer.
+    static bool survives_silence(const claim& c) {
+        return c.held.hold()->lease() >= std::chrono::seconds{1};
+    }
+
+    void check_failure(const claim& c, const network& net) {
+        if (net.well_since(world_.clock.now(), c.who.name))
+            fail(c, "a renewal of it failed");
+    }
+
+    /// A hold that two asked for has lasted as the longer of them wanted.
+    void check_kept(const claim& c, time_point excused, const network& net, const char* what) {
+        const time_point trouble =
+            std::max({excused, net.last_mishap(), net.last_denial(c.who.name)});
+        if (world_.clock.now() - trouble > term_of(c) + world_.how.command_timeout)
+            fail(c, what);
+    }
+
+    void fail(const claim& c, const char* what) {
+        world_.violated("what is renewed is kept", c.who.name,
+                        c.owner + ": " + what + ", and nothing was wrong");
     }
 
     world& world_;

@@ -4,8 +4,10 @@
 #pragma once
 
 #include "sim/world.hpp"
+#include "sync/wire_hold.hpp"
 
 #include <algorithm>
+#include <map>
 #include <string>
 
 namespace holdfast::sim {
@@ -22,6 +24,11 @@ public:
             else
                 check_told(*c);
         }
+    }
+
+    void sent(const memory::request& r) {
+        if (r.what == memory::verb::look)
+            asked_at_[to_string(r.holds[0].owner)] = world_.clock.now();
     }
 
     /// Its own client was told that the store has it no more: by a refusal, or since it was forced.
@@ -42,6 +49,8 @@ private:
     }
 
     void watch_believer(claim& c) {
+        if (!c.first_seen)
+            c.first_seen = world_.clock.now();
         if (c.held.remaining() <= duration{})
             fail(c, "it is believed, and has no time left");
         if (world_.seen(c.who.name).owner == c.owner) {
@@ -54,11 +63,29 @@ private:
         const time_point excused = std::max(*c.absent_since, net.troubled_until());
         if (!net.cut_off() && world_.clock.now() - excused > noticed_within(c, net))
             fail(c, "the server has forgotten it, and nobody noticed");
+        check_asked_anew(c, net);
+    }
+
+    /// Whoever has a new connection asks at once; what is in flight then may be an older truth, a
+    /// grant too.
+    void check_asked_anew(const claim& c, const network& net) {
+        const duration two_answers = 4 * net.latency() + duration{5};
+        const time_point connected = net.connected_at();
+        const time_point from = std::max(connected, *c.first_seen);
+        const bool was_in_flight =
+            asked_at_[c.owner] <= connected && *c.first_seen <= connected + 2 * net.latency();
+        if (was_in_flight && *c.absent_since <= from && world_.clock.now() > from + two_answers &&
+            net.well_since(connected, c.who.name))
+            fail(c, "the server has forgotten it, and whoever is connected anew did not ask");
     }
 
     /// A third of the lease between two contacts, and what a contact takes that had just failed.
+    /// A hold that was extended is asked for as often as its longest lease wants.
     duration noticed_within(const claim& c, const network& net) const {
-        return c.longest / 3 + c.longest / 10 + world_.how.command_timeout + 4 * net.latency();
+        const duration longest = std::max(c.longest, c.held.hold()->lease());
+        const duration usual = longest / 3 + 4 * net.latency() + duration{5};
+        const bool well = net.well_since(*c.absent_since - longest, c.who.name);
+        return well ? usual : usual + longest / 10 + world_.how.command_timeout;
     }
 
     void fail(const claim& c, const std::string& what) {
@@ -66,6 +93,7 @@ private:
     }
 
     world& world_;
+    std::map<std::string, time_point> asked_at_; ///< by owner
 };
 
 } // namespace holdfast::sim

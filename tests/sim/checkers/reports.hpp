@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // What a client reports to its observer adds up: each hold is acquired once and ends once, so that
-// who counts holds comes to zero.
+// who counts holds comes to zero. One that is handed on has ended, and is acquired again.
 #pragma once
 
 #include "sim/world.hpp"
@@ -21,13 +21,16 @@ public:
             return;
         record& r = records_[{client, generation, e.owner_number}];
         const bool closing = e.kind == event_kind::lost && e.cause == event_cause::closed;
-        if (e.kind == event_kind::acquired && r.acquired)
-            fail(e, "was acquired twice");
-        if (e.kind != event_kind::acquired && !r.acquired)
+        if (e.kind == event_kind::acquired) {
+            if (r.acquired && !r.ended)
+                fail(e, "was acquired twice");
+            r = {.acquired = true}; // perhaps once more: handed on
+            return;
+        }
+        if (!r.acquired)
             fail(e, "was never acquired, and something of it is reported");
         if (ends(e.kind) && !closing && r.ended)
             fail(e, "ended twice");
-        r.acquired = true;
         r.ended = r.ended || (ends(e.kind) && !closing);
     }
 

@@ -136,6 +136,19 @@ TEST_F(Loss, AnExtensionPostponesTheEndAndNeverBringsItNearer) {
     play(scene);
 }
 
+// What was found by a seed: a short extension postponed the next renewal to the brink.
+TEST_F(Loss, AnExtensionByLessThanTheLeaseDoesNotPostponeTheRenewal) {
+    auto scene = [&]() -> asio::awaitable<void> {
+        held mine = co_await take(alice);
+        co_await sleep(lease / 4);
+        lease_time shorter{lease / 2};
+        co_await mine->what().held.async_extend(shorter, asio::use_awaitable);
+        co_await sleep(lease / 6);
+        EXPECT_GE(mine->what().held.remaining(), lease * 3 / 4) << "it was renewed meanwhile";
+    };
+    play(scene);
+}
+
 struct LossByRule : story {
     LossByRule()
         : story{{.max_hold = 20s}} {}

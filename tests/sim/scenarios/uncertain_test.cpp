@@ -157,9 +157,10 @@ TEST_F(Uncertain, AnExtensionThatWasNotAnsweredIsReleasedAfterItsHoldIsLost) {
     auto scene = [&]() -> asio::awaitable<void> {
         const wanted how = fixed(term);
         held mine = co_await take(alice, how);
+        co_await until(term - 100ms);
         alice.net.next(memory::verb::renew, {.answer_lost = true});
         w.play(extend_once(mine->what(), w.how.lease_time));
-        co_await until(term / 2);
+        co_await until(term - 50ms);
         alice.net.cut(true);
         co_await until(term + w.how.command_timeout);
         EXPECT_TRUE(mine->what().told_lost);

@@ -80,6 +80,7 @@ TEST_F(RefusedRelease, TheServersNoIsToldAtOnceAndTheRightMayComeBack) {
     EXPECT_EQ(server.held_count(), 0u);
     EXPECT_EQ(failures_told(), 1u);
     EXPECT_TRUE(is_idle(alice));
+    EXPECT_EQ(alice.ear->count(event_kind::released), 0u) << "its end was told";
 }
 
 TEST_F(RefusedRelease, ItEndsWhenTheStoreHasForgottenTheHold) {

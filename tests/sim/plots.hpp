@@ -1,0 +1,12 @@
+// SPDX-License-Identifier: Apache-2.0
+// Worlds that are about something: what a mixture of everything would hardly ever bring together.
+#pragma once
+
+#include "sim/plan.hpp"
+
+namespace holdfast::sim {
+
+/// Most seeds stay as they are, some have more of everything, and some are about one thing.
+void draw_more(dice, plan&);
+
+} // namespace holdfast::sim
