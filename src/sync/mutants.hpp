@@ -7,35 +7,34 @@ namespace holdfast::sync {
 
 enum class mutant {
     none,
-    no_margin,              // believe in a lease for its whole length
-    release_not_sent,       // unlock() answers, the store never hears
-    wake_dropped_no_poll,   // sleep until a wake-up comes, if ever
-    renew_after_release,    // a released hold stays in the renewal's list
-    stale_lease_believed,   // the end of a term goes unnoticed
-    lease_from_answer,      // a lease counts from when the answer came
-    no_second_release,      // an uncertain attempt is released once, and forgotten
-    deadline_ignored,       // planted in the memory server: late requests are granted
-    no_release_on_cancel,   // a cancelled acquisition keeps what it was granted
-    gate_skips_next,        // a hold that ends rings nobody at the gate
-    refusal_ignored,        // a renewal that is refused changes nothing
-    renewal_gives_up,       // one failed renewal ends renewing
-    number_used_twice,      // an owner number is used again
-    hand_off_unbounded,     // a hold is handed on for as long as anybody waits
-    lost_lease_handed_on,   // a hold is handed on whatever became of it
-    short_term_handed_on,   // a hold is handed on with hardly any time left
-    failure_takes_batch,    // what one name of a renewal fails with, its neighbours fail with
-    release_gives_up,       // a release is repeated after silence only
-    throw_unwinds_us,       // what a user's handler throws ends what runs it
-    heir_has_it_all,        // an heir has all that is left, however little it asked for
-    heir_asked_for_late,    // an heir is asked for when it had been the giver's time
-    force_misses_heir,      // a forced unlock ends who had the hold when it was begun
-    extended_handed_on,     // a hold is handed on while it is being extended
-    answer_awaited,         // a renewal waits for the store's whole time limit
-    never_elsewhere,        // a renewal is repeated over the connection that was silent
-    contact_forgotten,      // a contact that is wanted while another is in flight is forgotten
-    old_grant_trusted,      // a grant that may be older than a new connection is not asked for
-    end_not_reported,       // an observer never hears that a hold was released
-    late_renewal_forgotten, // what a renewal brings after the hold was lost is not released
+    no_margin,            // believe in a lease for its whole length
+    release_not_sent,     // unlock() answers, the store never hears
+    wake_dropped_no_poll, // sleep until a wake-up comes, if ever
+    renew_after_release,  // a released hold stays in the renewal's list
+    stale_lease_believed, // the end of a term goes unnoticed
+    lease_from_answer,    // a lease counts from when the answer came
+    no_second_release,    // an uncertain attempt is released once, and forgotten
+    deadline_ignored,     // planted in the memory server: late requests are granted
+    no_release_on_cancel, // a cancelled acquisition keeps what it was granted
+    gate_skips_next,      // a hold that ends rings nobody at the gate
+    refusal_ignored,      // a renewal that is refused changes nothing
+    renewal_gives_up,     // one failed renewal ends renewing
+    number_used_twice,    // an owner number is used again
+    hand_off_unbounded,   // a hold is handed on for as long as anybody waits
+    lost_lease_handed_on, // a hold is handed on whatever became of it
+    short_term_handed_on, // a hold is handed on with hardly any time left
+    failure_takes_batch,  // what one name of a renewal fails with, its neighbours fail with
+    release_gives_up,     // a release is repeated after silence only
+    throw_unwinds_us,     // what a user's handler throws ends what runs it
+    heir_has_it_all,      // an heir has all that is left, however little it asked for
+    heir_asked_for_late,  // an heir is asked for when it had been the giver's time
+    force_misses_heir,    // a forced unlock ends who had the hold when it was begun
+    extended_handed_on,   // a hold is handed on while it is being extended
+    answer_awaited,       // a renewal waits for the store's whole time limit
+    never_elsewhere,      // a renewal is repeated over the connection that was silent
+    contact_forgotten,    // a contact that is wanted while another is in flight is forgotten
+    old_grant_trusted,    // a grant that may be older than a new connection is not asked for
+    end_not_reported,     // an observer never hears that a hold was released
 };
 
 #ifdef HOLDFAST_MUTANTS

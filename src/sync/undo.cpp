@@ -121,7 +121,7 @@ void release_remains(std::shared_ptr<wire_hold> ended) {
 }
 
 void release_late_remains(const std::shared_ptr<wire_hold>& held) {
-    if (held->now_in() == wire_hold::phase::lost && !planted(mutant::late_renewal_forgotten))
+    if (held->now_in() == wire_hold::phase::lost)
         release_remains(held);
 }
 

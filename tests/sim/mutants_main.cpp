@@ -58,7 +58,6 @@ constexpr std::array faults{
     HOLDFAST_FAULT(contact_forgotten),
     HOLDFAST_FAULT(old_grant_trusted),
     HOLDFAST_FAULT(end_not_reported),
-    HOLDFAST_FAULT(late_renewal_forgotten),
 };
 #undef HOLDFAST_FAULT
 
