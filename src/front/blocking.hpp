@@ -89,9 +89,8 @@ protected:
     void complete(std::shared_ptr<sync::wire_hold> held, const sync::failure& why) override {
         if (visitor_ && visitor_ != visit_at(*home))
             visitor_->interrupt(); // cancelled, or the client closes, while it asks the store
-        outcome told{std::move(held), why};
-        if (!meeting_.bring(std::move(told), shared_from_this()))
-            const lease unwanted{std::move(told.held)};
+        if (!meeting_.bring(outcome{held, why}, shared_from_this()))
+            const lease unwanted{std::move(held)};
     }
 
 private:

@@ -130,7 +130,7 @@ void client::close() noexcept {
     if (runtime::runs_here(engine_->executor()))
         return start_close(engine_, [](error_code) {});
     const auto meeting = std::make_shared<front::rendezvous<error_code>>(engine_->executor());
-    start_close(engine_, [meeting](error_code ec) { meeting->bring(std::move(ec), meeting); });
+    start_close(engine_, [meeting](error_code ec) { meeting->bring(error_code{ec}, meeting); });
     (void)meeting->wait();
 }
 
