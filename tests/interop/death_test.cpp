@@ -7,13 +7,13 @@
 namespace holdfast::interop {
 namespace {
 
-constexpr duration lease = 1s;
+constexpr duration lease_of_the_dead = 1s;
 
 class Death : public meeting {
 protected:
     void SetUp() override {
         meeting::SetUp();
-        have_clients({.lease_time = lease, .poll_bound = 1h});
+        have_clients({.lease_time = lease_of_the_dead, .poll_bound = 1h});
     }
 
     microseconds end_of(const std::string& name) {
@@ -40,7 +40,7 @@ TEST_P(Death, AKilledHoldersLockIsTheOthersWhenItsLeaseEnds) {
     });
     ASSERT_NE(granted, all.end());
     EXPECT_GE(granted->at, end);
-    EXPECT_LT(granted->at, end + lease) << "it was not this end that freed it";
+    EXPECT_LT(granted->at, end + lease_of_the_dead) << "it was not this end that freed it";
     RecordProperty("after_lease_end_us", static_cast<int>((granted->at - end).count()));
     EXPECT_TRUE(wanted.is_held());
     EXPECT_TRUE(wanted.unlock());
@@ -54,7 +54,7 @@ TEST_P(Longevity, EachSideKeepsItsHoldAliveForSeveralLeases) {
                 at_us = ours().thread("bob").lock("cpp");
     at_jvm.lock();
     at_us.lock();
-    EXPECT_TRUE(keeps(jvm(), "java", 4 * lease));
+    EXPECT_TRUE(keeps(jvm(), "java", 4 * lease_of_the_dead));
     EXPECT_TRUE(keeps(ours(), "cpp", duration::zero())) << "it has been held as long";
     EXPECT_FALSE(ours().thread("bob").lock("java").try_lock());
     EXPECT_FALSE(jvm().thread("alice").lock("cpp").try_lock());

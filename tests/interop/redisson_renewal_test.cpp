@@ -6,13 +6,13 @@
 namespace holdfast::interop {
 namespace {
 
-constexpr duration lease = 1s;
+constexpr duration renewed_lease = 1s;
 
 class RedissonRenewal : public meeting {
 protected:
     void SetUp() override {
         meeting::SetUp();
-        have_clients({.lease_time = lease});
+        have_clients({.lease_time = renewed_lease});
     }
 
     remote_lock a() { return first().thread("a").lock("lock"); }
@@ -33,7 +33,7 @@ TEST_P(RedissonRenewal, GoesOnAfterARestartThatForgotTheLock) {
     }));
     for (int round = 0; round < 2; ++round) {
         a().lock();
-        EXPECT_TRUE(keeps(first(), "lock", 2 * lease));
+        EXPECT_TRUE(keeps(first(), "lock", 2 * renewed_lease));
         EXPECT_FALSE(b().try_lock());
         EXPECT_TRUE(a().unlock());
     }
@@ -45,7 +45,7 @@ TEST_P(RedissonRenewal, OfAnEarlierHoldDoesNotDisturbTheOthersLaterOne) {
     EXPECT_TRUE(a().unlock());
     EXPECT_TRUE(a().unlock());
     b().lock();
-    EXPECT_TRUE(keeps(second(), "lock", 10 * lease / 3)); // ten renewals
+    EXPECT_TRUE(keeps(second(), "lock", 10 * renewed_lease / 3)); // ten renewals
     EXPECT_TRUE(b().is_held());
     EXPECT_TRUE(b().unlock());
 }

@@ -21,9 +21,9 @@ using namespace std::chrono_literals;
 
 /// How long a hold that is renewed outlives its holder; and so how long a name stands still when
 /// its holder is killed.
-constexpr duration lease = 5s;
+constexpr duration stress_lease = 5s;
 
-std::chrono::seconds length_of_run() {
+std::chrono::seconds length_of_stress() {
     const char* wanted = std::getenv("HOLDFAST_STRESS_SECONDS");
     return std::chrono::seconds{wanted != nullptr ? std::stoi(wanted) : 60};
 }
@@ -61,7 +61,8 @@ protected:
             const std::string who = each.redisson.empty() ? "ours" : "redisson-" + each.redisson;
             const std::string label = who + "-" + std::to_string(all.size() + 1);
             all.push_back(std::make_unique<party>(each, label, what, server().url(),
-                                                  client_settings{.lease_time = lease}, folder));
+                                                  client_settings{.lease_time = stress_lease},
+                                                  folder));
         }
         return all;
     }
@@ -83,7 +84,7 @@ HOLDFAST_ON_EACH_SERVER(MixedStress);
 TEST_P(MixedStress, NobodyIsEverSureOfALockThatAnotherHas) {
     const history_folder folder;
     const std::vector<std::unique_ptr<party>> all = everybody(folder.path);
-    const std::chrono::seconds length = length_of_run();
+    const std::chrono::seconds length = length_of_stress();
     const auto began = std::chrono::steady_clock::now();
     std::size_t kills = 0;
     for (auto second = 1s; second <= length; ++second) {
@@ -92,7 +93,7 @@ TEST_P(MixedStress, NobodyIsEverSureOfALockThatAnotherHas) {
         for (const auto& each : all)
             std::cout << "  " << each->label() << std::setw(5) << each->new_grants();
         std::cout << std::endl;
-        if (second % 15s == 10s && second + 2 * lease < length)
+        if (second % 15s == 10s && second + 2 * stress_lease < length)
             all[kills++ % all.size()]->kill_and_replace();
     }
     history told;

@@ -34,6 +34,7 @@ std::vector<std::size_t> places_allowed(std::size_t count, const std::vector<std
 
 std::vector<hold> picked(const std::vector<hold>& holds, const std::vector<std::size_t>& places) {
     std::vector<hold> some;
+    some.reserve(places.size());
     for (const std::size_t place : places)
         some.push_back(holds.at(place));
     return some;
