@@ -165,13 +165,7 @@ void channels::dropped(const std::string& name, time_point try_again_at) {
     if (found == channels_.end() || !confirmed(found->second))
         return; // what is on its way decides
     channel& where = found->second;
-    unschedule(where);
-    where.told = false;
-    where.refused = where.missed = true;
-    schedule(where, try_again_at);
-    settle(where);
-    if (where.listeners.empty())
-        want(where, false);
+    try_again(where, try_again_at);
     forget_if_idle(where);
 }
 
@@ -219,15 +213,20 @@ std::optional<net::failure> channels::refuse(const reply& error, time_point try_
         why.emplace(classify(error.text),
                     "cannot listen to " + where.name + ": " +
                         with_missing_right(error.text, missing_right(error.text, where.name)));
-        where.told = false;
-        where.refused = where.missed = true;
-        schedule(where, try_again_at);
-        settle(where);
-        if (where.listeners.empty())
-            want(where, false);
+        try_again(where, try_again_at);
     }
     forget_if_idle(where);
     return why;
+}
+
+/// It is not heard now, and asked for once more then.
+void channels::try_again(channel& where, time_point when) {
+    where.told = false;
+    where.refused = where.missed = true;
+    schedule(where, when);
+    settle(where);
+    if (where.listeners.empty())
+        want(where, false);
 }
 
 void channels::settle(channel& where) {

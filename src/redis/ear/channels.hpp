@@ -105,6 +105,7 @@ private:
     void answer(const reply& kind, const reply& name);
     std::optional<net::failure> refuse(const reply&, time_point try_again_at);
     expected next_expected();
+    void try_again(channel&, time_point when);
     static void settle(channel&);
 
     std::unordered_map<std::string, channel> channels_;
