@@ -64,7 +64,7 @@ void mouth::withdraw(request& asked) {
 }
 
 void mouth::stay_connected() {
-    if (link_.connected() || closed_)
+    if (link_.connected())
         return;
     stays_ = true;
     link_.talk();
@@ -197,7 +197,7 @@ void mouth::limit_reached(time_point now) {
         const bool sent = one->standing == request::stage::in_flight;
         one->failed = std::make_shared<const net::failure>(
             sent ? unanswered(one->deadline - one->asked_at) : unsent(*one));
-        stuck_ = stuck_ || (!sent && link_.connected());
+        stuck_ = stuck_ || !sent;
         late.push_back(one);
         pipeline_.give_up(*one);
     }
