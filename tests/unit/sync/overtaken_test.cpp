@@ -4,13 +4,15 @@
 #include "sync/release.hpp"
 #include "unit/sync/stage.hpp"
 
+#include <boost/asio/post.hpp>
+
 namespace holdfast::sync {
 namespace {
 
 class Overtaken : public on_stage {
 protected:
     actor& alice = enter({}, 1s);
-    mutex stock{alice, "stock"};
+    mutex stock{alice, "stock", deferred_release};
     lease held = taken(stock);
     said<> released;
 
@@ -73,6 +75,21 @@ TEST_F(Overtaken, ATryIsToldOnceNobodyKnowsWhatBecameOfTheRelease) {
     EXPECT_FALSE(next.value()) << "it is held until the release is repeated";
     run_for(2s);
     EXPECT_EQ(server.held_count(), 0u);
+}
+
+TEST_F(Overtaken, ATryThatComesBesideTheReleaseOfItsOwnThreadIsAdmittedBehindIt) {
+    const std::shared_ptr<engine> home = alice.inside.lock();
+    const std::shared_ptr<wire_hold> leaving = home->held_here("stock");
+    ++leaving->releases_posted;
+    said<std::optional<lease>> next;
+    stock.async_try_lock(next.handler());
+    asio::post(io, [leaving] {
+        --leaving->releases_posted;
+        release(leaving, release_handler{[](const failure&) {}});
+    });
+    settle();
+    ASSERT_TRUE(next.well());
+    EXPECT_TRUE(next.value());
 }
 
 TEST_F(Overtaken, WhoWaitsForTheReleaseMayBeCancelledAndTheClientClosed) {
