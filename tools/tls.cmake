@@ -26,7 +26,8 @@ function(holdfast_load_tls_on_demand target)
   target_sources(${target} PRIVATE "${source}")
   set_source_files_properties("${source}" TARGET_DIRECTORY ${target} PROPERTIES
     INCLUDE_DIRECTORIES "${PROJECT_SOURCE_DIR}/src"
-    COMPILE_DEFINITIONS "HOLDFAST_TLS_PLACES=${places};HOLDFAST_TLS_MODULE=\"${HOLDFAST_TLS_MODULE}\"")
+    COMPILE_DEFINITIONS
+      "HOLDFAST_TLS_PLACES=${places};HOLDFAST_TLS_MODULE=\"${HOLDFAST_TLS_MODULE}\"")
   target_link_libraries(${target} PRIVATE ${CMAKE_DL_LIBS})
   target_link_options(${target} PRIVATE LINKER:--as-needed) # or OpenSSL is linked, used or not
   add_dependencies(${target} holdfast_tls)
