@@ -4,6 +4,7 @@
 #include "redis/ear/ear.hpp"
 #include "redis/lanes/lanes.hpp"
 #include "redis/mouth/mouths.hpp"
+#include "redis/mutants.hpp"
 
 #include <boost/asio/deferred.hpp>
 
@@ -34,7 +35,8 @@ public:
                                 std::span<const argument> arguments, call_wishes wishes) override {
         const runtime::monitor::load under_way{entrance_};
         if (runtime::visit* const caller = visitor_here()) {
-            mouths_->stay_connected(); // lanes do not notice when the server goes
+            if (!planted(mutant::lanes_unwatched))
+                mouths_->stay_connected(); // lanes do not notice when the server goes
             std::optional<lanes::loan> mine{std::in_place, *lanes_};
             request asked{what, keys, arguments, wishes.answer_by};
             if (*mine && (caller->waits() || !(*mine)->may_owe_more()))
@@ -89,7 +91,7 @@ private:
                 all->cut(why);
             if (const auto all = own.lock())
                 all->cut(why);
-            if (const auto one = listening.lock())
+            if (const auto one = listening.lock(); one && !planted(mutant::ear_stays))
                 one->cut(why);
         };
     }

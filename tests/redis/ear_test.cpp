@@ -259,8 +259,25 @@ TEST_F(Ear, AsksNothingOfTheServerWhereWaitersMayHearNothingForEver) {
     poll_bound_ = duration::max();
     listen();
     settle();
-    pass(1h);
+    pass(1min);
     EXPECT_EQ(server_.count_asked("PING"), 0u);
+    EXPECT_EQ(server_.sessions.size(), 1u);
+}
+
+TEST_F(Ear, TimesBeyondCountingAreNever) {
+    how_.command_timeout = how_.connect_timeout = how_.backoff_max = duration::max();
+    how_.subscription_linger = duration::max();
+    auto& lingers = listen("lingers");
+    settle();
+    lingers.ear.reset();
+    server_.says["SUBSCRIBE"] = "-NOPERM no permissions\r\n";
+    auto& refused = listen("refused");
+    confirm(refused);
+    server_.says.erase("SUBSCRIBE");
+    listen("waits");
+    pass(24h);
+    EXPECT_EQ(server_.count_asked("SUBSCRIBE"), 3u);
+    EXPECT_EQ(server_.count_asked("UNSUBSCRIBE"), 0u);
     EXPECT_EQ(server_.sessions.size(), 1u);
 }
 

@@ -3,13 +3,15 @@
 // sockets.
 #include "node_fixture.hpp"
 #include "redis/lanes/lane.hpp"
-#include "redis/lanes/lanes.hpp"
+#include "support/eventually.hpp"
 
 #include <algorithm>
 #include <optional>
 #include <thread>
 
+#include <linux/sockios.h>
 #include <poll.h>
+#include <sys/ioctl.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -75,6 +77,18 @@ protected:
             return why.code();
         }
         return {};
+    }
+
+    std::string words_of_failure(time_point answer_by) {
+        const std::string_view keys[] = {"k"};
+        runtime::visit here{entrance_};
+        request one{holdfast::script, keys, {}, answer_by};
+        try {
+            (void)line_->ask(here, one);
+        } catch (const boost::system::system_error& why) {
+            return why.what();
+        }
+        return "none";
     }
 
     runtime::monitor entrance_{io_};
@@ -205,105 +219,82 @@ TEST_F(Lane, BelievesNothingMoreOnceItIsCondemned) {
     EXPECT_THROW((void)first.asked.take_answer(), net::failure);
 }
 
-TEST_F(Lane, WaitsNoLongerThanTheRequestsOwnLimit) {
-    const std::string_view keys[] = {"k"};
-    runtime::visit here{entrance_};
-    request hurried{holdfast::script, keys, {}, clock_.now() + 10ms};
-    const auto code_of = [&](request& one) {
-        try {
-            (void)line_->ask(here, one);
-        } catch (const boost::system::system_error& why) {
-            return why.code();
-        }
-        return error_code{};
-    };
-    EXPECT_EQ(code_of(hurried), errc::outcome_unknown);
-    request over{holdfast::script, keys, {}, clock_.now()};
-    EXPECT_EQ(code_of(over), errc::unreachable);
-}
-
-class Lanes : public on_fake_server {
-protected:
-    ~Lanes() override { all()->close(); }
-
-    const std::shared_ptr<lanes>& all() {
-        if (!all_)
-            all_ = std::make_shared<lanes>(std::make_shared<node_context>(how_, context()));
-        return all_;
-    }
-    bool wish() {
-        const lanes::loan mine{*all()};
-        settle();
-        return static_cast<bool>(mine);
-    }
-    std::size_t connections() const {
-        return static_cast<std::size_t>(std::count_if(server_.sessions.begin(),
-                                                      server_.sessions.end(),
-                                                      [](const auto& each) { return each->open; }));
-    }
-    void wish_until_there_is_one() {
-        for (int i = 0; i < 10 && !wish(); ++i) {
-        }
-    }
-
-private:
-    std::shared_ptr<lanes> all_;
-};
-
-TEST_F(Lanes, OneIsMadeForWhoAsksAgainAndAgain) {
-    EXPECT_FALSE(wish());
-    EXPECT_EQ(connections(), 0u) << "for one call there is the shared connection";
-    wish_until_there_is_one();
-    EXPECT_EQ(connections(), 1u);
-    EXPECT_TRUE(wish());
-}
-
-TEST_F(Lanes, OneIsLentToOneCallAtATime) {
-    wish_until_there_is_one();
-    const lanes::loan mine{*all()};
-    EXPECT_TRUE(mine);
-    EXPECT_FALSE(wish());
-}
-
-TEST_F(Lanes, ThereAreAsManyAsAllowed) {
-    how_.lanes_max = 1;
-    wish_until_there_is_one();
-    const lanes::loan mine{*all()};
-    for (int i = 0; i < 20; ++i)
-        EXPECT_FALSE(wish());
-    EXPECT_EQ(connections(), 1u);
-}
-
-TEST_F(Lanes, WhatNobodyUsesForTenSecondsIsClosed) {
-    wish_until_there_is_one();
-    pass(9s);
-    ASSERT_TRUE(wish());
-    pass(9s);
-    EXPECT_EQ(connections(), 1u) << "used since";
-    pass(20s);
-    EXPECT_EQ(connections(), 0u);
-}
-
-TEST_F(Lanes, ThoseToAServerThatWasLeftEndAsSoonAsNobodyUsesThem) {
-    how_.lanes_max = 2;
-    wish_until_there_is_one();
+// Between its answer's arrival and the moment at which the thread that waited for it is back
+// inside.
+TEST_F(Lane, WhatHadArrivedWhenItWasCondemnedIsNotBelievedEither) {
+    owed first{*this};
+    (void)heard();
+    error_code told;
+    std::thread asks{[&] { told = failure_of_asking(); }};
+    pollfd question{.fd = server_end_, .events = POLLIN, .revents = 0};
+    EXPECT_EQ(::poll(&question, 1, 10'000), 1);
     {
-        const lanes::loan mine{*all()};
-        wish_until_there_is_one();
-        ASSERT_EQ(connections(), 2u);
-        all()->cut({store_errc::read_only, "READONLY"});
-        settle();
-        EXPECT_EQ(connections(), 1u);
+        const runtime::visit here{entrance_};
+        say(":1\r\n:7\r\n");
+        const auto unread = [this] {
+            int bytes = 0;
+            EXPECT_EQ(::ioctl(server_end_, SIOCOUTQ, &bytes), 0);
+            return bytes;
+        };
+        EXPECT_TRUE(support::eventually([&] { return unread() == 0; }));
+        line_->condemn();
     }
+    asks.join();
+    EXPECT_EQ(told, errc::outcome_unknown);
+    EXPECT_FALSE(first.resumed) << "with an answer that belongs to nobody knows whom";
+    close();
     settle();
-    EXPECT_EQ(connections(), 0u);
+    ASSERT_TRUE(first.resumed);
+    EXPECT_THROW((void)first.asked.take_answer(), net::failure);
 }
 
-TEST_F(Lanes, OneThatTheServerClosedIsNotLent) {
-    wish_until_there_is_one();
-    server_.drop_connections();
+TEST_F(Lane, WhoWaitsIsNotKeptWaitingWhenItIsCondemned) {
+    std::string told;
+    std::thread asks{[&] { told = words_of_failure(time_point::max()); }};
+    pollfd question{.fd = server_end_, .events = POLLIN, .revents = 0};
+    EXPECT_EQ(::poll(&question, 1, 10'000), 1);
+    {
+        const runtime::visit here{entrance_};
+        line_->condemn();
+    }
+    asks.join();
+    EXPECT_THAT(told, ::testing::HasSubstr("lost")) << "and not after the usual time";
+}
+
+TEST_F(Lane, AnAnswerTooManyBreaksIt) {
+    owed first{*this};
+    say(":1\r\n:2\r\n");
+    line_->collect();
+    EXPECT_TRUE(first.resumed);
+    EXPECT_TRUE(line_->broken());
+}
+
+TEST_F(Lane, WhatCannotBeSentBreaksIt) {
+    ::shutdown(server_end_, SHUT_RDWR);
+    const owed first{*this};
+    EXPECT_TRUE(line_->broken());
+    close();
     settle();
-    EXPECT_FALSE(wish());
+    EXPECT_TRUE(first.resumed);
+}
+
+TEST_F(Lane, AnAnswerThatIsOwedForTooLongBreaksIt) {
+    owed first{*this};
+    pass(10s - 1ms);
+    line_->collect();
+    EXPECT_FALSE(line_->broken());
+    pass(1ms);
+    line_->collect();
+    EXPECT_TRUE(line_->broken());
+    close();
+    settle();
+}
+
+TEST_F(Lane, WaitsNoLongerThanTheRequestsOwnLimit) {
+    EXPECT_THAT(words_of_failure(clock_.now() + 10ms), ::testing::HasSubstr("within 10 ms"));
+    EXPECT_THAT(words_of_failure(clock_.now()), ::testing::HasSubstr("not sent"));
+    open(10ms);
+    EXPECT_THAT(words_of_failure(clock_.now() + 1s), ::testing::HasSubstr("within 10 ms"));
 }
 
 } // namespace

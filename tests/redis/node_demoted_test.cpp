@@ -136,7 +136,13 @@ TEST_F(NodeDistrusted, AnswersBehindItAreNobodysAnyMore) {
 }
 
 TEST_F(NodeDistrusted, AnAnswerOfNoConnectionHarmsNobody) {
-    ask();
+    server_.says.erase("ROLE");
+    const auto connects = ask();
+    node().distrust(redis::reply{});
+    settle();
+    EXPECT_FALSE(connects->done);
+    server_.last().muted = false;
+    server_.last().send("*1\r\n$6\r\nmaster\r\n*2\r\n$1\r\n1\r\n$1\r\n2\r\n" + server_.infos());
     node().distrust(redis::reply{});
     settle();
     EXPECT_TRUE(server_.last().open);

@@ -70,11 +70,14 @@ protected:
     }
 
     asked begin(std::string key = "k", redis::call_wishes wishes = {}) {
+        return begin_on(io_.get_executor(), std::move(key), wishes);
+    }
+    asked begin_on(const asio::any_io_executor& where, std::string key, redis::call_wishes wishes) {
         const auto made = std::make_shared<asking>();
         made->key = std::move(key);
         made->wishes = wishes;
         auto ended = [made](const std::exception_ptr& failed) { end(*made, failed); };
-        asio::co_spawn(io_, run(node(), made),
+        asio::co_spawn(where, run(node(), made),
                        asio::bind_cancellation_slot(made->cancel.slot(), ended));
         return made;
     }

@@ -95,6 +95,23 @@ TEST_F(NodeReconnected, DoubtIsCastWithin100msOfTheFirstConnectionThatIsAccepted
     EXPECT_LE(clock_.now() - accepted_at, 100ms);
 }
 
+TEST_F(NodeReconnected, AServerThatWasThereForLongIsTriedAgainSoon) {
+    how_.backoff_max = 1h;
+    server_.stop();
+    for (int i = 0; i < 24; ++i) {
+        ask();
+        pass(1h);
+    }
+    server_.start();
+    ask();
+    pass(2h);
+    server_.drop_connections();
+    settle();
+    const auto next = ask();
+    pass(3 * how_.backoff_min);
+    EXPECT_EQ(next->answer.integer, 1);
+}
+
 TEST_F(NodeReconnected, KnowsWhichServerItIsAndSinceWhenItRemembers) {
     EXPECT_EQ(node().identity().id, "");
     EXPECT_FALSE(node().identity().forgets_before);

@@ -23,6 +23,19 @@ protected:
         EXPECT_EQ(unanswered->code, errc::outcome_unknown);
         server_.says["EVALSHA"] = ":1\r\n";
     }
+    /// The connection there is takes no more, and somebody has waited for that in vain; a next one
+    /// answers.
+    void get_stuck() {
+        ask();
+        server_.last().deaf = true;
+        ask("the last one it hears");
+        long_ = ask(std::string(3'000'000, 'x'));
+        const auto behind = ask("a renewal", within(500ms));
+        pass(500ms);
+        EXPECT_EQ(behind->code, errc::unreachable);
+        EXPECT_THAT(behind->text, HasSubstr("takes no more requests"));
+    }
+    asked long_;
 };
 
 TEST_F(NodeSilent, ARequestsOwnLimitEndsItAndNoOther) {
@@ -53,6 +66,12 @@ TEST_F(NodeSilent, WhatWasNotSentUntilItsLimitWasNotCarriedOut) {
     pass(500ms);
     EXPECT_EQ(queued->code, errc::unreachable);
     EXPECT_THAT(queued->text, HasSubstr("not sent within 500 ms"));
+}
+
+TEST_F(NodeSilent, WhatComesTooLateToBeAskedIsNotSent) {
+    ask();
+    EXPECT_EQ(ask("k", within(0ms))->code, errc::unreachable);
+    EXPECT_EQ(server_.last().asked.size(), 1u);
 }
 
 TEST_F(NodeSilent, ARenewalThatWasNotAnsweredIsRepeatedOverAnotherConnection) {
@@ -102,9 +121,71 @@ TEST_F(NodeSilent, AnotherConnectionThatFallsSilentTooIsReplaced) {
     EXPECT_EQ(third->answer.integer, 1);
     ASSERT_EQ(server_.sessions.size(), 3u);
     EXPECT_FALSE(server_.sessions[1]->open);
+    EXPECT_TRUE(doubts_.empty()) << "what is held hangs on the first one";
+}
+
+TEST_F(NodeSilent, ARenewalThatWasNotEvenSentIsRepeatedOverAnotherConnection) {
+    get_stuck();
+    EXPECT_EQ(ask("again", within(500ms, true))->answer.integer, 1);
+    ASSERT_EQ(server_.sessions.size(), 2u);
+    EXPECT_FALSE(long_->done);
+    server_.sessions[0]->hear_again();
+    settle();
+    EXPECT_EQ(long_->answer.integer, 1);
+    ask("a third time", within(500ms, true));
+    EXPECT_EQ(server_.sessions[0]->asked.back().at(3), "a third time") << "for it answers again";
+}
+
+TEST_F(NodeSilent, OneThatIsLostIsNoReasonToAskOverAnother) {
+    get_stuck();
+    server_.drop_connections();
+    settle();
+    const auto again = ask("again", within(500ms, true));
+    pass(499ms);
+    EXPECT_EQ(again->answer.integer, 1);
+    EXPECT_EQ(server_.sessions.size(), 2u);
+    EXPECT_EQ(doubts_.size(), 1u) << "that is the first one, made anew";
+}
+
+TEST_F(NodeSilent, OneThatWasMadeAnewHasItsChance) {
+    holds_ = true;
+    get_stuck();
+    server_.drop_connections();
+    pass(250ms);
+    ASSERT_EQ(server_.sessions.size(), 2u);
+    EXPECT_EQ(ask("again", within(500ms, true))->answer.integer, 1);
+    EXPECT_EQ(server_.sessions.size(), 2u);
+}
+
+TEST_F(NodeSilent, BothConnectionsToAServerThatWasDemotedAreLeft) {
+    fall_silent();
+    server_.says["EVALSHA"] = "-READONLY You can't write against a read only replica.\r\n";
+    const auto refused = ask("again", within(500ms, true));
+    EXPECT_EQ(refused->code, make_error_code(store_errc::read_only));
+    EXPECT_FALSE(server_.sessions[0]->open);
+    EXPECT_FALSE(server_.sessions[1]->open);
+}
+
+TEST_F(NodeSilent, AnAnswerThatMakesNoSenseEndsTheOneItCameBy) {
+    fall_silent();
+    const auto odd = ask("again", within(500ms, true));
+    node().distrust(odd->answer);
+    settle();
+    EXPECT_TRUE(server_.sessions[0]->open);
+    EXPECT_FALSE(server_.sessions[1]->open);
+}
+
+TEST_F(NodeSilent, NoOtherConnectionIsMadeForAClientThatIsClosed) {
+    get_stuck();
+    const auto late = begin("again", within(500ms, true));
+    node().close();
+    settle();
+    EXPECT_EQ(late->code, errc::closed);
+    EXPECT_EQ(server_.sessions.size(), 1u);
 }
 
 TEST_F(NodeSilent, TheOtherConnectionIsClosedWhenItIsIdle) {
+    holds_ = true;
     fall_silent();
     ask("k", within(500ms, true));
     server_.sessions[0]->send(":1\r\n");
@@ -135,11 +216,24 @@ TEST_F(NodeSilent, TimesBeyondCountingAreNever) {
     how_.command_timeout = how_.connect_timeout = how_.backoff_max = duration::max();
     lease_time_ = duration::max();
     EXPECT_EQ(ask()->answer.integer, 1);
+    pass(24h);
+    EXPECT_EQ(server_.count_asked("ROLE"), 0u) << "to see whether it is still there";
     server_.says.erase("EVALSHA");
     const auto waits = ask();
     pass(24h);
     EXPECT_FALSE(waits->done);
     EXPECT_EQ(server_.sessions.size(), 1u);
+}
+
+TEST_F(NodeSilent, APauseBeyondCountingHasNoEnd) {
+    how_.backoff_min = how_.backoff_max = duration::max();
+    server_.stop();
+    EXPECT_EQ(ask()->code, errc::unreachable);
+    server_.start();
+    const auto next = ask();
+    pass(24h);
+    EXPECT_TRUE(server_.sessions.empty());
+    EXPECT_EQ(next->code, errc::unreachable);
 }
 
 } // namespace

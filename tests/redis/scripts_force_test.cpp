@@ -25,6 +25,14 @@ protected:
         server().command({"DEL", name_});
         server().command(words);
     }
+    static std::vector<std::string> crowd_of(int readers) {
+        std::vector<std::string> fields{"mode", "read"};
+        for (int i = 0; i < readers; ++i) {
+            fields.push_back("aaaaaaaa-0000-4000-8000-000000000001:" + std::to_string(i));
+            fields.emplace_back("1");
+        }
+        return fields;
+    }
     void queue(const std::string& owner, std::int64_t waits_until_ms) {
         server().command({"RPUSH", "redisson_lock_queue:{L}", owner});
         server().command(
@@ -93,6 +101,7 @@ TEST_P(ForceScript, WaitersOfAPlainLockAreTold) {
 }
 
 TEST_P(ForceScript, OneWaiterOfAReadLockIsTold) {
+    queue("of a fair lock", server_micros() / 1000 + 300'000);
     hash({"mode", "read", alice, "1", bob, "2"});
     EXPECT_THAT(told_by_force(), ElementsAre("redisson_rwlock:{L} 0"));
     EXPECT_FALSE(exists());
@@ -152,14 +161,15 @@ TEST_P(ForceScript, AHashThatIsNoLockIsNeverTouched) {
 }
 
 TEST_P(ForceScript, OfACrowdOfReadersSomeAreNamed) {
-    std::vector<std::string> readers{"mode", "read"};
-    for (int i = 0; i < 1'000; ++i) {
-        readers.push_back("aaaaaaaa-0000-4000-8000-000000000001:" + std::to_string(i));
-        readers.emplace_back("1");
-    }
-    hash(readers);
+    hash(crowd_of(1'000));
     EXPECT_EQ(force().items.size(), 102u);
     EXPECT_FALSE(exists());
+}
+
+TEST_P(ForceScript, ACrowdThatWouldKeepTheServerBusyIsNotLookedAt) {
+    hash(crowd_of(10'000)); // and their `mode`
+    EXPECT_TRUE(is_error(force(), "WRONGTYPE"));
+    EXPECT_TRUE(exists());
 }
 
 /// Its date is ours to move.

@@ -64,13 +64,45 @@ TEST_F(StrangeAnswers, NumbersThatMeanNothingAreStrange) {
     EXPECT_EQ(failure_of(store_.release(mine)), make_error_code(store_errc::protocol));
     answer(scripted_node::array_of({4, 0}));
     EXPECT_EQ(failure_of(inspector_.force_release("L", {})), make_error_code(store_errc::protocol));
-    EXPECT_EQ(node_.distrusted, 3);
+    answer(scripted_node::array_of({2}));
+    const hold* const held[] = {&mine};
+    EXPECT_EQ(failure_of(support::renewed(store_, held, duration{1})),
+              make_error_code(store_errc::protocol));
+    EXPECT_EQ(node_.distrusted, 4);
 }
 
 TEST_F(StrangeAnswers, AnErrorIsNoneOfThem) {
     node_.will_fail(make_error_code(errc::outcome_unknown));
     EXPECT_EQ(failure_of(store_.release({"L", alice_, lock_kind::plain})), errc::outcome_unknown);
     EXPECT_EQ(node_.distrusted, 0);
+}
+
+class Forced : public StrangeAnswers {};
+
+TEST_F(Forced, NamesWhomItIsTakenFromAndWhoIsToBeTold) {
+    answer(scripted_node::array_of({1, server_time}));
+    EXPECT_TRUE(complete(inspector_.force_release("L", "bob:1")).was_locked);
+    EXPECT_THAT(node_.asked.at(0).words,
+                ::testing::ElementsAre("bob:1", "PUBLISH", "redisson_lock__channel:{L}",
+                                       "redisson_rwlock:{L}", "redisson_lock_queue:{L}",
+                                       "redisson_lock_timeout:{L}"));
+    EXPECT_EQ(node_.asked[0].deadline, clock_.now() + node_.command_timeout());
+}
+
+TEST_F(Forced, OfWhatIsOthersTookNothingAndSaysWhoseItIs) {
+    redis::reply said = scripted_node::array_of({3, server_time});
+    said.items.push_back(text("alice:7"));
+    answer(said);
+    const forced outcome = complete(inspector_.force_release("L", "bob:1"));
+    EXPECT_FALSE(outcome.was_locked);
+    EXPECT_THAT(outcome.owners, ::testing::ElementsAre("alice:7"));
+}
+
+TEST_F(Forced, TeachesTheServersClock) {
+    answer(scripted_node::array_of({1, server_time}));
+    EXPECT_FALSE(node_.server_clock().no_later_than(clock_.now()));
+    complete(inspector_.force_release("L", {}));
+    EXPECT_TRUE(node_.server_clock().no_later_than(clock_.now()));
 }
 
 TEST_F(StrangeAnswers, AForceThatIsLateIsAskedOnceMoreAndThenFails) {

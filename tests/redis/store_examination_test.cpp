@@ -31,7 +31,8 @@ protected:
 
     /// What goes wrong with the next requests of a script, one after the other.
     std::map<std::string, std::deque<error_code>> trouble_;
-    int locks_ = 0; ///< that the server thinks are held
+    bool busy_ = false; ///< somebody else has the lock
+    int locks_ = 0;     ///< that the server thinks are held
 
 private:
     std::optional<scripted_node::outcome> served(const scripted_node::request& made) {
@@ -39,7 +40,7 @@ private:
         if (made.script == "examine_server")
             next.answer.type = redis::reply::kind::text;
         if (made.script == "lock_mutex")
-            next.answer = scripted_node::array_of({1, 0, server_time});
+            next.answer = scripted_node::array_of({busy_ ? 0 : 1, 0, server_time});
         if (made.script == "renew_leases")
             next.answer = scripted_node::array_of({1});
         if (made.script == "release_mutex")
@@ -79,9 +80,29 @@ TEST_F(Examination, ReleasesALockThatItMayHave) {
 }
 
 TEST_F(Examination, ReleasesNothingThatItCannotHave) {
-    trouble_["lock_mutex"] = {make_error_code(errc::unreachable)};
-    EXPECT_TRUE(says(examined(), severity::danger, "rights"));
-    EXPECT_EQ(asked_for("release_mutex"), 0u);
+    for (const error_code& why :
+         {make_error_code(errc::unreachable), make_error_code(errc::overloaded),
+          make_error_code(errc::closed), make_error_code(store_errc::no_permission)}) {
+        trouble_["lock_mutex"] = {why};
+        EXPECT_TRUE(says(examined(), severity::danger, "rights"));
+        EXPECT_EQ(asked_for("release_mutex"), 0u) << why;
+    }
+}
+
+TEST_F(Examination, ReleasesNobodyElsesLock) {
+    busy_ = true;
+    EXPECT_TRUE(says(examined(), severity::note, "rights"));
+    EXPECT_EQ(asked_for("renew_leases") + asked_for("release_mutex"), 0u);
+}
+
+TEST_F(Examination, DoesNotRepeatAReleaseThatIsRefused) {
+    for (const error_code& why :
+         {make_error_code(store_errc::no_permission), make_error_code(errc::closed)}) {
+        node_.asked.clear();
+        trouble_["release_mutex"] = {why};
+        EXPECT_TRUE(says(examined(), severity::danger, "rights"));
+        EXPECT_EQ(asked_for("release_mutex"), 1u) << why;
+    }
 }
 
 TEST_F(Examination, RepeatsAReleaseThatWasNotAnswered) {

@@ -46,10 +46,12 @@ TEST(RedisOptions, EachObjectionNamesItsField) {
                 HasSubstr("command_timeout"));
     EXPECT_THAT(objection_to([](options& o) { o.command_timeout = duration::max(); }),
                 HasSubstr("command_timeout"));
+    EXPECT_THAT(objection_to([](options& o) { o.backoff_min = duration{0}; }),
+                HasSubstr("backoff_min is 0 ms"));
     EXPECT_THAT(objection_to([](options& o) { o.backoff_min = duration{5'000}; }),
-                HasSubstr("backoff_min"));
-    EXPECT_THAT(objection_to([](options& o) { o.backoff_max = duration{0}; }),
-                HasSubstr("backoff_max"));
+                HasSubstr("backoff_min is longer than backoff_max"));
+    EXPECT_THAT(objection_to([](options& o) { o.backoff_max = duration::max(); }),
+                HasSubstr("backoff_max is 9223372036854775807 ms"));
     EXPECT_THAT(objection_to([](options& o) { o.subscription_linger = duration{-1}; }),
                 HasSubstr("subscription_linger is -1 ms; allowed are 0 ms to 1 day"));
     EXPECT_THAT(objection_to([](options& o) { o.lanes_max = 1001; }), HasSubstr("lanes_max"));

@@ -127,6 +127,16 @@ TEST_F(RedisStore, ANameThatIsRefusedTakesNoOtherWithIt) {
     EXPECT_EQ(node_.asked.size(), 5u + 2 * 20);
 }
 
+TEST_F(RedisStore, WhateverARefusalIsCalledItMayBeAboutOneName) {
+    for (const store_errc why :
+         {store_errc::no_permission, store_errc::wrong_type, store_errc::other}) {
+        refuse_names({"L1"}, make_error_code(why));
+        support::renewal_record said{3};
+        complete(store_.renew(holds(3), {.lease_time = duration{30'000}}, said));
+        EXPECT_TRUE(said.said[0] && said.failures[1] && said.said[2]) << make_error_code(why);
+    }
+}
+
 TEST_F(RedisStore, ARefusalIsPursuedWithABoundedNumberOfRequests) {
     std::set<std::string> all;
     for (int i = 0; i < 100; ++i)

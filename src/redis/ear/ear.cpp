@@ -2,6 +2,7 @@
 #include "redis/ear/ear.hpp"
 
 #include "net/later.hpp"
+#include "redis/mutants.hpp"
 
 #include <algorithm>
 #include <utility>
@@ -85,8 +86,9 @@ void ear::connected(const introduction&) {
 
 time_point ear::idle_until() const {
     // A waiter that hears nothing asks by itself that often, so there is no hurry to know.
-    return net::later(last_heard_,
-                      std::max(context_->how.command_timeout, context_->home.poll_bound));
+    const duration longest = std::max(context_->how.command_timeout, context_->home.poll_bound);
+    return planted(mutant::ear_counts_over) ? last_heard_ + longest
+                                            : net::later(last_heard_, longest);
 }
 
 time_point ear::next_limit() const {

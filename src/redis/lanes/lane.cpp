@@ -2,6 +2,7 @@
 #include "redis/lanes/lane.hpp"
 
 #include "net/later.hpp"
+#include "redis/mutants.hpp"
 #include "redis/wire/classify.hpp"
 
 #include <boost/asio/post.hpp>
@@ -81,7 +82,7 @@ reply lane::ask(runtime::visit& caller, request& asked) {
 
 duration lane::patience_for(const request& asked) const {
     const duration patience = context_.how.command_timeout;
-    if (asked.answer_by == time_point::max())
+    if (asked.answer_by == time_point::max() || planted(mutant::lane_limit_ignored))
         return patience;
     const time_point now = context_.home.time.now();
     if (asked.answer_by <= now)
@@ -94,7 +95,7 @@ void lane::exchange(runtime::visit& caller, duration patience) {
     caller.outside(socket_, [this, patience]() noexcept { talk(patience); });
     outbox_.clear();
     give_out();
-    if (answer_ && !condemned_)
+    if (answer_ && (!condemned_ || planted(mutant::condemned_believed)))
         return;
     broken_ = true;
     if (failed_)
@@ -104,7 +105,8 @@ void lane::exchange(runtime::visit& caller, duration patience) {
 
 /// What an answer is to who asked.
 void lane::finish(request& asked, reply& said, time_point sent_at) {
-    if (said.type == reply::kind::error && tells_of_demotion(said.text) && context_.leave_server)
+    if (said.type == reply::kind::error && tells_of_demotion(said.text) && context_.leave_server &&
+        !planted(mutant::demotion_ignored_by_lane))
         context_.leave_server({classify(said.text), said.text});
     asked.answer = std::move(said);
     asked.answer.sent_at = sent_at;

@@ -4,6 +4,7 @@
 #include "net/background.hpp"
 #include "net/later.hpp"
 #include "redis/link/establish.hpp"
+#include "redis/mutants.hpp"
 
 #include <boost/asio/post.hpp>
 
@@ -118,14 +119,14 @@ void lanes::cut(const net::failure& why) {
     if (opening_)
         opening_->cut(why);
     for (entry& each : all_)
-        each.leaves = true;
+        each.leaves = !planted(mutant::lanes_stay);
     sweep_soon();
 }
 
 void lanes::distrust(const reply& said) {
     const auto found = std::find_if(all_.begin(), all_.end(),
                                     [&](const entry& each) { return each.line->gave(said); });
-    if (closed_ || found == all_.end())
+    if (closed_ || found == all_.end() || planted(mutant::odd_lane_kept))
         return;
     found->line->condemn();
     found->leaves = true;

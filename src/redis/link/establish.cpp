@@ -4,6 +4,7 @@
 #include "net/credentials.hpp"
 #include "net/later.hpp"
 #include "net/time_limit.hpp"
+#include "redis/mutants.hpp"
 
 #include <utility>
 
@@ -26,7 +27,7 @@ asio::awaitable<void> shake_hands(node_context& context, purpose what_for, conne
         greeting.judge(answer);
     }
     told = greeting.told();
-    if (told.shown)
+    if (told.shown && !planted(mutant::clock_not_learnt))
         line.server_clock()->learn(sent_at, context.home.time.now(), *told.shown);
 }
 
@@ -41,6 +42,8 @@ net::failure present_trouble() {
     } catch (const std::exception& why) {
         return {errc::unreachable, why.what()};
     } catch (...) {
+        if (planted(mutant::provider_unwinds))
+            throw;
         return {errc::unreachable, "an exception that is no std::exception"};
     }
 }

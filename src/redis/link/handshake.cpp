@@ -2,6 +2,7 @@
 #include "redis/link/handshake.hpp"
 
 #include "net/failure.hpp"
+#include "redis/mutants.hpp"
 #include "redis/wire/classify.hpp"
 #include "redis/wire/composer.hpp"
 #include "redis/wire/info.hpp"
@@ -157,7 +158,7 @@ void handshake::judge_answer(step asked, const reply& answer) {
     if (answer.type != (wants_array ? kind::array : wants_text ? kind::text : kind::status))
         throw net::failure{store_errc::protocol,
                            "an unexpected answer to " + std::string{awaited()}};
-    if (asked == step::ask_role && is_replica(answer))
+    if (asked == step::ask_role && is_replica(answer) && !planted(mutant::replica_accepted))
         throw net::failure{store_errc::read_only, "ROLE: it is a replica, which grants no locks"};
     if (asked == step::ask_role)
         told_.tells_role = true;

@@ -3,6 +3,7 @@
 
 #include "net/background.hpp"
 #include "net/later.hpp"
+#include "redis/mutants.hpp"
 
 #include <boost/asio/post.hpp>
 #include <boost/asio/use_awaitable.hpp>
@@ -62,7 +63,7 @@ asio::awaitable<void> link::keep_connected(std::shared_ptr<void>) {
 
 void link::pause() {
     duration length = backoff_.next(home_.random());
-    if (home_.holds_any && home_.holds_any())
+    if (home_.holds_any && home_.holds_any() && !planted(mutant::long_pause))
         length = std::min(length, pause_max_while_holding);
     not_before_ = net::later(home_.time.now(), length);
 }

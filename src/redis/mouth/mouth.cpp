@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "redis/mouth/mouth.hpp"
 
+#include "redis/mutants.hpp"
 #include "redis/wire/classify.hpp"
 
 #include <boost/asio/associated_cancellation_slot.hpp>
@@ -38,7 +39,8 @@ asio::awaitable<reply> mouth::ask(const script& what, request::names_list keys,
 void mouth::admit(const call_wishes& wishes) const {
     if (closed_)
         throw net::failure{errc::closed, context_->address + ": the client is closed"};
-    if (!wishes.reserved && pipeline_.size() >= context_->how.requests_max)
+    if ((!wishes.reserved || planted(mutant::no_room_is_kept)) &&
+        pipeline_.size() >= context_->how.requests_max)
         throw net::failure{errc::overloaded, context_->address + ": " +
                                                  std::to_string(pipeline_.size()) +
                                                  " requests wait already"};
@@ -64,7 +66,7 @@ void mouth::withdraw(request& asked) {
 }
 
 void mouth::stay_connected() {
-    if (link_.connected() || closed_)
+    if (link_.connected())
         return;
     stays_ = true;
     link_.talk();
@@ -88,8 +90,9 @@ void mouth::connected(const introduction& told) {
 // What was kept may be gone, and whoever holds it is to know as soon as that can be known.
 void mouth::meet(const introduction& told) {
     const portrait::meeting which = portrait_.meet(told, last_heard_);
-    const bool urgent = which == portrait::meeting::other_or_unknown;
-    if (which != portrait::meeting::first && context_->home.doubt)
+    const bool urgent =
+        which == portrait::meeting::other_or_unknown && !planted(mutant::never_urgent);
+    if (which != portrait::meeting::first && context_->home.doubt && !planted(mutant::no_doubt))
         context_->home.doubt({}, urgent);
 }
 
@@ -116,7 +119,8 @@ void mouth::hear(reply& answer, time_point received_at) {
         throw net::failure{store_errc::protocol, "an answer that nobody asked for"};
     last_heard_ = received_at;
     stuck_ = false;
-    judge(answer, written->what);
+    if (written->asker || !planted(mutant::late_demotion_ignored))
+        judge(answer, written->what);
     if (!written->asker)
         return; // to a PING, or too late: no reason to think ill of the connection
     request& asker = *written->asker;
@@ -137,8 +141,10 @@ void mouth::hear(reply& answer, time_point received_at) {
 /// Behind a name, or a proxy, another server is the primary by now: this connection stays where it
 /// is, and would be refused everything for ever.
 void mouth::judge(const reply& answer, question what) {
-    const bool refused = answer.type == reply::kind::error && tells_of_demotion(answer.text);
-    const bool demoted = what == question::role && is_replica(answer);
+    const bool refused = answer.type == reply::kind::error && tells_of_demotion(answer.text) &&
+                         !planted(mutant::demotion_ignored);
+    const bool demoted =
+        what == question::role && is_replica(answer) && !planted(mutant::role_ignored);
     if (!context_->leave_server || (!refused && !demoted))
         return;
     if (demoted)
@@ -170,13 +176,15 @@ void mouth::end(const std::vector<request*>& all, const net::failure& why) {
 
 void mouth::connection_failed(const net::failure& why) {
     trouble_ = why;
-    stays_ = false; // once is enough: whoever asks next tries again
+    if (!planted(mutant::stays_for_ever))
+        stays_ = false; // once is enough: whoever asks next tries again
     end(pipeline_.drop_queued(), why);
 }
 
 void mouth::connection_lost(const net::failure& why) {
     trouble_ = why;
-    portrait_.lost(context_->home.time.now());
+    if (!planted(mutant::outage_forgets))
+        portrait_.lost(context_->home.time.now());
     const bool garbage = why.code() == store_errc::protocol;
     end(pipeline_.drop_written(),
         {garbage ? why.code() : make_error_code(errc::outcome_unknown), why.text()});
@@ -197,7 +205,7 @@ void mouth::limit_reached(time_point now) {
         const bool sent = one->standing == request::stage::in_flight;
         one->failed = std::make_shared<const net::failure>(
             sent ? unanswered(one->deadline - one->asked_at) : unsent(*one));
-        stuck_ = stuck_ || (!sent && link_.connected());
+        stuck_ = stuck_ || (!sent && !planted(mutant::never_stuck));
         late.push_back(one);
         pipeline_.give_up(*one);
     }

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "redis/mouth/mouths.hpp"
 
+#include "redis/mutants.hpp"
+
 #include <utility>
 
 namespace holdfast::redis {
@@ -10,23 +12,23 @@ mouths::mouths(std::shared_ptr<node_context> context)
     , first_{std::make_shared<mouth>(context_, purpose::commands)} {}
 
 mouth& mouths::pick(const call_wishes& wishes) {
-    if (!wishes.elsewhere || closed_ || !first_->silent())
+    if (!wishes.elsewhere || closed_ || !first_->silent() || planted(mutant::never_elsewhere))
         return *first_;
     if (!spare_)
         spare_ = std::make_shared<mouth>(context_, purpose::more_commands);
-    else if (spare_->silent())
+    else if (spare_->silent() && !planted(mutant::silent_spare_kept))
         spare_->cut({errc::outcome_unknown, context_->address + " does not answer here either"});
     return *spare_;
 }
 
 void mouths::cut(const net::failure& why) {
     first_->cut(why);
-    if (spare_)
+    if (spare_ && !planted(mutant::spare_stays))
         spare_->cut(why);
 }
 
 void mouths::distrust(const reply& said, const net::failure& why) {
-    if (first_->gave(said))
+    if (first_->gave(said) && !planted(mutant::distrust_ignored))
         first_->cut(why);
     if (spare_ && spare_->gave(said))
         spare_->cut(why);

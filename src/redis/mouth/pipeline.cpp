@@ -2,6 +2,7 @@
 #include "redis/mouth/pipeline.hpp"
 
 #include "net/later.hpp"
+#include "redis/mutants.hpp"
 
 #include <algorithm>
 #include <iterator>
@@ -11,7 +12,7 @@ namespace holdfast::redis {
 void pipeline::ask(request& asked, time_point now, duration patience) {
     const time_point usual = net::later(now, patience);
     asked.asked_at = now;
-    asked.deadline = std::min(usual, asked.answer_by);
+    asked.deadline = planted(mutant::limit_ignored) ? usual : std::min(usual, asked.answer_by);
     asked.hurried = asked.answer_by < usual;
     asked.ordinal = ++asked_;
     asked.standing = request::stage::queued;
@@ -74,7 +75,7 @@ void pipeline::forget(request& asked) {
 }
 
 void pipeline::give_up(request& asked) {
-    if (asked.standing == request::stage::in_flight) {
+    if (asked.standing == request::stage::in_flight && !planted(mutant::silence_forgotten)) {
         written_[asked.slot - first_slot_].given_up = true;
         ++given_up_;
     }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "store/redis/inspector.hpp"
 
+#include "redis/mutants.hpp"
 #include "store/redis/lock_finder.hpp"
 #include "store/redis/lock_states.hpp"
 #include "store/redis/names.hpp"
@@ -66,6 +67,8 @@ asio::awaitable<forced> lock_inspector::force_release(lock_name name, std::strin
     forced outcome;
     const ask nobody{std::move(name), {}, lock_kind::plain};
     remote::attempts::sender send = [&](time_point deadline) {
+        if (planted(mutant::force_has_no_time))
+            deadline = time_point::max();
         return force(nobody.name, only_from, server_deadline{deadline}, outcome);
     };
     // As a look with all of the time limit: what comes late did nothing.

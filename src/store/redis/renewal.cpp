@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "store/redis/renewal.hpp"
 
+#include "redis/mutants.hpp"
 #include "store/redis/replies.hpp"
 #include "store/redis/scripts.hpp"
 
@@ -48,8 +49,10 @@ std::string client_part(const owner_id& owner) {
 /// Whether a refusal may be about one of the names alone: the user may not touch it, or it lives
 /// elsewhere ("non local key"). Others are about the server or its user, and would be repeated.
 bool is_about_a_name(const boost::system::system_error& why) {
+    if (planted(mutant::refusal_takes_all))
+        return false;
     return why.code() == store_errc::no_permission || why.code() == store_errc::other ||
-           why.code() == store_errc::wrong_type;
+           why.code() == store_errc::wrong_type || planted(mutant::refusal_pursued);
 }
 
 std::vector<bool> held_in(const reply& said, std::size_t holds) {
@@ -148,7 +151,9 @@ private:
         }
         const call_wishes wishes{
             .answer_by = how_.answer_by, .elsewhere = how_.elsewhere, .reserved = true};
-        const reply said = co_await server_.call(scripts::renew_leases, names, arguments, wishes);
+        const reply said =
+            co_await server_.call(scripts::renew_leases, names, arguments,
+                                  planted(mutant::wishes_not_told) ? call_wishes{} : wishes);
         const auto read = [&some](const reply& all) { return held_in(all, some.count); };
         co_return checked(server_, said, read);
     }

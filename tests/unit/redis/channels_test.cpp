@@ -216,6 +216,25 @@ TEST_F(Channels, ARefusedUnsubscriptionIsNoMatter) {
     EXPECT_EQ(all_.size(), 0u);
 }
 
+TEST_F(Channels, OneThatTheServerEndsWhileItLingersIsForgotten) {
+    listen(a_);
+    all_.remove(a_, at(5000));
+    answer("unsubscribe", "ch");
+    EXPECT_EQ(all_.size(), 0u);
+    EXPECT_FALSE(all_.next_due());
+}
+
+TEST_F(Channels, OneThatTheServerEndsWhileItIsAskedForIsDecidedByTheAnswer) {
+    all_.connected();
+    all_.add(a_, "ch");
+    tells();
+    answer("unsubscribe", "ch");
+    EXPECT_FALSE(all_.next_due());
+    answer("subscribe", "ch");
+    EXPECT_TRUE(channels::confirmed(*a_.where));
+    EXPECT_EQ(tells(), "");
+}
+
 TEST_F(Channels, AnswersInAnotherOrderMakeNoSense) {
     all_.connected();
     all_.add(a_, "ch");
