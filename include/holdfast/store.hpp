@@ -294,6 +294,11 @@ struct store_context {
 
     /// Whether this client holds anything: then try more often to reconnect. On the executor.
     std::function<bool()> holds_any{};
+
+    /// A loop of the store's own keeps the result while it may wait on an alarm: the client's
+    /// close() completes after that, since the clock may end then. Call it on the executor, and
+    /// let go of the result there. Empty: nobody waits.
+    std::function<std::shared_ptr<void>()> at_work{};
 };
 
 using store_factory = std::function<std::unique_ptr<store>(store_context)>;
