@@ -52,7 +52,8 @@ protected:
 
     asio::io_context io_;
     runtime::real_clock clock_{io_.get_executor()};
-    const store_context home_{.executor = io_.get_executor(), .time = clock_, .random = {}};
+    const store_context home_{
+        .executor = io_.get_executor(), .time = clock_, .random = {}, .label = {}, .tell = {}};
     tcp::acceptor acceptor_{io_, {asio::ip::address_v4::loopback(), 0}};
     options how_;
 };
