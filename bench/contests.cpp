@@ -85,6 +85,13 @@ std::vector<contest> contests() {
                        .yardstick = redisson_reentry,
                        .wanted = {{"", {.ratio = 1000}}},
                        .what = &re_entries}),
+        {.name = "run",
+         .at_once = 1,
+         .ours = holdfast_commands,
+         .yardstick = flock_commands,
+         .wanted = {{".p50", {.ratio = 2}}},
+         .what = &commands,
+         .way = transport::tcp_loopback},
     };
 }
 

@@ -50,6 +50,10 @@ made holdfast_gate(const arena&);
 made bare_hand_off(const arena&);
 made holdfast_reentry(const arena&);
 
+// From the shell: a process for each lock that is taken. They throw `not_here`.
+made holdfast_commands(const arena&);
+made flock_commands(const arena&);
+
 // Redisson, over TCP alone; the first one of a run starts the JVM. They throw `not_here`.
 made redisson_threads(const arena&);
 made redisson_async(const arena&);

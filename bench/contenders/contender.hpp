@@ -28,6 +28,9 @@ public:
 
     /// Of the process that does the work.
     virtual double cpu_seconds() const { return own_cpu_seconds(); }
+
+    /// Of one that starts processes: what such a process occupied while it held the lock.
+    virtual double memory_kb() const { return 0; }
 };
 
 } // namespace holdfast::bench

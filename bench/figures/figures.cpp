@@ -38,6 +38,13 @@ const discipline server_time = {
     {"", "us/pair", better::lower, &turn::server_cpu_us},
 };
 
+const discipline commands = {
+    {"", "commands/s", better::higher, &turn::per_second},
+    {".p50", "us", better::lower, &turn::p50_us},
+    {".p99", "us", better::lower, &turn::p99_us},
+    {".memory", "KB while held", better::lower, &turn::memory_kb},
+};
+
 namespace {
 
 bool is_met(better best, double limit, double value) {

@@ -13,6 +13,7 @@ struct turn {
     double p50_us, p99_us; ///< of one
     double client_cpu_us;  ///< per one: the contender's process, and the kernel's work for it
     double server_cpu_us;  ///< per one: by the server's own accounts
+    double memory_kb;      ///< of one that is a process
 };
 
 /// Two turns that are neighbours in time.

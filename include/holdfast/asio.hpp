@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The one place that says which Asio the library is built on.
+// The only file that selects the Asio that the library is built on.
 #pragma once
 
 #include <holdfast/export.hpp>
@@ -18,12 +18,12 @@ using boost::system::error_condition;
 
 namespace detail {
 /// Asio's types are part of the interface, so a program must use the Boost that the library was
-/// built with. If it does not, the linker says so: undefined `built_with_boost<...>::check()`.
+/// built with. If it does not, the linker reports an undefined `built_with_boost<...>::check()`.
 template <int Version>
 struct HOLDFAST_EXPORT built_with_boost {
     static void check() noexcept;
 };
-/// Asks for it in every file that uses the library, and costs it a pointer.
+/// Refers to it in every file that uses the library. It costs each file one pointer.
 [[gnu::used]] static constexpr void (*checks_boost)() noexcept =
     &built_with_boost<BOOST_VERSION>::check;
 } // namespace detail

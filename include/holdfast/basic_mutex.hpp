@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The verbs that all exclusive locks share. Include the lock you want instead: mutex.hpp,
-// recursive_mutex.hpp.
+// The verbs that all exclusive locks share. Include the header of the lock that you want instead:
+// mutex.hpp, recursive_mutex.hpp.
 #pragma once
 
 #include <holdfast/client.hpp>
@@ -16,14 +16,13 @@ class lock_object;
 enum class recursion { refused, counted };
 } // namespace sync
 
-/// For a lock whose release is not waited for: its unlock() returns when the request is on its way,
-/// which makes a pair of lock() and unlock() almost twice as fast. Whoever is told then that it was
-/// released may still find it held for a moment. The next attempt at that lock in the same client
-/// comes behind the release, whichever way each of them goes to the server: where it cannot follow
-/// on the same connection, it waits for the release's answer (a command timeout at most),
-/// `try_lock` too. The release is repeated until it is acknowledged, and close() waits for it; what
-/// goes wrong with it the observer hears. A lease that is known to be lost is still told by
-/// unlock().
+/// For a lock whose unlock() does not wait: it returns when the release is on its way to the store.
+/// A pair of lock() and unlock() is then almost twice as fast. After unlock() has returned, others
+/// may still find the lock held for a moment. The next attempt at that lock in the same client
+/// always comes behind the release: if it cannot follow on the same connection, it waits for the
+/// release's answer (a command timeout at most), `try_lock` too. The release is repeated until it
+/// is acknowledged or the lease has ended; close() waits for it, and errors go to the observer.
+/// unlock() still reports a lease that is known to be lost.
 struct deferred_release_t {
     explicit deferred_release_t() = default;
 };
@@ -34,7 +33,7 @@ enum class ending { waited_for, deferred };
 } // namespace sync
 
 namespace detail {
-/// How one acquisition shall go. A patience of zero or less is one attempt.
+/// How to acquire. A patience of zero or less is one attempt.
 struct wish {
     duration patience = duration::max();
     std::optional<lease_time> lease{}; ///< given: the hold has that length and is not renewed
@@ -44,28 +43,31 @@ using lease_handler = asio::any_completion_handler<void(error_code, lease)>;
 using maybe_lease_handler = asio::any_completion_handler<void(error_code, std::optional<lease>)>;
 } // namespace detail
 
-/// *Lockable* and *TimedLockable*, with asynchronous twins and the questions one may ask.
+/// *Lockable* and *TimedLockable*, with asynchronous twins, and questions about the lock.
 ///
 /// Every acquiring verb has an overload with a `lease_time`: then the hold has that length and is
-/// not renewed, as Redisson's `lock(leaseTime)`. Without one it has the lock's lease time and is
-/// renewed until it is released.
+/// not renewed, as with Redisson's `lock(leaseTime)`. Without one it has the lock's lease time and
+/// is renewed until it is released.
 ///
-/// Whoever waits is woken by the release. Nothing depends on that message: a waiter also asks when
-/// the holder's lease ends, and at least every `poll_bound`. A wait survives a store that cannot be
-/// reached for `unavailable_patience`. Local waiters are served in order of arrival; between
-/// processes there is no order.
+/// The release wakes the waiters. Nothing depends on that message: a waiter also asks when the
+/// holder's lease ends, and at least every `poll_bound`. While the store cannot be reached, a wait
+/// goes on for `unavailable_patience`. Waiters of one client are served in order of arrival;
+/// between processes there is no order.
 ///
 /// *Blocking verbs* tie the hold to the calling thread. They throw `boost::system::system_error`:
-/// `unreachable`, `refused`, `outcome_unknown` (nothing is held that is not released in the
+/// `unreachable`, `refused`, `outcome_unknown` (a lock that may have been taken is released in the
 /// background), `closed`, `forked`, `overloaded`, `would_deadlock` (called on the client's
-/// executor), `invalid_argument` (the lease time), `operation_aborted` (the stop token).
-/// On an executor that nobody runs, or that is stuck, they return two seconds after their patience,
-/// a second or two after the stop request, and two after `release_patience`: `unreachable` if
-/// nothing was begun, else `outcome_unknown`. When it runs again the call is cancelled, what it had
-/// got is given back, and a release is sent. Only `lock()` waits for such an executor, for ever.
-/// *Asynchronous verbs* complete with a `lease` that owns the hold, and with the same codes.
-/// Cancellation (terminal, partial and total alike): at any point, completes at once with
-/// `operation_aborted`; what may have been taken is released in the background.
+/// executor), `invalid_argument` (the lease time), `operation_aborted` (the stop token),
+/// `clock_unstable`, `lease_lost` (this thread's hold is lost; or answers took longer than the
+/// lease).
+/// If nobody runs the client's executor, or it is stuck, a verb returns two seconds after its
+/// patience, one or two seconds after a stop request, and unlock() two seconds after
+/// `release_patience`. The code is `unreachable` if an attempt to lock had not begun, else
+/// `outcome_unknown`. When the executor runs again, the call is cancelled, a lock that it got is
+/// given back, and unlock() sends its release. Only `lock()` without a stop request waits for ever.
+/// *Asynchronous verbs* complete with a `lease` that owns the hold, and with the same codes. They
+/// can be cancelled at any point (terminal, partial and total alike): they complete at once with
+/// `operation_aborted`, and a lock that may have been taken is released in the background.
 ///
 /// Thread safety: every member may be called from any thread.
 class HOLDFAST_EXPORT basic_mutex {
@@ -76,7 +78,7 @@ public:
     basic_mutex(const basic_mutex&) = delete;
     basic_mutex& operator=(const basic_mutex&) = delete;
 
-    /// Returns holding the lock, or throws.
+    /// Returns with the lock held, or throws.
     void lock(std::stop_token cancel = {}) { (void)take({.cancel = std::move(cancel)}); }
     void lock(lease_time lease, std::stop_token cancel = {}) {
         (void)take({.lease = lease, .cancel = std::move(cancel)});
@@ -88,9 +90,9 @@ public:
         return take({.patience = duration::zero(), .lease = lease});
     }
 
-    /// At least one attempt, and more until `patience` is over; false then. It may return late by
-    /// two command timeouts if the server stalls (three behind a deferred release), and never holds
-    /// the lock when it returns false.
+    /// At least one attempt, and more until `patience` is over. False: it was over, and the lock is
+    /// not held. If the server stalls, it may return up to two command timeouts late (three behind
+    /// a deferred release).
     template <typename Rep, typename Period>
     [[nodiscard]] bool try_lock_for(length<Rep, Period> patience, std::stop_token cancel = {}) {
         return take({.patience = detail::saturate(patience, detail::rounding::up),
@@ -104,7 +106,7 @@ public:
                      .cancel = std::move(cancel)});
     }
 
-    /// On any clock; the time left is read once. `time_point::max()` means no limit.
+    /// On any clock; the time that is left is read once. `time_point::max()` means no limit.
     template <typename Clock, typename Duration>
     [[nodiscard]] bool try_lock_until(std::chrono::time_point<Clock, Duration> deadline,
                                       std::stop_token cancel = {}) {
@@ -116,12 +118,13 @@ public:
         return try_lock_for(detail::patience_until(deadline), lease, std::move(cancel));
     }
 
-    /// Releases this thread's hold. Cannot throw, since std::lock_guard calls it in a destructor;
-    /// what goes wrong the observer hears, and unlocking what this thread never held is an
-    /// assertion in debug builds. `unlock(ec)` reports: `lease_lost` (somebody else may have had
-    /// the lock already), `not_owner`, `closed`, `forked`, or a failure of the store when it was
-    /// not acknowledged within `release_patience`, or the server said no: then it is repeated in
-    /// the background, and this thread holds nothing any more.
+    /// Releases this thread's hold. It cannot throw, since std::lock_guard calls it in a
+    /// destructor: errors go to the observer, and in debug builds an assertion fails if this thread
+    /// does not hold the lock. `unlock(ec)` reports `lease_lost` (somebody else may have had the
+    /// lock already), `not_owner`, `closed`, `forked`, `would_deadlock` (it is released without
+    /// waiting), or a failure of the store: the release was not acknowledged within
+    /// `release_patience`, or the server refused it. Then it is repeated in the background, and
+    /// this thread holds nothing any more.
     void unlock() noexcept;
     void unlock(error_code&) noexcept;
 
@@ -134,7 +137,7 @@ public:
         return initiate_lock({.lease = lease}, std::forward<Token>(token));
     }
 
-    // Complete with nothing, and no error, if the lock is still busy.
+    // They complete without a lease and without an error if the lock is still busy.
     template <asio::completion_token_for<void(error_code, std::optional<lease>)> Token>
     auto async_try_lock(Token&& token) {
         return initiate_try_lock({.patience = duration::zero()}, std::forward<Token>(token));
@@ -170,17 +173,17 @@ public:
                                   std::forward<Token>(token));
     }
 
-    // Questions about this thread: answered here, without a message. A lost hold is none.
+    // Questions about this thread, answered without a message. A lost hold does not count.
     [[nodiscard]] bool is_held_by_this_thread() const;
     [[nodiscard]] std::size_t hold_count() const;
 
-    // Questions to the store, about whoever holds it, a JVM too. The answer may be old when it
-    // arrives. They throw as the acquiring verbs do.
+    // Questions to the store about any holder, a JVM too. The answer may be old when it arrives.
+    // They throw as the acquiring verbs do. The asynchronous ones cannot be cancelled.
     [[nodiscard]] bool is_locked() const;
-    /// Nothing if the lock is free; `duration::max()` if the lease has no end.
+    /// Empty if the lock is free; `duration::max()` if the lease has no end.
     [[nodiscard]] std::optional<duration> remaining_lease() const;
-    /// Takes the lock away from whoever holds it and wakes the waiters. False: it was free. The
-    /// holder learns of it at once if it is in this client, else at its next renewal.
+    /// Takes the lock away from its holder, and wakes the waiters. False: it was free. A holder in
+    /// this client is notified at once (`lost()`), another one at its next renewal.
     bool force_unlock();
 
     template <asio::completion_token_for<void(error_code, bool)> Token>
@@ -205,7 +208,7 @@ protected:
                 sync::ending = sync::ending::waited_for);
     ~basic_mutex();
 
-    /// A second `lease` on the hold that `outer` has, without a message.
+    /// Completes with a second `lease` on that hold, without a message.
     static void start_share(std::shared_ptr<sync::lock_object>, std::shared_ptr<sync::wire_hold>,
                             detail::lease_handler);
     const std::shared_ptr<sync::lock_object>& object() const noexcept { return lock_; }

@@ -18,70 +18,72 @@ namespace sync {
 class engine;
 } // namespace sync
 
-/// What the locks of a process share: the way to the store, an identity there, the renewal of
-/// holds, the queues of local waiters. One per store and process is enough for any number of locks
-/// and threads.
+/// The part that the locks of a process share: the way to the store, an identity there, the renewal
+/// of holds, the queues of local waiters. One per store and process is enough for any number of
+/// locks and threads.
 ///
 ///     holdfast::client client{"redis://127.0.0.1:6379"};
 ///
-/// Connects when it is first asked for something. Locks and leases may outlive it; they answer
-/// `errc::closed` then. After fork() the child's copies of them answer `errc::forked`, and their
-/// destructors touch nothing; a client that the child makes works. What forks on the client's own
-/// thread (a handler, an observer, a stop callback) must not return there in the child.
-/// Thread safety: every member may be called from any thread, but for the destructor.
+/// It connects when it is first asked for something. Locks and leases may outlive it; they then
+/// fail with `errc::closed`. After fork(), the copies in the child fail with `errc::forked`, and
+/// their destructors do nothing; a client that the child makes works. Code that forks on the
+/// client's own thread (a handler, an observer, a stop callback) must not return there in the
+/// child. Thread safety: every member may be called from any thread, except the destructor.
 class HOLDFAST_EXPORT client {
 public:
-    /// With a background thread of its own, on which handlers without an executor, observers and
-    /// stop callbacks run. Throws `errc::invalid_argument` with the reason, and sends nothing.
+    /// With a background thread of its own: handlers without an executor, observers and stop
+    /// callbacks run there. Throws `errc::invalid_argument` with the reason; nothing is sent.
     explicit client(std::string_view url)
         : client{with_url(url)} {}
-    explicit client(const char* url) ///< null, as of a variable that is not set, is refused
+    explicit client(const char* url) ///< refuses null (a variable that is not set)
         : client{with_url(url)} {}
     explicit client(std::nullptr_t) = delete; ///< name a server: client{"redis://127.0.0.1:6379"}
     explicit client(options how)
         : client{own_thread{}, std::move(how)} {}
 
     /// On the user's executor (which may have many threads), and with the machine's clock.
-    /// When `close()` or `async_close` has completed, the client, its locks and its leases use the
-    /// executor no more, and it may be destroyed before them: blocking verbs throw `closed` at
-    /// once, and only the handler of an asynchronous verb that is begun after that is still called
-    /// through it. An executor that is destroyed without a close is let go of likewise, but what
-    /// was held then ends with its lease. Blocking calls made on a thread that
-    /// runs it fail `would_deadlock` where that can be told; do not make them there.
+    /// When `close()` or `async_close` has completed, the client, its locks and its leases do not
+    /// use the executor any more, and it may be destroyed before them. Blocking verbs then throw
+    /// `closed` at once. Only an asynchronous verb that is begun after that still calls its handler
+    /// through the executor. The executor may also be destroyed without a close: the client lets go
+    /// of it in the same way, and the locks that were held end with their leases. Blocking calls on
+    /// a thread that runs the executor fail with `would_deadlock` if the client can detect that; do
+    /// not make them there.
     client(asio::any_io_executor executor, options how);
 
     /// With the user's clock too: for simulations (docs/howto, tests/sim). When the close has
-    /// completed the clock is not used any more either, and may be destroyed before the client.
+    /// completed, the clock is not used any more either, and may be destroyed before the client.
     client(asio::any_io_executor executor, clock& time, options how);
 
     client(client&&) noexcept;
     client& operator=(client&&) noexcept;
     client(const client&) = delete;
 
-    /// As `close()` on a thread of its own; on a user's executor it starts closing and does not
+    /// With a thread of its own: as `close()`. On a user's executor: starts closing, and does not
     /// wait.
     ~client();
 
-    /// Takes no new work, fails who waits (`errc::closed`), fires `lost()` on every hold, gives
-    /// holders `close_patience` to release, stops renewing, and returns when all is sent and what
-    /// was under way has ended. What is still held then ends with its lease. Closing twice is fine.
-    /// Not for the client's executor: there it starts closing and returns. On an executor that
-    /// nobody runs it never returns: use the destructor there, which does not wait.
+    /// Takes no new work, fails the calls that wait (`errc::closed`), fires `lost()` on every hold,
+    /// gives holders `close_patience` to release, and stops renewing. Returns when everything is
+    /// sent and the work under way has ended. A lock that is still held then ends with its lease
+    /// (but see `release_on_close`). Closing twice is fine. Do not call it on the client's
+    /// executor: there it starts closing and returns. If nobody runs the executor, it never
+    /// returns: use the destructor, which does not wait.
     void close() noexcept;
 
-    /// Completes when `close()` would return. Cancellation: none.
+    /// Completes when `close()` would return. It cannot be cancelled.
     template <asio::completion_token_for<void(error_code)> Token>
     auto async_close(Token&& token) {
         return asio::async_initiate<Token, void(error_code)>(
             [engine = engine_](auto handler) { start_close(engine, std::move(handler)); }, token);
     }
 
-    /// Looks at the store with a locksmith's eyes: whether it is reached, which version answers,
-    /// what rights this user has (by taking and releasing a lock named `trial`, and listening for
-    /// it), what it does when memory or disk run out, who copies it, what its clock says. What is
-    /// wrong is a finding with its remedy; nothing of that throws. Throws `invalid_argument` if
-    /// nothing could have that name, `would_deadlock` and `forked` as all blocking calls do. Takes
-    /// a few round trips; a command timeout where nobody answers.
+    /// Checks whether the store is fit for locks: the connection, the version, the rights of this
+    /// user (it takes and releases a lock named `trial`, and listens for it), the behaviour when
+    /// memory or disk run out, the replicas, the clock. Each problem is a finding with its remedy,
+    /// and not an exception. Throws `invalid_argument` if no lock can have that name;
+    /// `would_deadlock`, `closed` and `forked` as all blocking calls do. Takes a few round trips,
+    /// or a command timeout if nobody answers.
     diagnosis doctor(lock_name trial = {"holdfast-doctor"});
 
     template <asio::completion_token_for<void(error_code, diagnosis)> Token>
@@ -93,31 +95,32 @@ public:
             token);
     }
 
-    // Questions about any lock, whoever holds it, a JVM too: nothing is taken, and nobody is kept
-    // waiting. The answer may be old when it arrives. They throw as the acquiring verbs of a lock
-    // do; the asynchronous ones complete with the same codes. Cancellation: none.
+    // Questions about any lock, even one that a JVM holds. They take nothing, and they delay
+    // nobody. The answer may be old when it arrives. They throw as the acquiring verbs of a lock
+    // do; the asynchronous ones complete with the same codes, and cannot be cancelled.
 
-    /// All that is known of the lock of that name. Nothing: it is free.
+    /// Everything that the store reports about the lock of that name. Empty: it is free.
     std::optional<lock_state> inspect(lock_name);
 
-    /// The locks that are held and whose names match a glob pattern (`*`, `?`, `[a-z]`, `\\`),
-    /// behind this client's prefix; at most `limit` of them. Only ever looks at a few hundred keys
-    /// at a time, so nobody else has to wait; on a server of many millions it ends incomplete. What
-    /// is taken or released meanwhile may be in the list or not.
+    /// The held locks whose names match a glob pattern (`*`, `?`, `[a-z]`, `\\`) behind this
+    /// client's prefix; at most `limit` of them. It looks at a few hundred keys at a time, so that
+    /// nobody else has to wait; on a server with many millions of keys, the list is incomplete. A
+    /// lock that is taken or released meanwhile may be in the list or not.
     lock_list list(std::string pattern = "*", std::size_t limit = 1000);
 
-    /// Waits until the lock is seen free. False: it was not within `patience` (zero: one look).
-    /// Woken by the release, as who waits for the lock is; somebody else may have taken it when
-    /// this returns.
+    /// Waits until the lock is found free. False: it was not free within `patience` (zero: one
+    /// look). The release wakes this call, as it wakes the waiters for the lock. Somebody else may
+    /// have taken the lock when this returns.
     bool wait_free(lock_name name) { return await_free(std::move(name), duration::max()); }
     template <typename Rep, typename Period>
     bool wait_free(lock_name name, std::chrono::duration<Rep, Period> patience) {
         return await_free(std::move(name), detail::saturate(patience, detail::rounding::up));
     }
 
-    /// As `basic_mutex::force_unlock()`: from whoever holds it, or from `only_from` alone, an owner
-    /// as `inspect()` tells it. False: they did not hold it. Whoever repeats it after an unknown
-    /// outcome says from whom, or it may be somebody else who loses the lock.
+    /// As `basic_mutex::force_unlock()`. If `only_from` is given (an owner's text, as `inspect()`
+    /// reports it), the lock is taken away from that owner only. False: it was free, or that owner
+    /// did not hold it. To repeat it after an unknown outcome, give `only_from`: otherwise the next
+    /// holder may lose the lock.
     bool force_unlock(lock_name, std::string only_from = {});
 
     template <asio::completion_token_for<void(error_code, std::optional<lock_state>)> Token>
@@ -148,7 +151,7 @@ public:
             token);
     }
 
-    /// The UUID that is the first half of every owner this client writes to the store.
+    /// The UUID that is the first half of every owner that this client writes to the store.
     std::string id() const;
 
     /// For the library's own types.

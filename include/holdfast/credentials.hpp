@@ -9,25 +9,25 @@
 
 namespace holdfast {
 
-/// Who a client is at its store.
+/// The user name and the password of a client.
 struct credentials {
     std::string user{}; ///< empty: the server's default user
-    secret password{};  ///< both empty: the server is told nothing
+    secret password{};  ///< both empty: the client does not log in
 };
 
-/// Asked once for each connection that is made, so a password can change while the client runs:
+/// Called once for each new connection, so that a password can change while the client runs:
 ///
 ///     how.credentials = [vault] { return holdfast::credentials{"app", vault->password()}; };
 ///
-/// Called on the client's own thread or executor, one call at a time, also long after the client
-/// was made; it must not block, so it hands out what was fetched before. What it throws
-/// (`std::exception`) fails that one attempt to connect as `errc::unreachable`, with what() in the
-/// reason.
+/// It is called on the client's own thread or executor, one call at a time, also long after the
+/// client was made. It must not block: fetch the password before, and only return it here. If it
+/// throws a `std::exception`, that attempt to connect fails with `errc::unreachable`, and what() is
+/// in the text.
 using credential_provider = std::function<credentials()>;
 
-/// What the environment's HOLDFAST_USERNAME and HOLDFAST_PASSWORD say at this moment; empty, and so
-/// no provider at all, if neither is set. The library looks into the environment here and nowhere
-/// else. Not while another thread changes the environment.
+/// A provider of HOLDFAST_USERNAME and HOLDFAST_PASSWORD, as they are in the environment now; empty
+/// (no provider) if neither is set. The library reads the environment nowhere else. Do not call it
+/// while another thread changes the environment.
 HOLDFAST_EXPORT credential_provider credentials_from_environment();
 
 } // namespace holdfast

@@ -9,25 +9,25 @@
 
 namespace holdfast {
 
-/// How much one finding matters, in growing order.
+/// How much one finding matters, in rising order.
 enum class severity : std::int32_t {
-    fine = 0, ///< looked at, and as it should be
+    fine = 0, ///< as it should be
     note,     ///< worth knowing
-    warning,  ///< locks work; in some event they will not do what is expected
+    warning,  ///< locks work, but will not do what is expected in some event
     danger,   ///< locks do not work, or are lost in everyday events
 };
 
 HOLDFAST_EXPORT const char* to_string(severity) noexcept;
 
-/// One thing that was looked at.
+/// The result of one check.
 struct finding {
     severity how_bad = severity::fine;
     std::string topic{};  ///< one word, for programs: "reach", "rights", "eviction", …
     std::string what{};   ///< what was found
-    std::string remedy{}; ///< what to do about it; empty if nothing is to be done
+    std::string remedy{}; ///< what to do about it; empty: nothing
 };
 
-/// What `client::doctor()` found, in the order in which it looked.
+/// The findings of `client::doctor()`, in the order of its checks.
 struct diagnosis {
     std::vector<finding> findings{};
 

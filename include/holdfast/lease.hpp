@@ -15,17 +15,20 @@ namespace sync {
 class wire_hold;
 } // namespace sync
 
-/// A hold on a lock: kept alive in the background until it is released, or lost.
+/// A hold on a lock. Unless it was taken with a lease time, it is renewed in the background until
+/// it is released or lost.
 ///
 ///     lease held = co_await stock.async_lock(asio::use_awaitable);
 ///     work(held.lost());                                  // stops when the lock is no longer ours
 ///     co_await held.async_unlock(asio::use_awaitable);
 ///
-/// It owns the hold, wherever it moves; no thread does. Destroying it releases without waiting.
-/// A lease counts from when its request was sent, on CLOCK_BOOTTIME, less a margin: the process
-/// stops believing before the store forgets (docs/guarantees.md).
-/// Thread safety: distinct leases freely; one lease as any object, but for `lost`, `in_danger`,
-/// `remaining` and `owns_lock`, which any thread may call while it is not moved.
+/// This object owns the hold, and no thread does; a lease may be moved anywhere. Its destructor
+/// releases without waiting. The time of a lease counts from the moment when its request was sent,
+/// on CLOCK_BOOTTIME, less a margin: the process stops believing before the store forgets
+/// (docs/guarantees.md).
+/// Thread safety: different leases are independent. One lease is like any object, except that any
+/// thread may call `lost`, `in_danger`, `remaining` and `owns_lock` while nobody moves, releases or
+/// destroys it.
 class HOLDFAST_EXPORT [[nodiscard]] lease {
 public:
     lease() noexcept = default; ///< holds nothing
@@ -33,30 +36,33 @@ public:
     lease& operator=(lease&&) noexcept;
     ~lease();
 
-    /// Whether the lock may be believed to be held now. Asks the clock, not the store.
+    /// Whether the hold is believed now. It looks at the clock, and does not ask the store.
     [[nodiscard]] bool owns_lock() const noexcept;
     explicit operator bool() const noexcept { return owns_lock(); }
 
-    /// Stop is requested when the lease can no longer be trusted: the store refused it, its term
-    /// ended, it was forced, or the client closes. Callbacks run on the client's executor; a token
-    /// that is asked for afterwards is stopped already, and runs them where they are made. In a
-    /// child of fork() it is requested already; a token from before the fork never hears there.
+    /// Stop is requested when the hold is not believed any more: the store refused it, its term
+    /// ended, it was forced, or the client closes. Callbacks run on the client's executor. A token
+    /// that is asked for after the loss is stopped already: its callbacks run at once, on the
+    /// thread that makes them. In a child of fork(), a token is stopped already, but a token from
+    /// before the fork is never stopped there.
     [[nodiscard]] std::stop_token lost() const;
 
-    /// Stop is requested when renewals fail and the end comes near. A renewal that succeeds ends
-    /// the danger; ask again then for a fresh token.
+    /// Stop is requested when a renewed hold will end soon (a third of its lease is left), because
+    /// renewals fail or `max_hold` has ended them; and at a loss, if not before. A renewal that
+    /// succeeds ends the danger: ask for a new token then.
     [[nodiscard]] std::stop_token in_danger() const;
 
-    /// How long the lock may still be believed to be held if no renewal comes. Zero if it is not.
+    /// How long the hold is still believed if no renewal comes. Zero: it is not believed.
     [[nodiscard]] duration remaining() const noexcept;
 
-    /// The lock's name as the store sees it, and `<uuid>:<number>` as it names this hold there.
+    /// The lock's name in the store (with the prefix), and the owner of this hold there:
+    /// `<uuid>:<number>`.
     [[nodiscard]] std::string_view name() const noexcept;
     [[nodiscard]] std::string owner() const;
 
-    /// Makes the lease last at least `length` from now, and renewal keep to it if it is renewed;
-    /// never shortens it. Fails with `lease_lost` if it is gone; after any other error it is
-    /// as it was.
+    /// Makes the lease last at least `length` from now; it never shortens it. If the hold is
+    /// renewed, renewals use at least that length from then on. Fails with `lease_lost` if the hold
+    /// is gone; after any other error the hold is as it was.
     void extend(lease_time length);
     template <asio::completion_token_for<void(error_code)> Token>
     auto async_extend(lease_time length, Token&& token) {
@@ -67,9 +73,10 @@ public:
             token, length);
     }
 
-    /// Releases; afterwards this object holds nothing, whatever the outcome. `lease_lost`: somebody
-    /// else may have had the lock already. Any failure of the store: not acknowledged within
-    /// `release_patience`, or the server said no; it is repeated in the background.
+    /// Releases. Afterwards this object holds nothing, whatever the outcome. `lease_lost`: somebody
+    /// else may have had the lock already. A failure of the store: the release was not acknowledged
+    /// within `release_patience`, or the server refused it; it is repeated in the background.
+    /// `would_deadlock` (on the client's executor): it is released without waiting.
     void unlock() noexcept;
     void unlock(error_code&) noexcept;
     template <asio::completion_token_for<void(error_code)> Token>

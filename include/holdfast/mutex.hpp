@@ -13,23 +13,24 @@ namespace holdfast {
 ///     std::scoped_lock held{stock};                                  // blocking
 ///     auto held = co_await stock.async_lock(asio::use_awaitable);    // coroutine
 ///
-/// The hold is a *lease*: renewed in the background, and lost if the store cannot be reached for
-/// its length, or takes the lock away. Two holders can then overlap (docs/guarantees.md), so pass
-/// `lease::lost()` to work that must stop.
+/// The hold is a *lease*. It is renewed in the background. It is lost if the store cannot be
+/// reached for as long as the lease, or takes the lock away. Two holders can then overlap
+/// (docs/guarantees.md), so pass `lease::lost()` to work that must stop.
 ///
-/// Not recursive: a thread that locks it twice gets `errc::already_held` at once. Two objects of
-/// one name are one lock. Wire format: docs/protocol/mutex.md.
+/// Not recursive: a thread that locks it twice gets `errc::already_held` at once, or `lease_lost`
+/// if its hold was lost. Two objects with one name are one lock. Wire format:
+/// docs/protocol/mutex.md.
 class HOLDFAST_EXPORT mutex : public basic_mutex {
 public:
-    /// No I/O. Throws `errc::invalid_argument` for a name or lease time that cannot be.
+    /// No I/O. Throws `errc::invalid_argument` if the name or the lease time is not allowed.
     mutex(client& home, lock_name name)
         : basic_mutex{home, std::move(name), std::nullopt, sync::recursion::refused} {}
 
-    /// With a lease time of its own instead of the client's; it is renewed all the same.
+    /// With a lease time of its own instead of the client's; holds are renewed all the same.
     mutex(client& home, lock_name name, lease_time lease)
         : basic_mutex{home, std::move(name), lease.value, sync::recursion::refused} {}
 
-    /// Whose unlock() does not wait for the store.
+    /// Its unlock() does not wait for the store.
     mutex(client& home, lock_name name, deferred_release_t)
         : basic_mutex{home, std::move(name), std::nullopt, sync::recursion::refused,
                       sync::ending::deferred} {}

@@ -13,85 +13,87 @@
 
 namespace holdfast {
 
-/// How far a client may pass a lock around among its own waiters before the store hears of it. A
-/// waiter of the same process then has it in microseconds instead of two round trips; other
-/// processes wait meanwhile. Never beyond what the lease allows, and never for holds with a lease
-/// time of their own. Both are counted from when the store granted the lock, and where other
-/// clients are known to wait for it the time is half. Zero: the store hears of every release.
+/// How often, and for how long, a client may pass a lock from one of its own waiters to the next
+/// without a request to the store. The next one then has it in microseconds instead of two round
+/// trips; other processes wait meanwhile. A lock is not passed on beyond its lease, nor if one of
+/// the two holds is not renewed. Both limits count from the store's grant; if other clients are
+/// known to wait for the lock, the time is half. Zero: every release is sent to the store.
 struct hand_off {
     unsigned times_max = 10'000;
     duration within{20}; ///< 0 ms to 1 day
 };
 
-/// How a client reaches its store, and how patient it is. Every length of time is in whole
-/// milliseconds and has the bounds that stand beside it, both allowed. `client`'s constructor
-/// checks them; it throws `errc::invalid_argument` and names the field and what is allowed.
+/// How a client reaches its store, and how long it waits. Every length of time is in whole
+/// milliseconds, within the bounds beside it (both are allowed). `client`'s constructor checks
+/// them: it throws `errc::invalid_argument`, and the text names the field and its bounds.
 ///
 ///     client c{options{.url = "redis://db.internal/2", .prefix = "shop:"}};
 struct options {
-    /// redis://, unix://, memory:NAME, with parameters (`?lease_time=10s&prefix=shop:`) for most of
-    /// what is below, which then win over the field. All of them: docs/url.md.
+    /// redis://, rediss://, unix:// or memory:NAME. Parameters (`?lease_time=10s&prefix=shop:`) set
+    /// most of the fields below, and override them. All of them: docs/url.md.
     std::string url = "redis://127.0.0.1:6379";
 
-    /// Who the client is, where `url` does not say it: a user or a password in the URL wins over
-    /// this. Keeps passwords out of URLs, and lets them change (credentials.hpp).
+    /// User name and password, unless `url` has them: a user or a password in the URL overrides the
+    /// one from here. Keeps passwords out of URLs, and lets them change (credentials.hpp).
     credential_provider credentials{};
 
-    /// A store given as an object; then neither `url` nor `credentials` is looked at.
+    /// The store, from `redis::make_store` or elsewhere; `url` and `credentials` are then not used.
     store_factory store{};
 
-    /// Put before every name, in keys and channels alike. Redisson calls this a NameMapper.
+    /// Is put before every name, in keys and in channels. Redisson calls this a NameMapper.
     std::string prefix{};
-    /// A mapping of the user's own, instead of `prefix`. Must be pure, thread-safe and injective.
+    /// Your own mapping of names, instead of `prefix`. It must be pure, thread-safe and injective.
     std::function<std::string(std::string_view)> name_mapper{};
 
-    /// How long a hold outlives its holder, where the lock says nothing else. Renewed at a third
-    /// of it ("watchdog"). Redisson's lockWatchdogTimeout. 1 ms to 3652 days (ten years).
+    /// After this time a lock is free when its holder has died, unless the lock or the call has a
+    /// lease time of its own. A living holder renews it after a third of that time ("watchdog").
+    /// Redisson's lockWatchdogTimeout. 1 ms to 3652 days (ten years).
     duration lease_time = std::chrono::seconds{30};
 
-    /// Renewal of a hold stops that long after it was granted; nothing: never. 1 ms and more.
+    /// This long after it was granted, a hold is not renewed any more, and ends with its term.
+    /// Empty: no limit. 1 ms and more.
     std::optional<duration> max_hold{};
 
     // Patience: 0 ms and more; `duration::max()` is for ever.
 
-    /// How long a wait survives a store that cannot be reached before it fails `unreachable`.
-    /// Nothing: as long as an outage of such a store usually takes, which is 10 s for all there
-    /// are.
+    /// How long a call waits for a store that cannot be reached before it fails, as a rule with
+    /// `unreachable`. Empty: the usual length of an outage, which is 10 s for every store.
     std::optional<duration> unavailable_patience{};
-    /// How long `unlock()` waits for its answer. Afterwards the release is repeated in the
+    /// How long `unlock()` waits for its answer. After that, the release is repeated in the
     /// background until it is acknowledged or the lease has ended.
     duration release_patience = std::chrono::seconds{3};
-    /// How long `close()` lets holders finish before it stops renewing for them.
+    /// How long `close()` waits for holders to release before it stops renewing.
     duration close_patience = std::chrono::seconds{3};
-    /// `close()` releases what is still held after `close_patience`, under the feet of whoever
-    /// still works with it. Otherwise it ends with its lease.
+    /// True: after `close_patience`, `close()` releases the locks that are still held, even if
+    /// somebody still works under them. False: they end with their leases.
     bool release_on_close = false;
 
-    /// A waiter that hears nothing asks again after at most this (jittered): correctness never
-    /// depends on a wake-up arriving. 1 ms to 1 day.
+    /// A waiter that gets no message asks again after this time at the latest (jittered):
+    /// correctness never depends on a message. 1 ms to 1 day.
     duration poll_bound = std::chrono::seconds{5};
 
     struct hand_off hand_off {};
 
-    /// Calls of one client that may wait for locks at the same time; more fail `overloaded`.
+    /// How many calls of one client may wait for locks at the same time; further calls fail with
+    /// `overloaded`. 1 and more.
     std::size_t waiters_max = 1'000'000;
 
-    /// The executor given to the client runs one thing at a time by itself (an io_context that one
-    /// thread runs, a strand): the client then puts no strand of its own around it. Faster, and
-    /// wrong if it is not so.
+    /// True: the executor given to the client runs one thing at a time by itself (an io_context
+    /// that one thread runs, a strand), and the client puts no strand of its own around it. That is
+    /// faster, but the client breaks if the executor runs two things at a time.
     bool executor_is_serial = false;
 
-    std::string label{}; ///< who this is, for people; shown in the server's list of clients
+    std::string label{}; ///< a name for people to read; shown in the server's list of clients
 
-    /// While this client holds locks, the server knows its host, process id, program and label: one
-    /// key per client, written beside the locks and never instead of one, gone when the client
-    /// closes or soon after it died (docs/protocol/client.md). Then `client::inspect` and
-    /// `holdfast ls` can tell who holds a lock.
+    /// True: while this client holds locks, one key on the server has its host, process id, program
+    /// and label, so that `client::inspect` and `holdfast ls` can show who holds a lock. No lock
+    /// depends on that key. It is deleted when the client closes, and ends by itself soon after the
+    /// client has died (docs/protocol/client.md).
     bool announce = true;
 
     std::shared_ptr<holdfast::observer> observer{};
 
-    /// 64 random bits per call, thread-safe; for identity and jitter. Empty: the system's.
+    /// Returns 64 random bits, for identity and jitter; must be thread-safe. Empty: the system's.
     std::function<std::uint64_t()> random{};
 };
 

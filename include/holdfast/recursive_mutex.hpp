@@ -7,26 +7,26 @@ namespace holdfast {
 
 /// A `mutex` that its holder may lock again: Redisson's RLock.
 ///
-/// Re-entry is counted in the process; the store sees one hold. It costs no message, and never
-/// shortens the lease. With a lease time longer than what is left, it extends the lease first (one
-/// message); without one it makes the hold renewed, if it was not. Re-entering a *lost* hold throws
-/// `errc::lease_lost`: it never quietly acquires again.
+/// Re-entry is counted in the process; the store sees one hold. Re-entry needs no message, and
+/// never shortens the lease. If its lease time is longer than the time that is left, it extends the
+/// lease first (one message). If it has no lease time, a hold that was not renewed is renewed from
+/// then on. Re-entering a *lost* hold throws `errc::lease_lost`: it never acquires the lock anew.
 ///
-/// An asynchronous re-entry names its hold; without one every call is a new owner:
+/// An asynchronous re-entry names its hold. Without one, every call is a new owner:
 ///
 ///     lease outer = co_await m.async_lock(asio::use_awaitable);
 ///     lease inner = co_await m.async_lock(outer, asio::use_awaitable);
 class HOLDFAST_EXPORT recursive_mutex : public basic_mutex {
 public:
-    /// No I/O. Throws `errc::invalid_argument` for a name or lease time that cannot be.
+    /// No I/O. Throws `errc::invalid_argument` if the name or the lease time is not allowed.
     recursive_mutex(client& home, lock_name name)
         : basic_mutex{home, std::move(name), std::nullopt, sync::recursion::counted} {}
 
-    /// With a lease time of its own instead of the client's; it is renewed all the same.
+    /// With a lease time of its own instead of the client's; holds are renewed all the same.
     recursive_mutex(client& home, lock_name name, lease_time lease)
         : basic_mutex{home, std::move(name), lease.value, sync::recursion::counted} {}
 
-    /// Whose unlock() does not wait for the store.
+    /// Its unlock() does not wait for the store.
     recursive_mutex(client& home, lock_name name, deferred_release_t)
         : basic_mutex{home, std::move(name), std::nullopt, sync::recursion::counted,
                       sync::ending::deferred} {}
@@ -36,8 +36,8 @@ public:
 
     using basic_mutex::async_lock;
 
-    /// Completes with a second lease on the hold that `outer` owns: `lease_lost` if it is lost,
-    /// `not_owner` if it is none of this lock. The lock is free when both are released.
+    /// Completes with a second lease on the hold that `outer` owns; `lease_lost` if that hold is
+    /// lost, `not_owner` if it is not a hold of this lock. The lock is free when both are released.
     template <asio::completion_token_for<void(error_code, lease)> Token>
     auto async_lock(const lease& outer, Token&& token) {
         return asio::async_initiate<Token, void(error_code, lease)>(

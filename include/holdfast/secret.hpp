@@ -11,9 +11,9 @@
 
 namespace holdfast {
 
-/// A password. It cannot be printed and becomes no string by itself, so it gets into no log by
-/// accident; whoever needs its text says so, with `reveal()`. Its memory is wiped before it is
-/// freed. The text it was made from is its owner's to wipe.
+/// A password. It cannot be printed, and is not converted to a string, so it does not get into a
+/// log by accident; `reveal()` returns its text. Its memory is wiped before it is freed. The text
+/// that it was made from is not wiped.
 ///
 ///     how.password = "correct horse battery staple";
 ///

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Time as the library sees it, so that a simulation can own it.
+// The library's time, which a simulation can replace.
 #pragma once
 
 #include <holdfast/asio.hpp>
@@ -10,8 +10,7 @@
 
 namespace holdfast {
 
-/// CLOCK_BOOTTIME: runs on while the machine is suspended, never steps, says nothing about the
-/// date.
+/// CLOCK_BOOTTIME: it runs on while the machine is suspended, and never steps. It has no date.
 struct HOLDFAST_EXPORT boot_clock {
     using duration = std::chrono::milliseconds;
     using rep = duration::rep;
@@ -29,21 +28,21 @@ using duration = boot_clock::duration;
 /// A moment on the client's own clock; `time_point::max()` means never.
 using time_point = boot_clock::time_point;
 
-/// A sleep that can be cut short. The only way anything in the library waits.
-/// Thread safety: one waiter, and everything on the executor of the client it was made for.
+/// A sleep that can be ended early. The library sleeps in no other way on the executor.
+/// Thread safety: one waiter at a time. Call everything on the executor of its client.
 class alarm {
 public:
     virtual ~alarm() = default;
 
-    /// Returns at `when`, or as soon as the alarm rings. A ring that nobody was waiting for is
-    /// kept, and ends the next wait at once: a wake-up can come early but is never lost.
+    /// Returns at `when`, or as soon as the alarm rings. If nobody waits when it rings, the ring is
+    /// kept and ends the next wait at once: a wake-up can come early, but it is never lost.
     virtual asio::awaitable<void> wait_until(time_point when) = 0;
     virtual void ring() noexcept = 0;
 };
 
-/// Where time comes from. Production uses CLOCK_BOOTTIME; a test may pass its own to `client`. It
-/// must live until the client's `close()` has completed, and is not used after that. Its alarms may
-/// be destroyed later, when it is gone: one that nobody waits on must not use it.
+/// The source of time. Production uses CLOCK_BOOTTIME; a test may pass its own clock to `client`.
+/// It must live until the client's `close()` has completed, and is not used after that. Its alarms
+/// may be destroyed later than the clock: an alarm that nobody waits on must not use it.
 class clock {
 public:
     virtual ~clock() = default;
@@ -51,8 +50,9 @@ public:
     virtual std::unique_ptr<alarm> make_alarm() = 0;
 };
 
-/// How long a hold lasts when it is not renewed. A type of its own, so that it cannot be taken for
-/// a patience. Rounded down to milliseconds; checked (1 ms to 10 years) before anything is sent.
+/// How long a hold lasts if it is not renewed. It has a type of its own, so that it cannot be
+/// mistaken for a patience. Rounded down to milliseconds; checked (1 ms to 10 years) before
+/// anything is sent.
 struct lease_time {
     template <typename Rep, typename Period>
     explicit constexpr lease_time(std::chrono::duration<Rep, Period> length);
@@ -63,8 +63,8 @@ namespace detail {
 
 enum class rounding { up, down };
 
-/// A length of time in whole milliseconds, held at the ends of the range
-/// (so that hours::max() means "for ever" and not an overflow), and zero for what is no number.
+/// A length of time in whole milliseconds. A length outside the range becomes the end of the range
+/// (so hours::max() means "for ever" and does not overflow), and NaN becomes zero.
 template <typename Rep, typename Period>
 constexpr duration saturate(std::chrono::duration<Rep, Period> length, rounding to) {
     using wide = std::chrono::duration<long double, std::milli>;
@@ -81,7 +81,7 @@ constexpr duration saturate(std::chrono::duration<Rep, Period> length, rounding 
                     (to == rounding::down && rest < 0 ? 1 : 0)};
 }
 
-/// What is left until `deadline`, on whatever clock it was given.
+/// The time that is left until `deadline`, by the deadline's own clock.
 template <typename Clock, typename Duration>
 duration patience_until(std::chrono::time_point<Clock, Duration> deadline) {
     if (deadline == std::chrono::time_point<Clock, Duration>::max())

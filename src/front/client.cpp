@@ -69,12 +69,6 @@ std::shared_ptr<sync::engine> make_engine(asio::any_io_executor executor, clock&
 
 } // namespace
 
-namespace detail {
-template <int Version>
-void built_with_boost<Version>::check() noexcept {}
-template struct built_with_boost<BOOST_VERSION>;
-} // namespace detail
-
 options client::with_url(std::string_view url) {
     options how;
     how.url = url;

@@ -21,10 +21,9 @@ struct time_limit::state {
     }
 };
 
-time_limit::time_limit(const asio::any_io_executor& executor, clock& time, time_point when,
-                       std::function<void()> late)
-    : state_{std::make_shared<state>(state{.time = time, .late = std::move(late)})} {
-    run_in_background(executor, state::run(state_, when));
+time_limit::time_limit(const store_context& home, time_point when, std::function<void()> late)
+    : state_{std::make_shared<state>(state{.time = home.time, .late = std::move(late)})} {
+    run_in_background(home, state::run(state_, when));
 }
 
 time_limit::~time_limit() {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <holdfast/time.hpp>
+#include <holdfast/store.hpp>
 
 #include <functional>
 #include <memory>
@@ -12,7 +12,7 @@ namespace holdfast::net {
 /// of what is done in its scope.
 class time_limit {
 public:
-    time_limit(const asio::any_io_executor&, clock&, time_point when, std::function<void()> late);
+    time_limit(const store_context&, time_point when, std::function<void()> late);
     time_limit(const time_limit&) = delete;
     ~time_limit();
 

@@ -1,65 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "net/tls_context.hpp"
 
-#include "net/openssl.hpp"
-#include "net/tls_trouble.hpp"
+#include "net/failure.hpp"
 
-#include <boost/asio/ip/address.hpp>
-
-#include <algorithm>
-#include <new>
-#include <string_view>
 #include <utility>
 
 namespace holdfast::net {
 namespace {
 
-void require(bool done) {
-    if (!done)
-        throw std::bad_alloc{}; // the only thing that can go wrong there
-}
-
-[[noreturn]] void fail(std::string_view field, const std::string& file) {
-    throw failure{errc::unreachable,
-                  "tls_" + std::string{field} + " " + file + ": " + first_reason()};
-}
-
-/// Asked for the password of a key. Without a function of ours, OpenSSL would ask at the terminal.
-int hand_over_password(char* buffer, int size, int, void* of_key) noexcept {
-    const std::string_view password = static_cast<const secret*>(of_key)->reveal();
-    if (password.size() > static_cast<std::size_t>(size))
-        return -1;
-    std::ranges::copy(password, buffer);
-    return static_cast<int>(password.size());
-}
-
-void use_own_certificate(SSL_CTX& context, const tls_options& how) {
-    ERR_clear_error();
-    if (SSL_CTX_use_certificate_chain_file(&context, how.certificate_file.c_str()) != 1)
-        fail("certificate_file", how.certificate_file);
-    SSL_CTX_set_default_passwd_cb(&context, hand_over_password);
-    SSL_CTX_set_default_passwd_cb_userdata(&context, const_cast<secret*>(&how.key_password));
-    if (SSL_CTX_use_PrivateKey_file(&context, how.key_file.c_str(), SSL_FILETYPE_PEM) != 1 ||
-        SSL_CTX_check_private_key(&context) != 1)
-        fail("key_file", how.key_file);
-}
-
-/// All but the system's authorities.
-owned_context make_context(const tls_options& how) {
-    owned_context made{SSL_CTX_new(TLS_client_method())};
-    require(made != nullptr);
-    // The system's own minimum counts where it is higher.
-    if (SSL_CTX_get_min_proto_version(made.get()) < TLS1_2_VERSION)
-        SSL_CTX_set_min_proto_version(made.get(), TLS1_2_VERSION);
-    SSL_CTX_set_options(made.get(), SSL_OP_NO_RENEGOTIATION);
-    SSL_CTX_set_verify(made.get(),
-                       how.insecure_skip_verification ? SSL_VERIFY_NONE : SSL_VERIFY_PEER, nullptr);
-    ERR_clear_error();
-    if (!how.ca_file.empty() && SSL_CTX_load_verify_file(made.get(), how.ca_file.c_str()) != 1)
-        fail("ca_file", how.ca_file);
-    if (!how.certificate_file.empty())
-        use_own_certificate(*made, how);
-    return made;
+/// What is below names the code alone.
+auto with_our_codes(auto&& ask) {
+    try {
+        return ask();
+    } catch (const tls_trouble& why) {
+        throw why.code ? failure{*why.code, why.text} : failure{errc::unreachable, why.text};
+    }
 }
 
 std::string without_final_dot(std::string name) {
@@ -68,62 +23,35 @@ std::string without_final_dot(std::string name) {
     return name;
 }
 
-void expect_address(X509_VERIFY_PARAM* certificate, const asio::ip::address& address) {
-    const auto expect = [certificate](const auto& bytes) {
-        require(X509_VERIFY_PARAM_set1_ip(certificate, bytes.data(), bytes.size()) == 1);
-    };
-    if (address.is_v4())
-        expect(address.to_v4().to_bytes());
-    else
-        expect(address.to_v6().to_bytes());
-}
-
-/// Whom the server's certificate must be for. Its common name does not count (RFC 9525), nor does
-/// a name such as `db*.internal`.
-void expect(SSL& session, const std::string& name) {
-    X509_VERIFY_PARAM* const certificate = SSL_get0_param(&session);
-    error_code not_numeric;
-    const auto address = asio::ip::make_address(name, not_numeric);
-    if (!not_numeric)
-        return expect_address(certificate, address); // and no SNI, which is for names
-    require(SSL_set_tlsext_host_name(&session, name.c_str()) == 1);
-    X509_VERIFY_PARAM_set_hostflags(certificate, X509_CHECK_FLAG_NO_PARTIAL_WILDCARDS |
-                                                     X509_CHECK_FLAG_NEVER_CHECK_SUBJECT);
-    require(X509_VERIFY_PARAM_set1_host(certificate, name.data(), name.size()) == 1);
-}
-
 } // namespace
 
-tls_context::tls_context(tls_options how, const std::string& host)
-    : how_{std::move(how)}
-    , server_name_{without_final_dot(how_.server_name.empty() ? host : how_.server_name)} {}
+tls_context::tls_context(const tls_options& how, const std::string& host)
+    : engine_{with_our_codes([&] {
+        return make_tls_engine(how,
+                               without_final_dot(how.server_name.empty() ? host : how.server_name));
+    })} {}
 
 std::unique_ptr<tls_session> tls_context::begin() {
-    const owned_context context = make_context(how_);
-    if (how_.ca_file.empty() && !how_.insecure_skip_verification)
-        SSL_CTX_set1_cert_store(context.get(), systems_authorities());
-    tls_session::ssl session{SSL_new(context.get())};
-    require(session != nullptr);
-    expect(*session, server_name_);
-    return std::make_unique<tls_session>(std::move(session));
-}
-
-/// Read once: it takes 30 ms, on whatever thread this is.
-X509_STORE* tls_context::systems_authorities() {
-    if (!systems_authorities_) {
-        systems_authorities_.reset(X509_STORE_new());
-        require(systems_authorities_ != nullptr);
-        (void)X509_STORE_set_default_paths(systems_authorities_.get());
-    }
-    return systems_authorities_.get();
-}
-
-void tls_context::frees_store::operator()(X509_STORE* store) const noexcept {
-    X509_STORE_free(store);
+    return with_our_codes([&] { return std::make_unique<tls_session>(engine_->begin()); });
 }
 
 void check_files(const tls_options& how) {
-    (void)make_context(how);
+    with_our_codes([&] { make_tls_engine(how, {})->check_files(); });
+}
+
+bool tls_session::is_tls(std::string_view first_bytes) {
+    // The types of a record, from change_cipher_spec to application_data (RFC 8446, section 5.1).
+    constexpr unsigned char first_type = 20;
+    constexpr unsigned char last_type = 23;
+    const auto type = static_cast<unsigned char>(first_bytes.empty() ? '\0' : first_bytes.front());
+    return type >= first_type && type <= last_type;
+}
+
+std::string_view tls_session::open(std::string_view received) {
+    if (!received.empty() && !std::exchange(heard_, true) && !is_tls(received))
+        throw failure{store_errc::tls_failed,
+                      "what answers there does not speak TLS; without it, it is redis://"};
+    return with_our_codes([&] { return talk_->open(received); });
 }
 
 } // namespace holdfast::net

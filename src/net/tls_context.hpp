@@ -8,29 +8,20 @@
 #include <memory>
 #include <string>
 
-struct x509_store_st;
-
 namespace holdfast::net {
 
 /// What the TLS connections to one server have in common.
 class tls_context {
 public:
-    tls_context(tls_options, const std::string& host);
-    tls_context(const tls_context&) = delete;
+    /// Reads no file yet. Throws `failure` (unreachable) if TLS cannot be had at all.
+    tls_context(const tls_options&, const std::string& host);
 
     /// With the certificates that are in the files by now. Throws `failure` (unreachable), naming
     /// the file, if they cannot be used.
     std::unique_ptr<tls_session> begin();
 
 private:
-    struct frees_store {
-        void operator()(x509_store_st*) const noexcept;
-    };
-    x509_store_st* systems_authorities();
-
-    const tls_options how_;
-    const std::string server_name_;
-    std::unique_ptr<x509_store_st, frees_store> systems_authorities_;
+    const std::unique_ptr<tls_engine> engine_;
 };
 
 /// Throws as `begin` would because of the files. Also makes sure that OpenSSL ends, at the end of

@@ -55,7 +55,8 @@ engine::engine(surroundings around, options how)
         .lease_time = how_.lease_time,
         .announce = how_.announce,
         .doubt = [this](const auto& which, bool urgent) { renewal_.doubt(which, urgent); },
-        .holds_any = [this] { return renewal_.watched() > 0; }});
+        .holds_any = [this] { return renewal_.watched() > 0; },
+        .at_work = [this] { return store_at_work(); }});
 }
 
 engine::~engine() = default;
@@ -219,6 +220,17 @@ void engine::abandon(const std::shared_ptr<wire_hold>& held) {
     renewal_.abandon(*held);
     tell_of(*held, event_kind::abandoned, event_cause::none, now() - held->granted_at);
     ring_if_quiet();
+}
+
+/// A store of a user's own may be too slow for close(), and outlive the engine.
+std::shared_ptr<void> engine::store_at_work() {
+    ++loops_;
+    return {this, [alive = std::weak_ptr<void>{alive_}](engine* home) {
+                if (alive.expired())
+                    return;
+                --home->loops_;
+                home->ring_if_quiet();
+            }};
 }
 
 asio::awaitable<void> engine::nap(time_point until) {

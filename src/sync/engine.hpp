@@ -167,6 +167,7 @@ private:
     asio::awaitable<void> close_down();
     void fail_waiters();
     void ring_if_quiet();
+    std::shared_ptr<void> store_at_work();
     bool quiet() const { return tasks_ == unpromising_ && renewal_.idle(); }
     bool all_ended() const { return tasks_ == 0 && loops_ == 0 && naps_.empty(); }
     asio::awaitable<void> wait_until_quiet(duration patience);
@@ -187,7 +188,7 @@ private:
     std::size_t calls_count_ = 0;
     std::size_t tasks_ = 0;
     std::size_t unpromising_ = 0; // of the tasks
-    std::size_t loops_ = 0;
+    std::size_t loops_ = 0;       // the store's too
     std::uint64_t last_number_ = 0;
     std::set<alarm*> naps_;
     std::unique_ptr<alarm> quiet_;
@@ -197,6 +198,7 @@ private:
     std::atomic<bool> stopped_ = false;
     std::atomic<time_point> closed_at_ = time_point::max();
     std::atomic<bool> closed_ = false;
+    std::shared_ptr<void> alive_ = std::make_shared<char>(); // last: a loop of the store may ask
 };
 
 } // namespace holdfast::sync

@@ -52,6 +52,8 @@ protected:
 
     asio::io_context io_;
     runtime::real_clock clock_{io_.get_executor()};
+    const store_context home_{
+        .executor = io_.get_executor(), .time = clock_, .random = {}, .label = {}, .tell = {}};
     tcp::acceptor acceptor_{io_, {asio::ip::address_v4::loopback(), 0}};
     options how_;
 };
@@ -83,39 +85,39 @@ TEST_F(ConnectionSocket, CopesWithExtremeTimeouts) {
 
 TEST_F(ConnectionSocket, ReachesANumericAddress) {
     how_.port = acceptor_.local_endpoint().port();
-    connection line{io_.get_executor(), clock_, how_};
+    connection line{home_, how_};
     EXPECT_EQ(dial(line), "");
 }
 
 TEST_F(ConnectionSocket, ReachesANameWhicheverOfItsAddressesAnswers) {
     how_.host = "localhost"; // ::1 too on many machines, where nobody listens
     how_.port = acceptor_.local_endpoint().port();
-    connection line{io_.get_executor(), clock_, how_};
+    connection line{home_, how_};
     EXPECT_EQ(dial(line), "");
 }
 
 TEST_F(ConnectionSocket, SaysThatNobodyListens) {
     how_.port = acceptor_.local_endpoint().port();
     acceptor_.close();
-    connection line{io_.get_executor(), clock_, how_};
+    connection line{home_, how_};
     EXPECT_EQ(dial(line), "Connection refused");
 }
 
 TEST_F(ConnectionSocket, SaysThatThereIsNoSuchName) {
     how_.host = "no such name";
-    connection line{io_.get_executor(), clock_, how_};
+    connection line{home_, how_};
     EXPECT_THAT(dial(line), HasSubstr("cannot find the address of no such name: "));
 }
 
 TEST_F(ConnectionSocket, SaysThatAPathIsTooLong) {
     how_.unix_socket = "/" + std::string(200, 'x');
-    connection line{io_.get_executor(), clock_, how_};
+    connection line{home_, how_};
     EXPECT_EQ(dial(line), "the path is too long for a socket");
 }
 
 TEST_F(ConnectionSocket, EndsTheLookUpWhenItIsCut) {
     how_.host = "localhost";
-    connection line{io_.get_executor(), clock_, how_};
+    connection line{home_, how_};
     bool over = false;
     auto call = [&]() -> asio::awaitable<void> { co_await line.dial(clock_.now() + 5s); };
     asio::co_spawn(io_, call(), [&](const std::exception_ptr&) { over = true; });
@@ -139,7 +141,7 @@ TEST_F(ConnectionSocket, LeavesAPeerThatDoesNotAnswerInTime) {
                         static_cast<socklen_t>(there.size()));
     }
     how_.port = full.local_endpoint().port();
-    connection line{io_.get_executor(), clock_, how_};
+    connection line{home_, how_};
     EXPECT_EQ(dial(line, 50ms), "Connection timed out");
 }
 

@@ -26,6 +26,8 @@ LAYERS = {
     "src/sync": ("sync",),
     "src/runtime": ("runtime",),
     "src/net": ("net", "runtime"),
+    "src/net/openssl": ("net",),
+    "src/net/on_demand": ("net",),
     "src/redis": ("redis", "net", "runtime"),
     "src/store/remote": ("store/remote", "runtime"),
     "src/store/redis": ("store/redis", "store/remote", "redis", "net", "runtime"),

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A lock server inside the process: for a user's own tests, and the model that the simulation
-// and the conformance suite hold the other stores against.
+// A lock server inside the process, for a user's own tests. It is also the model with which the
+// simulation and the conformance suite compare the other stores.
 #pragma once
 
 #include <holdfast/store.hpp>
@@ -17,18 +17,18 @@ namespace holdfast::memory {
 
 /// What happens to one request between a client and the server. Default: nothing bad.
 struct fate {
-    duration request_delay{}; ///< on its way there; longer than the time limit: it is executed late
-    duration answer_delay{};  ///< on its way back
-    bool request_lost = false;                ///< never executed, never answered
-    bool answer_lost = false;                 ///< executed, never answered
-    bool refused = false;                     ///< `errc::unreachable` at once: never sent
-    std::optional<duration> cut_off{};        ///< the connection breaks this long after it was
-                                              ///< sent: no answer, but it may still be executed
-    std::optional<duration> executed_again{}; ///< a second time, this long after the first
-    bool wake_up_lost = false; ///< the next wake-up of this client's is not delivered
-    bool overloaded = false;   ///< `errc::overloaded` at once: no room for it, never sent
-    bool denied = false;       ///< the server answers `errc::refused`, and does nothing
-    std::vector<std::size_t> denied_holds{}; ///< likewise of these of a renewal, by their places
+    duration request_delay{};  ///< on its way there; beyond the time limit: it is executed late
+    duration answer_delay{};   ///< on its way back
+    bool request_lost = false; ///< never executed, never answered
+    bool answer_lost = false;  ///< executed, never answered
+    bool refused = false;      ///< `errc::unreachable` at once: never sent
+    std::optional<duration> cut_off{};        ///< the connection breaks this long after the request
+                                              ///< was sent: no answer, but it may be executed
+    std::optional<duration> executed_again{}; ///< once more, this long after the first time
+    bool wake_up_lost = false;                ///< the next wake-up of this client is not delivered
+    bool overloaded = false; ///< `errc::overloaded` at once: no room for it, never sent
+    bool denied = false;     ///< the server answers `errc::refused`, and does nothing
+    std::vector<std::size_t> denied_holds{}; ///< the same for these of a renewal, by their places
 };
 
 enum class verb { look, renew, release, inspect, force };
@@ -36,15 +36,15 @@ enum class verb { look, renew, release, inspect, force };
 /// One request, as it is sent. Valid during the call only.
 struct request {
     verb what;
-    std::string_view name{};       ///< of the lock; of the first, if it is about several
-    std::span<const hold> holds{}; ///< whom it is about; none for `inspect` and `force`
+    std::string_view name{};       ///< of the lock; if there are several, of the first
+    std::span<const hold> holds{}; ///< those it is about; none for `inspect` and `force`
     duration lease_time{};         ///< asked for by `look` and `renew`
-    bool elsewhere = false;        ///< over another connection than one that was not answered
+    bool elsewhere = false;        ///< over another connection, since one gave no answer
 };
 
 using fault_function = std::function<fate(const request&)>;
 
-/// The server: what the locks are. Pass one to several clients and they contend.
+/// The server that keeps the locks. Several clients of one server compete for them.
 ///
 ///     memory::server server;
 ///     client alice{options{.store = server.connect()}};
@@ -58,26 +58,26 @@ public:
     server(const server&) = delete;
     ~server();
 
-    /// A client's way to this server. `faults`, if given, is asked about each request of that
-    /// client, on that client's executor.
+    /// The `options::store` of a client of this server. `faults`, if given, is called for each
+    /// request of that client, on that client's executor.
     store_factory connect(fault_function faults = {},
                           duration command_timeout = std::chrono::seconds{3});
 
-    // The server's own clock: leases end and late requests are refused by it.
+    // The server's own clock decides when leases end, and which requests are too late.
     void step_clock(duration);        ///< forward or back, at once
-    void set_clock_rate(double rate); ///< 1.0: as the clients' clock
+    void set_clock_rate(double rate); ///< 1.0: as fast as the clients' clock
 
     void restart_empty();                          ///< forgets every lock, wakes nobody
     bool evict(const lock_name&);                  ///< forgets one, wakes nobody
-    void occupy(const lock_name&, duration lease); ///< a foreign owner takes it, whoever holds
+    void occupy(const lock_name&, duration lease); ///< a foreign owner takes it, held or not
     bool vacate(const lock_name&);                 ///< the foreign owner releases: wakes waiters
 
     std::optional<holding> inspect(const lock_name&) const;
     std::size_t held_count() const;     ///< locks now held
     std::size_t listener_count() const; ///< places that would be woken
 
-    /// The server of that name in this process, made when first asked for: the URL `memory:NAME`.
-    /// It lives as long as somebody uses it.
+    /// The server of that name in this process (the URL `memory:NAME`). It is made when it is first
+    /// asked for, and lives as long as somebody uses it.
     static std::shared_ptr<server> named(std::string_view name);
 
     class state; ///< private to src/store/memory

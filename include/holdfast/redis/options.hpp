@@ -22,46 +22,47 @@ using holdfast::tls_options;
 ///     rediss://...                         the same over TLS; parameters: tls.hpp
 ///     unix:///path/to/socket[?database=N]  (also redis+unix://)
 struct options {
-    std::string host = "127.0.0.1"; ///< name or address; ignored where `unix_socket` is given
+    std::string host = "127.0.0.1"; ///< name or address; ignored if `unix_socket` is given
     std::uint16_t port = 6379;
     std::string unix_socket{};
-    std::optional<tls_options> tls{}; ///< nothing: plain, for all on the way to read and to change
+    std::optional<tls_options> tls{}; ///< no TLS if empty: all can be read and changed on the way
 
     std::string user{}; ///< empty: the server's default user
     secret password{};
-    credential_provider credentials{}; ///< asked for what `user` and `password` leave empty
+    credential_provider credentials{}; ///< its user or password is used where the field is empty
 
-    std::uint32_t database = 0; ///< locks live in it; Redis' channels are shared by all databases
+    std::uint32_t database = 0; ///< of the locks; Redis' channels are shared by all databases
 
-    // Whole milliseconds. `make_store` refuses what is outside the bounds, and names the field.
+    // Whole milliseconds. `make_store` refuses a value outside the bounds, and names the field.
 
-    /// Look-up, connection and set-up together. 1 ms to 1 day.
+    /// The limit for looking up the address, connecting and logging in. 1 ms to 1 day.
     duration connect_timeout = std::chrono::seconds{2};
-    /// One request, from queue to answer. 1 ms to 1 day.
+    /// The limit for one request, from entering the queue to its answer. 1 ms to 1 day.
     duration command_timeout = std::chrono::seconds{3};
-    /// Between two connection attempts, growing and jittered up to `backoff_max`. Each 1 ms to 1
-    /// day, the first not longer than the second.
+    /// The pause between two attempts to connect: it is jittered, and grows from `backoff_min` up
+    /// to `backoff_max`. Each 1 ms to 1 day, and the first not longer than the second.
     duration backoff_min{50};
     duration backoff_max{2000};
-    /// How long a subscription is kept after the last waiter. 0 ms to 1 day.
+    /// How long a subscription is kept after its last waiter. 0 ms to 1 day.
     duration subscription_linger = std::chrono::seconds{5};
 
-    /// Connections beside the shared one, each for one blocking call at a time: its thread itself
-    /// writes and reads there. Made when they are wanted, closed after ten seconds without use.
-    /// Callers beyond that many share the one connection. Zero: all do, always. At most 1000.
+    /// How many connections there may be beside the shared one. Each is for one blocking call at a
+    /// time: the calling thread itself writes and reads there. They are made when they are needed,
+    /// and closed after ten seconds without use. More calls at a time use the shared connection.
+    /// Zero: all calls use it. At most 1000.
     std::size_t lanes_max = 16;
 
-    /// How long such a thread asks again and again for its answer before it sleeps: half the time
-    /// of a round trip on one machine, for a core that is busy meanwhile. Only where there are
-    /// cores to spare and answers come within that time. Zero: never. 0 us to 10 ms.
+    /// How long such a thread polls for its answer before it sleeps. Polling halves the time of a
+    /// round trip on one machine, and keeps a core busy meanwhile. Threads poll only if there are
+    /// cores to spare and answers usually come within that time. Zero: never. 0 us to 10 ms.
     std::chrono::microseconds polling{100};
 
     std::size_t requests_max = 100'000;             ///< queued or in flight, per connection
-    std::size_t reply_bytes_max = 16 * 1024 * 1024; ///< a longer answer is not one of ours
+    std::size_t reply_bytes_max = 16 * 1024 * 1024; ///< a longer answer is `store_errc::protocol`
 };
 
-/// A store on that server. Throws `errc::invalid_argument`, naming what is wrong, at once.
-/// Connects when it is first asked. Wire format: docs/protocol/mutex.md.
+/// A store on that server. Throws `errc::invalid_argument` at once; the text names the wrong field.
+/// The store connects when it gets its first request. Wire format: docs/protocol/mutex.md.
 HOLDFAST_EXPORT store_factory make_store(options);
 
 } // namespace holdfast::redis

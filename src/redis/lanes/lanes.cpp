@@ -52,9 +52,8 @@ void lanes::wish_for_one_more() {
         context_->home.time.now() < not_before_ || ++wishes_ < wishes_min)
         return;
     wishes_ = 0;
-    opening_ = std::make_shared<connection>(context_->home.executor, context_->home.time,
-                                            context_->how, context_->tls.get());
-    net::run_in_background(context_->home.executor, open(shared_from_this()));
+    opening_ = std::make_shared<connection>(context_->home, context_->how, context_->tls.get());
+    net::run_in_background(context_->home, open(shared_from_this()));
 }
 
 asio::awaitable<void> lanes::open(std::shared_ptr<lanes> self) {
@@ -74,7 +73,7 @@ asio::awaitable<void> lanes::open(std::shared_ptr<lanes> self) {
     self->all_.push_back(
         {std::make_unique<lane>(*self->context_, line->take_apart(), self->wait_), now});
     if (!std::exchange(self->tidies_, true))
-        net::run_in_background(self->context_->home.executor, close_idle(self));
+        net::run_in_background(self->context_->home, close_idle(self));
 }
 
 asio::awaitable<void> lanes::close_idle(std::shared_ptr<lanes> self) {
@@ -92,7 +91,7 @@ asio::awaitable<void> lanes::close_idle(std::shared_ptr<lanes> self) {
 
 void lanes::collect_soon() {
     if (!std::exchange(collects_, true))
-        net::run_in_background(context_->home.executor, collect(shared_from_this()));
+        net::run_in_background(context_->home, collect(shared_from_this()));
 }
 
 bool lanes::any_owes() const {

@@ -16,12 +16,11 @@
 #include <sys/un.h>
 
 namespace holdfast::redis {
-connection::connection(const asio::any_io_executor& executor, clock& time, const options& how,
-                       net::tls_context* tls)
-    : time_{time}
+connection::connection(const store_context& home, const options& how, net::tls_context* tls)
+    : home_{home}
     , how_{how}
-    , look_up_alarm_{time.make_alarm()}
-    , socket_{executor}
+    , look_up_alarm_{home_.time.make_alarm()}
+    , socket_{home_.executor}
     , tls_{tls}
     , reader_{how.reply_bytes_max} {}
 
@@ -32,7 +31,7 @@ asio::awaitable<void> connection::dial(time_point give_up_at) {
     for (std::size_t tried = 0; tried < peers.size(); ++tried) {
         // An address that does not answer must not use up the time of those behind it.
         const auto untried = static_cast<duration::rep>(peers.size() - tried);
-        const time_point now = time_.now();
+        const time_point now = home_.time.now();
         failed = co_await connect_to(peers[tried], now + (give_up_at - now) / untried);
         throw_if_cut();
         if (!failed)
@@ -79,7 +78,7 @@ asio::awaitable<error_code> connection::connect_to(net::stream_endpoint peer,
         late = true;
         hang_up();
     };
-    const net::time_limit limit{socket_.get_executor(), time_, give_up_at, give_up};
+    const net::time_limit limit{home_, give_up_at, give_up};
     error_code failed;
     co_await socket_.async_connect(peer, asio::redirect_error(asio::use_awaitable, failed));
     if (failed)
@@ -126,8 +125,7 @@ void connection::went_deaf(error_code why) {
     deaf_ = why;
     sent_ = sending_.size();
     auto enough = [this] { cut({errc::unreachable, deaf_.message()}); };
-    last_words_.emplace(socket_.get_executor(), time_,
-                        net::later(time_.now(), how_.command_timeout), enough);
+    last_words_.emplace(home_, net::later(home_.time.now(), how_.command_timeout), enough);
 }
 
 asio::awaitable<void> connection::receive() {

@@ -29,8 +29,7 @@ inline constexpr const char* closed_by_server = "closed by the server";
 class connection {
 public:
     /// `tls`: null for a plain one.
-    connection(const asio::any_io_executor&, clock&, const options&,
-               net::tls_context* tls = nullptr);
+    connection(const store_context&, const options&, net::tls_context* tls = nullptr);
     connection(const connection&) = delete;
 
     /// Shares the time out among the server's addresses. Throws `failure`: unreachable, or what
@@ -84,7 +83,7 @@ private:
     void hang_up();
     void throw_if_cut() const;
 
-    clock& time_;
+    const store_context& home_;
     const options& how_; // of whoever keeps this connection
     const std::unique_ptr<alarm> look_up_alarm_;
     net::stream_socket socket_;

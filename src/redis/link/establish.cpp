@@ -59,7 +59,7 @@ asio::awaitable<std::optional<net::failure>> establish(node_context& context, pu
     try {
         const time_point give_up_at =
             net::later(context.home.time.now(), context.how.connect_timeout);
-        const net::time_limit limit{context.home.executor, context.home.time, give_up_at, give_up};
+        const net::time_limit limit{context.home, give_up_at, give_up};
         co_await line.dial(give_up_at);
         co_await shake_hands(context, what_for, line, told);
         co_return std::nullopt;

@@ -27,7 +27,7 @@ void link::talk() {
     if (closed_)
         return;
     if (!std::exchange(running_, true))
-        net::run_in_background(home_.executor, keep_connected(talker_.keep_alive()));
+        net::run_in_background(home_, keep_connected(talker_.keep_alive()));
     else if (connected_ && !flush_is_due_ && line_->can_send())
         flush_soon();
 }
@@ -44,8 +44,7 @@ asio::awaitable<void> link::keep_connected(std::shared_ptr<void>) {
         introduction told;
         std::optional<net::failure> failed;
         try {
-            line = line_ = std::make_shared<connection>(home_.executor, home_.time, context_.how,
-                                                        context_.tls.get());
+            line = line_ = std::make_shared<connection>(home_, context_.how, context_.tls.get());
             failed = co_await establish(context_, purpose_, *line, told);
         } catch (const std::exception& why) { // no memory, no alarm: this loop must go on
             failed.emplace(errc::unreachable, why.what());
@@ -142,7 +141,7 @@ void link::flush() {
         if (out.empty())
             return;
         if (!line_->send())
-            net::run_in_background(home_.executor, finish_sending(talker_.keep_alive(), line_));
+            net::run_in_background(home_, finish_sending(talker_.keep_alive(), line_));
     }
 }
 

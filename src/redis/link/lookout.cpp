@@ -20,7 +20,7 @@ void lookout::watch_for(time_point limit) {
     if (closed_)
         return;
     if (!std::exchange(watching_, true))
-        net::run_in_background(home_.executor, watch(talker_.keep_alive()));
+        net::run_in_background(home_, watch(talker_.keep_alive()));
     else if (limit < asleep_until_)
         alarm_->ring();
 }

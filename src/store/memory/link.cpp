@@ -15,7 +15,8 @@ link::link(std::shared_ptr<server::state> server, fault_function faults, duratio
     , faults_{std::move(faults)}
     , command_timeout_{command_timeout}
     , executor_{context.executor}
-    , time_{context.time} {
+    , time_{context.time}
+    , at_work_{context.at_work} {
     server_clock_->learn(now(), now(), server_->now());
 }
 
@@ -29,7 +30,7 @@ void link::at(time_point when, std::function<void()> act) {
     if (when <= now())
         return act();
     asio::co_spawn(executor_, act_later(shared_from_this(), when, std::move(act)),
-                   [](const std::exception_ptr& bug) {
+                   [at_work = at_work_ ? at_work_() : nullptr](const std::exception_ptr& bug) {
                        if (bug)
                            std::rethrow_exception(bug);
                    });

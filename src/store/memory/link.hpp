@@ -86,6 +86,7 @@ private:
     duration command_timeout_;
     asio::any_io_executor executor_;
     clock& time_;
+    const std::function<std::shared_ptr<void>()> at_work_;
     const std::shared_ptr<runtime::remote_clock> server_clock_ =
         std::make_shared<runtime::remote_clock>();
     std::list<alarm*> sleepers_; // in order, so that a simulation repeats itself

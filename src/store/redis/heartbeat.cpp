@@ -38,7 +38,7 @@ void heartbeat::beat(duration lease, time_point now) {
 }
 
 void heartbeat::start_writing(duration kept) {
-    net::run_in_background(context_.executor, write(shared_from_this(), kept));
+    net::run_in_background(context_, write(shared_from_this(), kept));
 }
 
 asio::awaitable<void> heartbeat::write(std::shared_ptr<heartbeat> self, duration kept) {

@@ -13,7 +13,10 @@
 
 #include <boost/asio/io_context.hpp>
 
+#include <functional>
+#include <memory>
 #include <optional>
+#include <utility>
 #include <vector>
 
 #include <gtest/gtest.h>
@@ -178,6 +181,48 @@ TEST_F(AfterClose, ARepeatedReleaseEndsBefore) {
     close();
     expect_untouched();
     EXPECT_TRUE(released.done());
+}
+
+class AfterCloseOfTheStore : public AfterClose {
+protected:
+    options how_with_loops() {
+        options all = how();
+        all.store = [this, real_store = all.store](store_context context) {
+            begin_loop = context.at_work;
+            return real_store(std::move(context));
+        };
+        return all;
+    }
+    bool closed_after(duration passes) {
+        if (!std::exchange(closing, true))
+            other->async_close([this](error_code) { closed = true; });
+        real.run_for(passes);
+        return closed;
+    }
+
+    std::function<std::shared_ptr<void>()> begin_loop;
+    std::optional<client> other{std::in_place, io.get_executor(), time, how_with_loops()};
+    bool closing = false, closed = false;
+};
+
+TEST_F(AfterCloseOfTheStore, ItsLoopsHaveEnded) {
+    auto first = begin_loop();
+    auto second = begin_loop();
+    second.reset();
+    second = begin_loop();
+    EXPECT_FALSE(closed_after(10ms));
+    second.reset();
+    EXPECT_FALSE(closed_after(10ms));
+    first.reset();
+    EXPECT_TRUE(closed_after(0ms));
+}
+
+TEST_F(AfterCloseOfTheStore, ALoopThatNeverEndsKeepsNobody) {
+    auto stuck = begin_loop();
+    EXPECT_FALSE(closed_after(900ms));
+    EXPECT_TRUE(closed_after(100ms));
+    other.reset();
+    stuck.reset(); // the engine is gone
 }
 
 TEST_F(AfterClose, WhatIsAskedThenFailsWithoutTheClock) {

@@ -20,7 +20,8 @@ struct freed_by {
 };
 
 using owned_context = std::unique_ptr<SSL_CTX, freed_by<SSL_CTX_free>>;
-using owned_bio = std::unique_ptr<BIO, freed_by<BIO_vfree>>;
+using owned_ssl = std::unique_ptr<SSL, freed_by<SSL_free>>;
+using owned_store = std::unique_ptr<X509_STORE, freed_by<X509_STORE_free>>;
 using owned_names = std::unique_ptr<GENERAL_NAMES, freed_by<GENERAL_NAMES_free>>;
 
 } // namespace holdfast::net

@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "net/tls_trouble.hpp"
-
-#include "net/openssl.hpp"
+#include "net/openssl/trouble.hpp"
 
 #include <boost/asio/ip/address.hpp>
 
@@ -169,7 +167,7 @@ std::string reason_of(unsigned long error) {
 
 } // namespace
 
-failure trouble_of(const SSL& session, const std::string& objection) {
+tls_trouble trouble_of(const SSL& session, const std::string& objection) {
     if (!objection.empty())
         return {store_errc::untrusted, "TLS: " + objection};
     const unsigned long error = error_of_tls();

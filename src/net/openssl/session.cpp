@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "net/tls_session.hpp"
+#include "net/openssl/session.hpp"
 
-#include "net/openssl.hpp"
-#include "net/tls_trouble.hpp"
+#include "net/openssl/trouble.hpp"
 
 #include <new>
 #include <utility>
@@ -27,11 +26,7 @@ BIO* make_buffer() {
 
 } // namespace
 
-void tls_session::frees_ssl::operator()(SSL* session) const noexcept {
-    SSL_free(session);
-}
-
-tls_session::tls_session(ssl prepared)
+openssl_session::openssl_session(owned_ssl prepared)
     : ssl_{std::move(prepared)}
     , received_{make_buffer()}
     , to_send_{make_buffer()} {
@@ -43,12 +38,7 @@ tls_session::tls_session(ssl prepared)
     shake_hands();
 }
 
-bool tls_session::is_tls(std::string_view first_bytes) {
-    const char type = first_bytes.empty() ? '\0' : first_bytes.front();
-    return type >= SSL3_RT_CHANGE_CIPHER_SPEC && type <= SSL3_RT_APPLICATION_DATA;
-}
-
-bool tls_session::seal(std::string_view plain, std::string& out) {
+bool openssl_session::seal(std::string_view plain, std::string& out) {
     ERR_clear_error();
     std::size_t sealed = 0;
     const bool well =
@@ -57,7 +47,7 @@ bool tls_session::seal(std::string_view plain, std::string& out) {
     return well;
 }
 
-std::string_view tls_session::open(std::string_view received) {
+std::string_view openssl_session::open(std::string_view received) {
     take_in(received);
     if (!established_)
         shake_hands();
@@ -65,25 +55,22 @@ std::string_view tls_session::open(std::string_view received) {
     return std::string_view{plain_}.substr(0, size);
 }
 
-void tls_session::take_in(std::string_view received) {
+void openssl_session::take_in(std::string_view received) {
     if (received.empty())
         return;
-    if (!std::exchange(heard_, true) && !is_tls(received))
-        throw failure{store_errc::tls_failed,
-                      "what answers there does not speak TLS; without it, it is redis://"};
     std::size_t taken = 0;
     if (BIO_write_ex(received_, received.data(), received.size(), &taken) != 1)
         throw std::bad_alloc{};
 }
 
-void tls_session::shake_hands() {
+void openssl_session::shake_hands() {
     ERR_clear_error();
     const int result = SSL_do_handshake(ssl_.get());
     established_ = result == 1;
     throw_unless_more_is_needed(result);
 }
 
-std::size_t tls_session::read_into_plain() {
+std::size_t openssl_session::read_into_plain() {
     ERR_clear_error();
     std::size_t size = 0;
     for (;;) {
@@ -100,7 +87,7 @@ std::size_t tls_session::read_into_plain() {
     }
 }
 
-void tls_session::throw_unless_more_is_needed(int result) {
+void openssl_session::throw_unless_more_is_needed(int result) {
     switch (SSL_get_error(ssl_.get(), result)) {
     case SSL_ERROR_NONE:
     case SSL_ERROR_WANT_READ:
@@ -113,14 +100,14 @@ void tls_session::throw_unless_more_is_needed(int result) {
     }
 }
 
-void tls_session::take_output(std::string& out) {
+void openssl_session::take_output(std::string& out) {
     const std::size_t before = out.size();
     out.resize(before + BIO_ctrl_pending(to_send_));
     std::size_t taken = 0;
     (void)BIO_read_ex(to_send_, out.data() + before, out.size() - before, &taken);
 }
 
-void tls_session::say_goodbye(std::string& out) {
+void openssl_session::say_goodbye(std::string& out) {
     ERR_clear_error();
     if (established_)
         (void)SSL_shutdown(ssl_.get());

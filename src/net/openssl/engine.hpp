@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "net/openssl/owned.hpp"
+#include "net/tls_engine.hpp"
+
+#include <memory>
+#include <string>
+
+namespace holdfast::net {
+
+/// OpenSSL's part in the TLS connections to one server.
+class openssl_engine : public tls_engine {
+public:
+    openssl_engine(tls_options, std::string server_name);
+
+    void check_files() const override;
+    std::unique_ptr<tls_talk> begin() override;
+
+private:
+    X509_STORE* systems_authorities();
+
+    const tls_options how_;
+    const std::string server_name_;
+    owned_store systems_authorities_;
+};
+
+} // namespace holdfast::net

@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "net/openssl/owned.hpp"
+#include "net/tls_engine.hpp"
+
+#include <cstddef>
+#include <string>
+#include <string_view>
+
+namespace holdfast::net {
+
+/// OpenSSL between two buffers in memory.
+class openssl_session : public tls_talk {
+public:
+    /// A client's, with all settings made. Begins the handshake.
+    explicit openssl_session(owned_ssl);
+    openssl_session(const openssl_session&) = delete; // OpenSSL keeps the address of objection_
+
+    bool established() const override { return established_; }
+    [[nodiscard]] bool seal(std::string_view plain, std::string& out) override;
+    std::string_view open(std::string_view received) override;
+    bool ended() const override { return ended_; }
+    void say_goodbye(std::string& out) override;
+
+private:
+    void take_in(std::string_view received);
+    void shake_hands();
+    std::size_t read_into_plain();
+    void take_output(std::string& out);
+    void throw_unless_more_is_needed(int result);
+
+    std::string objection_; // to the server's certificate
+    owned_ssl ssl_;
+    BIO* const received_; // owned by ssl_, as is the other
+    BIO* const to_send_;
+    std::string plain_; // a buffer that keeps its size
+    bool established_ = false;
+    bool ended_ = false;
+};
+
+} // namespace holdfast::net
