@@ -34,6 +34,8 @@ enum class mutant {
     distrust_ignored,   // a connection is kept that is not trusted
     odd_lane_kept,      // likewise a lane
     condemned_believed, // what a lane had read when it was condemned is passed on
+    old_answer_given,   // what could not be sent has the answer to what was sent before
+    debts_overtaken,    // an answer that a lane owes is taken for the next one's
     // Times.
     ear_counts_over,   // the time after "never" is long ago
     times_unbounded,   // options may have any length

@@ -141,6 +141,21 @@ TEST_F(Lane, AServerThatHangsUpLeavesNobodyKnowing) {
     EXPECT_TRUE(line_->broken());
 }
 
+TEST_F(Lane, AnEarlierAnswerIsNoAnswerToWhatCouldNotBeSent) {
+    say(":1\r\n");
+    EXPECT_EQ(ask().integer, 1);
+    ::shutdown(server_end_, SHUT_RDWR);
+    EXPECT_EQ(failure_of_asking(), errc::outcome_unknown);
+}
+
+TEST_F(Lane, AnswersThatAreOwedComeInTheOrderOfSending) {
+    owed first{*this}, second{*this};
+    say(":1\r\n:2\r\n:3\r\n");
+    EXPECT_EQ(ask().integer, 3);
+    EXPECT_EQ(first.asked.take_answer().integer, 1);
+    EXPECT_EQ(second.asked.take_answer().integer, 2);
+}
+
 TEST_F(Lane, AnAnswerThatIsOwedIsReadByWhoAsksNext) {
     owed first{*this};
     EXPECT_TRUE(line_->owes());

@@ -2,9 +2,11 @@
 // All lanes of a client: made, lent and closed.
 #include "node_fixture.hpp"
 #include "redis/lanes/lanes.hpp"
+#include "support/eventually.hpp"
 
 #include <algorithm>
 #include <optional>
+#include <thread>
 
 namespace holdfast::redis {
 namespace {
@@ -103,11 +105,36 @@ TEST_F(Lanes, ThoseToAServerThatWasLeftEndAsSoonAsNobodyUsesThem) {
     EXPECT_EQ(connections(), 0u);
 }
 
-TEST_F(Lanes, OneThatTheServerClosedIsNotLent) {
+TEST_F(Lanes, OneThatIsLentForLongIsNotIdle) {
+    wish_until_there_is_one();
+    const lanes::loan mine{*all()};
+    pass(1min);
+    EXPECT_EQ(connections(), 1u);
+    EXPECT_TRUE(mine->alive());
+}
+
+TEST_F(Lanes, OneIsEnoughForOneCallAfterAnother) {
+    how_.lanes_max = 2;
+    wish_until_there_is_one();
+    {
+        const lanes::loan mine{*all()};
+        wish_until_there_is_one();
+    }
+    ASSERT_EQ(connections(), 2u);
+    for (int i = 0; i < 30; ++i) {
+        EXPECT_TRUE(wish());
+        pass(1s);
+    }
+    EXPECT_EQ(connections(), 1u) << "the other one was idle";
+}
+
+TEST_F(Lanes, OneThatTheServerClosedIsNotLentAndAnotherIsMade) {
     wish_until_there_is_one();
     server_.drop_connections();
     settle();
     EXPECT_FALSE(wish());
+    wish_until_there_is_one();
+    EXPECT_EQ(connections(), 1u);
 }
 
 TEST_F(Lanes, OneThatWasLeftIsNotLentEvenAMomentLater) {
@@ -119,11 +146,49 @@ TEST_F(Lanes, OneThatWasLeftIsNotLentEvenAMomentLater) {
 
 TEST_F(Lanes, OneThatIsBeingMadeEndsWithTheServerThatIsLeft) {
     server_.says.erase("ROLE");
-    while (connections() == 0)
-        (void)wish();
+    for (int i = 0; i < 20; ++i)
+        EXPECT_FALSE(wish());
+    EXPECT_EQ(connections(), 1u) << "one at a time";
     all()->cut({store_errc::read_only, "READONLY"});
     settle();
     EXPECT_EQ(connections(), 0u);
+}
+
+TEST_F(Lanes, OneThatIsBeingMadeEndsWithTheClient) {
+    server_.says.erase("ROLE");
+    while (connections() == 0)
+        (void)wish();
+    all()->close();
+    settle();
+    EXPECT_EQ(connections(), 0u);
+}
+
+TEST_F(Lanes, WhoWaitsAtOneIsNotKeptWaitingByTheEndOfTheClient) {
+    server_.says.erase("EVALSHA");
+    wish_until_there_is_one();
+    const lanes::loan mine{*all()};
+    std::string told;
+    std::thread asks{[&] {
+        const std::string_view keys[] = {"k"};
+        request one{holdfast::script, keys, {}};
+        runtime::visit here{entrance_};
+        try {
+            (void)mine->ask(here, one);
+        } catch (const boost::system::system_error& why) {
+            told = why.what();
+        }
+    }};
+    EXPECT_TRUE(support::eventually([this] {
+        io_.restart();
+        io_.poll(); // the clock is read over there
+        return !server_.last().asked.empty();
+    }));
+    {
+        const runtime::visit here{entrance_};
+        all()->close();
+    }
+    asks.join();
+    EXPECT_THAT(told, ::testing::HasSubstr("lost")) << "and not after the usual time";
 }
 
 TEST_F(Lanes, OneThatIsBrokenIsClosedAsSoonAsItIsGivenBack) {

@@ -65,6 +65,8 @@ constexpr std::array faults{
     HOLDFAST_FAULT(distrust_ignored, "NodeDistrusted.AnswersBehindItAreNobodysAnyMore"),
     HOLDFAST_FAULT(odd_lane_kept, "NodeVisited.AnAnswerThatMakesNoSenseEndsTheLaneItCameBy"),
     HOLDFAST_FAULT(condemned_believed, "Lane.WhatHadArrivedWhenItWasCondemnedIsNotBelievedEither"),
+    HOLDFAST_FAULT(old_answer_given, "Lane.AnEarlierAnswerIsNoAnswerToWhatCouldNotBeSent"),
+    HOLDFAST_FAULT(debts_overtaken, "Lane.AnAnswerThatIsOwedIsReadByWhoAsksNext"),
     HOLDFAST_FAULT(ear_counts_over, "Ear.AsksNothingOfTheServerWhereWaitersMayHearNothingForEver"),
     HOLDFAST_FAULT(times_unbounded, "RedisOptions.EachObjectionNamesItsField"),
     HOLDFAST_FAULT(long_pause, "NodeReconnected.WhileItHoldsItTriesFourTimesASecond"),

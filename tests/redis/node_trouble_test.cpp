@@ -187,6 +187,18 @@ TEST_F(NodeInTrouble, WhatWasNotYetWrittenGoesOutOnTheNextConnection) {
     EXPECT_EQ(server_.last().asked[0].at(3), "behind");
 }
 
+TEST_F(NodeInTrouble, WhatIsFarBehindIsNotWrittenAndSoWasNeverSent) {
+    ask();
+    server_.last().deaf = true;
+    ask("the last one it hears");
+    std::vector<asked> many;
+    while (many.size() < 1'000)
+        many.push_back(begin(std::string(10'000, 'x')));
+    pass(3s);
+    EXPECT_EQ(many.front()->code, errc::outcome_unknown);
+    EXPECT_EQ(many.back()->code, errc::unreachable);
+}
+
 TEST_F(NodeInTrouble, AServerThatHangsUpHasTheLastWord) {
     ask();
     server_.last().refuse_to_hear();
@@ -288,8 +300,10 @@ TEST_F(NodeInTrouble, ClosingFailsWhoWaitsWherever) {
     settle();
     EXPECT_EQ(written->code, errc::outcome_unknown);
     const auto queued = ask();
-    node().close();
-    EXPECT_FALSE(queued->done); // not within the call
+    asio::post(io_, [&] {
+        node().close();
+        EXPECT_FALSE(queued->done) << "within the call";
+    });
     settle();
     EXPECT_EQ(queued->code, errc::closed);
     EXPECT_EQ(ask()->code, errc::closed);

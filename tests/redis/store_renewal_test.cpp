@@ -188,6 +188,14 @@ TEST_F(RedisStore, AReleaseSaysWhetherItWasStillOurs) {
     EXPECT_THAT(node_.asked[1].keys, ElementsAre("L"));
 }
 
+TEST_F(RedisStore, AReleaseSaysWhetherOthersListen) {
+    const hold mine{"L", alice_, lock_kind::plain};
+    for (const std::int64_t receivers : {0, 1, 2}) {
+        node_.will_answer({1, receivers});
+        EXPECT_EQ(complete(store_.release(mine)).others_listen, receivers > 0) << receivers;
+    }
+}
+
 TEST_F(RedisStore, OnlyPlainLocksAreOffered) {
     EXPECT_TRUE(store_.offers(lock_kind::plain));
     for (const lock_kind other :

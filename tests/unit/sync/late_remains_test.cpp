@@ -3,6 +3,8 @@
 // lock for longer than was thought at the loss, and is told to release it for longer.
 #include "unit/sync/stage.hpp"
 
+#include <functional>
+
 namespace holdfast::sync {
 namespace {
 
