@@ -18,16 +18,16 @@ endfunction()
 # target's own folder, and beside it before that. In a program this replaces the definition that a
 # static library would bring along, which its linker then does not take.
 function(holdfast_load_tls_on_demand target)
-  set(places "\"$ORIGIN/${HOLDFAST_TLS_MODULE}\"")
+  set(folders "\".\"")
   foreach(folder IN LISTS ARGN)
-    string(APPEND places ", \"$ORIGIN/${folder}/${HOLDFAST_TLS_MODULE}\"")
+    string(APPEND folders ", \"${folder}\"")
   endforeach()
   set(source "${PROJECT_SOURCE_DIR}/src/net/on_demand/loaded.cpp")
   target_sources(${target} PRIVATE "${source}")
   set_source_files_properties("${source}" TARGET_DIRECTORY ${target} PROPERTIES
     INCLUDE_DIRECTORIES "${PROJECT_SOURCE_DIR}/src"
     COMPILE_DEFINITIONS
-      "HOLDFAST_TLS_PLACES=${places};HOLDFAST_TLS_MODULE=\"${HOLDFAST_TLS_MODULE}\"")
+      "HOLDFAST_TLS_FOLDERS=${folders};HOLDFAST_TLS_MODULE=\"${HOLDFAST_TLS_MODULE}\"")
   target_link_libraries(${target} PRIVATE ${CMAKE_DL_LIBS})
   target_link_options(${target} PRIVATE LINKER:--as-needed) # or OpenSSL is linked, used or not
   add_dependencies(${target} holdfast_tls)

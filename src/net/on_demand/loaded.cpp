@@ -10,7 +10,7 @@ namespace {
 
 /// Beside this very object, or where it is installed. "$ORIGIN" is the object's own folder: what is
 /// installed can be moved, and no folder of the environment is asked.
-constexpr std::array places{HOLDFAST_TLS_PLACES};
+constexpr std::array folders{HOLDFAST_TLS_FOLDERS};
 
 [[noreturn]] void fail(const std::string& reasons) {
     throw tls_trouble{store_errc::tls_failed,
@@ -22,8 +22,9 @@ constexpr std::array places{HOLDFAST_TLS_PLACES};
 /// Never unloaded: OpenSSL has things to do at the end of the program.
 holdfast_tls_maker* load() {
     std::string reasons;
-    for (const char* const place : places) {
-        if (void* const module = ::dlopen(place, RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE)) {
+    for (const std::string folder : folders) {
+        const std::string place = "$ORIGIN/" + folder + "/" HOLDFAST_TLS_MODULE;
+        if (void* const module = ::dlopen(place.c_str(), RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE)) {
             if (void* const maker = ::dlsym(module, "holdfast_make_tls_engine"))
                 return reinterpret_cast<holdfast_tls_maker*>(maker);
         }
