@@ -48,7 +48,7 @@ TEST_P(OddNames, OwnersAreAnyBytesToo) {
 class InACluster : public on_scripts {
 protected:
     InACluster()
-        : on_scripts{{.arguments = {"--cluster-enabled", "yes"}}} {}
+        : on_scripts{{.cluster = true}} {}
 
     void serve_all_slots() {
         server().command({"CLUSTER", "ADDSLOTSRANGE", "0", "16383"});

@@ -80,6 +80,8 @@ redis_server::redis_server(server_binary which, options how)
         port_ = free_port();
     while (how_.tls && (tls_port_ == 0 || tls_port_ == port_))
         tls_port_ = free_port();
+    if (how_.cluster)
+        bus_port_ = free_port();
     if (how_.own_clock)
         clock_ = std::make_unique<moved_clock>(folder_.path);
     start();
@@ -97,6 +99,9 @@ std::vector<std::string> redis_server::command_line() const {
         "--loglevel", "warning"};
     if (how_.tls)
         words.insert(words.end(), {"--tls-port", std::to_string(tls_port_)});
+    if (how_.cluster)
+        words.insert(words.end(),
+                     {"--cluster-enabled", "yes", "--cluster-port", std::to_string(bus_port_)});
     words.insert(words.end(), how_.arguments.begin(), how_.arguments.end());
     return words;
 }

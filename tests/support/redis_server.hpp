@@ -44,6 +44,7 @@ public:
     struct options {
         bool tcp = false;                     ///< also on 127.0.0.1, on a port that is free
         bool tls = false;                     ///< a second one, for TLS; `arguments` say how
+        bool cluster = false;                 ///< a node of one, with no slots yet
         bool own_clock = false;               ///< `step_clock` works; needs a C compiler
         std::vector<std::string> arguments{}; ///< as on its command line
     };
@@ -92,6 +93,7 @@ private:
     std::string socket_;
     std::uint16_t port_ = 0;
     std::uint16_t tls_port_ = 0;
+    std::uint16_t bus_port_ = 0; // of a cluster: else it is 10000, for all servers
     pid_t pid_ = 0;
     std::unique_ptr<moved_clock> clock_;
     std::optional<redis_connection> connection_;
