@@ -8,13 +8,15 @@
 namespace holdfast::net {
 namespace {
 
-/// What is below names the code alone.
-auto with_our_codes(auto&& ask) {
-    try {
-        return ask();
-    } catch (const tls_trouble& why) {
-        throw why.code ? failure{*why.code, why.text} : failure{errc::unreachable, why.text};
-    }
+void throw_if(const maybe_trouble& why) {
+    if (why)
+        throw why->code ? failure{*why->code, why->text} : failure{errc::unreachable, why->text};
+}
+
+std::unique_ptr<tls_engine> engine_for(const tls_options& how, const std::string& server_name) {
+    std::unique_ptr<tls_engine> made;
+    throw_if(make_tls_engine(how, server_name, made));
+    return made;
 }
 
 std::string without_final_dot(std::string name) {
@@ -26,17 +28,17 @@ std::string without_final_dot(std::string name) {
 } // namespace
 
 tls_context::tls_context(const tls_options& how, const std::string& host)
-    : engine_{with_our_codes([&] {
-        return make_tls_engine(how,
-                               without_final_dot(how.server_name.empty() ? host : how.server_name));
-    })} {}
+    : engine_{
+          engine_for(how, without_final_dot(how.server_name.empty() ? host : how.server_name))} {}
 
 std::unique_ptr<tls_session> tls_context::begin() {
-    return with_our_codes([&] { return std::make_unique<tls_session>(engine_->begin()); });
+    std::unique_ptr<tls_talk> begun;
+    throw_if(engine_->begin(begun));
+    return std::make_unique<tls_session>(std::move(begun));
 }
 
 void check_files(const tls_options& how) {
-    with_our_codes([&] { make_tls_engine(how, {})->check_files(); });
+    throw_if(engine_for(how, {})->check_files());
 }
 
 bool tls_session::is_tls(std::string_view first_bytes) {
@@ -51,7 +53,9 @@ std::string_view tls_session::open(std::string_view received) {
     if (!received.empty() && !std::exchange(heard_, true) && !is_tls(received))
         throw failure{store_errc::tls_failed,
                       "what answers there does not speak TLS; without it, it is redis://"};
-    return with_our_codes([&] { return talk_->open(received); });
+    std::string_view said;
+    throw_if(talk_->open(received, said));
+    return said;
 }
 
 } // namespace holdfast::net

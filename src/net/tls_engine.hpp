@@ -15,21 +15,24 @@
 
 namespace holdfast::net {
 
-/// Why TLS does not go on. Thrown instead of `failure`, which has an error code: a loaded module
-/// has a category of its own, and codes of two categories are never equal.
+/// Why TLS does not go on. Returned, and without an error code: a loaded module may have a C++
+/// runtime of its own, and has error categories of its own, which are never equal to ours. So no
+/// exception leaves what is below.
 struct tls_trouble {
     std::optional<store_errc> code; ///< nothing: a file cannot be used
     std::string text;
 };
 
-/// One connection's TLS. All that `tls_session` promises, with `tls_trouble` thrown.
+using maybe_trouble = std::optional<tls_trouble>;
+
+/// One connection's TLS. All that `tls_session` promises.
 class tls_talk {
 public:
     virtual ~tls_talk() = default;
 
     virtual bool established() const = 0;
     [[nodiscard]] virtual bool seal(std::string_view plain, std::string& out) = 0;
-    virtual std::string_view open(std::string_view received) = 0;
+    [[nodiscard]] virtual maybe_trouble open(std::string_view received, std::string_view& said) = 0;
     virtual bool ended() const = 0;
     virtual void say_goodbye(std::string& out) = 0;
 };
@@ -39,12 +42,13 @@ class tls_engine {
 public:
     virtual ~tls_engine() = default;
 
-    /// Throws `tls_trouble` if a file cannot be used, as begin() would.
-    virtual void check_files() const = 0;
-    virtual std::unique_ptr<tls_talk> begin() = 0;
+    /// Whether a file cannot be used, as for begin().
+    [[nodiscard]] virtual maybe_trouble check_files() const = 0;
+    [[nodiscard]] virtual maybe_trouble begin(std::unique_ptr<tls_talk>& begun) = 0;
 };
 
-/// For a server that has a certificate of this name. Throws `tls_trouble` if it cannot be loaded.
-std::unique_ptr<tls_engine> make_tls_engine(const tls_options&, const std::string& server_name);
+/// For a server that has a certificate of this name. `made` is empty if it cannot be loaded.
+[[nodiscard]] maybe_trouble make_tls_engine(const tls_options&, const std::string& server_name,
+                                            std::unique_ptr<tls_engine>& made);
 
 } // namespace holdfast::net

@@ -12,33 +12,34 @@ namespace {
 /// installed can be moved, and no folder of the environment is asked.
 constexpr std::array folders{HOLDFAST_TLS_FOLDERS};
 
-[[noreturn]] void fail(const std::string& reasons) {
-    throw tls_trouble{store_errc::tls_failed,
-                      "TLS cannot be loaded: " + reasons +
-                          "; $ORIGIN is the folder of this program or library, which is installed "
-                          "together with the module " HOLDFAST_TLS_MODULE};
+std::string not_loaded(const std::string& reasons) {
+    return "TLS cannot be loaded: " + reasons +
+           "; $ORIGIN is the folder of this program or library, which is installed together with "
+           "the module " HOLDFAST_TLS_MODULE;
 }
 
-/// Never unloaded: OpenSSL has things to do at the end of the program.
-holdfast_tls_maker* load() {
-    std::string reasons;
-    for (const std::string folder : folders) {
-        const std::string place = "$ORIGIN/" + folder + "/" HOLDFAST_TLS_MODULE;
-        if (void* const module = ::dlopen(place.c_str(), RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE)) {
+/// Null, and why. Never unloaded: OpenSSL has things to do at the end of the program.
+holdfast_tls_maker* load(std::string& reasons) {
+    for (const char* const folder : folders) {
+        const std::string place = std::string{"$ORIGIN/"} + folder + "/" HOLDFAST_TLS_MODULE;
+        if (void* const module = ::dlopen(place.c_str(), RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE))
             if (void* const maker = ::dlsym(module, "holdfast_make_tls_engine"))
                 return reinterpret_cast<holdfast_tls_maker*>(maker);
-        }
         reasons += (reasons.empty() ? "" : "; ") + std::string{::dlerror()};
     }
-    fail(reasons);
+    return nullptr;
 }
 
 } // namespace
 
-std::unique_ptr<tls_engine> make_tls_engine(const tls_options& how,
-                                            const std::string& server_name) {
-    static holdfast_tls_maker* const make = load(); // a failure is tried again
-    return std::unique_ptr<tls_engine>{make(how, server_name)};
+maybe_trouble make_tls_engine(const tls_options& how, const std::string& server_name,
+                              std::unique_ptr<tls_engine>& made) {
+    std::string reasons;
+    holdfast_tls_maker* const make = load(reasons); // what is loaded already is only looked up
+    if (!make)
+        return tls_trouble{store_errc::tls_failed, not_loaded(reasons)};
+    made.reset(make(how, server_name));
+    return std::nullopt;
 }
 
 } // namespace holdfast::net

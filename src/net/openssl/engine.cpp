@@ -92,18 +92,20 @@ openssl_engine::openssl_engine(tls_options how, std::string server_name)
     : how_{std::move(how)}
     , server_name_{std::move(server_name)} {}
 
-void openssl_engine::check_files() const {
-    (void)make_context(how_);
+maybe_trouble openssl_engine::check_files() const {
+    return trouble_in([this] { (void)make_context(how_); });
 }
 
-std::unique_ptr<tls_talk> openssl_engine::begin() {
-    const owned_context context = make_context(how_);
-    if (how_.ca_file.empty() && !how_.insecure_skip_verification)
-        SSL_CTX_set1_cert_store(context.get(), systems_authorities());
-    owned_ssl session{SSL_new(context.get())};
-    require(session != nullptr);
-    expect(*session, server_name_);
-    return std::make_unique<openssl_session>(std::move(session));
+maybe_trouble openssl_engine::begin(std::unique_ptr<tls_talk>& begun) {
+    return trouble_in([&] {
+        const owned_context context = make_context(how_);
+        if (how_.ca_file.empty() && !how_.insecure_skip_verification)
+            SSL_CTX_set1_cert_store(context.get(), systems_authorities());
+        owned_ssl session{SSL_new(context.get())};
+        require(session != nullptr);
+        expect(*session, server_name_);
+        begun = std::make_unique<openssl_session>(std::move(session));
+    });
 }
 
 /// Read once: it takes 30 ms, on whatever thread this is.

@@ -14,8 +14,8 @@ class openssl_engine : public tls_engine {
 public:
     openssl_engine(tls_options, std::string server_name);
 
-    void check_files() const override;
-    std::unique_ptr<tls_talk> begin() override;
+    maybe_trouble check_files() const override;
+    maybe_trouble begin(std::unique_ptr<tls_talk>& begun) override;
 
 private:
     X509_STORE* systems_authorities();

@@ -3,9 +3,10 @@
 
 namespace holdfast::net {
 
-std::unique_ptr<tls_engine> make_tls_engine(const tls_options& how,
-                                            const std::string& server_name) {
-    return std::make_unique<openssl_engine>(how, server_name);
+maybe_trouble make_tls_engine(const tls_options& how, const std::string& server_name,
+                              std::unique_ptr<tls_engine>& made) {
+    made = std::make_unique<openssl_engine>(how, server_name);
+    return std::nullopt;
 }
 
 } // namespace holdfast::net

@@ -47,12 +47,14 @@ bool openssl_session::seal(std::string_view plain, std::string& out) {
     return well;
 }
 
-std::string_view openssl_session::open(std::string_view received) {
-    take_in(received);
-    if (!established_)
-        shake_hands();
-    const std::size_t size = established_ ? read_into_plain() : 0; // which may move it
-    return std::string_view{plain_}.substr(0, size);
+maybe_trouble openssl_session::open(std::string_view received, std::string_view& said) {
+    return trouble_in([&] {
+        take_in(received);
+        if (!established_)
+            shake_hands();
+        const std::size_t size = established_ ? read_into_plain() : 0; // which may move it
+        said = std::string_view{plain_}.substr(0, size);
+    });
 }
 
 void openssl_session::take_in(std::string_view received) {

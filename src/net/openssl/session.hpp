@@ -19,7 +19,7 @@ public:
 
     bool established() const override { return established_; }
     [[nodiscard]] bool seal(std::string_view plain, std::string& out) override;
-    std::string_view open(std::string_view received) override;
+    [[nodiscard]] maybe_trouble open(std::string_view received, std::string_view& said) override;
     bool ended() const override { return ended_; }
     void say_goodbye(std::string& out) override;
 

@@ -5,6 +5,8 @@
 #include "net/openssl/owned.hpp"
 #include "net/tls_engine.hpp"
 
+#include <exception>
+#include <optional>
 #include <string>
 
 namespace holdfast::net {
@@ -15,6 +17,19 @@ std::string objection_of(X509_STORE_CTX&);
 /// What OpenSSL has just reported of this session. `objection`: to the server's certificate, empty
 /// if there was none.
 tls_trouble trouble_of(const SSL&, const std::string& objection);
+
+/// What was thrown as `tls_trouble`, and nothing if it went well. No exception goes further.
+template <typename Work>
+maybe_trouble trouble_in(const Work& work) noexcept {
+    try {
+        work();
+        return std::nullopt;
+    } catch (const tls_trouble& why) {
+        return why;
+    } catch (const std::exception& why) { // no memory
+        return tls_trouble{store_errc::tls_failed, why.what()};
+    }
+}
 
 /// The first reason in OpenSSL's own words, a file that cannot be opened in the system's.
 std::string first_reason();
