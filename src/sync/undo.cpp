@@ -83,7 +83,9 @@ asio::awaitable<void> release_again(engine& home, engine::task& busy, const wire
     if (planted(mutant::no_second_release))
         co_return;
     co_await home.nap(ended.settled_at);
-    co_await release_until(home, busy, ended.what, gone_after(ended.settled_at, ended.lease()));
+    // It may have been extended to a shorter lease, or handed on for one.
+    const duration longest = std::max(ended.asked_lease, ended.lease());
+    co_await release_until(home, busy, ended.what, gone_after(ended.settled_at, longest));
 }
 
 asio::awaitable<void> clean_up_settled(std::shared_ptr<wire_hold> ended) {

@@ -37,6 +37,7 @@ wire_hold::wire_hold(std::shared_ptr<engine> e, hold h, duration lease, bool ren
     , settled_at{got.settled_at}
     , taken_at{granted_at}
     , handed_on{0}
+    , asked_lease{lease}
     , renewed_{renewed}
     , believed_until_{sync::believed_until(
           planted(mutant::lease_from_answer) ? granted_at : got.sent_at, got.term)}
@@ -51,6 +52,7 @@ wire_hold::wire_hold(const wire_hold& other, duration lease)
     , settled_at{other.settled_at}
     , taken_at{other.taken_at}
     , handed_on{other.handed_on + 1}
+    , asked_lease{other.asked_lease}
     , others_listen{other.others_listen}
     , renewed_{true}
     , believed_until_{other.ends_at()}
