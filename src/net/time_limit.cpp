@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "net/time_limit.hpp"
 
-#include "net/background.hpp"
+#include "runtime/background.hpp"
 
 #include <utility>
 
@@ -23,7 +23,7 @@ struct time_limit::state {
 
 time_limit::time_limit(const store_context& home, time_point when, std::function<void()> late)
     : state_{std::make_shared<state>(state{.time = home.time, .late = std::move(late)})} {
-    run_in_background(home, state::run(state_, when));
+    runtime::run_in_background(home, state::run(state_, when));
 }
 
 time_limit::~time_limit() {

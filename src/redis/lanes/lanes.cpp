@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "redis/lanes/lanes.hpp"
 
-#include "net/background.hpp"
 #include "net/later.hpp"
 #include "redis/link/establish.hpp"
 #include "redis/mutants.hpp"
+#include "runtime/background.hpp"
 
 #include <boost/asio/post.hpp>
 
@@ -53,7 +53,7 @@ void lanes::wish_for_one_more() {
         return;
     wishes_ = 0;
     opening_ = std::make_shared<connection>(context_->home, context_->how, context_->tls.get());
-    net::run_in_background(context_->home, open(shared_from_this()));
+    runtime::run_in_background(context_->home, open(shared_from_this()));
 }
 
 asio::awaitable<void> lanes::open(std::shared_ptr<lanes> self) {
@@ -73,7 +73,7 @@ asio::awaitable<void> lanes::open(std::shared_ptr<lanes> self) {
     self->all_.push_back(
         {std::make_unique<lane>(*self->context_, line->take_apart(), self->wait_), now});
     if (!std::exchange(self->tidies_, true))
-        net::run_in_background(self->context_->home, close_idle(self));
+        runtime::run_in_background(self->context_->home, close_idle(self));
 }
 
 asio::awaitable<void> lanes::close_idle(std::shared_ptr<lanes> self) {
@@ -91,7 +91,7 @@ asio::awaitable<void> lanes::close_idle(std::shared_ptr<lanes> self) {
 
 void lanes::collect_soon() {
     if (!std::exchange(collects_, true))
-        net::run_in_background(context_->home, collect(shared_from_this()));
+        runtime::run_in_background(context_->home, collect(shared_from_this()));
 }
 
 bool lanes::any_owes() const {

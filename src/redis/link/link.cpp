@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "redis/link/link.hpp"
 
-#include "net/background.hpp"
 #include "net/later.hpp"
 #include "redis/mutants.hpp"
+#include "runtime/background.hpp"
 
 #include <boost/asio/post.hpp>
 #include <boost/asio/use_awaitable.hpp>
@@ -27,7 +27,7 @@ void link::talk() {
     if (closed_)
         return;
     if (!std::exchange(running_, true))
-        net::run_in_background(home_, keep_connected(talker_.keep_alive()));
+        runtime::run_in_background(home_, keep_connected(talker_.keep_alive()));
     else if (connected_ && !flush_is_due_ && line_->can_send())
         flush_soon();
 }
@@ -141,7 +141,7 @@ void link::flush() {
         if (out.empty())
             return;
         if (!line_->send())
-            net::run_in_background(home_, finish_sending(talker_.keep_alive(), line_));
+            runtime::run_in_background(home_, finish_sending(talker_.keep_alive(), line_));
     }
 }
 

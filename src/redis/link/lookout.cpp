@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "redis/link/lookout.hpp"
 
-#include "net/background.hpp"
+#include "runtime/background.hpp"
 
 #include <boost/asio/post.hpp>
 #include <boost/asio/use_awaitable.hpp>
@@ -20,7 +20,7 @@ void lookout::watch_for(time_point limit) {
     if (closed_)
         return;
     if (!std::exchange(watching_, true))
-        net::run_in_background(home_, watch(talker_.keep_alive()));
+        runtime::run_in_background(home_, watch(talker_.keep_alive()));
     else if (limit < asleep_until_)
         alarm_->ring();
 }

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "store/memory/link.hpp"
 
+#include "runtime/background.hpp"
+
 #include <holdfast/error.hpp>
 
-#include <boost/asio/co_spawn.hpp>
-
-#include <exception>
+#include <utility>
 
 namespace holdfast::memory {
 
@@ -14,9 +14,7 @@ link::link(std::shared_ptr<server::state> server, fault_function faults, duratio
     : server_{std::move(server)}
     , faults_{std::move(faults)}
     , command_timeout_{command_timeout}
-    , executor_{context.executor}
-    , time_{context.time}
-    , at_work_{context.at_work} {
+    , home_{context} {
     server_clock_->learn(now(), now(), server_->now());
 }
 
@@ -29,18 +27,14 @@ void link::close() noexcept {
 void link::at(time_point when, std::function<void()> act) {
     if (when <= now())
         return act();
-    asio::co_spawn(executor_, act_later(shared_from_this(), when, std::move(act)),
-                   [at_work = at_work_ ? at_work_() : nullptr](const std::exception_ptr& bug) {
-                       if (bug)
-                           std::rethrow_exception(bug);
-                   });
+    runtime::run_in_background(home_, act_later(shared_from_this(), when, std::move(act)));
 }
 
 asio::awaitable<void> link::act_later(std::shared_ptr<link> self, time_point when,
                                       std::function<void()> act) {
     if (self->closed_) // before this began: the clock may be gone
         co_return;
-    const std::unique_ptr<alarm> nap = self->time_.make_alarm();
+    const std::unique_ptr<alarm> nap = self->home_.time.make_alarm();
     co_await self->rest(*nap, when);
     if (!self->closed_)
         act();

@@ -55,7 +55,7 @@ public:
     const std::shared_ptr<server::state>& far_end() const { return server_; }
     const std::shared_ptr<runtime::remote_clock>& server_clock() const { return server_clock_; }
     duration command_timeout() const { return command_timeout_; }
-    time_point now() const { return time_.now(); }
+    time_point now() const { return home_.time.now(); }
 
     /// Whether the wake-up that has just come is one that the test wants lost.
     bool loses_wake_up() { return std::exchange(deaf_, false); }
@@ -84,9 +84,7 @@ private:
     std::shared_ptr<server::state> server_;
     fault_function faults_;
     duration command_timeout_;
-    asio::any_io_executor executor_;
-    clock& time_;
-    const std::function<std::shared_ptr<void>()> at_work_;
+    const store_context home_;
     const std::shared_ptr<runtime::remote_clock> server_clock_ =
         std::make_shared<runtime::remote_clock>();
     std::list<alarm*> sleepers_; // in order, so that a simulation repeats itself
@@ -124,7 +122,7 @@ asio::awaitable<reply<T>> link::carry(std::shared_ptr<link> self, fate f,
         self->at(sent_at + f.request_delay, std::move(arrive));
     }
     if (!sent->answer) {
-        sent->receiver = self->time_.make_alarm();
+        sent->receiver = self->home_.time.make_alarm();
         co_await self->rest(*sent->receiver, limit);
     }
     if (self->closed_)

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "store/redis/heartbeat.hpp"
 
-#include "net/background.hpp"
 #include "net/failure.hpp"
+#include "runtime/background.hpp"
 
 #include <algorithm>
 #include <limits>
@@ -38,7 +38,7 @@ void heartbeat::beat(duration lease, time_point now) {
 }
 
 void heartbeat::start_writing(duration kept) {
-    net::run_in_background(context_, write(shared_from_this(), kept));
+    runtime::run_in_background(context_, write(shared_from_this(), kept));
 }
 
 asio::awaitable<void> heartbeat::write(std::shared_ptr<heartbeat> self, duration kept) {

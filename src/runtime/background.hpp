@@ -9,7 +9,7 @@
 #include <memory>
 #include <utility>
 
-namespace holdfast::net {
+namespace holdfast::runtime {
 
 /// Starts a loop of a store's own: only the end of the client waits for it. It handles what can go
 /// wrong; an exception that leaves it is a bug, and comes out of whoever runs the executor instead
@@ -23,4 +23,4 @@ inline void run_in_background(const store_context& home, asio::awaitable<void> l
         });
 }
 
-} // namespace holdfast::net
+} // namespace holdfast::runtime
