@@ -12,7 +12,7 @@
 namespace holdfast {
 
 namespace sync {
-class lock_object;
+class subject;
 enum class recursion { refused, counted };
 } // namespace sync
 
@@ -209,9 +209,9 @@ protected:
     ~basic_mutex();
 
     /// Completes with a second `lease` on that hold, without a message.
-    static void start_share(std::shared_ptr<sync::lock_object>, std::shared_ptr<sync::wire_hold>,
+    static void start_share(std::shared_ptr<sync::subject>, std::shared_ptr<sync::wire_hold>,
                             detail::lease_handler);
-    const std::shared_ptr<sync::lock_object>& object() const noexcept { return lock_; }
+    const std::shared_ptr<sync::subject>& subject() const noexcept { return lock_; }
 
 private:
     bool take(detail::wish);
@@ -233,17 +233,17 @@ private:
             token, std::move(how));
     }
 
-    using shared_object = std::shared_ptr<sync::lock_object>;
-    static void start_lock(shared_object, detail::wish, detail::lease_handler);
-    static void start_try_lock(shared_object, detail::wish, detail::maybe_lease_handler);
-    static void start_is_locked(shared_object,
+    using shared_subject = std::shared_ptr<sync::subject>;
+    static void start_lock(shared_subject, detail::wish, detail::lease_handler);
+    static void start_try_lock(shared_subject, detail::wish, detail::maybe_lease_handler);
+    static void start_is_locked(shared_subject,
                                 asio::any_completion_handler<void(error_code, bool)>);
     static void start_remaining_lease(
-        shared_object, asio::any_completion_handler<void(error_code, std::optional<duration>)>);
-    static void start_force_unlock(shared_object,
+        shared_subject, asio::any_completion_handler<void(error_code, std::optional<duration>)>);
+    static void start_force_unlock(shared_subject,
                                    asio::any_completion_handler<void(error_code, bool)>);
 
-    std::shared_ptr<sync::lock_object> lock_;
+    std::shared_ptr<sync::subject> lock_;
 };
 
 } // namespace holdfast

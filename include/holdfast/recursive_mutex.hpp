@@ -41,7 +41,7 @@ public:
     template <asio::completion_token_for<void(error_code, lease)> Token>
     auto async_lock(const lease& outer, Token&& token) {
         return asio::async_initiate<Token, void(error_code, lease)>(
-            [lock = object(), hold = outer.hold()](auto handler) {
+            [lock = subject(), hold = outer.hold()](auto handler) {
                 start_share(lock, hold, std::move(handler));
             },
             token);

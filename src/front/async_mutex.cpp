@@ -10,7 +10,7 @@ namespace holdfast {
 namespace {
 
 using shared_hold = std::shared_ptr<sync::wire_hold>;
-using shared_object = std::shared_ptr<sync::lock_object>;
+using shared_subject = std::shared_ptr<sync::subject>;
 
 lease lease_of(shared_hold held) {
     return held ? lease{std::move(held)} : lease{};
@@ -23,7 +23,7 @@ std::optional<lease> maybe_lease_of(shared_hold held) {
 }
 
 template <typename Handler, typename Wrap>
-void start_call(const shared_object& lock, const detail::wish& how, Handler handler, Wrap wrap) {
+void start_call(const shared_subject& lock, const detail::wish& how, Handler handler, Wrap wrap) {
     const std::shared_ptr<sync::engine>& home = lock->home;
     if (const error_code ec = front::objection_to_posting(*home))
         return front::complete_elsewhere(std::move(handler), ec, wrap(nullptr));
@@ -32,8 +32,8 @@ void start_call(const shared_object& lock, const detail::wish& how, Handler hand
     try {
         front::throw_if(home->stopped() ? front::closed() : sync::failure{});
         using call = front::async_call<Handler, decltype(deliver)>;
-        sync::request what = front::request_for(*lock, how);
-        call::begin(std::make_shared<call>(home, std::move(what), std::move(handler), deliver));
+        sync::request what = front::request_for(lock, how);
+        call::begin(std::make_shared<call>(std::move(what), std::move(handler), deliver));
     } catch (const boost::system::system_error& e) { // or a lease time that cannot be
         auto refuse = [waiting = front::awaited{std::move(handler), home->executor()},
                        ec = e.code(), deliver]() mutable { deliver(waiting, nullptr, ec); };
@@ -46,34 +46,34 @@ asio::awaitable<std::optional<holding>> inspect(std::shared_ptr<sync::engine> ho
     co_return co_await home->operators_view().inspect(std::move(name));
 }
 
-asio::awaitable<bool> is_locked_at(shared_object lock) {
+asio::awaitable<bool> is_locked_at(shared_subject lock) {
     const std::optional<holding> found = co_await inspect(lock->home, lock->name);
     co_return found.has_value();
 }
 
-asio::awaitable<std::optional<duration>> remaining_at(shared_object lock) {
+asio::awaitable<std::optional<duration>> remaining_at(shared_subject lock) {
     const std::optional<holding> found = co_await inspect(lock->home, lock->name);
     if (!found)
         co_return std::nullopt;
     co_return found->remaining.value_or(duration::max());
 }
 
-asio::awaitable<bool> force_at(shared_object lock) {
+asio::awaitable<bool> force_at(shared_subject lock) {
     co_return co_await lock->home->force_unlock(lock->name);
 }
 
 } // namespace
 
-void basic_mutex::start_lock(shared_object lock, detail::wish how, detail::lease_handler handler) {
+void basic_mutex::start_lock(shared_subject lock, detail::wish how, detail::lease_handler handler) {
     start_call(lock, how, std::move(handler), lease_of);
 }
 
-void basic_mutex::start_try_lock(shared_object lock, detail::wish how,
+void basic_mutex::start_try_lock(shared_subject lock, detail::wish how,
                                  detail::maybe_lease_handler handler) {
     start_call(lock, how, std::move(handler), maybe_lease_of);
 }
 
-void basic_mutex::start_share(shared_object lock, shared_hold outer,
+void basic_mutex::start_share(shared_subject lock, shared_hold outer,
                               detail::lease_handler handler) {
     if (const error_code ec = front::objection_to_posting(*lock->home))
         return front::complete_elsewhere(std::move(handler), ec, lease{});
@@ -102,18 +102,18 @@ bool basic_mutex::force_unlock() {
     return front::wait_for(lock_->home, force_at(lock_));
 }
 
-void basic_mutex::start_is_locked(shared_object lock,
+void basic_mutex::start_is_locked(shared_subject lock,
                                   asio::any_completion_handler<void(error_code, bool)> handler) {
     front::start(lock->home, is_locked_at(lock), std::move(handler));
 }
 
 void basic_mutex::start_remaining_lease(
-    shared_object lock,
+    shared_subject lock,
     asio::any_completion_handler<void(error_code, std::optional<duration>)> handler) {
     front::start(lock->home, remaining_at(lock), std::move(handler));
 }
 
-void basic_mutex::start_force_unlock(shared_object lock,
+void basic_mutex::start_force_unlock(shared_subject lock,
                                      asio::any_completion_handler<void(error_code, bool)> handler) {
     front::start(lock->home, force_at(lock), std::move(handler));
 }

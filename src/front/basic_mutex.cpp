@@ -9,11 +9,10 @@
 namespace holdfast {
 namespace {
 
-using sync::lock_object;
 using sync::thread_table;
 
 /// This thread has the lock already and asks for it again.
-void enter_again(const lock_object& lock, const thread_table::entry& mine,
+void enter_again(const sync::subject& lock, const thread_table::entry& mine,
                  const detail::wish& how) {
     if (!mine.hold->believed())
         throw front::worded_error{{make_error_code(errc::lease_lost),
@@ -38,12 +37,12 @@ void enter_again(const lock_object& lock, const thread_table::entry& mine,
 
 basic_mutex::basic_mutex(client& home, lock_name name, std::optional<duration> lease_time,
                          sync::recursion again, sync::ending how_released)
-    : lock_{front::make_object(home.engine(), name, lease_time, again, how_released)} {}
+    : lock_{front::make_subject(home.engine(), name, lease_time, again, how_released)} {}
 
 basic_mutex::~basic_mutex() = default;
 
 bool basic_mutex::take(detail::wish how) {
-    const std::shared_ptr<lock_object> lock = lock_; // who waits may outlive this object at exit()
+    const std::shared_ptr<sync::subject> lock = lock_; // a waiter may outlive it at exit()
     const std::shared_ptr<sync::engine>& home = lock->home;
     if (home->forked())
         throw front::worded_error{front::forked()};
@@ -55,10 +54,10 @@ bool basic_mutex::take(detail::wish how) {
         return true;
     }
     front::throw_if(front::objection_to_blocking(*home));
-    const auto call = std::make_shared<front::blocking_call>(home, front::request_for(*lock, how));
+    const auto call = std::make_shared<front::blocking_call>(front::request_for(lock, how));
     const std::stop_callback on_stop{how.cancel, [&call] { front::blocking_call::stop(call); }};
     front::blocking_call::begin(call);
-    front::blocking_call::outcome got = front::blocking_call::wait(call);
+    sync::outcome got = front::blocking_call::wait(call);
     front::throw_if(std::move(got.why));
     if (!got.held)
         return false;

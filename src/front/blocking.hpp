@@ -47,14 +47,9 @@ void begin(const std::shared_ptr<sync::engine>& home, Step step) {
 
 class blocking_call final : public sync::acquisition {
 public:
-    blocking_call(const std::shared_ptr<sync::engine>& of, sync::request what)
-        : acquisition{of, std::move(what)}
-        , meeting_{of->executor()} {}
-
-    struct outcome {
-        std::shared_ptr<sync::wire_hold> held;
-        sync::failure why;
-    };
+    explicit blocking_call(sync::request what)
+        : acquisition{std::move(what)}
+        , meeting_{home->executor()} {}
 
     static void begin(const std::shared_ptr<blocking_call>& call) {
         front::begin(call->home, [call](const asio::any_io_executor& where) {
@@ -73,7 +68,7 @@ public:
         call->meeting_.hurry();
     }
 
-    static outcome wait(const std::shared_ptr<blocking_call>& call) {
+    static sync::outcome wait(const std::shared_ptr<blocking_call>& call) {
         const duration patience = call->wanted.give_up_at == time_point::max()
                                       ? duration::max()
                                       : call->wanted.give_up_at - call->started_at;
@@ -86,15 +81,15 @@ public:
     }
 
 protected:
-    void complete(std::shared_ptr<sync::wire_hold> held, const sync::failure& why) override {
+    void complete(sync::outcome got) override {
         if (visitor_ && visitor_ != visit_at(*home))
             visitor_->interrupt(); // cancelled, or the client closes, while it asks the store
-        if (!meeting_.bring(outcome{held, why}, shared_from_this()))
-            const lease unwanted{std::move(held)};
+        if (!meeting_.bring(std::move(got), shared_from_this()))
+            const lease unwanted{std::move(got.held)};
     }
 
 private:
-    rendezvous<outcome> meeting_;
+    rendezvous<sync::outcome> meeting_;
     std::atomic<bool> begun_ = false;
     runtime::visit* visitor_ = nullptr; // who runs it, until it first sleeps
 };

@@ -13,7 +13,7 @@ namespace {
 using shared_engine = std::shared_ptr<sync::engine>;
 
 lock_name mapped(const shared_engine& home, const lock_name& name) {
-    return front::make_object(home, name, std::nullopt, sync::recursion::refused)->name;
+    return front::make_subject(home, name, std::nullopt, sync::recursion::refused)->name;
 }
 
 /// A name that stands for itself in a pattern.

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The one acquisition loop. Blocking, asynchronous and timed calls all end up here.
 //
-//     line up ──▶ look ──granted in time──▶ a hold
+//     line up ──▶ look ──granted in time──▶ a grant
 //                  │ ▲
 //       busy or no │ │ wake-up, holder's lease over, poll bound,
 //          answer  ▼ │ or a pause after a failure
@@ -28,10 +28,11 @@ class attempt {
 public:
     explicit attempt(const std::shared_ptr<acquisition>& call)
         : call_{call}
-        , want_{call->wanted.name, call->home->next_owner(), lock_kind::plain} {
-        want_.lease_time = call->wanted.lease;
-        want_.give_up_at = call->wanted.give_up_at;
-        spot_ = call->home->locks().line_up(want_, call->wake());
+        , owner_{call->home->next_owner()} {
+        ask want{call->wanted.of->name, owner_, call->wanted.of->kind};
+        want.lease_time = call->wanted.lease;
+        want.give_up_at = call->wanted.give_up_at;
+        spot_ = call->home->locks().line_up(std::move(want), call->wake());
     }
     attempt(const attempt&) = delete;
     ~attempt() {
@@ -41,23 +42,21 @@ public:
 
     place& spot() { return *spot_; }
 
-    /// A hold, or nothing if the grant came too late to be of use.
-    std::shared_ptr<wire_hold> keep(time_point sent_at, const answer& said) {
+    /// What was granted, or nothing if that came too late to be of use.
+    std::optional<grant> keep(time_point sent_at, const answer& said) {
         granted_ = true;
-        const grant got{sent_at, said.term, said.token,
-                        spot_->uncertain() ? spot_->settled_at() : time_point::min()};
-        auto held = std::make_shared<wire_hold>(call_->home, want_, call_->wanted.lease,
-                                                call_->wanted.renewed, got);
-        held->deferred = call_->wanted.deferred;
-        if (call_->finished() || !held->believed())
-            return nullptr;
+        const time_point now = call_->home->now();
+        const time_point from = planted(mutant::lease_from_answer) ? now : sent_at;
+        const time_point settled_at = spot_->uncertain() ? spot_->settled_at() : time_point::min();
+        if (call_->finished() || believed_until(from, said.term) <= now)
+            return std::nullopt;
         spot_.reset();
-        return held;
+        return grant{owner_, from, said.term, said.token, settled_at};
     }
 
 private:
     std::shared_ptr<acquisition> call_;
-    ask want_;
+    const owner_id owner_;
     std::unique_ptr<place> spot_;
     bool granted_ = false;
 };
@@ -86,9 +85,9 @@ asio::awaitable<void> until_acknowledged(acquisition& call, gate& door) {
 
 } // namespace
 
-asio::awaitable<std::shared_ptr<wire_hold>> acquire(std::shared_ptr<acquisition> call) {
+asio::awaitable<std::optional<grant>> acquire(std::shared_ptr<acquisition> call) {
     engine& home = *call->home;
-    gate& door = *home.queues().find(call->wanted.name.text);
+    gate& door = *home.queues().find(call->name());
     std::optional<attempt> here{std::in_place, call};
     outage trouble{home};
     look_pace pace;
@@ -101,8 +100,8 @@ asio::awaitable<std::shared_ptr<wire_hold>> acquire(std::shared_ptr<acquisition>
             const answer said = co_await here->spot().look();
             trouble.over();
             if (said.granted) {
-                if (auto held = here->keep(sent_at, said))
-                    co_return held;
+                if (const std::optional<grant> kept = here->keep(sent_at, said))
+                    co_return kept;
                 if (++late_grants == late_grants_max)
                     fail_late(call->wanted.lease);
                 continue; // the same owner: it is granted anew
@@ -129,7 +128,7 @@ asio::awaitable<std::shared_ptr<wire_hold>> acquire(std::shared_ptr<acquisition>
         if (home.now() >= call->wanted.give_up_at)
             trouble.rethrow_if_unanswered();
     }
-    co_return nullptr;
+    co_return std::nullopt;
 }
 
 } // namespace holdfast::sync

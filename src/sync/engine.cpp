@@ -98,7 +98,7 @@ void engine::start(const std::shared_ptr<acquisition>& call, const asio::any_io_
 }
 
 void engine::admit(const std::shared_ptr<acquisition>& call, const asio::any_io_executor& where) {
-    gate& here = gates_.of(call->wanted.name.text);
+    gate& here = gates_.of(call->name());
     if (here.free()) {
         here.begin_negotiation();
         spawn(negotiate(call), where);

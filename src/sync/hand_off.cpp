@@ -51,8 +51,7 @@ bool hand_on(const std::shared_ptr<wire_hold>& held) {
     acquisition* const next = here && !home.closing() ? here->first() : nullptr;
     if (!next || !within_budget(*held) || !in_good_state(*held) || !suits(*held, next->wanted))
         return false;
-    const auto heir = std::make_shared<wire_hold>(*held, next->wanted.lease);
-    heir->deferred = next->wanted.deferred;
+    const auto heir = std::make_shared<wire_hold>(*held, next->wanted);
     held->end_release();
     home.tell_of(*held, event_kind::released, event_cause::none, home.now() - held->granted_at);
     home.renewals().pass_on(*held, heir);

@@ -2,6 +2,7 @@
 #include "sync/wire_hold.hpp"
 
 #include "sync/engine.hpp"
+#include "sync/subject.hpp"
 
 #include <utility>
 
@@ -29,33 +30,33 @@ std::stop_token token_of(std::stop_source& source, bool over) {
 
 } // namespace
 
-wire_hold::wire_hold(std::shared_ptr<engine> e, hold h, duration lease, bool renewed,
-                     const grant& got)
-    : home{std::move(e)}
-    , what{std::move(h)}
+wire_hold::wire_hold(const request& wanted, const grant& got)
+    : home{wanted.of->home}
+    , what{wanted.of->name, got.owner, wanted.of->kind}
     , granted_at{home->now()}
     , settled_at{got.settled_at}
     , taken_at{granted_at}
     , handed_on{0}
-    , renewed_{renewed}
-    , believed_until_{sync::believed_until(
-          planted(mutant::lease_from_answer) ? granted_at : got.sent_at, got.term)}
+    , deferred{wanted.of->how_released == ending::deferred}
+    , renewed_{wanted.renewed}
+    , believed_until_{sync::believed_until(got.sent_at, got.term)}
     , store_forgets_at_{forgotten_at(granted_at, got.term)}
-    , lease_{lease} {}
+    , lease_{wanted.lease} {}
 
 // Whoever hands it on is alone with it on the executor, but for questions that change nothing.
-wire_hold::wire_hold(const wire_hold& other, duration lease)
+wire_hold::wire_hold(const wire_hold& other, const request& wanted)
     : home{other.home}
     , what{other.what}
     , granted_at{home->now()}
     , settled_at{other.settled_at}
     , taken_at{other.taken_at}
     , handed_on{other.handed_on + 1}
+    , deferred{wanted.of->how_released == ending::deferred}
     , others_listen{other.others_listen}
     , renewed_{true}
     , believed_until_{other.ends_at()}
     , store_forgets_at_{other.store_forgets_at()}
-    , lease_{lease} {}
+    , lease_{wanted.lease} {}
 
 bool wire_hold::believed() const noexcept {
     return remaining() > duration::zero();

@@ -8,6 +8,7 @@
 // for it; only the executor changes it, but for `share` and `unshare`, and so reads it without.
 #pragma once
 
+#include "sync/grant.hpp"
 #include "sync/lease_term.hpp"
 
 #include <holdfast/observer.hpp>
@@ -24,25 +25,16 @@
 namespace holdfast::sync {
 
 class engine;
-
-/// What an acquisition brought: counted from `sent_at`.
-struct grant {
-    time_point sent_at;
-    duration term;
-    std::uint64_t token;
-    /// An earlier request of the same owner, whose answer was lost, may be carried out until then:
-    /// also after the release.
-    time_point settled_at;
-};
+struct request;
 
 class wire_hold final : public doubter {
 public:
     enum class phase : std::uint8_t { held, releasing, ended, lost };
 
-    wire_hold(std::shared_ptr<engine>, hold, duration lease, bool renewed, const grant&);
+    wire_hold(const request&, const grant&);
 
     /// The same hold at the store, in other hands: it has what is left of the term.
-    wire_hold(const wire_hold& handed_on, duration lease);
+    wire_hold(const wire_hold& handed_on, const request& of_the_heir);
 
     const std::shared_ptr<engine> home;
     const hold what;
@@ -50,6 +42,7 @@ public:
     const time_point settled_at;   ///< see grant
     const time_point taken_at;     ///< when the store granted it, before it was ever handed on
     const std::uint32_t handed_on; ///< so often
+    const bool deferred;           ///< its release is not waited for
 
     // Any thread.
     bool believed() const noexcept;
@@ -106,7 +99,6 @@ public:
     bool abandoned = false;     ///< nobody is left to release it
     bool warned = false;        ///< of the danger that lasts now
     bool told_lost = false;     ///< the observer was, see engine::tell_lost()
-    bool deferred = false;      ///< its release is not waited for; set before it is shared
     bool others_listen = false; ///< as the store said when the lock was last released
 
 private:

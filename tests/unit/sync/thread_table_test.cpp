@@ -15,9 +15,10 @@ protected:
         [this](std::shared_ptr<wire_hold> held) { abandoned.push_back(std::move(held)); });
 
     std::shared_ptr<wire_hold> a_hold(const std::string& name) {
-        const grant got{clock.now(), 30s, 0, time_point::min()};
-        return std::make_shared<wire_hold>(
-            owner_.program->engine(), hold{name, owner_id{}, lock_kind::plain}, 30s, true, got);
+        auto lock = std::make_shared<subject>(owner_.program->engine(), name, lock_kind::plain, 30s,
+                                              recursion::refused, ending::waited_for);
+        const grant got{owner_id{}, clock.now(), 30s, 0, time_point::min()};
+        return std::make_shared<wire_hold>(request_for(std::move(lock), 0s, std::nullopt), got);
     }
     void TearDown() override {
         while (table->leave("stock").count > 0)
