@@ -209,7 +209,7 @@ protected:
     ~basic_mutex();
 
     /// Completes with a second `lease` on that hold, without a message.
-    static void start_share(std::shared_ptr<sync::subject>, std::shared_ptr<sync::wire_hold>,
+    static void start_share(std::shared_ptr<sync::subject>, std::shared_ptr<sync::tenure>,
                             detail::lease_handler);
     const std::shared_ptr<sync::subject>& subject() const noexcept { return lock_; }
 

@@ -9,14 +9,14 @@
 namespace holdfast {
 namespace {
 
-using shared_hold = std::shared_ptr<sync::wire_hold>;
+using shared_tenure = std::shared_ptr<sync::tenure>;
 using shared_subject = std::shared_ptr<sync::subject>;
 
-lease lease_of(shared_hold held) {
+lease lease_of(shared_tenure held) {
     return held ? lease{std::move(held)} : lease{};
 }
 
-std::optional<lease> maybe_lease_of(shared_hold held) {
+std::optional<lease> maybe_lease_of(shared_tenure held) {
     if (!held)
         return std::nullopt;
     return lease{std::move(held)};
@@ -27,7 +27,7 @@ void start_call(const shared_subject& lock, const detail::wish& how, Handler han
     const std::shared_ptr<sync::engine>& home = lock->home;
     if (const error_code ec = front::objection_to_posting(*home))
         return front::complete_elsewhere(std::move(handler), ec, wrap(nullptr));
-    auto deliver = [wrap](front::awaited<Handler>& waiting, shared_hold held,
+    auto deliver = [wrap](front::awaited<Handler>& waiting, shared_tenure held,
                           const error_code& ec) { waiting.complete(ec, wrap(std::move(held))); };
     try {
         front::throw_if(home->stopped() ? front::closed() : sync::failure{});
@@ -73,14 +73,14 @@ void basic_mutex::start_try_lock(shared_subject lock, detail::wish how,
     start_call(lock, how, std::move(handler), maybe_lease_of);
 }
 
-void basic_mutex::start_share(shared_subject lock, shared_hold outer,
+void basic_mutex::start_share(shared_subject lock, shared_tenure outer,
                               detail::lease_handler handler) {
     if (const error_code ec = front::objection_to_posting(*lock->home))
         return front::complete_elsewhere(std::move(handler), ec, lease{});
     auto share = [lock, outer = std::move(outer),
                   waiting = front::awaited{std::move(handler), lock->home->executor()}]() mutable {
         error_code ec;
-        if (!outer || outer->home != lock->home || outer->what.name != lock->name)
+        if (!outer || outer->home != lock->home || outer->name() != lock->name.text)
             ec = make_error_code(errc::not_owner);
         else if (!outer->share())
             ec = make_error_code(errc::lease_lost);

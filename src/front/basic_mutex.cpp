@@ -25,9 +25,7 @@ void enter_again(const sync::subject& lock, const thread_table::entry& mine,
         if (mine.hold->remaining() < length)
             front::extend(mine.hold, length);
     } else if (!mine.hold->renewed()) {
-        auto renew = [held = mine.hold, length = lock.lease] {
-            held->home->renewals().renew_from_now_on(*held, length);
-        };
+        auto renew = [held = mine.hold, length = lock.lease] { held->renew_from_now_on(length); };
         asio::post(lock.home->executor(), std::move(renew));
     }
     lock.home->threads()->enter_again(lock.name.text);

@@ -19,15 +19,9 @@ namespace holdfast::sync {
 
 class engine;
 
-/// Why a call failed: the code, and words for people (the server's own, where there are any).
-struct failure {
-    error_code code;
-    std::string text;
-};
-
 /// How a call ended: granted, with a hold; busy, with neither; or failed.
 struct outcome {
-    std::shared_ptr<wire_hold> held{};
+    std::shared_ptr<tenure> held{};
     failure why{};
 };
 

@@ -27,9 +27,9 @@ std::array<std::uint8_t, 16> new_identity(const std::function<std::uint64_t()>& 
 }
 
 /// A thread ended while it held; this is that thread.
-void abandon_later(std::shared_ptr<wire_hold> held) {
+void abandon_later(std::shared_ptr<tenure> held) {
     const std::shared_ptr<engine> home = held->home;
-    auto abandon = [home, held = std::move(held)] { home->abandon(held); };
+    auto abandon = [held = std::move(held)] { held->abandon(); };
     asio::post(home->executor(), std::move(abandon));
 }
 

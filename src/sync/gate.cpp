@@ -4,11 +4,11 @@
 namespace holdfast::sync {
 
 bool gate::is_about_to_be_left() const {
-    return holder_ && holder_->releases_posted > 0 && queue_.empty();
+    return holder_ && holder_->release_follows() && queue_.empty();
 }
 
 bool gate::is_being_left() const {
-    return holder_ && holder_->deferred && holder_->now_in() == wire_hold::phase::releasing &&
+    return holder_ && holder_->deferred() && holder_->now_in() == wire_hold::phase::releasing &&
            queue_.empty();
 }
 

@@ -45,7 +45,7 @@ std::uint64_t this_thread_number() {
     return own_number;
 }
 
-thread_table::thread_table(std::function<void(shared_hold)> on_abandoned,
+thread_table::thread_table(std::function<void(shared_tenure)> on_abandoned,
                            std::function<bool()> forked)
     : on_abandoned_{std::move(on_abandoned)}
     , forked_{std::move(forked)} {}
@@ -61,8 +61,8 @@ void thread_table::take_back(std::uint64_t thread) {
     std::erase_if(orphans_, [&](const orphan& each) {
         if (each.thread != thread)
             return false;
-        if (const shared_hold held = each.hold.lock())
-            entries_.emplace(key{thread, held->what.name.text}, entry{held, each.count});
+        if (const shared_tenure held = each.hold.lock())
+            entries_.emplace(key{thread, held->name()}, entry{held, each.count});
         return true;
     });
 }
@@ -73,10 +73,10 @@ thread_table::entry thread_table::find(std::string_view name) {
     return found == entries_.end() ? entry{} : found->second;
 }
 
-void thread_table::add(shared_hold held) {
+void thread_table::add(shared_tenure held) {
     {
         const std::scoped_lock guard{mutex_};
-        const key own{this_thread_number(), held->what.name.text};
+        const key own{this_thread_number(), held->name()};
         entries_.emplace(own, entry{std::move(held), 1});
     }
     if (!has_ended)
@@ -103,7 +103,7 @@ thread_table::entry thread_table::leave(std::string_view name) {
 void thread_table::abandon(std::uint64_t thread) {
     if (forked_ && forked_())
         return; // the mutex may be locked by a thread that only the parent has
-    std::vector<shared_hold> abandoned;
+    std::vector<shared_tenure> abandoned;
     {
         const std::scoped_lock guard{mutex_};
         std::erase_if(orphans_, [](const orphan& each) { return each.hold.expired(); });
@@ -115,7 +115,7 @@ void thread_table::abandon(std::uint64_t thread) {
             return true;
         });
     }
-    for (shared_hold& held : abandoned)
+    for (shared_tenure& held : abandoned)
         on_abandoned_(std::move(held));
 }
 

@@ -2,7 +2,7 @@
 // Which thread holds what: how the blocking verbs tie a hold to its thread, as std's do.
 #pragma once
 
-#include "sync/wire_hold.hpp"
+#include "sync/tenure.hpp"
 
 #include <cstdint>
 #include <functional>
@@ -22,19 +22,19 @@ std::uint64_t this_thread_number();
 /// thread that calls exit() destroys what is static after all that was thread_local.
 class thread_table : public std::enable_shared_from_this<thread_table> {
 public:
-    using shared_hold = std::shared_ptr<wire_hold>;
+    using shared_tenure = std::shared_ptr<tenure>;
 
     /// `forked` tells whether this process is a child that only has a copy.
-    explicit thread_table(std::function<void(shared_hold)> on_abandoned,
+    explicit thread_table(std::function<void(shared_tenure)> on_abandoned,
                           std::function<bool()> forked = {});
 
     struct entry {
-        shared_hold hold;
+        shared_tenure hold;
         std::size_t count = 0; ///< 0: this thread has none of that name
     };
 
     entry find(std::string_view name);       ///< this thread's
-    void add(shared_hold);                   ///< this thread's first of its name
+    void add(shared_tenure);                 ///< this thread's first of its name
     void enter_again(std::string_view name); ///< count + 1
     entry leave(std::string_view name);      ///< count - 1; as it was before
     void abandon(std::uint64_t thread);      ///< that thread ends
@@ -43,7 +43,7 @@ public:
 private:
     struct key {
         std::uint64_t thread;
-        std::string_view name; // into the hold
+        std::string_view name; // of the tenure
         bool operator==(const key&) const = default;
     };
     struct hash {
@@ -54,14 +54,14 @@ private:
     using map = std::unordered_map<key, entry, hash>;
     struct orphan {
         std::uint64_t thread;
-        std::weak_ptr<wire_hold> hold;
+        std::weak_ptr<tenure> hold;
         std::size_t count;
     };
 
     map::iterator mine(std::string_view name);
     void take_back(std::uint64_t thread);
 
-    const std::function<void(shared_hold)> on_abandoned_;
+    const std::function<void(shared_tenure)> on_abandoned_;
     const std::function<bool()> forked_;
     std::mutex mutex_;
     map entries_;

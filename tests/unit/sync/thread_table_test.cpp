@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "sync/thread_table.hpp"
+#include "sync/wire_hold.hpp"
 #include "unit/sync/stage.hpp"
 
 #include <functional>
@@ -10,11 +11,11 @@ namespace {
 
 class ThreadTable : public on_stage {
 protected:
-    std::vector<std::shared_ptr<wire_hold>> abandoned;
+    std::vector<std::shared_ptr<tenure>> abandoned;
     const std::shared_ptr<thread_table> table = std::make_shared<thread_table>(
-        [this](std::shared_ptr<wire_hold> held) { abandoned.push_back(std::move(held)); });
+        [this](std::shared_ptr<tenure> held) { abandoned.push_back(std::move(held)); });
 
-    std::shared_ptr<wire_hold> a_hold(const std::string& name) {
+    std::shared_ptr<tenure> a_hold(const std::string& name) {
         auto lock = std::make_shared<subject>(owner_.program->engine(), name, lock_kind::plain, 30s,
                                               recursion::refused, ending::waited_for);
         const grant got{owner_id{}, clock.now(), 30s, 0, time_point::min()};
@@ -89,7 +90,7 @@ TEST_F(ThreadTable, WhatAThreadHoldsWhenItEndsIsAbandoned) {
 }
 
 TEST_F(ThreadTable, WhatIsAbandonedIsNotKept) {
-    std::weak_ptr<wire_hold> watched;
+    std::weak_ptr<tenure> watched;
     elsewhere([&] {
         const auto held = a_hold("stock");
         watched = held;
@@ -162,7 +163,7 @@ TEST_F(ThreadTable, MayEndBeforeItsThreads) {
 
 TEST_F(ThreadTable, AThreadMayUseMany) {
     const auto second = std::make_shared<thread_table>(
-        [this](std::shared_ptr<wire_hold> held) { abandoned.push_back(std::move(held)); });
+        [this](std::shared_ptr<tenure> held) { abandoned.push_back(std::move(held)); });
     elsewhere([&] {
         table->add(a_hold("stock"));
         second->add(a_hold("stock"));
