@@ -56,7 +56,8 @@ struct owner_id {
 /// `<uuid>:<number>`, the text that stores and Redisson see.
 HOLDFAST_EXPORT std::string to_string(const owner_id&);
 
-enum class lock_kind { plain, fair, fenced, read, write };
+/// What is held. `plain`, `spin` and `fenced` keep the same key and exclude each other.
+enum class lock_kind : std::uint8_t { plain, spin, fenced, fair, read, write, token, permit };
 
 struct hold {
     hold(lock_name n, owner_id o, lock_kind k)

@@ -87,7 +87,7 @@ asio::awaitable<void> until_acknowledged(acquisition& call, gate& door) {
 
 asio::awaitable<std::optional<grant>> acquire(std::shared_ptr<acquisition> call) {
     engine& home = *call->home;
-    gate& door = *home.queues().find(call->name());
+    gate& door = *home.queues().find(key_of(*call));
     std::optional<attempt> here{std::in_place, call};
     outage trouble{home};
     look_pace pace;

@@ -3,7 +3,6 @@
 
 #include "sync/acquire.hpp"
 #include "sync/engine.hpp"
-#include "sync/gate.hpp"
 #include "sync/users_own.hpp"
 
 #include <algorithm>
@@ -87,7 +86,7 @@ public:
     turn(const turn&) = delete;
     ~turn() {
         here_.end_negotiation();
-        call_.home->next_turn(call_.name(), here_);
+        call_.home->next_turn(key_of(call_), here_);
     }
 
 private:
@@ -112,7 +111,7 @@ asio::awaitable<void> negotiate(std::shared_ptr<acquisition> call) {
     const std::shared_ptr<engine> home = call->home;
     const engine::task busy{*home}; // closing waits until what it may have taken is undone
     const acquisition::bed sleeps_here{*call};
-    gate& here = *home->queues().find(call->name());
+    gate& here = *home->queues().find(key_of(*call));
     const turn ours{*call, here}; // left only after the hold is in the gate
     try {
         co_await let_others_try(*call, here);
@@ -123,7 +122,7 @@ asio::awaitable<void> negotiate(std::shared_ptr<acquisition> call) {
         if (!got)
             co_return;
         auto held = std::make_shared<wire_hold>(call->wanted, *got);
-        held->others_listen = home->queues().others_listen(call->name());
+        held->others_listen = home->queues().others_listen(key_of(held->what));
         here.take(held);
         home->renewals().watch(held);
         if (home->renewals().doubts() != doubts && !planted(mutant::old_grant_trusted))

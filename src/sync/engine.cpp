@@ -97,47 +97,6 @@ void engine::start(const std::shared_ptr<acquisition>& call, const asio::any_io_
     call->begun();
 }
 
-void engine::admit(const std::shared_ptr<acquisition>& call, const asio::any_io_executor& where) {
-    gate& here = gates_.of(call->name());
-    if (here.free()) {
-        here.begin_negotiation();
-        spawn(negotiate(call), where);
-    } else if (here.is_about_to_be_left()) {
-        admit_later(call);
-    } else if (here.is_being_left()) {
-        here.line_up(*call); // nobody watches its patience: the store's time limit lets it through
-    } else if (!call->wanted.patient) {
-        call->give_up_busy();
-    } else {
-        here.line_up(*call);
-        patience_.watch(*call);
-    }
-}
-
-/// It came in beside the queue of the executor, where its own thread's release still is.
-void engine::admit_later(const std::shared_ptr<acquisition>& call) {
-    asio::post(executor(), [self = shared_from_this(), call] {
-        if (!call->finished())
-            self->admit(call, self->executor());
-    });
-}
-
-// Not within whatever ended the last one's turn: there may be thousands that fail at once.
-void engine::next_turn(const std::string& name, gate& here) {
-    acquisition* const first = here.shut() || stopped_ ? nullptr : here.first();
-    if (!first) {
-        if (here.unused())
-            gates_.forget(name);
-        return;
-    }
-    patience_.forget(*first);
-    here.begin_negotiation();
-    auto begin = [self = shared_from_this(), call = first->step_out()] {
-        self->spawn(negotiate(call));
-    };
-    asio::post(executor(), std::move(begin));
-}
-
 void engine::acquisition_over(acquisition& call) {
     patience_.forget(call);
     if (!call.is_under_way())
@@ -165,52 +124,18 @@ void engine::hold_lost(std::shared_ptr<wire_hold> held, event_cause why) {
     ring_if_quiet();
 }
 
-void engine::released(const wire_hold& held, bool others_listen) {
-    gates_.note_others(held.what.name.text, others_listen);
-    gate* const here = gates_.find(held.what.name.text);
-    if (here && here->holder().get() == &held)
-        here->owes_courtesy = others_listen && held.handed_on > 0;
-    hold_over(held);
-}
-
-void engine::hold_over(const wire_hold& held) {
-    gate* const here = gates_.find(held.what.name.text);
-    if (!here)
-        return;
-    if (here->acknowledged(held)) {
-        if (here->unused())
-            gates_.forget(held.what.name.text);
-        return;
-    }
-    if (here->holder().get() != &held)
-        return;
-    here->take(nullptr);
-    if (!planted(mutant::gate_skips_next))
-        next_turn(held.what.name.text, *here);
-}
-
-void engine::release_sent_off(const wire_hold& held) {
-    gate* const here = gates_.find(held.what.name.text);
-    if (!here || here->holder().get() != &held)
-        return;
-    here->open_behind(held);
-    next_turn(held.what.name.text, *here);
-}
-
-std::shared_ptr<wire_hold> engine::held_here(const lock_name& name) {
-    const gate* const here = gates_.find(name.text);
-    return here ? here->holder() : nullptr;
-}
-
 asio::awaitable<bool> engine::force_unlock(lock_name name, std::string only_from) {
-    const std::shared_ptr<wire_hold> before = held_here(name);
+    const std::vector<std::shared_ptr<wire_hold>> before = gates_.held_under(name.text);
     const bool was_locked = (co_await operators_view().force_release(name, only_from)).was_locked;
-    // It may have been handed on meanwhile; or another one was taken, which nobody has forced.
-    const std::shared_ptr<wire_hold> now =
-        planted(mutant::force_misses_heir) ? before : held_here(name);
-    if (was_locked && before && now && now->what.owner == before->what.owner)
-        hold_lost(now, event_cause::forced);
-    co_return was_locked;
+    if (!was_locked)
+        co_return false;
+    for (const std::shared_ptr<wire_hold>& held : before) {
+        const std::shared_ptr<wire_hold> heir =
+            planted(mutant::force_misses_heir) ? held : gates_.heir_of(held->what);
+        if (heir)
+            hold_lost(heir, event_cause::forced);
+    }
+    co_return true;
 }
 
 void engine::abandon(const std::shared_ptr<wire_hold>& held) {
