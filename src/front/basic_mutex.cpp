@@ -9,7 +9,13 @@
 namespace holdfast {
 namespace {
 
+using sync::side_of;
 using sync::thread_table;
+
+/// What this thread has of it.
+thread_table::entry own_entry(const sync::subject& lock) {
+    return lock.home->threads()->find(lock.name.text, side_of(lock.kind));
+}
 
 /// This thread has the lock already and asks for it again.
 void enter_again(const sync::subject& lock, const thread_table::entry& mine,
@@ -28,7 +34,7 @@ void enter_again(const sync::subject& lock, const thread_table::entry& mine,
         auto renew = [held = mine.hold, length = lock.lease] { held->renew_from_now_on(length); };
         asio::post(lock.home->executor(), std::move(renew));
     }
-    lock.home->threads()->enter_again(lock.name.text);
+    lock.home->threads()->enter_again(lock.name.text, side_of(lock.kind));
 }
 
 } // namespace
@@ -46,7 +52,7 @@ bool basic_mutex::take(detail::wish how) {
         throw front::worded_error{front::forked()};
     if (home->stopped())
         throw front::worded_error{front::closed()};
-    const thread_table::entry mine = home->threads()->find(lock->name.text);
+    const thread_table::entry mine = own_entry(*lock);
     if (mine.count > 0) {
         enter_again(*lock, mine, how);
         return true;
@@ -59,7 +65,7 @@ bool basic_mutex::take(detail::wish how) {
     front::throw_if(std::move(got.why));
     if (!got.held)
         return false;
-    home->threads()->add(std::move(got.held));
+    home->threads()->add(std::move(got.held), side_of(lock->kind));
     return true;
 }
 
@@ -83,7 +89,8 @@ void basic_mutex::unlock(error_code& ec) noexcept {
         ec = make_error_code(errc::forked);
         return;
     }
-    const thread_table::entry before = home->threads()->leave(lock_->name.text);
+    const thread_table::entry before =
+        home->threads()->leave(lock_->name.text, side_of(lock_->kind));
     if (before.count == 0)
         ec = make_error_code(home->stopped() ? errc::closed : errc::not_owner);
     else if (before.count > 1)
@@ -99,7 +106,7 @@ bool basic_mutex::is_held_by_this_thread() const {
 std::size_t basic_mutex::hold_count() const {
     if (lock_->home->forked())
         return 0;
-    const thread_table::entry mine = lock_->home->threads()->find(lock_->name.text);
+    const thread_table::entry mine = own_entry(*lock_);
     return mine.count > 0 && mine.hold->believed() ? mine.count : 0;
 }
 

@@ -4,6 +4,8 @@
 
 #include "sync/tenure.hpp"
 
+#include <holdfast/store.hpp>
+
 #include <cstdint>
 #include <functional>
 #include <memory>
@@ -16,6 +18,13 @@ namespace holdfast::sync {
 
 /// Names the calling thread for ever: the system uses its thread ids again, this is not.
 std::uint64_t this_thread_number();
+
+/// How a thread has a lock. It may have it both ways at once: alone, on top of sharing it.
+enum class side : std::uint8_t { alone, shared };
+
+constexpr side side_of(lock_kind kind) {
+    return kind == lock_kind::read ? side::shared : side::alone;
+}
 
 /// Thread safety: every member, any thread. When a thread ends, its entries are taken out and
 /// handed to `on_abandoned`, on that thread. If it asks for one once more, it has them again: the
@@ -30,35 +39,38 @@ public:
 
     struct entry {
         shared_tenure hold;
-        std::size_t count = 0; ///< 0: this thread has none of that name
+        std::size_t count = 0; ///< 0: this thread has none of that name and side
     };
 
-    entry find(std::string_view name);       ///< this thread's
-    void add(shared_tenure);                 ///< this thread's first of its name
-    void enter_again(std::string_view name); ///< count + 1
-    entry leave(std::string_view name);      ///< count - 1; as it was before
-    void abandon(std::uint64_t thread);      ///< that thread ends
-    void let_go();                           ///< of all entries of all threads
+    entry find(std::string_view name, side);       ///< this thread's
+    void add(shared_tenure, side);                 ///< this thread's first of its name and side
+    void enter_again(std::string_view name, side); ///< count + 1
+    entry leave(std::string_view name, side);      ///< count - 1; as it was before
+    void abandon(std::uint64_t thread);            ///< that thread ends
+    void let_go();                                 ///< of all entries of all threads
 
 private:
     struct key {
         std::uint64_t thread;
         std::string_view name; // of the tenure
+        side has_it;
         bool operator==(const key&) const = default;
     };
     struct hash {
         std::size_t operator()(const key& k) const noexcept {
-            return std::hash<std::string_view>{}(k.name) ^ (k.thread * 0x9e3779b97f4a7c15U);
+            const std::uint64_t whose = 2 * k.thread + static_cast<std::uint64_t>(k.has_it);
+            return std::hash<std::string_view>{}(k.name) ^ (whose * 0x9e3779b97f4a7c15U);
         }
     };
     using map = std::unordered_map<key, entry, hash>;
     struct orphan {
         std::uint64_t thread;
+        side had_it;
         std::weak_ptr<tenure> hold;
         std::size_t count;
     };
 
-    map::iterator mine(std::string_view name);
+    map::iterator mine(std::string_view name, side);
     void take_back(std::uint64_t thread);
 
     const std::function<void(shared_tenure)> on_abandoned_;
