@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The one acquisition loop. Blocking, asynchronous and timed calls all end up here.
+// The one acquisition loop. Blocking, asynchronous and timed calls all end up here, also those that
+// only wait to see a lock free.
 //
 //     line up ──▶ look ──granted in time──▶ a grant
 //                  │ ▲
@@ -9,6 +10,7 @@
 #include "sync/acquire.hpp"
 
 #include "sync/engine.hpp"
+#include "sync/line_up.hpp"
 #include "sync/look_pace.hpp"
 #include "sync/outage.hpp"
 #include "sync/undo.hpp"
@@ -28,12 +30,8 @@ class attempt {
 public:
     explicit attempt(const std::shared_ptr<acquisition>& call)
         : call_{call}
-        , owner_{call->home->next_owner()} {
-        ask want{call->wanted.of->name, owner_, call->wanted.of->kind};
-        want.lease_time = call->wanted.lease;
-        want.give_up_at = call->wanted.give_up_at;
-        spot_ = call->home->locks().line_up(std::move(want), call->wake());
-    }
+        , owner_{call->home->next_owner()}
+        , spot_{line_up(*call, owner_)} {}
     attempt(const attempt&) = delete;
     ~attempt() {
         if (spot_ && (granted_ || spot_->must_leave()))
@@ -87,14 +85,14 @@ asio::awaitable<void> until_acknowledged(acquisition& call, gate& door) {
 
 asio::awaitable<std::optional<grant>> acquire(std::shared_ptr<acquisition> call) {
     engine& home = *call->home;
-    gate& door = *home.queues().find(key_of(*call));
+    gate* const door = call->wanted.takes ? home.queues().find(key_of(*call)) : nullptr;
     std::optional<attempt> here{std::in_place, call};
     outage trouble{home};
     look_pace pace;
     int late_grants = 0;
     while (!call->finished()) {
         const time_point sent_at = home.now();
-        const bool may_overtake = door.awaits_acknowledgement();
+        const bool may_overtake = door && door->awaits_acknowledgement();
         time_point next_look{};
         try {
             const answer said = co_await here->spot().look();
@@ -113,7 +111,7 @@ asio::awaitable<std::optional<grant>> acquire(std::shared_ptr<acquisition> call)
         if (home.now() >= call->wanted.give_up_at) {
             trouble.rethrow_if_unanswered();                 // nobody knows then whether it is busy
             if (may_overtake && !here->spot().uncertain()) { // it may have been our own hold
-                co_await until_acknowledged(*call, door);
+                co_await until_acknowledged(*call, *door);
                 here.emplace(call);
                 continue;
             }

@@ -83,18 +83,25 @@ void engine::start(const std::shared_ptr<acquisition>& call, const asio::any_io_
     if (call->finished())
         return; // cancelled before it began
     call->begin();
-    if (closing_) {
-        call->fail({make_error_code(errc::closed), "the client is closed"}, event_cause::closed);
-    } else if (calls_count_ >= how_.waiters_max) {
-        call->fail({make_error_code(errc::overloaded),
-                    "options::waiters_max = " + std::to_string(how_.waiters_max) +
-                        " calls of this client wait already"});
-    } else {
-        calls_.push_back(*call);
-        ++calls_count_;
+    if (take_up(*call))
         admit(call, where);
-    }
     call->begun();
+}
+
+bool engine::take_up(acquisition& call) {
+    if (closing_) {
+        call.fail({make_error_code(errc::closed), "the client is closed"}, event_cause::closed);
+        return false;
+    }
+    if (calls_count_ >= how_.waiters_max) {
+        call.fail({make_error_code(errc::overloaded),
+                   "options::waiters_max = " + std::to_string(how_.waiters_max) +
+                       " calls of this client wait already"});
+        return false;
+    }
+    calls_.push_back(call);
+    ++calls_count_;
+    return true;
 }
 
 void engine::acquisition_over(acquisition& call) {

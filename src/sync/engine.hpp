@@ -84,6 +84,8 @@ public:
     /// can begin at once it does so on `where`, see spawn().
     void start(const std::shared_ptr<acquisition>&, const asio::any_io_executor& where);
     void start(const std::shared_ptr<acquisition>& call) { start(call, executor()); }
+    /// From now on closing ends it. False: it was completed at once, as start() says.
+    bool take_up(acquisition&);
     void acquisition_over(acquisition&);
     void next_turn(gate_key, gate&); ///< lets in who queues there first, if the gate admits it
 

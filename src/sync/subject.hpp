@@ -31,6 +31,7 @@ struct request {
     bool renewed;
     bool patient;          ///< false: one attempt
     time_point give_up_at; ///< not begun after that
+    bool takes = true;     ///< false: it only waits until the lock is seen free
 };
 
 /// A lease given is not renewed. Lengths were checked before.
