@@ -23,7 +23,7 @@ void enter_again(const sync::subject& lock, const thread_table::entry& mine,
     if (!mine.hold->believed())
         throw front::worded_error{{make_error_code(errc::lease_lost),
                                    "this thread held the lock and lost it; unlock() it first"}};
-    if (lock.again == sync::recursion::refused)
+    if (lock.again == recursion::refused)
         throw front::worded_error{{make_error_code(errc::already_held),
                                    "this thread holds the lock, and a mutex is not recursive"}};
     if (how.lease) {
@@ -39,9 +39,8 @@ void enter_again(const sync::subject& lock, const thread_table::entry& mine,
 
 } // namespace
 
-basic_mutex::basic_mutex(client& home, lock_name name, std::optional<duration> lease_time,
-                         sync::recursion again, sync::ending how_released)
-    : lock_{front::make_subject(home.engine(), name, lease_time, again, how_released)} {}
+basic_mutex::basic_mutex(client& home, lock_name name, const detail::lock_setup& how)
+    : lock_{front::make_subject(home.engine(), name, how)} {}
 
 basic_mutex::~basic_mutex() = default;
 

@@ -9,7 +9,7 @@ namespace holdfast {
 namespace {
 
 asio::awaitable<diagnosis> examine(std::shared_ptr<sync::engine> home, lock_name trial) {
-    const auto lock = front::make_subject(home, trial, std::nullopt, sync::recursion::refused);
+    const auto lock = front::make_subject(home, trial, {});
     ask want{lock->name, home->next_owner(), lock->kind};
     want.lease_time = lock->lease;
     want.give_up_at = home->now(); // one look

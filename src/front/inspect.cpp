@@ -13,7 +13,7 @@ namespace {
 using shared_engine = std::shared_ptr<sync::engine>;
 
 std::shared_ptr<const sync::subject> subject_of(const shared_engine& home, const lock_name& name) {
-    return front::make_subject(home, name, std::nullopt, sync::recursion::refused);
+    return front::make_subject(home, name, {});
 }
 
 lock_name mapped(const shared_engine& home, const lock_name& name) {

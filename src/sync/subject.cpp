@@ -8,14 +8,13 @@
 
 namespace holdfast::sync {
 
-subject::subject(std::shared_ptr<engine> e, lock_name n, lock_kind k, duration l, recursion r,
-                 ending how)
+subject::subject(std::shared_ptr<engine> e, lock_name n, duration l, const detail::lock_setup& how)
     : home{std::move(e)}
     , name{std::move(n)}
-    , kind{k}
+    , kind{how.kind}
     , lease{l}
-    , again{r}
-    , how_released{how} {}
+    , again{how.again}
+    , deferred{how.deferred} {}
 
 request request_for(std::shared_ptr<const subject> of, duration patience,
                     std::optional<duration> wanted_lease) {

@@ -14,14 +14,14 @@ class engine;
 /// What one object of a lock type knows. Calls share it while they are under way, and copy no name.
 class subject {
 public:
-    subject(std::shared_ptr<engine>, lock_name, lock_kind, duration lease, recursion, ending);
+    subject(std::shared_ptr<engine>, lock_name, duration lease, const detail::lock_setup&);
 
     const std::shared_ptr<engine> home;
     const lock_name name; ///< as the store sees it
     const lock_kind kind;
     const duration lease;
     const recursion again;
-    const ending how_released;
+    const bool deferred; ///< its release is not waited for
 };
 
 /// What a call wants, checked.

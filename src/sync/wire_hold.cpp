@@ -39,7 +39,7 @@ wire_hold::wire_hold(const request& wanted, const grant& got)
     , settled_at{got.settled_at}
     , taken_at{granted_at}
     , handed_on{0}
-    , deferred_{wanted.of->how_released == ending::deferred}
+    , deferred_{wanted.of->deferred}
     , renewed_{wanted.renewed}
     , believed_until_{sync::believed_until(got.sent_at, got.term)}
     , store_forgets_at_{forgotten_at(granted_at, got.term)}
@@ -54,7 +54,7 @@ wire_hold::wire_hold(const wire_hold& other, const request& wanted)
     , taken_at{other.taken_at}
     , handed_on{other.handed_on + 1}
     , others_listen{other.others_listen}
-    , deferred_{wanted.of->how_released == ending::deferred}
+    , deferred_{wanted.of->deferred}
     , renewed_{true}
     , believed_until_{other.ends_at()}
     , store_forgets_at_{other.store_forgets_at()}

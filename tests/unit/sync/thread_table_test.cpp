@@ -16,8 +16,8 @@ protected:
         [this](std::shared_ptr<tenure> held) { abandoned.push_back(std::move(held)); });
 
     std::shared_ptr<tenure> a_hold(const std::string& name) {
-        auto lock = std::make_shared<subject>(owner_.program->engine(), name, lock_kind::plain, 30s,
-                                              recursion::refused, ending::waited_for);
+        auto lock =
+            std::make_shared<subject>(owner_.program->engine(), name, 30s, detail::lock_setup{});
         const grant got{owner_id{}, clock.now(), 30s, 0, time_point::min()};
         return std::make_shared<wire_hold>(request_for(std::move(lock), 0s, std::nullopt), got);
     }
