@@ -80,9 +80,10 @@ struct ask : hold {
 };
 
 struct answer {
-    bool granted = false;    ///< for renew: the owner still holds it
-    duration term{};         ///< granted: counts from before the call; busy: look again within it
-    std::uint64_t token = 0; ///< fencing token of the grant; 0 where store or kind has none
+    bool granted = false;     ///< for renew: the owner still holds it
+    duration term{};          ///< granted: counts from before the call; busy: look again within it
+    std::uint64_t token = 0;  ///< fencing token of the grant; 0 where store or kind has none
+    std::uint32_t tokens = 0; ///< the grant has so many, from `token` on
 };
 
 /// The outcome of a release.
