@@ -6,15 +6,19 @@
 #include <holdfast/client.hpp>
 #include <holdfast/lease.hpp>
 
+#include <cstdint>
 #include <optional>
 #include <stop_token>
 
 namespace holdfast {
 
 namespace sync {
-class lock_object;
-enum class recursion { refused, counted };
+class subject;
 } // namespace sync
+
+/// What happens when a thread locks again a lock that it holds: refused with `already_held`, or
+/// counted.
+enum class recursion : std::uint8_t { refused, counted };
 
 /// For a lock whose unlock() does not wait: it returns when the release is on its way to the store.
 /// A pair of lock() and unlock() is then almost twice as fast. After unlock() has returned, others
@@ -28,11 +32,27 @@ struct deferred_release_t {
 };
 inline constexpr deferred_release_t deferred_release{};
 
-namespace sync {
-enum class ending { waited_for, deferred };
-} // namespace sync
+/// For `mutex` and `recursive_mutex`.
+///
+///     holdfast::mutex stock{client, "stock:42", {.lease = holdfast::lease_time{5s}}};
+struct mutex_options {
+    std::optional<lease_time> lease{}; ///< instead of the client's; it is renewed all the same
+    bool deferred = false;             ///< unlock() does not wait for the store: deferred_release_t
+};
 
 namespace detail {
+/// What the constructor of a lock type says of it.
+struct lock_setup {
+    lock_kind kind = lock_kind::plain;
+    std::optional<lease_time> lease{};
+    recursion again = recursion::refused;
+    bool deferred = false;
+};
+
+constexpr lock_setup setup_of(const mutex_options& how, recursion again) {
+    return {.lease = how.lease, .again = again, .deferred = how.deferred};
+}
+
 /// How to acquire. A patience of zero or less is one attempt.
 struct wish {
     duration patience = duration::max();
@@ -204,14 +224,13 @@ public:
     }
 
 protected:
-    basic_mutex(client&, lock_name, std::optional<duration> lease_time, sync::recursion,
-                sync::ending = sync::ending::waited_for);
+    basic_mutex(client&, lock_name, const detail::lock_setup&);
     ~basic_mutex();
 
     /// Completes with a second `lease` on that hold, without a message.
-    static void start_share(std::shared_ptr<sync::lock_object>, std::shared_ptr<sync::wire_hold>,
+    static void start_share(std::shared_ptr<sync::subject>, std::shared_ptr<sync::tenure>,
                             detail::lease_handler);
-    const std::shared_ptr<sync::lock_object>& object() const noexcept { return lock_; }
+    const std::shared_ptr<sync::subject>& subject() const noexcept { return lock_; }
 
 private:
     bool take(detail::wish);
@@ -233,17 +252,17 @@ private:
             token, std::move(how));
     }
 
-    using shared_object = std::shared_ptr<sync::lock_object>;
-    static void start_lock(shared_object, detail::wish, detail::lease_handler);
-    static void start_try_lock(shared_object, detail::wish, detail::maybe_lease_handler);
-    static void start_is_locked(shared_object,
+    using shared_subject = std::shared_ptr<sync::subject>;
+    static void start_lock(shared_subject, detail::wish, detail::lease_handler);
+    static void start_try_lock(shared_subject, detail::wish, detail::maybe_lease_handler);
+    static void start_is_locked(shared_subject,
                                 asio::any_completion_handler<void(error_code, bool)>);
     static void start_remaining_lease(
-        shared_object, asio::any_completion_handler<void(error_code, std::optional<duration>)>);
-    static void start_force_unlock(shared_object,
+        shared_subject, asio::any_completion_handler<void(error_code, std::optional<duration>)>);
+    static void start_force_unlock(shared_subject,
                                    asio::any_completion_handler<void(error_code, bool)>);
 
-    std::shared_ptr<sync::lock_object> lock_;
+    std::shared_ptr<sync::subject> lock_;
 };
 
 } // namespace holdfast

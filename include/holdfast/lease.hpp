@@ -12,7 +12,7 @@
 namespace holdfast {
 
 namespace sync {
-class wire_hold;
+class tenure;
 } // namespace sync
 
 /// A hold on a lock. Unless it was taken with a lease time, it is renewed in the background until
@@ -88,16 +88,16 @@ public:
             token);
     }
 
-    explicit lease(std::shared_ptr<sync::wire_hold>) noexcept; // for the library itself
-    const std::shared_ptr<sync::wire_hold>& hold() const noexcept { return hold_; } // likewise
+    explicit lease(std::shared_ptr<sync::tenure>) noexcept; // for the library itself
+    const std::shared_ptr<sync::tenure>& hold() const noexcept { return hold_; } // likewise
 
 private:
-    static void start_extend(std::shared_ptr<sync::wire_hold>, lease_time,
+    static void start_extend(std::shared_ptr<sync::tenure>, lease_time,
                              asio::any_completion_handler<void(error_code)>);
-    static void start_unlock(std::shared_ptr<sync::wire_hold>,
+    static void start_unlock(std::shared_ptr<sync::tenure>,
                              asio::any_completion_handler<void(error_code)>);
 
-    std::shared_ptr<sync::wire_hold> hold_;
+    std::shared_ptr<sync::tenure> hold_;
 };
 
 } // namespace holdfast

@@ -23,20 +23,20 @@ namespace holdfast {
 class HOLDFAST_EXPORT mutex : public basic_mutex {
 public:
     /// No I/O. Throws `errc::invalid_argument` if the name or the lease time is not allowed.
+    mutex(client& home, lock_name name, mutex_options how)
+        : basic_mutex{home, std::move(name), detail::setup_of(how, recursion::refused)} {}
     mutex(client& home, lock_name name)
-        : basic_mutex{home, std::move(name), std::nullopt, sync::recursion::refused} {}
+        : mutex{home, std::move(name), mutex_options{}} {}
 
     /// With a lease time of its own instead of the client's; holds are renewed all the same.
     mutex(client& home, lock_name name, lease_time lease)
-        : basic_mutex{home, std::move(name), lease.value, sync::recursion::refused} {}
+        : mutex{home, std::move(name), mutex_options{.lease = lease}} {}
 
     /// Its unlock() does not wait for the store.
     mutex(client& home, lock_name name, deferred_release_t)
-        : basic_mutex{home, std::move(name), std::nullopt, sync::recursion::refused,
-                      sync::ending::deferred} {}
+        : mutex{home, std::move(name), mutex_options{.deferred = true}} {}
     mutex(client& home, lock_name name, lease_time lease, deferred_release_t)
-        : basic_mutex{home, std::move(name), lease.value, sync::recursion::refused,
-                      sync::ending::deferred} {}
+        : mutex{home, std::move(name), mutex_options{.lease = lease, .deferred = true}} {}
 };
 
 } // namespace holdfast

@@ -19,20 +19,20 @@ namespace holdfast {
 class HOLDFAST_EXPORT recursive_mutex : public basic_mutex {
 public:
     /// No I/O. Throws `errc::invalid_argument` if the name or the lease time is not allowed.
+    recursive_mutex(client& home, lock_name name, mutex_options how)
+        : basic_mutex{home, std::move(name), detail::setup_of(how, recursion::counted)} {}
     recursive_mutex(client& home, lock_name name)
-        : basic_mutex{home, std::move(name), std::nullopt, sync::recursion::counted} {}
+        : recursive_mutex{home, std::move(name), mutex_options{}} {}
 
     /// With a lease time of its own instead of the client's; holds are renewed all the same.
     recursive_mutex(client& home, lock_name name, lease_time lease)
-        : basic_mutex{home, std::move(name), lease.value, sync::recursion::counted} {}
+        : recursive_mutex{home, std::move(name), mutex_options{.lease = lease}} {}
 
     /// Its unlock() does not wait for the store.
     recursive_mutex(client& home, lock_name name, deferred_release_t)
-        : basic_mutex{home, std::move(name), std::nullopt, sync::recursion::counted,
-                      sync::ending::deferred} {}
+        : recursive_mutex{home, std::move(name), mutex_options{.deferred = true}} {}
     recursive_mutex(client& home, lock_name name, lease_time lease, deferred_release_t)
-        : basic_mutex{home, std::move(name), lease.value, sync::recursion::counted,
-                      sync::ending::deferred} {}
+        : recursive_mutex{home, std::move(name), mutex_options{.lease = lease, .deferred = true}} {}
 
     using basic_mutex::async_lock;
 
@@ -41,7 +41,7 @@ public:
     template <asio::completion_token_for<void(error_code, lease)> Token>
     auto async_lock(const lease& outer, Token&& token) {
         return asio::async_initiate<Token, void(error_code, lease)>(
-            [lock = object(), hold = outer.hold()](auto handler) {
+            [lock = subject(), hold = outer.hold()](auto handler) {
                 start_share(lock, hold, std::move(handler));
             },
             token);

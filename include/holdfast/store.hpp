@@ -56,7 +56,8 @@ struct owner_id {
 /// `<uuid>:<number>`, the text that stores and Redisson see.
 HOLDFAST_EXPORT std::string to_string(const owner_id&);
 
-enum class lock_kind { plain, fair, fenced, read, write };
+/// What is held. `plain`, `spin` and `fenced` keep the same key and exclude each other.
+enum class lock_kind : std::uint8_t { plain, spin, fenced, fair, read, write, token, permit };
 
 struct hold {
     hold(lock_name n, owner_id o, lock_kind k)
@@ -79,9 +80,10 @@ struct ask : hold {
 };
 
 struct answer {
-    bool granted = false;    ///< for renew: the owner still holds it
-    duration term{};         ///< granted: counts from before the call; busy: look again within it
-    std::uint64_t token = 0; ///< fencing token of the grant; 0 where store or kind has none
+    bool granted = false;     ///< for renew: the owner still holds it
+    duration term{};          ///< granted: counts from before the call; busy: look again within it
+    std::uint64_t token = 0;  ///< fencing token of the grant; 0 where store or kind has none
+    std::uint32_t tokens = 0; ///< the grant has so many, from `token` on
 };
 
 /// The outcome of a release.

@@ -96,9 +96,8 @@ void start(const std::shared_ptr<sync::engine>& home, asio::awaitable<T> work, H
 template <typename Handler, typename Deliver>
 class async_call final : public sync::acquisition {
 public:
-    async_call(std::shared_ptr<sync::engine> of, sync::request what, Handler handler,
-               Deliver deliver)
-        : acquisition{std::move(of), std::move(what)}
+    async_call(sync::request what, Handler handler, Deliver deliver)
+        : acquisition{std::move(what)}
         , waiting_{std::move(handler), home->executor()}
         , deliver_{std::move(deliver)} {}
 
@@ -117,11 +116,11 @@ public:
     }
 
 protected:
-    void complete(std::shared_ptr<sync::wire_hold> held, const sync::failure& why) override {
+    void complete(sync::outcome got) override {
         if (!beginning() && !home->borrowed())
-            return deliver_(waiting_, std::move(held), why.code);
+            return deliver_(waiting_, std::move(got.held), got.why.code);
         auto later = [self = std::static_pointer_cast<async_call>(shared_from_this()),
-                      held = std::move(held), ec = why.code]() mutable {
+                      held = std::move(got.held), ec = got.why.code]() mutable {
             self->deliver_(self->waiting_, std::move(held), ec);
         };
         asio::post(home->executor(), std::move(later));

@@ -9,31 +9,31 @@
 namespace holdfast {
 namespace {
 
-using shared_hold = std::shared_ptr<sync::wire_hold>;
-using shared_object = std::shared_ptr<sync::lock_object>;
+using shared_tenure = std::shared_ptr<sync::tenure>;
+using shared_subject = std::shared_ptr<sync::subject>;
 
-lease lease_of(shared_hold held) {
+lease lease_of(shared_tenure held) {
     return held ? lease{std::move(held)} : lease{};
 }
 
-std::optional<lease> maybe_lease_of(shared_hold held) {
+std::optional<lease> maybe_lease_of(shared_tenure held) {
     if (!held)
         return std::nullopt;
     return lease{std::move(held)};
 }
 
 template <typename Handler, typename Wrap>
-void start_call(const shared_object& lock, const detail::wish& how, Handler handler, Wrap wrap) {
+void start_call(const shared_subject& lock, const detail::wish& how, Handler handler, Wrap wrap) {
     const std::shared_ptr<sync::engine>& home = lock->home;
     if (const error_code ec = front::objection_to_posting(*home))
         return front::complete_elsewhere(std::move(handler), ec, wrap(nullptr));
-    auto deliver = [wrap](front::awaited<Handler>& waiting, shared_hold held,
+    auto deliver = [wrap](front::awaited<Handler>& waiting, shared_tenure held,
                           const error_code& ec) { waiting.complete(ec, wrap(std::move(held))); };
     try {
         front::throw_if(home->stopped() ? front::closed() : sync::failure{});
         using call = front::async_call<Handler, decltype(deliver)>;
-        sync::request what = front::request_for(*lock, how);
-        call::begin(std::make_shared<call>(home, std::move(what), std::move(handler), deliver));
+        sync::request what = front::request_for(lock, how);
+        call::begin(std::make_shared<call>(std::move(what), std::move(handler), deliver));
     } catch (const boost::system::system_error& e) { // or a lease time that cannot be
         auto refuse = [waiting = front::awaited{std::move(handler), home->executor()},
                        ec = e.code(), deliver]() mutable { deliver(waiting, nullptr, ec); };
@@ -46,41 +46,41 @@ asio::awaitable<std::optional<holding>> inspect(std::shared_ptr<sync::engine> ho
     co_return co_await home->operators_view().inspect(std::move(name));
 }
 
-asio::awaitable<bool> is_locked_at(shared_object lock) {
+asio::awaitable<bool> is_locked_at(shared_subject lock) {
     const std::optional<holding> found = co_await inspect(lock->home, lock->name);
     co_return found.has_value();
 }
 
-asio::awaitable<std::optional<duration>> remaining_at(shared_object lock) {
+asio::awaitable<std::optional<duration>> remaining_at(shared_subject lock) {
     const std::optional<holding> found = co_await inspect(lock->home, lock->name);
     if (!found)
         co_return std::nullopt;
     co_return found->remaining.value_or(duration::max());
 }
 
-asio::awaitable<bool> force_at(shared_object lock) {
+asio::awaitable<bool> force_at(shared_subject lock) {
     co_return co_await lock->home->force_unlock(lock->name);
 }
 
 } // namespace
 
-void basic_mutex::start_lock(shared_object lock, detail::wish how, detail::lease_handler handler) {
+void basic_mutex::start_lock(shared_subject lock, detail::wish how, detail::lease_handler handler) {
     start_call(lock, how, std::move(handler), lease_of);
 }
 
-void basic_mutex::start_try_lock(shared_object lock, detail::wish how,
+void basic_mutex::start_try_lock(shared_subject lock, detail::wish how,
                                  detail::maybe_lease_handler handler) {
     start_call(lock, how, std::move(handler), maybe_lease_of);
 }
 
-void basic_mutex::start_share(shared_object lock, shared_hold outer,
+void basic_mutex::start_share(shared_subject lock, shared_tenure outer,
                               detail::lease_handler handler) {
     if (const error_code ec = front::objection_to_posting(*lock->home))
         return front::complete_elsewhere(std::move(handler), ec, lease{});
     auto share = [lock, outer = std::move(outer),
                   waiting = front::awaited{std::move(handler), lock->home->executor()}]() mutable {
         error_code ec;
-        if (!outer || outer->home != lock->home || outer->what.name != lock->name)
+        if (!outer || outer->home != lock->home || outer->name() != lock->name.text)
             ec = make_error_code(errc::not_owner);
         else if (!outer->share())
             ec = make_error_code(errc::lease_lost);
@@ -102,18 +102,18 @@ bool basic_mutex::force_unlock() {
     return front::wait_for(lock_->home, force_at(lock_));
 }
 
-void basic_mutex::start_is_locked(shared_object lock,
+void basic_mutex::start_is_locked(shared_subject lock,
                                   asio::any_completion_handler<void(error_code, bool)> handler) {
     front::start(lock->home, is_locked_at(lock), std::move(handler));
 }
 
 void basic_mutex::start_remaining_lease(
-    shared_object lock,
+    shared_subject lock,
     asio::any_completion_handler<void(error_code, std::optional<duration>)> handler) {
     front::start(lock->home, remaining_at(lock), std::move(handler));
 }
 
-void basic_mutex::start_force_unlock(shared_object lock,
+void basic_mutex::start_force_unlock(shared_subject lock,
                                      asio::any_completion_handler<void(error_code, bool)> handler) {
     front::start(lock->home, force_at(lock), std::move(handler));
 }

@@ -9,16 +9,21 @@
 namespace holdfast {
 namespace {
 
-using sync::lock_object;
+using sync::side_of;
 using sync::thread_table;
 
+/// What this thread has of it.
+thread_table::entry own_entry(const sync::subject& lock) {
+    return lock.home->threads()->find(lock.name.text, side_of(lock.kind));
+}
+
 /// This thread has the lock already and asks for it again.
-void enter_again(const lock_object& lock, const thread_table::entry& mine,
+void enter_again(const sync::subject& lock, const thread_table::entry& mine,
                  const detail::wish& how) {
     if (!mine.hold->believed())
         throw front::worded_error{{make_error_code(errc::lease_lost),
                                    "this thread held the lock and lost it; unlock() it first"}};
-    if (lock.again == sync::recursion::refused)
+    if (lock.again == recursion::refused)
         throw front::worded_error{{make_error_code(errc::already_held),
                                    "this thread holds the lock, and a mutex is not recursive"}};
     if (how.lease) {
@@ -26,43 +31,40 @@ void enter_again(const lock_object& lock, const thread_table::entry& mine,
         if (mine.hold->remaining() < length)
             front::extend(mine.hold, length);
     } else if (!mine.hold->renewed()) {
-        auto renew = [held = mine.hold, length = lock.lease] {
-            held->home->renewals().renew_from_now_on(*held, length);
-        };
+        auto renew = [held = mine.hold, length = lock.lease] { held->renew_from_now_on(length); };
         asio::post(lock.home->executor(), std::move(renew));
     }
-    lock.home->threads()->enter_again(lock.name.text);
+    lock.home->threads()->enter_again(lock.name.text, side_of(lock.kind));
 }
 
 } // namespace
 
-basic_mutex::basic_mutex(client& home, lock_name name, std::optional<duration> lease_time,
-                         sync::recursion again, sync::ending how_released)
-    : lock_{front::make_object(home.engine(), name, lease_time, again, how_released)} {}
+basic_mutex::basic_mutex(client& home, lock_name name, const detail::lock_setup& how)
+    : lock_{front::make_subject(home.engine(), name, how)} {}
 
 basic_mutex::~basic_mutex() = default;
 
 bool basic_mutex::take(detail::wish how) {
-    const std::shared_ptr<lock_object> lock = lock_; // who waits may outlive this object at exit()
+    const std::shared_ptr<sync::subject> lock = lock_; // a waiter may outlive it at exit()
     const std::shared_ptr<sync::engine>& home = lock->home;
     if (home->forked())
         throw front::worded_error{front::forked()};
     if (home->stopped())
         throw front::worded_error{front::closed()};
-    const thread_table::entry mine = home->threads()->find(lock->name.text);
+    const thread_table::entry mine = own_entry(*lock);
     if (mine.count > 0) {
         enter_again(*lock, mine, how);
         return true;
     }
     front::throw_if(front::objection_to_blocking(*home));
-    const auto call = std::make_shared<front::blocking_call>(home, front::request_for(*lock, how));
+    const auto call = std::make_shared<front::blocking_call>(front::request_for(lock, how));
     const std::stop_callback on_stop{how.cancel, [&call] { front::blocking_call::stop(call); }};
     front::blocking_call::begin(call);
-    front::blocking_call::outcome got = front::blocking_call::wait(call);
+    sync::outcome got = front::blocking_call::wait(call);
     front::throw_if(std::move(got.why));
     if (!got.held)
         return false;
-    home->threads()->add(std::move(got.held));
+    home->threads()->add(std::move(got.held), side_of(lock->kind));
     return true;
 }
 
@@ -86,7 +88,8 @@ void basic_mutex::unlock(error_code& ec) noexcept {
         ec = make_error_code(errc::forked);
         return;
     }
-    const thread_table::entry before = home->threads()->leave(lock_->name.text);
+    const thread_table::entry before =
+        home->threads()->leave(lock_->name.text, side_of(lock_->kind));
     if (before.count == 0)
         ec = make_error_code(home->stopped() ? errc::closed : errc::not_owner);
     else if (before.count > 1)
@@ -102,7 +105,7 @@ bool basic_mutex::is_held_by_this_thread() const {
 std::size_t basic_mutex::hold_count() const {
     if (lock_->home->forked())
         return 0;
-    const thread_table::entry mine = lock_->home->threads()->find(lock_->name.text);
+    const thread_table::entry mine = own_entry(*lock_);
     return mine.count > 0 && mine.hold->believed() ? mine.count : 0;
 }
 

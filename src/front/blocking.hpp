@@ -6,8 +6,7 @@
 #include "front/guard.hpp"
 #include "front/rendezvous.hpp"
 #include "runtime/visit.hpp"
-#include "sync/extend.hpp"
-#include "sync/release.hpp"
+#include "sync/acquisition.hpp"
 
 #include <holdfast/lease.hpp>
 
@@ -47,14 +46,9 @@ void begin(const std::shared_ptr<sync::engine>& home, Step step) {
 
 class blocking_call final : public sync::acquisition {
 public:
-    blocking_call(const std::shared_ptr<sync::engine>& of, sync::request what)
-        : acquisition{of, std::move(what)}
-        , meeting_{of->executor()} {}
-
-    struct outcome {
-        std::shared_ptr<sync::wire_hold> held;
-        sync::failure why;
-    };
+    explicit blocking_call(sync::request what)
+        : acquisition{std::move(what)}
+        , meeting_{home->executor()} {}
 
     static void begin(const std::shared_ptr<blocking_call>& call) {
         front::begin(call->home, [call](const asio::any_io_executor& where) {
@@ -73,7 +67,7 @@ public:
         call->meeting_.hurry();
     }
 
-    static outcome wait(const std::shared_ptr<blocking_call>& call) {
+    static sync::outcome wait(const std::shared_ptr<blocking_call>& call) {
         const duration patience = call->wanted.give_up_at == time_point::max()
                                       ? duration::max()
                                       : call->wanted.give_up_at - call->started_at;
@@ -86,15 +80,15 @@ public:
     }
 
 protected:
-    void complete(std::shared_ptr<sync::wire_hold> held, const sync::failure& why) override {
+    void complete(sync::outcome got) override {
         if (visitor_ && visitor_ != visit_at(*home))
             visitor_->interrupt(); // cancelled, or the client closes, while it asks the store
-        if (!meeting_.bring(outcome{held, why}, shared_from_this()))
-            const lease unwanted{std::move(held)};
+        if (!meeting_.bring(std::move(got), shared_from_this()))
+            const lease unwanted{std::move(got.held)};
     }
 
 private:
-    rendezvous<outcome> meeting_;
+    rendezvous<sync::outcome> meeting_;
     std::atomic<bool> begun_ = false;
     runtime::visit* visitor_ = nullptr; // who runs it, until it first sleeps
 };
@@ -112,9 +106,9 @@ sync::failure wait_for_handler(const std::shared_ptr<sync::engine>& home, durati
     return told ? std::move(*told) : unrun();
 }
 
-inline sync::failure release(const std::shared_ptr<sync::wire_hold>& held) {
+inline sync::failure release(const std::shared_ptr<sync::tenure>& held) {
     auto work = [held](sync::release_handler done, const auto& where) {
-        sync::release(held, std::move(done), where);
+        held->release(std::move(done), where);
     };
     return wait_for_handler(held->home, held->home->how().release_patience, std::move(work));
 }
@@ -122,23 +116,20 @@ inline sync::failure release(const std::shared_ptr<sync::wire_hold>& held) {
 /// The same, but only until the request is on its way. If this thread sent it itself, it will find
 /// the gate open and its own next request behind that one: unless others wait, who would never win
 /// against such an attempt. Otherwise its next request waits at the gate.
-inline void release_unwaited(const std::shared_ptr<sync::wire_hold>& held) {
-    ++held->releases_posted;
+inline void release_unwaited(const std::shared_ptr<sync::tenure>& held) {
+    held->announce_release();
     begin(held->home, [held](const asio::any_io_executor& where) {
-        --held->releases_posted;
         runtime::visit* const visitor = visit_at(*held->home);
         if (visitor)
             visitor->wait_for_nothing();
-        sync::release(held, sync::release_handler{[](const sync::failure&) {}}, where);
-        if (visitor && visitor->sent_off() && !held->others_listen)
-            held->home->release_sent_off(*held);
+        held->release_unwaited(where, [visitor] { return visitor && visitor->sent_off(); });
     });
 }
 
-inline void extend(const std::shared_ptr<sync::wire_hold>& held, duration length) {
+inline void extend(const std::shared_ptr<sync::tenure>& held, duration length) {
     throw_if(objection_to_blocking(*held->home));
     auto work = [held, length](sync::release_handler done, const auto&) {
-        sync::extend(held, length, std::move(done));
+        held->extend(length, std::move(done));
     };
     throw_if(wait_for_handler(held->home, duration::zero(), std::move(work)));
 }

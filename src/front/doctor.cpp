@@ -9,8 +9,8 @@ namespace holdfast {
 namespace {
 
 asio::awaitable<diagnosis> examine(std::shared_ptr<sync::engine> home, lock_name trial) {
-    const auto lock = front::make_object(home, trial, std::nullopt, sync::recursion::refused);
-    ask want{lock->name, home->next_owner(), lock_kind::plain};
+    const auto lock = front::make_subject(home, trial, {});
+    ask want{lock->name, home->next_owner(), lock->kind};
     want.lease_time = lock->lease;
     want.give_up_at = home->now(); // one look
     diagnosis found;

@@ -3,7 +3,7 @@
 #include "front/async.hpp"
 #include "front/blocking.hpp"
 #include "front/wish.hpp"
-#include "sync/free_wait.hpp"
+#include "sync/seen_free.hpp"
 
 #include <holdfast/client.hpp>
 
@@ -12,8 +12,12 @@ namespace {
 
 using shared_engine = std::shared_ptr<sync::engine>;
 
+std::shared_ptr<const sync::subject> subject_of(const shared_engine& home, const lock_name& name) {
+    return front::make_subject(home, name, {});
+}
+
 lock_name mapped(const shared_engine& home, const lock_name& name) {
-    return front::make_object(home, name, std::nullopt, sync::recursion::refused)->name;
+    return subject_of(home, name)->name;
 }
 
 /// A name that stands for itself in a pattern.
@@ -39,8 +43,7 @@ asio::awaitable<lock_list> list_all(shared_engine home, std::string pattern, std
 }
 
 asio::awaitable<bool> watch_until_free(shared_engine home, lock_name name, duration patience) {
-    const lock_name of_store = mapped(home, name);
-    co_return co_await sync::wait_until_free(home, of_store, patience);
+    co_return co_await sync::wait_until_free(subject_of(home, name), patience);
 }
 
 asio::awaitable<bool> force(shared_engine home, lock_name name, std::string only_from) {

@@ -8,13 +8,14 @@
 namespace holdfast {
 namespace {
 
-using shared_hold = std::shared_ptr<sync::wire_hold>;
+using shared_tenure = std::shared_ptr<sync::tenure>;
 
-void release_unwatched(shared_hold held) {
-    auto let_go = [held]() mutable {
-        sync::release(std::move(held), sync::release_handler{[](const sync::failure&) {}});
+void release_unwatched(shared_tenure held) {
+    const asio::any_io_executor executor = held->home->executor();
+    auto let_go = [held = std::move(held), executor] {
+        held->release(sync::release_handler{[](const sync::failure&) {}}, executor);
     };
-    asio::post(held->home->executor(), std::move(let_go));
+    asio::post(executor, std::move(let_go));
 }
 
 /// Hands a failure's code to the user's handler, on the handler's executor.
@@ -32,7 +33,7 @@ std::stop_token stopped() {
 }
 
 /// What keeps an asynchronous verb from beginning: there is nothing, or nobody, to begin with.
-error_code objection(const shared_hold& held) {
+error_code objection(const shared_tenure& held) {
     if (!held)
         return make_error_code(errc::not_owner);
     return front::objection_to_posting(*held->home);
@@ -40,7 +41,7 @@ error_code objection(const shared_hold& held) {
 
 } // namespace
 
-lease::lease(std::shared_ptr<sync::wire_hold> held) noexcept
+lease::lease(std::shared_ptr<sync::tenure> held) noexcept
     : hold_{std::move(held)} {}
 
 lease& lease::operator=(lease&& other) noexcept {
@@ -75,11 +76,11 @@ duration lease::remaining() const noexcept {
 }
 
 std::string_view lease::name() const noexcept {
-    return hold_ ? std::string_view{hold_->what.name.text} : std::string_view{};
+    return hold_ ? hold_->name() : std::string_view{};
 }
 
 std::string lease::owner() const {
-    return hold_ ? to_string(hold_->what.owner) : std::string{};
+    return hold_ ? hold_->owner() : std::string{};
 }
 
 void lease::extend(lease_time length) {
@@ -89,7 +90,7 @@ void lease::extend(lease_time length) {
     front::extend(hold_, checked_lease(length.value, std::as_const(*hold_->home).locks().bounds()));
 }
 
-void lease::start_extend(shared_hold held, lease_time length,
+void lease::start_extend(shared_tenure held, lease_time length,
                          asio::any_completion_handler<void(error_code)> handler) {
     if (const error_code ec = objection(held))
         return front::complete_elsewhere(std::move(handler), ec);
@@ -100,7 +101,7 @@ void lease::start_extend(shared_hold held, lease_time length,
             front::throw_if(held->home->stopped() ? front::closed() : sync::failure{});
             const duration wanted =
                 checked_lease(length.value, std::as_const(*held->home).locks().bounds());
-            sync::extend(std::move(held), wanted, std::move(done));
+            held->extend(wanted, std::move(done));
         } catch (const boost::system::system_error& e) { // or a length that cannot be
             std::move(done)(sync::failure{e.code(), e.what()});
         }
@@ -114,7 +115,7 @@ void lease::unlock() noexcept {
 }
 
 void lease::unlock(error_code& ec) noexcept {
-    const shared_hold held = std::move(hold_);
+    const shared_tenure held = std::move(hold_);
     ec = objection(held);
     if (!ec && held->home->stopped())
         ec = make_error_code(errc::closed);
@@ -124,17 +125,18 @@ void lease::unlock(error_code& ec) noexcept {
         ec = make_error_code(errc::would_deadlock); // it is released all the same, unwatched
         return release_unwatched(held);
     }
-    if (held->deferred && held->believed())
+    if (held->deferred() && held->believed())
         return front::release_unwaited(held);
     ec = front::release(held).code;
 }
 
-void lease::start_unlock(shared_hold held, asio::any_completion_handler<void(error_code)> handler) {
+void lease::start_unlock(shared_tenure held,
+                         asio::any_completion_handler<void(error_code)> handler) {
     if (const error_code ec = objection(held))
         return front::complete_elsewhere(std::move(handler), ec);
     const std::shared_ptr<sync::engine> home = held->home;
     auto begin = [held = std::move(held), done = deliver(std::move(handler), home)]() mutable {
-        sync::release(std::move(held), std::move(done));
+        held->release(std::move(done), held->home->executor());
     };
     asio::post(home->executor(), std::move(begin));
 }

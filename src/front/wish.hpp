@@ -2,8 +2,9 @@
 #pragma once
 
 #include "front/guard.hpp"
+#include "refusal.hpp"
 #include "sync/engine.hpp"
-#include "sync/lock_object.hpp"
+#include "sync/subject.hpp"
 #include "validation.hpp"
 
 #include <memory>
@@ -14,31 +15,32 @@ namespace holdfast::front {
 
 /// What a user calls by that name, as the store will see it, checked. Throws
 /// `errc::invalid_argument`.
-inline std::shared_ptr<sync::lock_object>
-make_object(const std::shared_ptr<sync::engine>& home, const lock_name& name,
-            std::optional<duration> length, sync::recursion again,
-            sync::ending how_released = sync::ending::waited_for) {
+inline std::shared_ptr<sync::subject> make_subject(const std::shared_ptr<sync::engine>& home,
+                                                   const lock_name& name,
+                                                   const detail::lock_setup& wanted) {
     if (!home->executor())
         throw worded_error{closed()}; // its store is gone too
     const options& how = home->how();
     const lock_store& store = std::as_const(*home).locks();
     const std::string mapped =
         how.name_mapper ? how.name_mapper(name.text) : how.prefix + name.text;
-    return std::make_shared<sync::lock_object>(
-        home, checked_name(mapped, store),
-        checked_lease(length.value_or(how.lease_time), store.bounds()), again, how_released);
+    if (!store.offers(wanted.kind))
+        refuse("the store of this client keeps no locks of that kind");
+    const duration length = wanted.lease ? wanted.lease->value : how.lease_time;
+    return std::make_shared<sync::subject>(home, checked_name(mapped, store),
+                                           checked_lease(length, store.bounds()), wanted);
 }
 
 /// The lease time that a call names, checked. Throws `errc::invalid_argument`.
-inline std::optional<duration> wanted_lease(const sync::lock_object& lock,
-                                            const detail::wish& how) {
+inline std::optional<duration> wanted_lease(const sync::subject& lock, const detail::wish& how) {
     if (!how.lease)
         return std::nullopt;
     return checked_lease(how.lease->value, std::as_const(*lock.home).locks().bounds());
 }
 
-inline sync::request request_for(const sync::lock_object& lock, const detail::wish& how) {
-    return lock.request_for(how.patience, wanted_lease(lock, how));
+inline sync::request request_for(const std::shared_ptr<sync::subject>& lock,
+                                 const detail::wish& how) {
+    return sync::request_for(lock, how.patience, wanted_lease(*lock, how));
 }
 
 } // namespace holdfast::front

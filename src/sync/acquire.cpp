@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// The one acquisition loop. Blocking, asynchronous and timed calls all end up here.
+// The one acquisition loop. Blocking, asynchronous and timed calls all end up here, also those that
+// only wait to see a lock free.
 //
-//     line up ──▶ look ──granted in time──▶ a hold
+//     line up ──▶ look ──granted in time──▶ a grant
 //                  │ ▲
 //       busy or no │ │ wake-up, holder's lease over, poll bound,
 //          answer  ▼ │ or a pause after a failure
@@ -9,6 +10,7 @@
 #include "sync/acquire.hpp"
 
 #include "sync/engine.hpp"
+#include "sync/line_up.hpp"
 #include "sync/look_pace.hpp"
 #include "sync/outage.hpp"
 #include "sync/undo.hpp"
@@ -28,11 +30,8 @@ class attempt {
 public:
     explicit attempt(const std::shared_ptr<acquisition>& call)
         : call_{call}
-        , want_{call->wanted.name, call->home->next_owner(), lock_kind::plain} {
-        want_.lease_time = call->wanted.lease;
-        want_.give_up_at = call->wanted.give_up_at;
-        spot_ = call->home->locks().line_up(want_, call->wake());
-    }
+        , owner_{call->home->next_owner()}
+        , spot_{line_up(*call, owner_)} {}
     attempt(const attempt&) = delete;
     ~attempt() {
         if (spot_ && (granted_ || spot_->must_leave()))
@@ -41,23 +40,21 @@ public:
 
     place& spot() { return *spot_; }
 
-    /// A hold, or nothing if the grant came too late to be of use.
-    std::shared_ptr<wire_hold> keep(time_point sent_at, const answer& said) {
+    /// What was granted, or nothing if that came too late to be of use.
+    std::optional<grant> keep(time_point sent_at, const answer& said) {
         granted_ = true;
-        const grant got{sent_at, said.term, said.token,
-                        spot_->uncertain() ? spot_->settled_at() : time_point::min()};
-        auto held = std::make_shared<wire_hold>(call_->home, want_, call_->wanted.lease,
-                                                call_->wanted.renewed, got);
-        held->deferred = call_->wanted.deferred;
-        if (call_->finished() || !held->believed())
-            return nullptr;
+        const time_point now = call_->home->now();
+        const time_point from = planted(mutant::lease_from_answer) ? now : sent_at;
+        const time_point settled_at = spot_->uncertain() ? spot_->settled_at() : time_point::min();
+        if (call_->finished() || believed_until(from, said.term) <= now)
+            return std::nullopt;
         spot_.reset();
-        return held;
+        return grant{owner_, from, said.term, said.token, settled_at};
     }
 
 private:
     std::shared_ptr<acquisition> call_;
-    ask want_;
+    const owner_id owner_;
     std::unique_ptr<place> spot_;
     bool granted_ = false;
 };
@@ -86,23 +83,23 @@ asio::awaitable<void> until_acknowledged(acquisition& call, gate& door) {
 
 } // namespace
 
-asio::awaitable<std::shared_ptr<wire_hold>> acquire(std::shared_ptr<acquisition> call) {
+asio::awaitable<std::optional<grant>> acquire(std::shared_ptr<acquisition> call) {
     engine& home = *call->home;
-    gate& door = *home.queues().find(call->wanted.name.text);
+    gate* const door = call->wanted.takes ? home.queues().find(key_of(*call)) : nullptr;
     std::optional<attempt> here{std::in_place, call};
     outage trouble{home};
     look_pace pace;
     int late_grants = 0;
     while (!call->finished()) {
         const time_point sent_at = home.now();
-        const bool may_overtake = door.awaits_acknowledgement();
+        const bool may_overtake = door && door->awaits_acknowledgement();
         time_point next_look{};
         try {
             const answer said = co_await here->spot().look();
             trouble.over();
             if (said.granted) {
-                if (auto held = here->keep(sent_at, said))
-                    co_return held;
+                if (const std::optional<grant> kept = here->keep(sent_at, said))
+                    co_return kept;
                 if (++late_grants == late_grants_max)
                     fail_late(call->wanted.lease);
                 continue; // the same owner: it is granted anew
@@ -114,7 +111,7 @@ asio::awaitable<std::shared_ptr<wire_hold>> acquire(std::shared_ptr<acquisition>
         if (home.now() >= call->wanted.give_up_at) {
             trouble.rethrow_if_unanswered();                 // nobody knows then whether it is busy
             if (may_overtake && !here->spot().uncertain()) { // it may have been our own hold
-                co_await until_acknowledged(*call, door);
+                co_await until_acknowledged(*call, *door);
                 here.emplace(call);
                 continue;
             }
@@ -129,7 +126,7 @@ asio::awaitable<std::shared_ptr<wire_hold>> acquire(std::shared_ptr<acquisition>
         if (home.now() >= call->wanted.give_up_at)
             trouble.rethrow_if_unanswered();
     }
-    co_return nullptr;
+    co_return std::nullopt;
 }
 
 } // namespace holdfast::sync

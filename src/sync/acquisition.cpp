@@ -3,7 +3,6 @@
 
 #include "sync/acquire.hpp"
 #include "sync/engine.hpp"
-#include "sync/gate.hpp"
 #include "sync/users_own.hpp"
 
 #include <algorithm>
@@ -11,9 +10,9 @@
 
 namespace holdfast::sync {
 
-acquisition::acquisition(std::shared_ptr<engine> e, request r)
-    : home{std::move(e)}
-    , wanted{std::move(r)}
+acquisition::acquisition(request r)
+    : wanted{std::move(r)}
+    , home{wanted.of->home}
     , started_at{home->now()} {}
 
 acquisition::bed::bed(acquisition& call)
@@ -44,8 +43,8 @@ std::shared_ptr<acquisition> acquisition::finish() {
     return self;
 }
 
-void acquisition::tell(std::shared_ptr<wire_hold> held, const failure& why) {
-    run_users_own(home->executor(), [&] { complete(std::move(held), why); });
+void acquisition::tell(outcome got) {
+    run_users_own(home->executor(), [&] { complete(std::move(got)); });
 }
 
 void acquisition::succeed(std::shared_ptr<wire_hold> held) {
@@ -53,7 +52,7 @@ void acquisition::succeed(std::shared_ptr<wire_hold> held) {
     if (!self)
         return;
     home->tell_of(*held, event_kind::acquired, event_cause::none, home->now() - started_at);
-    tell(std::move(held), {});
+    tell({std::move(held)});
 }
 
 void acquisition::give_up_busy() {
@@ -61,7 +60,7 @@ void acquisition::give_up_busy() {
     if (!self)
         return;
     home->tell_of_wait(*this, event_cause::timed_out, {});
-    tell(nullptr, {});
+    tell({});
 }
 
 void acquisition::fail(failure why, event_cause cause) {
@@ -69,7 +68,7 @@ void acquisition::fail(failure why, event_cause cause) {
     if (!self)
         return;
     home->tell_of_wait(*this, cause, why);
-    tell(nullptr, why);
+    tell({nullptr, std::move(why)});
 }
 
 void acquisition::cancel() {
@@ -87,7 +86,7 @@ public:
     turn(const turn&) = delete;
     ~turn() {
         here_.end_negotiation();
-        call_.home->next_turn(call_.wanted.name.text, here_);
+        call_.home->next_turn(key_of(call_), here_);
     }
 
 private:
@@ -112,17 +111,18 @@ asio::awaitable<void> negotiate(std::shared_ptr<acquisition> call) {
     const std::shared_ptr<engine> home = call->home;
     const engine::task busy{*home}; // closing waits until what it may have taken is undone
     const acquisition::bed sleeps_here{*call};
-    gate& here = *home->queues().find(call->wanted.name.text);
+    gate& here = *home->queues().find(key_of(*call));
     const turn ours{*call, here}; // left only after the hold is in the gate
     try {
         co_await let_others_try(*call, here);
         if (call->finished())
             co_return;
         const std::size_t doubts = home->renewals().doubts();
-        std::shared_ptr<wire_hold> held = co_await acquire(call);
-        if (!held)
+        const std::optional<grant> got = co_await acquire(call);
+        if (!got)
             co_return;
-        held->others_listen = home->queues().others_listen(call->wanted.name.text);
+        auto held = std::make_shared<wire_hold>(call->wanted, *got);
+        held->others_listen = home->queues().others_listen(key_of(held->what));
         here.take(held);
         home->renewals().watch(held);
         if (home->renewals().doubts() != doubts && !planted(mutant::old_grant_trusted))

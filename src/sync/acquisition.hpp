@@ -2,6 +2,7 @@
 // One call of lock(), try_lock…() or their async twins, from its start to its one completion.
 #pragma once
 
+#include "sync/subject.hpp"
 #include "sync/wire_hold.hpp"
 
 #include <holdfast/error.hpp>
@@ -18,20 +19,10 @@ namespace holdfast::sync {
 
 class engine;
 
-/// Why a call failed: the code, and words for people (the server's own, where there are any).
-struct failure {
-    error_code code;
-    std::string text;
-};
-
-/// What a call wants, checked.
-struct request {
-    lock_name name;
-    duration lease;
-    bool renewed;
-    bool patient;          ///< false: one attempt
-    time_point give_up_at; ///< not begun after that
-    bool deferred = false; ///< its release is not waited for
+/// How a call ended: granted, with a hold; busy, with neither; or failed.
+struct outcome {
+    std::shared_ptr<tenure> held{};
+    failure why{};
 };
 
 using call_hook =
@@ -54,12 +45,14 @@ public:
     using queue = list_by<&acquisition::queued_>;   ///< those at one gate
     using agenda = std::multimap<time_point, acquisition*>;
 
-    acquisition(std::shared_ptr<engine>, request);
+    explicit acquisition(request);
     virtual ~acquisition() = default;
 
-    const std::shared_ptr<engine> home;
     const request wanted;
+    const std::shared_ptr<engine> home;
     const time_point started_at;
+
+    const std::string& name() const { return wanted.of->name.text; }
 
     // The executor only.
     void begin() { beginning_ = true; }
@@ -94,14 +87,13 @@ protected:
     /// Still inside the call that asked for it: a handler must not be run there.
     bool beginning() const { return beginning_; }
 
-    /// No hold and no code: busy.
-    virtual void complete(std::shared_ptr<wire_hold>, const failure&) = 0;
+    virtual void complete(outcome) = 0;
 
 private:
     friend class patience;
 
     std::shared_ptr<acquisition> finish();
-    void tell(std::shared_ptr<wire_hold>, const failure&);
+    void tell(outcome);
 
     std::shared_ptr<acquisition> keep_; // while it is in a queue
     std::optional<agenda::iterator> give_up_entry_;

@@ -27,9 +27,9 @@ std::array<std::uint8_t, 16> new_identity(const std::function<std::uint64_t()>& 
 }
 
 /// A thread ended while it held; this is that thread.
-void abandon_later(std::shared_ptr<wire_hold> held) {
+void abandon_later(std::shared_ptr<tenure> held) {
     const std::shared_ptr<engine> home = held->home;
-    auto abandon = [home, held = std::move(held)] { home->abandon(held); };
+    auto abandon = [held = std::move(held)] { held->abandon(); };
     asio::post(home->executor(), std::move(abandon));
 }
 
@@ -84,59 +84,25 @@ void engine::start(const std::shared_ptr<acquisition>& call, const asio::any_io_
     if (call->finished())
         return; // cancelled before it began
     call->begin();
-    if (closing_) {
-        call->fail({make_error_code(errc::closed), "the client is closed"}, event_cause::closed);
-    } else if (calls_count_ >= how_.waiters_max) {
-        call->fail({make_error_code(errc::overloaded),
-                    "options::waiters_max = " + std::to_string(how_.waiters_max) +
-                        " calls of this client wait already"});
-    } else {
-        calls_.push_back(*call);
-        ++calls_count_;
+    if (take_up(*call))
         admit(call, where);
-    }
     call->begun();
 }
 
-void engine::admit(const std::shared_ptr<acquisition>& call, const asio::any_io_executor& where) {
-    gate& here = gates_.of(call->wanted.name.text);
-    if (here.free()) {
-        here.begin_negotiation();
-        spawn(negotiate(call), where);
-    } else if (here.is_about_to_be_left()) {
-        admit_later(call);
-    } else if (here.is_being_left()) {
-        here.line_up(*call); // nobody watches its patience: the store's time limit lets it through
-    } else if (!call->wanted.patient) {
-        call->give_up_busy();
-    } else {
-        here.line_up(*call);
-        patience_.watch(*call);
+bool engine::take_up(acquisition& call) {
+    if (closing_) {
+        call.fail({make_error_code(errc::closed), "the client is closed"}, event_cause::closed);
+        return false;
     }
-}
-
-/// It came in beside the queue of the executor, where its own thread's release still is.
-void engine::admit_later(const std::shared_ptr<acquisition>& call) {
-    asio::post(executor(), [self = shared_from_this(), call] {
-        if (!call->finished())
-            self->admit(call, self->executor());
-    });
-}
-
-// Not within whatever ended the last one's turn: there may be thousands that fail at once.
-void engine::next_turn(const std::string& name, gate& here) {
-    acquisition* const first = here.shut() || stopped_ ? nullptr : here.first();
-    if (!first) {
-        if (here.unused())
-            gates_.forget(name);
-        return;
+    if (calls_count_ >= how_.waiters_max) {
+        call.fail({make_error_code(errc::overloaded),
+                   "options::waiters_max = " + std::to_string(how_.waiters_max) +
+                       " calls of this client wait already"});
+        return false;
     }
-    patience_.forget(*first);
-    here.begin_negotiation();
-    auto begin = [self = shared_from_this(), call = first->step_out()] {
-        self->spawn(negotiate(call));
-    };
-    asio::post(executor(), std::move(begin));
+    calls_.push_back(call);
+    ++calls_count_;
+    return true;
 }
 
 void engine::acquisition_over(acquisition& call) {
@@ -166,52 +132,18 @@ void engine::hold_lost(std::shared_ptr<wire_hold> held, event_cause why) {
     ring_if_quiet();
 }
 
-void engine::released(const wire_hold& held, bool others_listen) {
-    gates_.note_others(held.what.name.text, others_listen);
-    gate* const here = gates_.find(held.what.name.text);
-    if (here && here->holder().get() == &held)
-        here->owes_courtesy = others_listen && held.handed_on > 0;
-    hold_over(held);
-}
-
-void engine::hold_over(const wire_hold& held) {
-    gate* const here = gates_.find(held.what.name.text);
-    if (!here)
-        return;
-    if (here->acknowledged(held)) {
-        if (here->unused())
-            gates_.forget(held.what.name.text);
-        return;
-    }
-    if (here->holder().get() != &held)
-        return;
-    here->take(nullptr);
-    if (!planted(mutant::gate_skips_next))
-        next_turn(held.what.name.text, *here);
-}
-
-void engine::release_sent_off(const wire_hold& held) {
-    gate* const here = gates_.find(held.what.name.text);
-    if (!here || here->holder().get() != &held)
-        return;
-    here->open_behind(held);
-    next_turn(held.what.name.text, *here);
-}
-
-std::shared_ptr<wire_hold> engine::held_here(const lock_name& name) {
-    const gate* const here = gates_.find(name.text);
-    return here ? here->holder() : nullptr;
-}
-
 asio::awaitable<bool> engine::force_unlock(lock_name name, std::string only_from) {
-    const std::shared_ptr<wire_hold> before = held_here(name);
+    const std::vector<std::shared_ptr<wire_hold>> before = gates_.held_under(name.text);
     const bool was_locked = (co_await operators_view().force_release(name, only_from)).was_locked;
-    // It may have been handed on meanwhile; or another one was taken, which nobody has forced.
-    const std::shared_ptr<wire_hold> now =
-        planted(mutant::force_misses_heir) ? before : held_here(name);
-    if (was_locked && before && now && now->what.owner == before->what.owner)
-        hold_lost(now, event_cause::forced);
-    co_return was_locked;
+    if (!was_locked)
+        co_return false;
+    for (const std::shared_ptr<wire_hold>& held : before) {
+        const std::shared_ptr<wire_hold> heir =
+            planted(mutant::force_misses_heir) ? held : gates_.heir_of(held->what);
+        if (heir)
+            hold_lost(heir, event_cause::forced);
+    }
+    co_return true;
 }
 
 void engine::abandon(const std::shared_ptr<wire_hold>& held) {

@@ -4,7 +4,7 @@
 #pragma once
 
 #include "sync/acquisition.hpp"
-#include "sync/gate.hpp"
+#include "sync/gates.hpp"
 #include "sync/kept_event.hpp"
 #include "sync/patience.hpp"
 #include "sync/renewal.hpp"
@@ -84,9 +84,10 @@ public:
     /// can begin at once it does so on `where`, see spawn().
     void start(const std::shared_ptr<acquisition>&, const asio::any_io_executor& where);
     void start(const std::shared_ptr<acquisition>& call) { start(call, executor()); }
+    /// From now on closing ends it. False: it was completed at once, as start() says.
+    bool take_up(acquisition&);
     void acquisition_over(acquisition&);
-    /// If nobody of this client has it, or asks for it.
-    void next_turn(const std::string& name, gate&);
+    void next_turn(gate_key, gate&); ///< lets in who queues there first, if the gate admits it
 
     void hold_lost(std::shared_ptr<wire_hold>, event_cause); // its own: forget() drops one
     void released(const wire_hold&, bool others_listen);     ///< the store says so
@@ -94,8 +95,7 @@ public:
     /// So it is, although only the request was sent; hold_over() or released() follows.
     void release_sent_off(const wire_hold&);
     asio::awaitable<bool> force_unlock(lock_name, std::string only_from = {});
-    std::shared_ptr<wire_hold> held_here(const lock_name&); ///< null: nobody of this client has it
-    void abandon(const std::shared_ptr<wire_hold>&);        ///< its thread ended
+    void abandon(const std::shared_ptr<wire_hold>&); ///< its thread ended
 
     void tell(const event&);
     void tell_of(const wire_hold&, event_kind, event_cause, duration,

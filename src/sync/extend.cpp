@@ -24,7 +24,7 @@ asio::awaitable<answer> ask_once(wire_hold& held, renewal_wishes how) {
     try {
         const answer& said = outcome.said();
         if (said.granted)
-            held.extend(sent_at, said.term);
+            held.extended(sent_at, said.term);
         co_return said;
     } catch (const boost::system::system_error& e) {
         if (e.code() == errc::outcome_unknown)

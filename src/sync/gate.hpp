@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// Where the waiters of one client for one name queue. It owns wire holds, not threads: one hold of
-// this client at a time, and only one call at a time talks to the store.
+// Where the waiters of one client for one name and one family of locks queue. It owns wire holds,
+// not threads: one hold of this client at a time, and only one call at a time talks to the store.
 //
-//     queued ──nobody holds or negotiates──▶ negotiates ──granted──▶ holds
-//        └──────────── handed on by a holder of this client ───────────▲
+//     queued ──admitted──▶ negotiates ──granted──▶ holds
+//        └──── handed on by a holder of this client ────▲
+//
+// Who is admitted when: turns.cpp asks, and `admits` is the whole answer.
 //
 // A deferred release opens it early if it was sent on a lane; the next request may still overtake
 // it on another connection, and its answer then says nothing (acquire.cpp).
@@ -11,10 +13,9 @@
 
 #include "sync/acquisition.hpp"
 
+#include <cstddef>
 #include <memory>
-#include <string>
-#include <unordered_map>
-#include <unordered_set>
+#include <utility>
 
 namespace holdfast::sync {
 
@@ -23,9 +24,10 @@ class gate {
 public:
     const std::shared_ptr<wire_hold>& holder() const { return holder_; }
     std::size_t waiting() const { return queue_.size(); }
-    bool shut() const { return holder_ || negotiating_; }
-    bool free() const { return !shut() && queue_.empty(); }
-    bool unused() const { return free() && !sent_off_; }
+    bool unused() const { return !holder_ && !negotiating_ && queue_.empty() && !sent_off_; }
+
+    /// Whether that call may go to the store now: the first in the queue, or one that just comes.
+    bool admits(const acquisition&) const;
 
     // A deferred release comes before what its thread asks next, where nobody else waits here.
     bool is_about_to_be_left() const; ///< it is still on its way to the executor
@@ -70,30 +72,6 @@ private:
     const wire_hold* sent_off_ = nullptr; // only compared: its release keeps it alive
     alarm* bell_ = nullptr;
     bool negotiating_ = false;
-};
-
-/// All gates of a client, each there while somebody holds or waits.
-class gates {
-public:
-    gate& of(const std::string& name);
-    gate* find(const std::string& name);
-    void forget(const std::string& unused);
-    void let_go(); ///< of what they hold and of who queues; who negotiates leaves by itself
-    std::size_t count() const { return by_name_.size(); }
-
-    /// Whether other clients listened when that lock was last released.
-    bool others_listen(const std::string& name) const { return contended_.contains(name); }
-    void note_others(const std::string& name, bool listen);
-
-private:
-    /// A gate forgets when nobody needs it any more, this does not; but for ever it cannot grow.
-    static constexpr std::size_t contended_max = 10'000;
-
-    using map = std::unordered_map<std::string, gate>;
-
-    map by_name_;
-    map::node_type spare_; // of a gate that was left: most come and go with every hold
-    std::unordered_set<std::string> contended_;
 };
 
 } // namespace holdfast::sync

@@ -32,27 +32,26 @@ bool in_good_state(const wire_hold& held) {
 /// been given there: for so long others wait if the heir dies.
 constexpr int inherited_max = 2;
 
-/// A hold that was asked for a length of its own is granted by the store; and nobody begins with
-/// less than half of what it would have been given there, nor with far more.
+/// A hold of another kind, or of a length of its own, is granted by the store; and nobody begins
+/// with less than half of what it would have been given there, nor with far more.
 bool suits(const wire_hold& held, const request& wanted) {
     const duration stored = held.store_forgets_at() - held.home->now();
     const bool enough =
         held.remaining() >= wanted.lease / 2 || planted(mutant::short_term_handed_on);
     const bool far_more =
         stored / inherited_max > wanted.lease && !planted(mutant::heir_has_it_all);
-    return wanted.renewed && enough && !far_more;
+    return held.what.kind == wanted.of->kind && wanted.renewed && enough && !far_more;
 }
 
 } // namespace
 
 bool hand_on(const std::shared_ptr<wire_hold>& held) {
     engine& home = *held->home;
-    gate* const here = home.queues().find(held->what.name.text);
+    gate* const here = home.queues().find(key_of(held->what));
     acquisition* const next = here && !home.closing() ? here->first() : nullptr;
     if (!next || !within_budget(*held) || !in_good_state(*held) || !suits(*held, next->wanted))
         return false;
-    const auto heir = std::make_shared<wire_hold>(*held, next->wanted.lease);
-    heir->deferred = next->wanted.deferred;
+    const auto heir = std::make_shared<wire_hold>(*held, next->wanted);
     held->end_release();
     home.tell_of(*held, event_kind::released, event_cause::none, home.now() - held->granted_at);
     home.renewals().pass_on(*held, heir);

@@ -5,9 +5,6 @@
 
 namespace holdfast::sync {
 
-/// Told once how a release went; an empty code for well.
-using release_handler = asio::any_completion_handler<void(failure)>;
-
 /// Tells it, whatever it throws: see run_users_own().
 void tell(const engine&, release_handler, failure);
 

@@ -328,7 +328,7 @@ void renewal::answered(const shared_hold& held, time_point sent_at, const answer
         return;
     }
     if (said.term > duration::zero())
-        held->extend(sent_at, said.term);
+        held->extended(sent_at, said.term);
     if (std::exchange(held->once_more, false))
         held->contact_at = engine_.now();
     else

@@ -70,10 +70,9 @@ void engine::tell_lost(wire_hold& held, event_cause why) {
 }
 
 void engine::tell_of_wait(const acquisition& call, event_cause cause, const failure& why) {
-    if (!how_.observer)
+    if (!how_.observer || !call.wanted.takes)
         return;
-    event e =
-        event_about(call.wanted.name.text, event_kind::waited, cause, now() - call.started_at);
+    event e = event_about(call.name(), event_kind::waited, cause, now() - call.started_at);
     if (why.code)
         add_failure(e, why.code, why.text);
     tell(e);

@@ -45,53 +45,54 @@ std::uint64_t this_thread_number() {
     return own_number;
 }
 
-thread_table::thread_table(std::function<void(shared_hold)> on_abandoned,
+thread_table::thread_table(std::function<void(shared_tenure)> on_abandoned,
                            std::function<bool()> forked)
     : on_abandoned_{std::move(on_abandoned)}
     , forked_{std::move(forked)} {}
 
-thread_table::map::iterator thread_table::mine(std::string_view name) {
+thread_table::map::iterator thread_table::mine(std::string_view name, side way) {
     const std::uint64_t thread = this_thread_number();
     if (has_ended)
         take_back(thread);
-    return entries_.find(key{thread, name});
+    return entries_.find(key{thread, name, way});
 }
 
 void thread_table::take_back(std::uint64_t thread) {
     std::erase_if(orphans_, [&](const orphan& each) {
         if (each.thread != thread)
             return false;
-        if (const shared_hold held = each.hold.lock())
-            entries_.emplace(key{thread, held->what.name.text}, entry{held, each.count});
+        if (const shared_tenure held = each.hold.lock())
+            entries_.emplace(key{thread, held->name(), each.had_it}, entry{held, each.count});
         return true;
     });
 }
 
-thread_table::entry thread_table::find(std::string_view name) {
+thread_table::entry thread_table::find(std::string_view name, side way) {
     const std::scoped_lock guard{mutex_};
-    const auto found = mine(name);
+    const auto found = mine(name, way);
     return found == entries_.end() ? entry{} : found->second;
 }
 
-void thread_table::add(shared_hold held) {
+void thread_table::add(shared_tenure held, side way) {
     {
         const std::scoped_lock guard{mutex_};
-        const key own{this_thread_number(), held->what.name.text};
+        const key own{this_thread_number(), held->name(), way};
         entries_.emplace(own, entry{std::move(held), 1});
     }
     if (!has_ended)
         this_thread_mark.holds_in(weak_from_this());
 }
 
-void thread_table::enter_again(std::string_view name) {
+void thread_table::enter_again(std::string_view name, side way) {
     const std::scoped_lock guard{mutex_};
-    if (const auto found = mine(name); found != entries_.end()) // else the client closed meanwhile
+    const auto found = mine(name, way);
+    if (found != entries_.end()) // else the client closed meanwhile
         ++found->second.count;
 }
 
-thread_table::entry thread_table::leave(std::string_view name) {
+thread_table::entry thread_table::leave(std::string_view name, side way) {
     const std::scoped_lock guard{mutex_};
-    const auto found = mine(name);
+    const auto found = mine(name, way);
     if (found == entries_.end())
         return {};
     entry before = found->second;
@@ -103,19 +104,19 @@ thread_table::entry thread_table::leave(std::string_view name) {
 void thread_table::abandon(std::uint64_t thread) {
     if (forked_ && forked_())
         return; // the mutex may be locked by a thread that only the parent has
-    std::vector<shared_hold> abandoned;
+    std::vector<shared_tenure> abandoned;
     {
         const std::scoped_lock guard{mutex_};
         std::erase_if(orphans_, [](const orphan& each) { return each.hold.expired(); });
         std::erase_if(entries_, [&](auto& item) {
             if (item.first.thread != thread)
                 return false;
-            orphans_.push_back({thread, item.second.hold, item.second.count});
+            orphans_.push_back({thread, item.first.has_it, item.second.hold, item.second.count});
             abandoned.push_back(std::move(item.second.hold));
             return true;
         });
     }
-    for (shared_hold& held : abandoned)
+    for (shared_tenure& held : abandoned)
         on_abandoned_(std::move(held));
 }
 

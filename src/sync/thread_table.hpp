@@ -2,7 +2,9 @@
 // Which thread holds what: how the blocking verbs tie a hold to its thread, as std's do.
 #pragma once
 
-#include "sync/wire_hold.hpp"
+#include "sync/tenure.hpp"
+
+#include <holdfast/store.hpp>
 
 #include <cstdint>
 #include <functional>
@@ -17,51 +19,61 @@ namespace holdfast::sync {
 /// Names the calling thread for ever: the system uses its thread ids again, this is not.
 std::uint64_t this_thread_number();
 
+/// How a thread has a lock. It may have it both ways at once: alone, on top of sharing it.
+enum class side : std::uint8_t { alone, shared };
+
+constexpr side side_of(lock_kind kind) {
+    return kind == lock_kind::read ? side::shared : side::alone;
+}
+
 /// Thread safety: every member, any thread. When a thread ends, its entries are taken out and
 /// handed to `on_abandoned`, on that thread. If it asks for one once more, it has them again: the
 /// thread that calls exit() destroys what is static after all that was thread_local.
 class thread_table : public std::enable_shared_from_this<thread_table> {
 public:
-    using shared_hold = std::shared_ptr<wire_hold>;
+    using shared_tenure = std::shared_ptr<tenure>;
 
     /// `forked` tells whether this process is a child that only has a copy.
-    explicit thread_table(std::function<void(shared_hold)> on_abandoned,
+    explicit thread_table(std::function<void(shared_tenure)> on_abandoned,
                           std::function<bool()> forked = {});
 
     struct entry {
-        shared_hold hold;
-        std::size_t count = 0; ///< 0: this thread has none of that name
+        shared_tenure hold;
+        std::size_t count = 0; ///< 0: this thread has none of that name and side
     };
 
-    entry find(std::string_view name);       ///< this thread's
-    void add(shared_hold);                   ///< this thread's first of its name
-    void enter_again(std::string_view name); ///< count + 1
-    entry leave(std::string_view name);      ///< count - 1; as it was before
-    void abandon(std::uint64_t thread);      ///< that thread ends
-    void let_go();                           ///< of all entries of all threads
+    entry find(std::string_view name, side);       ///< this thread's
+    void add(shared_tenure, side);                 ///< this thread's first of its name and side
+    void enter_again(std::string_view name, side); ///< count + 1
+    entry leave(std::string_view name, side);      ///< count - 1; as it was before
+    void abandon(std::uint64_t thread);            ///< that thread ends
+    void let_go();                                 ///< of all entries of all threads
 
 private:
     struct key {
         std::uint64_t thread;
-        std::string_view name; // into the hold
+        std::string_view name; // of the tenure
+        side has_it;
         bool operator==(const key&) const = default;
     };
     struct hash {
         std::size_t operator()(const key& k) const noexcept {
-            return std::hash<std::string_view>{}(k.name) ^ (k.thread * 0x9e3779b97f4a7c15U);
+            const std::uint64_t whose = 2 * k.thread + static_cast<std::uint64_t>(k.has_it);
+            return std::hash<std::string_view>{}(k.name) ^ (whose * 0x9e3779b97f4a7c15U);
         }
     };
     using map = std::unordered_map<key, entry, hash>;
     struct orphan {
         std::uint64_t thread;
-        std::weak_ptr<wire_hold> hold;
+        side had_it;
+        std::weak_ptr<tenure> hold;
         std::size_t count;
     };
 
-    map::iterator mine(std::string_view name);
+    map::iterator mine(std::string_view name, side);
     void take_back(std::uint64_t thread);
 
-    const std::function<void(shared_hold)> on_abandoned_;
+    const std::function<void(shared_tenure)> on_abandoned_;
     const std::function<bool()> forked_;
     std::mutex mutex_;
     map entries_;

@@ -2,6 +2,9 @@
 #include "sync/wire_hold.hpp"
 
 #include "sync/engine.hpp"
+#include "sync/extend.hpp"
+#include "sync/release.hpp"
+#include "sync/subject.hpp"
 
 #include <utility>
 
@@ -29,24 +32,23 @@ std::stop_token token_of(std::stop_source& source, bool over) {
 
 } // namespace
 
-wire_hold::wire_hold(std::shared_ptr<engine> e, hold h, duration lease, bool renewed,
-                     const grant& got)
-    : home{std::move(e)}
-    , what{std::move(h)}
+wire_hold::wire_hold(const request& wanted, const grant& got)
+    : tenure{wanted.of->home}
+    , what{wanted.of->name, got.owner, wanted.of->kind}
     , granted_at{home->now()}
     , settled_at{got.settled_at}
     , taken_at{granted_at}
     , handed_on{0}
-    , asked_lease{lease}
-    , renewed_{renewed}
-    , believed_until_{sync::believed_until(
-          planted(mutant::lease_from_answer) ? granted_at : got.sent_at, got.term)}
+    , asked_lease{wanted.lease}
+    , deferred_{wanted.of->deferred}
+    , renewed_{wanted.renewed}
+    , believed_until_{sync::believed_until(got.sent_at, got.term)}
     , store_forgets_at_{forgotten_at(granted_at, got.term)}
-    , lease_{lease} {}
+    , lease_{wanted.lease} {}
 
 // Whoever hands it on is alone with it on the executor, but for questions that change nothing.
-wire_hold::wire_hold(const wire_hold& other, duration lease)
-    : home{other.home}
+wire_hold::wire_hold(const wire_hold& other, const request& wanted)
+    : tenure{other.home}
     , what{other.what}
     , granted_at{home->now()}
     , settled_at{other.settled_at}
@@ -54,14 +56,11 @@ wire_hold::wire_hold(const wire_hold& other, duration lease)
     , handed_on{other.handed_on + 1}
     , asked_lease{other.asked_lease}
     , others_listen{other.others_listen}
+    , deferred_{wanted.of->deferred}
     , renewed_{true}
     , believed_until_{other.ends_at()}
     , store_forgets_at_{other.store_forgets_at()}
-    , lease_{lease} {}
-
-bool wire_hold::believed() const noexcept {
-    return remaining() > duration::zero();
-}
+    , lease_{wanted.lease} {}
 
 duration wire_hold::remaining() const noexcept {
     const std::scoped_lock guard{mutex_};
@@ -108,11 +107,37 @@ wire_hold::left wire_hold::unshare() {
     return --shares_ == 0 ? left::nobody : left::others;
 }
 
+void wire_hold::extend(duration length, release_handler done) {
+    sync::extend(shared_from_this(), length, std::move(done));
+}
+
+void wire_hold::renew_from_now_on(duration lease) {
+    home->renewals().renew_from_now_on(*this, lease);
+}
+
+void wire_hold::release(release_handler done, const asio::any_io_executor& where) {
+    sync::release(shared_from_this(), std::move(done), where);
+}
+
+void wire_hold::release_unwaited(const asio::any_io_executor& where,
+                                 const std::function<bool()>& sent_off) {
+    --releases_announced_;
+    release(release_handler{[](const failure&) {}}, where);
+    // The gate opens behind it for this thread's next request; not where others wait, who would
+    // never win against such an attempt.
+    if (sent_off() && !others_listen)
+        home->release_sent_off(*this);
+}
+
+void wire_hold::abandon() {
+    home->abandon(shared_from_this());
+}
+
 void wire_hold::doubt() noexcept {
     home->renewals().contact_soon(*this);
 }
 
-void wire_hold::extend(time_point sent_at, duration term) {
+void wire_hold::extended(time_point sent_at, duration term) {
     const std::scoped_lock guard{mutex_};
     believed_until_ = std::max(
         believed_until_,

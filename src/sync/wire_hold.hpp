@@ -8,7 +8,9 @@
 // for it; only the executor changes it, but for `share` and `unshare`, and so reads it without.
 #pragma once
 
+#include "sync/grant.hpp"
 #include "sync/lease_term.hpp"
+#include "sync/tenure.hpp"
 
 #include <holdfast/observer.hpp>
 #include <holdfast/store.hpp>
@@ -24,27 +26,19 @@
 namespace holdfast::sync {
 
 class engine;
+struct request;
 
-/// What an acquisition brought: counted from `sent_at`.
-struct grant {
-    time_point sent_at;
-    duration term;
-    std::uint64_t token;
-    /// An earlier request of the same owner, whose answer was lost, may be carried out until then:
-    /// also after the release.
-    time_point settled_at;
-};
-
-class wire_hold final : public doubter {
+class wire_hold final : public tenure,
+                        public doubter,
+                        public std::enable_shared_from_this<wire_hold> {
 public:
     enum class phase : std::uint8_t { held, releasing, ended, lost };
 
-    wire_hold(std::shared_ptr<engine>, hold, duration lease, bool renewed, const grant&);
+    wire_hold(const request&, const grant&);
 
     /// The same hold at the store, in other hands: it has what is left of the term.
-    wire_hold(const wire_hold& handed_on, duration lease);
+    wire_hold(const wire_hold& handed_on, const request& of_the_heir);
 
-    const std::shared_ptr<engine> home;
     const hold what;
     const time_point granted_at;
     const time_point settled_at;   ///< see grant
@@ -53,22 +47,27 @@ public:
     const duration asked_lease;    ///< of the requests for it: one that comes late takes it so long
 
     // Any thread.
-    bool believed() const noexcept;
-    duration remaining() const noexcept;
-    std::stop_token lost() const;
-    std::stop_token in_danger() const;
-    bool renewed() const noexcept { return renewed_; }
-
-    /// One more lease or thread shares this hold. False if it is no longer held.
-    bool share();
+    std::string_view name() const noexcept override { return what.name.text; }
+    std::string owner() const override { return to_string(what.owner); }
+    duration remaining() const noexcept override;
+    std::stop_token lost() const override;
+    std::stop_token in_danger() const override;
+    bool renewed() const noexcept override { return renewed_; }
+    bool share() override;
     /// One fewer. What is left to be done by the last one is to release.
     enum class left { others, nobody, was_lost, was_ended };
     left unshare();
-
-    /// Deferred releases of it that its threads have posted and the executor has not come to.
-    std::atomic<std::uint32_t> releases_posted = 0;
+    bool deferred() const noexcept override { return deferred_; }
+    void announce_release() noexcept override { ++releases_announced_; }
+    bool release_follows() const noexcept { return releases_announced_ > 0; }
 
     // The executor only.
+    void extend(duration, release_handler) override;
+    void renew_from_now_on(duration lease) override;
+    void release(release_handler, const asio::any_io_executor& where) override;
+    void abandon() override;
+    void release_unwaited(const asio::any_io_executor& where,
+                          const std::function<bool()>& sent_off) override;
     void doubt() noexcept override; ///< asks the store at once
     time_point ends_at() const;     ///< believed until then, whatever else happens to it
     bool out_of_time() const;       ///< renewed for as long as `max_hold` allows
@@ -78,7 +77,7 @@ public:
     /// latest arrival. Nothing needs releasing after that.
     time_point store_forgets_at() const { return store_forgets_at_; }
     /// A renewal was granted that was sent at `sent_at`.
-    void extend(time_point sent_at, duration term);
+    void extended(time_point sent_at, duration term);
     /// One was sent and never answered: it may have been carried out.
     void perhaps_extended(duration term);
     /// Renewed, and neither warned of the danger that lasts now nor told that it is lost.
@@ -99,23 +98,24 @@ public:
     std::unique_ptr<watch> watched;  ///< where the store can tell that a hold may be gone
     time_point acts_at{};            ///< its place in the agenda
     time_point contact_at{};
-    bool in_flight = false;     ///< a renewal is under way
     int extensions = 0;         ///< so many are under way
+    bool in_flight = false;     ///< a renewal is under way
     bool once_more = false;     ///< another one is wanted, as soon as that is answered
     bool unanswered = false;    ///< the last one was not answered
     bool untried = false;       ///< it was fixed, and its first renewal is still to be answered
     bool abandoned = false;     ///< nobody is left to release it
     bool warned = false;        ///< of the danger that lasts now
     bool told_lost = false;     ///< the observer was, see engine::tell_lost()
-    bool deferred = false;      ///< its release is not waited for; set before it is shared
     bool others_listen = false; ///< as the store said when the lock was last released
 
 private:
     void fire(std::stop_source&);
 
+    const bool deferred_;
     std::atomic<bool> renewed_;
     bool given_up_ = false;
     phase phase_ = phase::held;
+    std::atomic<std::uint32_t> releases_announced_ = 0; // and not begun
     std::uint32_t shares_ = 1;
     time_point believed_until_;
     time_point store_forgets_at_;

@@ -23,14 +23,13 @@ HOLDFAST_ON_EACH_SERVER(Pair);
 
 /// Each of a few objects for one call and one hold, and strings that are the name or the owner:
 ///
-///     lock()    the name as the call, the place and the hold keep it: 4 times; the call, its
-///               alarm, its place, the hold, an entry in the thread table; the owner's text; the
-///               answer's items
+///     lock()    the name as the place and the hold keep it; the call, its alarm, its place, the
+///               hold, an entry in the thread table; the owner's text; the answer's items
 ///     unlock()  what is waited for; the name once more, the channel's; the owner's text; the
 ///               answer's items
 ///
 /// All together take a hundredth of the time (docs/performance.md): a pool would not be noticed.
-constexpr std::size_t per_pair = 16;
+constexpr std::size_t per_pair = 14;
 
 TEST_P(Pair, AllocatesNoMoreThanWhatItKeeps) {
     client home = make_client();

@@ -119,7 +119,7 @@ TEST(Renewal, ItsScriptIsWrittenWithoutACopyOfAnything) {
         const renewal_wishes how{.lease_time = 30s};
         support::renewal_record record{names};
         const counted ours;
-        co_await redis::renew_leases(server, io.get_executor(), list, how, record);
+        co_await redis::renew_holds(server, io.get_executor(), list, how, record);
         allocations = ours.so_far();
         EXPECT_TRUE(record.said.at(names - 1)->granted);
     };

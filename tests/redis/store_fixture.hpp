@@ -2,7 +2,7 @@
 #pragma once
 
 #include "scripted_node.hpp"
-#include "store/redis/mutex_store.hpp"
+#include "store/redis/redis_locks.hpp"
 
 #include <holdfast/error.hpp>
 
@@ -72,7 +72,7 @@ protected:
     sim::sim_clock clock_{io_};
     scripted_node node_{clock_};
     store_context context_{io_.get_executor(), clock_, {}, {}, {}, {}, {}};
-    redis::mutex_store store_{node_, context_};
+    redis::redis_locks store_{node_, context_};
     std::unique_ptr<alarm> wake_ = clock_.make_alarm();
     owner_id alice_{{}, 7};
 };

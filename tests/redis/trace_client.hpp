@@ -2,7 +2,7 @@
 #pragma once
 
 #include "store/redis/inspector.hpp"
-#include "store/redis/mutex_store.hpp"
+#include "store/redis/redis_locks.hpp"
 #include "support/blocking_node.hpp"
 #include "support/redis_server.hpp"
 #include "support/sim_clock.hpp"
@@ -86,7 +86,7 @@ private:
     sim::sim_clock clock_{io_};
     support::blocking_node node_;
     store_context context_;
-    redis::mutex_store store_{node_, context_};
+    redis::redis_locks store_{node_, context_};
     redis::lock_inspector inspector_{node_, context_};
     std::map<key, holding> holdings_;
     std::vector<outcome> ended_;

@@ -233,13 +233,13 @@ asio::awaitable<void> actor::finish_extending(std::unique_ptr<ongoing> call,
 /// What becomes of a fixed lease when its thread enters again without one.
 void actor::renew_from_now_on(grip& held) {
     claim& what = held.what();
-    const std::shared_ptr<sync::wire_hold>& hold = what.held.hold();
+    const std::shared_ptr<sync::tenure>& hold = what.held.hold();
     constexpr duration room_for_two_answers{600};
     if (hold->renewed() || hold->remaining() < room_for_two_answers)
         return; // too late to promise anything
     world_.log.note(what.who, "is renewed from now on");
     what.longest = std::max(what.longest, plan_.how.lease_time);
-    hold->home->renewals().renew_from_now_on(*hold, plan_.how.lease_time);
+    hold->renew_from_now_on(plan_.how.lease_time);
 }
 
 asio::awaitable<void> actor::ask(door& built, subject who, int generation) {

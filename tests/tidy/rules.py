@@ -118,13 +118,17 @@ def size(files: list[File]) -> Iterator[tuple[File, int, str]]:
 def script_caller(files: list[File]) -> Iterator[tuple[File, int, str]]:
     sources = [file for file in files if file.suffix in CPP and file.is_in("src")]
     calls = Counter(name for file in sources for name in re.findall(r"\bscripts::(\w+)", file.code))
-    for file in files:
-        if file.is_in("src/store/redis/scripts"):
-            name = Path(file.path).stem
-            if calls[name] != 1:
-                yield file, 1, f"scripts::{name} has {calls[name]} callers in src, and not one"
-            if not all(line.startswith("--") for line in file.lines[:3]):
-                yield file, 1, "a script opens with what it does, its KEYS and ARGV, its answer"
+    scripts = [file for file in files if file.is_in("src/store/redis/scripts")]
+    heads = [line.split() for file in scripts for line in file.lines if "-- uses:" in line]
+    for file in scripts:
+        name = Path(file.path).stem
+        is_part = file.is_in("src/store/redis/scripts/parts")
+        if is_part and not any(name in words for words in heads):
+            yield file, 1, f"no script uses {name}"
+        if not is_part and calls[name] != 1:
+            yield file, 1, f"scripts::{name} has {calls[name]} callers in src, and not one"
+        if not all(line.startswith("--") for line in file.lines[:2 if is_part else 3]):
+            yield file, 1, "a script opens with what it does, its KEYS and ARGV, its answer"
 
 
 def file_head(files: list[File]) -> Iterator[tuple[File, int, str]]:

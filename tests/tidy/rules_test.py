@@ -83,6 +83,14 @@ class RulesTest(unittest.TestCase):
         self.finds("script_caller", path, 1, head, **{"src/a.cpp": HEAD + "// scripts::lock\n"})
         self.finds("script_caller", path, 1, "return 1\n", **{"src/a.cpp": caller})
 
+    def test_a_part_of_scripts_is_used(self):
+        path, part = "src/store/redis/scripts/parts/clock.lua", "-- what\n-- answer\n"
+        uses = {"src/store/redis/scripts/lock.lua": "-- what\n-- KEYS\n-- answer\n-- uses: clock\n",
+                "src/a.cpp": HEAD + "call(scripts::lock);\n"}
+        self.assertEqual(self.findings({path: part, **uses}), [])
+        self.finds("script_caller", path, 1, part)
+        self.finds("script_caller", path, 1, "local a\n", **uses)
+
     def test_files_say_what_they_are_licensed_under_and_are_included_once(self):
         self.finds("file_head", "src/a.cpp", 1, "int a;\n")
         self.finds("file_head", "src/a.hpp", 1, HEAD + "// #pragma once\n")

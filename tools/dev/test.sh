@@ -33,7 +33,7 @@ verb_test() {
 lint_quickly() {
   need check fuzz docs
   attempt "clang-format" check_format
-  attempt "Lua syntax" luac5.1 -p src/store/redis/scripts/*.lua
+  attempt "Lua syntax" luac5.1 -p src/store/redis/scripts/*.lua src/store/redis/scripts/parts/*.lua
   attempt "The reference of the interface" make_reference
 }
 

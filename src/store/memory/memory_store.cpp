@@ -52,7 +52,7 @@ std::optional<std::string> memory_locks::objection_to(const lock_name& name) con
 }
 
 std::unique_ptr<place> memory_locks::line_up(ask want, alarm& wake) {
-    return std::make_unique<mutex_place>(link_, context_, std::move(want), wake);
+    return std::make_unique<lock_place>(link_, context_, std::move(want), wake);
 }
 
 asio::awaitable<void> memory_locks::renew(hold_list asked_about, const renewal_wishes& how,

@@ -12,22 +12,22 @@ constexpr duration after_the_end{1};
 
 } // namespace
 
-mutex_place::mutex_place(std::shared_ptr<link> way, const store_context& context, ask want,
-                         alarm& wake)
+lock_place::lock_place(std::shared_ptr<link> way, const store_context& context, ask want,
+                       alarm& wake)
     : link_{std::move(way)}
     , context_{context}
     , want_{std::move(want)}
     , wake_{wake}
     , attempts_{context, want_, link_->command_timeout()} {}
 
-asio::awaitable<answer> mutex_place::look() {
+asio::awaitable<answer> lock_place::look() {
     if (attempts_.found_busy() && !ear_)
         listen();
     remote::attempts::sender send = [this](time_point deadline) { return request(deadline); };
     co_return co_await attempts_.look(std::move(send), context_.poll_bound, after_the_end);
 }
 
-asio::awaitable<remote::attempt> mutex_place::request(time_point deadline) {
+asio::awaitable<remote::attempt> lock_place::request(time_point deadline) {
     const hold& who = want_;
     const memory::request asked{verb::look, who.name.text, {&who, 1}, want_.lease_time};
     std::function<verdict_on_look(server::state&)> execute =
@@ -44,7 +44,7 @@ asio::awaitable<remote::attempt> mutex_place::request(time_point deadline) {
     co_return outcome;
 }
 
-void mutex_place::listen() {
+void lock_place::listen() {
     auto heard = [this] {
         if (!link_->loses_wake_up())
             wake_.ring();
@@ -52,7 +52,7 @@ void mutex_place::listen() {
     ear_ = std::make_unique<ear>(link_->far_end(), want_.name, context_.executor, heard);
 }
 
-asio::awaitable<void> mutex_place::leave() {
+asio::awaitable<void> lock_place::leave() {
     ear_.reset();
     if (!attempts_.may_hold())
         co_return;

@@ -11,10 +11,10 @@ namespace holdfast::memory {
 
 /// One owner waiting for one lock. The server keeps no queue, so a place is only what this client
 /// remembers: whether it listens, and how its attempts went.
-class mutex_place final : public place {
+class lock_place final : public place {
 public:
     /// `context` and `wake` must outlive it.
-    mutex_place(std::shared_ptr<link>, const store_context& context, ask, alarm& wake);
+    lock_place(std::shared_ptr<link>, const store_context& context, ask, alarm& wake);
 
     asio::awaitable<answer> look() override;
     asio::awaitable<void> leave() override;

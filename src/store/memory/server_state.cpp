@@ -13,91 +13,72 @@ namespace {
 
 constexpr const char* foreign_owner = "foreign";
 
-/// A lease longer than a hundred years is one without an end.
-constexpr duration lease_without_end = std::chrono::hours{24 * 36525};
-
-std::optional<duration> left_until(microseconds end, microseconds now) {
-    if (end == microseconds::max())
-        return std::nullopt;
-    return std::chrono::ceil<duration>(end - now);
-}
-
 } // namespace
 
 server::state::state(std::function<time_point()> clients_clock)
     : clock_{std::move(clients_clock)} {}
 
+bool server::state::comes_late(std::optional<microseconds> deadline) const {
+    return deadline && clock_.now() > *deadline && !deadlines_ignored_;
+}
+
 verdict_on_look server::state::look(const ask& want, std::optional<microseconds> deadline) {
     const guard lock_it{mutex_};
-    if (deadline && clock_.now() > *deadline && !deadlines_ignored_)
-        return {.said = verdict::late};
-    const std::string owner = to_string(want.owner);
-    lock* held = find(want.name);
-    if (!held)
-        held = &locks_.emplace(want.name.text, lock{owner, microseconds::min()}).first->second;
-    if (held->owner != owner)
-        return {verdict::busy, left_until(held->ends_at, clock_.now())};
-    held->ends_at = std::max(held->ends_at, end_of(want.lease_time));
-    return {.said = verdict::granted};
+    return comes_late(deadline) ? verdict_on_look{.said = verdict::late} : locks_.look(want);
 }
 
 std::vector<bool> server::state::renew(const std::vector<hold>& holds, duration lease_time) {
     const guard lock_it{mutex_};
     std::vector<bool> still_held;
-    for (const hold& each : holds) {
-        lock* const held = find_of(each);
-        if (held)
-            held->ends_at = std::max(held->ends_at, end_of(lease_time));
-        still_held.push_back(held != nullptr);
-    }
+    for (const hold& each : holds)
+        still_held.push_back(locks_.renew(each, lease_time));
     return still_held;
 }
 
 release_answer server::state::release(const hold& what) {
     const guard lock_it{mutex_};
-    if (!find_of(what))
+    if (!locks_.release(what))
         return {};
-    erase_and_tell(what.name);
+    tell(what.name);
     return {.was_ours = true, .others_listen = ears_.count(what.name.text) > 0};
 }
 
 std::optional<holding> server::state::inspect(const lock_name& name) const {
     const guard lock_it{mutex_};
-    const auto found = locks_.find(name.text);
-    if (found == locks_.end() || is_over(found->second))
-        return std::nullopt;
-    return holding{{found->second.owner}, left_until(found->second.ends_at, clock_.now())};
+    return locks_.inspect(name);
 }
 
-lock_state server::state::state_of(const std::string& name, const lock& held) const {
+std::optional<lock_state> server::state::state_of(const lock_name& name) const {
+    const std::optional<holding> held = locks_.inspect(name);
+    if (!held)
+        return std::nullopt;
     lock_state told;
-    told.name = name;
+    told.name = name.text;
     told.type = "lock";
-    told.owners.push_back({.text = held.owner, .is_holdfast = held.owner != foreign_owner});
-    told.remaining = left_until(held.ends_at, clock_.now());
-    told.listeners = ears_.count(name);
+    for (const std::string& owner : held->owners)
+        told.owners.push_back({.text = owner, .is_holdfast = owner != foreign_owner});
+    told.remaining = held->remaining;
+    told.listeners = ears_.count(name.text);
     return told;
 }
 
 std::optional<lock_state> server::state::describe(const lock_name& name) const {
     const guard lock_it{mutex_};
-    const auto found = locks_.find(name.text);
-    if (found == locks_.end() || is_over(found->second))
-        return std::nullopt;
-    return state_of(name.text, found->second);
+    return state_of(name);
 }
 
 lock_list server::state::list(const std::string& pattern, std::size_t limit) const {
     const guard lock_it{mutex_};
     lock_list all;
-    for (const auto& [name, held] : locks_) {
-        if (is_over(held) || ::fnmatch(pattern.c_str(), name.c_str(), 0) != 0)
+    for (const std::string& name : locks_.held()) {
+        if (::fnmatch(pattern.c_str(), name.c_str(), 0) != 0)
             continue;
         if (all.locks.size() == limit) {
             all.complete = false;
             break;
         }
-        all.locks.push_back(state_of(name, held));
+        if (std::optional<lock_state> told = state_of(name))
+            all.locks.push_back(std::move(*told));
     }
     return all;
 }
@@ -105,15 +86,16 @@ lock_list server::state::list(const std::string& pattern, std::size_t limit) con
 forced_verdict server::state::force(const lock_name& name, const std::string& only_from,
                                     std::optional<microseconds> deadline) {
     const guard lock_it{mutex_};
-    if (deadline && clock_.now() > *deadline && !deadlines_ignored_)
+    if (comes_late(deadline))
         return {.late = true};
-    const lock* const held = find(name);
+    const std::optional<holding> held = locks_.inspect(name);
     if (!held)
         return {};
-    forced what{.owners = {held->owner}};
-    what.was_locked = only_from.empty() || held->owner == only_from;
+    forced what{.owners = held->owners};
+    const bool is_meant = only_from.empty() || held->owners.front() == only_from;
+    what.was_locked = is_meant && locks_.erase(name);
     if (what.was_locked)
-        erase_and_tell(name);
+        tell(name);
     return {.what = std::move(what)};
 }
 
@@ -122,29 +104,7 @@ microseconds server::state::now() const {
     return clock_.now();
 }
 
-server::state::lock* server::state::find(const lock_name& name) {
-    const auto found = locks_.find(name.text);
-    if (found == locks_.end())
-        return nullptr;
-    if (!is_over(found->second))
-        return &found->second;
-    locks_.erase(found);
-    return nullptr;
-}
-
-server::state::lock* server::state::find_of(const hold& what) {
-    lock* const held = find(what.name);
-    return held && held->owner == to_string(what.owner) ? held : nullptr;
-}
-
-microseconds server::state::end_of(duration lease_time) const {
-    if (lease_time > lease_without_end)
-        return microseconds::max();
-    return clock_.now() + lease_time;
-}
-
-void server::state::erase_and_tell(const lock_name& name) {
-    locks_.erase(name.text);
+void server::state::tell(const lock_name& name) const {
     const auto [first, last] = ears_.equal_range(name.text);
     for (auto each = first; each != last; ++each)
         each->second->tell();
@@ -178,27 +138,26 @@ void server::state::forget_all() {
 
 bool server::state::forget(const lock_name& name) {
     const guard lock_it{mutex_};
-    return find(name) && locks_.erase(name.text) == 1;
+    return locks_.erase(name);
 }
 
 void server::state::occupy(const lock_name& name, duration lease_time) {
     const guard lock_it{mutex_};
-    locks_.insert_or_assign(name.text, lock{foreign_owner, end_of(lease_time)});
+    locks_.occupy(name, foreign_owner, lease_time);
 }
 
 bool server::state::vacate(const lock_name& name) {
     const guard lock_it{mutex_};
-    const lock* const held = find(name);
-    if (!held || held->owner != foreign_owner)
+    const std::optional<holding> held = locks_.inspect(name);
+    if (!held || held->owners.front() != foreign_owner || !locks_.erase(name))
         return false;
-    erase_and_tell(name);
+    tell(name);
     return true;
 }
 
 std::size_t server::state::held_count() const {
     const guard lock_it{mutex_};
-    return static_cast<std::size_t>(std::count_if(
-        locks_.begin(), locks_.end(), [this](const auto& l) { return !is_over(l.second); }));
+    return locks_.held().size();
 }
 
 std::size_t server::state::listener_count() const {

@@ -3,8 +3,8 @@
 // against one conformance suite.
 #pragma once
 
+#include "store/memory/exclusive_table.hpp"
 #include "store/memory/server_clock.hpp"
-#include "store/remote/attempts.hpp"
 
 #include <holdfast/memory/server.hpp>
 
@@ -18,13 +18,6 @@ namespace holdfast::memory {
 
 class ear;
 
-using remote::verdict;
-
-struct verdict_on_look {
-    verdict said{};
-    std::optional<duration> left{}; ///< of the hold that keeps it busy; nothing: it has no end
-};
-
 struct forced_verdict {
     bool late = false;
     forced what{};
@@ -35,9 +28,8 @@ class server::state {
 public:
     explicit state(std::function<time_point()> clients_clock);
 
-    // The verbs. A lock whose lease is over is gone before they look.
+    // The verbs.
 
-    /// Free, or the asker's already: granted, and the lease lasts at least as long as asked.
     /// Comes the request after `deadline`, a moment of this server's clock, it is refused.
     verdict_on_look look(const ask&, std::optional<microseconds> deadline);
     std::vector<bool> renew(const std::vector<hold>&, duration lease_time);
@@ -68,23 +60,16 @@ public:
     void ignore_deadlines();
 
 private:
-    struct lock {
-        std::string owner;
-        microseconds ends_at; ///< microseconds::max(): no end
-    };
     using guard = std::lock_guard<std::mutex>;
 
     // All with the mutex held.
-    bool is_over(const lock& l) const { return l.ends_at <= clock_.now(); }
-    lock_state state_of(const std::string& name, const lock&) const;
-    lock* find(const lock_name&);
-    lock* find_of(const hold&);
-    microseconds end_of(duration lease_time) const;
-    void erase_and_tell(const lock_name&);
+    bool comes_late(std::optional<microseconds> deadline) const;
+    std::optional<lock_state> state_of(const lock_name&) const;
+    void tell(const lock_name&) const;
 
     mutable std::mutex mutex_;
     server_clock clock_;
-    std::map<std::string, lock> locks_;
+    exclusive_table locks_{clock_};
     std::multimap<std::string, ear*> ears_;
     bool deadlines_ignored_ = false;
 };

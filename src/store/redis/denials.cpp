@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "store/redis/denials.hpp"
 
-#include "store/redis/names.hpp"
-
 #include <holdfast/error.hpp>
 
 #include <string>
@@ -10,19 +8,19 @@
 
 namespace holdfast::redis {
 
-void denials::note(const lock_name& name, const attempt& got) {
+void denials::note(const hold& asked, const attempt& got) {
     if (got.server_now != std::chrono::microseconds::zero() || std::exchange(time_told_, true))
         return;
-    tell(name, "TIME is denied: what the server carries out late can take a lock for nobody, until "
-               "its lease ends (to be granted: +time)");
+    tell(asked.name, "TIME is denied: what the server carries out late can take a lock for nobody, "
+                     "until its lease ends (to be granted: +time)");
 }
 
-void denials::note(const lock_name& name, const released& outcome) {
+void denials::note(const hold& held, const released& outcome) {
     if (!outcome.denied_message || std::exchange(publish_told_, true))
         return;
-    tell(name, "PUBLISH is denied: a release wakes nobody, and waiters find a free lock only when "
-               "they ask by themselves (to be granted: +publish &" +
-                   lock_channel(name).text + ")");
+    tell(held.name, "PUBLISH is denied: a release wakes nobody, and waiters find a free lock only "
+                    "when they ask by themselves (to be granted: +publish &" +
+                        verbs_of(held.kind)->told_on(held).text + ")");
 }
 
 void denials::tell(const lock_name& name, std::string_view text) const {

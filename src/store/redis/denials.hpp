@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include "store/redis/mutex_requests.hpp"
+#include "store/redis/kinds.hpp"
 
 #include <holdfast/store.hpp>
 
@@ -9,7 +9,7 @@
 
 namespace holdfast::redis {
 
-/// What a server denies and plain locks can do without, at a price: the observer is told once of
+/// What a server denies and locks can do without, at a price: the observer is told once of
 /// each, with the right that is missing.
 class denials {
 public:
@@ -17,8 +17,8 @@ public:
     explicit denials(const store_context& context)
         : context_{context} {}
 
-    void note(const lock_name&, const attempt&);
-    void note(const lock_name&, const released&);
+    void note(const hold&, const attempt&);
+    void note(const hold&, const released&);
 
 private:
     void tell(const lock_name&, std::string_view text) const;

@@ -5,8 +5,7 @@
 #include "redis/mutants.hpp"
 #include "runtime/wall_clock.hpp"
 #include "store/redis/client_cards.hpp"
-#include "store/redis/mutex_requests.hpp"
-#include "store/redis/names.hpp"
+#include "store/redis/kinds.hpp"
 #include "store/redis/renewal.hpp"
 #include "store/redis/scripts.hpp"
 #include "store/redis/server_facts.hpp"
@@ -62,7 +61,8 @@ public:
         : server_{server}
         , context_{context}
         , lease_time_{trial.lease_time}
-        , trial_{std::move(trial)} {
+        , trial_{std::move(trial)}
+        , how_{*verbs_of(trial_.kind)} {
         trial_.lease_time = trial_lease(server, lease_time_);
     }
 
@@ -118,7 +118,7 @@ private:
         try {
             const server_deadline limit{context_.time.now() + server_.command_timeout()};
             may_hold_ = true;
-            const attempt got = co_await lock_mutex(server_, trial_, limit);
+            const attempt got = co_await how_.take(server_, trial_, limit);
             judge_clock(got);
             may_hold_ = got.said == verdict::granted;
             if (may_hold_)
@@ -149,7 +149,7 @@ private:
 
     asio::awaitable<void> listen() {
         const std::unique_ptr<alarm> wake = context_.time.make_alarm();
-        const channel_name channel = lock_channel(trial_.name);
+        const channel_name channel = how_.told_on(trial_);
         const std::unique_ptr<hearing> ear = server_.hear(channel, *wake);
         if (co_await ear->confirmed(context_.time.now() + confirmation_patience))
             co_return add(severity::fine, "listening", "releases will be heard");
@@ -162,7 +162,7 @@ private:
         const hold* const held[] = {&trial_};
         const renewal_wishes how{.lease_time = trial_.lease_time};
         single_renewal renewed;
-        co_await renew_leases(server_, context_.executor, held, how, renewed);
+        co_await renew_holds(server_, context_.executor, held, how, renewed);
         try {
             renewed_ = renewed.said().granted;
             if (!renewed_)
@@ -178,7 +178,7 @@ private:
     asio::awaitable<void> release() {
         for (int left = releases_max; left > 0; --left) {
             try {
-                judge_release(co_await release_mutex(server_, trial_));
+                judge_release(co_await how_.release(server_, trial_));
                 co_return;
             } catch (const boost::system::system_error& why) {
                 if (left > 1 && !is_final(why.code()))
@@ -192,7 +192,7 @@ private:
     void judge_release(const released& outcome) {
         if (outcome.denied_message)
             add(severity::warning, "rights", "PUBLISH is denied: a release wakes nobody",
-                "Grant +publish &" + lock_channel(trial_.name).text + ".");
+                "Grant +publish &" + how_.told_on(trial_).text + ".");
         else if (renewed_)
             add(severity::fine, "rights",
                 "a lock was taken, renewed and released ('" + trial_.name.text + "')");
@@ -218,6 +218,7 @@ private:
     const store_context& context_;
     const duration lease_time_;
     ask trial_;
+    const verbs& how_;
     bool may_hold_ = false;
     bool renewed_ = false;
     std::vector<finding> found_;

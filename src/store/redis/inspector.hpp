@@ -2,7 +2,7 @@
 #pragma once
 
 #include "redis/node.hpp"
-#include "store/redis/mutex_requests.hpp"
+#include "store/redis/kinds.hpp"
 
 #include <holdfast/store.hpp>
 

@@ -2,9 +2,6 @@
 // How one client waits for one lock: ask; listen, ask again; sleep; ask.
 #include "store/redis/place.hpp"
 
-#include "store/redis/mutex_requests.hpp"
-#include "store/redis/names.hpp"
-
 #include <algorithm>
 #include <utility>
 
@@ -20,17 +17,18 @@ constexpr duration expiry_rounding{2};
 
 } // namespace
 
-mutex_place::mutex_place(node& server, const store_context& context, denials& denied,
-                         heartbeat* heart, ask want, alarm& wake)
+lock_place::lock_place(node& server, const store_context& context, denials& denied,
+                       heartbeat* heart, ask want, alarm& wake)
     : server_{server}
     , context_{context}
     , denials_{denied}
     , heart_{heart}
     , want_{std::move(want)}
+    , how_{*verbs_of(want_.kind)}
     , wake_{wake}
     , attempts_{context, want_, server.command_timeout()} {}
 
-asio::awaitable<answer> mutex_place::look() {
+asio::awaitable<answer> lock_place::look() {
     if (attempts_.found_busy())
         co_await listen();
     const duration bound =
@@ -39,30 +37,30 @@ asio::awaitable<answer> mutex_place::look() {
     co_return co_await attempts_.look(std::move(send), bound, expiry_rounding);
 }
 
-asio::awaitable<attempt> mutex_place::request(time_point deadline) {
-    const attempt got = co_await lock_mutex(server_, want_, server_deadline{deadline});
-    denials_.note(want_.name, got);
+asio::awaitable<attempt> lock_place::request(time_point deadline) {
+    const attempt got = co_await how_.take(server_, want_, server_deadline{deadline});
+    denials_.note(want_, got);
     if (heart_ && got.said == verdict::granted)
         heart_->beat(want_.lease_time, got.received_at);
     co_return got;
 }
 
 // Confirmed first, asked afterwards: a release in between is seen by the one or the other.
-asio::awaitable<void> mutex_place::listen() {
+asio::awaitable<void> lock_place::listen() {
     const time_point now = context_.time.now();
     time_point patient_until = now;
     if (!ear_) {
-        ear_ = server_.hear(lock_channel(want_.name), wake_);
+        ear_ = server_.hear(how_.told_on(want_), wake_);
         patient_until = std::min(now + confirmation_patience, std::max(now, want_.give_up_at));
     }
     listening_ = co_await ear_->confirmed(patient_until);
 }
 
-asio::awaitable<void> mutex_place::leave() {
+asio::awaitable<void> lock_place::leave() {
     ear_.reset();
     if (!attempts_.may_hold())
         co_return;
-    denials_.note(want_.name, co_await release_mutex(server_, want_));
+    denials_.note(want_, co_await how_.release(server_, want_));
     attempts_.released();
 }
 

@@ -12,13 +12,13 @@
 
 namespace holdfast::redis {
 
-/// One owner waiting for one plain lock. Redisson keeps no queue for those, so a place is only
-/// what this client remembers: whether it listens, and how its attempts went.
-class mutex_place final : public place {
+/// One owner waiting for one lock of any kind: what this client remembers of it, which is whether
+/// it listens, and how its attempts went.
+class lock_place final : public place {
 public:
     /// All but `want` must outlive it.
-    mutex_place(node& server, const store_context& context, denials& denied, heartbeat* heart,
-                ask want, alarm& wake);
+    lock_place(node& server, const store_context& context, denials& denied, heartbeat* heart,
+               ask want, alarm& wake);
 
     /// The first look is one script, for most locks are free. The second one listens first.
     asio::awaitable<answer> look() override;
@@ -37,6 +37,7 @@ private:
     denials& denials_;
     heartbeat* const heart_;
     ask want_;
+    const verbs& how_;
     alarm& wake_;
     remote::attempts attempts_;
     std::unique_ptr<hearing> ear_;

@@ -5,7 +5,7 @@
 #include "store/redis/examination.hpp"
 #include "store/redis/heartbeat.hpp"
 #include "store/redis/inspector.hpp"
-#include "store/redis/mutex_store.hpp"
+#include "store/redis/redis_locks.hpp"
 
 #include <memory>
 #include <utility>
@@ -45,7 +45,7 @@ private:
     store_context context_;
     std::unique_ptr<node> server_;
     const std::shared_ptr<heartbeat> heart_;
-    mutex_store locks_;
+    redis_locks locks_;
     lock_inspector inspector_;
 };
 

@@ -2,8 +2,9 @@
 #include "store/redis/renewal.hpp"
 
 #include "redis/mutants.hpp"
-#include "store/redis/replies.hpp"
-#include "store/redis/scripts.hpp"
+#include "store/redis/kinds.hpp"
+
+#include <holdfast/error.hpp>
 
 #include <boost/asio/co_spawn.hpp>
 #include <boost/asio/deferred.hpp>
@@ -14,9 +15,6 @@
 #include <cstddef>
 #include <exception>
 #include <optional>
-#include <span>
-#include <string>
-#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -31,19 +29,17 @@ constexpr std::size_t batch_max = 100;
 /// refused are found with few requests, and in few round trips.
 constexpr std::size_t parts_of_refused = 10;
 
-/// What can go in one script: it names the client once, and each hold by its number alone.
-hold_list first_batch(hold_list holds) {
-    const auto& client = holds.front()->owner.client;
-    std::size_t size = 1;
-    while (size < std::min(holds.size(), batch_max) && holds[size]->owner.client == client)
-        ++size;
-    return holds.first(size);
+/// Whether one script may renew both: it names the client once, and each hold by its number alone.
+bool go_together(const hold& one, const hold& other) {
+    return one.owner.client == other.owner.client &&
+           verbs_of(one.kind)->renew == verbs_of(other.kind)->renew;
 }
 
-std::string client_part(const owner_id& owner) {
-    std::string text = to_string(owner);
-    text.erase(text.find(':') + 1);
-    return text;
+hold_list first_batch(hold_list holds) {
+    std::size_t size = 1;
+    while (size < std::min(holds.size(), batch_max) && go_together(*holds.front(), *holds[size]))
+        ++size;
+    return holds.first(size);
 }
 
 /// Whether a refusal may be about one of the names alone: the user may not touch it, or it lives
@@ -53,13 +49,6 @@ bool is_about_a_name(const boost::system::system_error& why) {
         return false;
     return why.code() == store_errc::no_permission || why.code() == store_errc::other ||
            why.code() == store_errc::wrong_type || planted(mutant::refusal_pursued);
-}
-
-std::vector<bool> held_in(const reply& said, std::size_t holds) {
-    std::vector<bool> held;
-    for (const reply& each : items(said, holds))
-        held.push_back(integer_up_to(1, each) == 1);
-    return held;
 }
 
 /// One call's renewal: what all its requests have in common.
@@ -120,7 +109,8 @@ private:
         std::optional<boost::system::system_error> failed;
         std::vector<bool> held;
         try {
-            held = co_await ask(some);
+            const hold_list asked = holds_.subspan(some.first, some.count);
+            held = co_await verbs_of(asked.front()->kind)->renew(server_, asked, how_);
         } catch (const boost::system::system_error& why) {
             failed = why;
         }
@@ -137,27 +127,6 @@ private:
         }
     }
 
-    /// Which of them are still their owners', by one script.
-    asio::awaitable<std::vector<bool>> ask(part some) {
-        const hold_list batch = holds_.subspan(some.first, some.count);
-        const std::string client = client_part(batch.front()->owner);
-        std::vector<std::string_view> names;
-        std::vector<argument> arguments{how_.lease_time.count(), client};
-        names.reserve(batch.size());
-        arguments.reserve(arguments.size() + batch.size());
-        for (const hold* const each : batch) {
-            names.emplace_back(each->name.text);
-            arguments.emplace_back(static_cast<std::int64_t>(each->owner.number));
-        }
-        const call_wishes wishes{
-            .answer_by = how_.answer_by, .elsewhere = how_.elsewhere, .reserved = true};
-        const reply said =
-            co_await server_.call(scripts::renew_leases, names, arguments,
-                                  planted(mutant::wishes_not_told) ? call_wishes{} : wishes);
-        const auto read = [&some](const reply& all) { return held_in(all, some.count); };
-        co_return checked(server_, said, read);
-    }
-
     node& server_;
     const asio::any_io_executor executor_;
     const hold_list holds_;
@@ -167,8 +136,8 @@ private:
 
 } // namespace
 
-asio::awaitable<void> renew_leases(node& server, asio::any_io_executor executor, hold_list holds,
-                                   const renewal_wishes& how, renewal_sink& to) {
+asio::awaitable<void> renew_holds(node& server, asio::any_io_executor executor, hold_list holds,
+                                  const renewal_wishes& how, renewal_sink& to) {
     if (holds.empty())
         co_return;
     renewing all{server, std::move(executor), holds, how, to};

@@ -5,13 +5,11 @@
 
 #include <holdfast/store.hpp>
 
-#include <vector>
-
 namespace holdfast::redis {
 
 /// As `lock_store::renew`. Any number of holds, in scripts of at most a hundred, all under way at
 /// once; each reports its own holds as soon as it is answered or has failed.
-asio::awaitable<void> renew_leases(node&, asio::any_io_executor, hold_list, const renewal_wishes&,
-                                   renewal_sink&);
+asio::awaitable<void> renew_holds(node&, asio::any_io_executor, hold_list, const renewal_wishes&,
+                                  renewal_sink&);
 
 } // namespace holdfast::redis

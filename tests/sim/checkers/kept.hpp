@@ -5,7 +5,7 @@
 #pragma once
 
 #include "sim/world.hpp"
-#include "sync/wire_hold.hpp"
+#include "support/wire_hold_of.hpp"
 
 #include <algorithm>
 #include <string>
@@ -29,7 +29,7 @@ public:
                 continue;
             if (e.kind == event_kind::renewal_failed)
                 check_failure(*c, home.net);
-            const sync::wire_hold& held = *c->held.hold();
+            const sync::wire_hold& held = support::wire_hold_of(c->held);
             const bool renewed = held.renewed() && !held.out_of_time();
             if (e.kind == event_kind::in_danger && renewed && in_time(*c, home.net))
                 check_kept(*c, home.net.last_silence(), home.net, "it is in danger");
@@ -41,7 +41,9 @@ public:
     }
 
 private:
-    static duration term_of(const claim& c) { return std::max(c.longest, c.held.hold()->lease()); }
+    static duration term_of(const claim& c) {
+        return std::max(c.longest, support::wire_hold_of(c.held).lease());
+    }
 
     /// The grant and the first renewal take a round trip each, of which the term knows nothing.
     static bool in_time(const claim& c, const network& net) {
@@ -50,7 +52,7 @@ private:
 
     /// A shorter lease has no time for giving up on an answer.
     static bool survives_silence(const claim& c) {
-        return c.held.hold()->lease() >= std::chrono::seconds{1};
+        return support::wire_hold_of(c.held).lease() >= std::chrono::seconds{1};
     }
 
     void check_failure(const claim& c, const network& net) {

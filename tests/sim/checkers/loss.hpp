@@ -4,7 +4,7 @@
 #pragma once
 
 #include "sim/world.hpp"
-#include "sync/wire_hold.hpp"
+#include "support/wire_hold_of.hpp"
 
 #include <algorithm>
 #include <map>
@@ -82,7 +82,7 @@ private:
     /// A third of the lease between two contacts, and what a contact takes that had just failed.
     /// A hold that was extended is asked for as often as its longest lease wants.
     duration noticed_within(const claim& c, const network& net) const {
-        const duration longest = std::max(c.longest, c.held.hold()->lease());
+        const duration longest = std::max(c.longest, support::wire_hold_of(c.held).lease());
         const duration usual = longest / 3 + 4 * net.latency() + duration{5};
         const bool well = net.well_since(*c.absent_since - longest, c.who.name);
         return well ? usual : usual + longest / 10 + world_.how.command_timeout;

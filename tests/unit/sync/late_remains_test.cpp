@@ -50,7 +50,7 @@ protected:
         alice.meddling.spoils = [this, answered](const hold&) {
             alice.always.refused = true;
             const std::shared_ptr<engine> home = alice.inside.lock();
-            home->hold_lost(home->held_here("stock"), event_cause::term_ended);
+            home->hold_lost(home->queues().held_under("stock").at(0), event_cause::term_ended);
             return answered();
         };
         said<> extended;

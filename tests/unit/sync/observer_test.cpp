@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // What a client reports, and when.
+#include "support/wire_hold_of.hpp"
 #include "unit/sync/stage.hpp"
 
 #include <boost/asio/bind_cancellation_slot.hpp>
@@ -25,7 +26,9 @@ protected:
         EXPECT_EQ(all.size(), 1u);
         return all.empty() ? told{} : all.back();
     }
-    std::uint64_t number_of(const lease& l) const { return l.hold()->what.owner.number; }
+    static std::uint64_t number_of(const lease& l) {
+        return support::wire_hold_of(l).what.owner.number;
+    }
 };
 
 TEST_F(Observer, AcquiredSaysHowLongItTook) {

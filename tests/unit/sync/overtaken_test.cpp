@@ -19,7 +19,7 @@ protected:
     /// As a thread does that waits for no release, and has sent it itself.
     void send_off(fate met) {
         const std::shared_ptr<engine> home = alice.inside.lock();
-        const std::shared_ptr<wire_hold> leaving = home->held_here("stock");
+        const std::shared_ptr<wire_hold> leaving = home->queues().held_under("stock").at(0);
         alice.planned.emplace_back(verb::release, met);
         held.async_unlock(released.handler());
         settle();
@@ -79,13 +79,12 @@ TEST_F(Overtaken, ATryIsToldOnceNobodyKnowsWhatBecameOfTheRelease) {
 
 TEST_F(Overtaken, ATryThatComesBesideTheReleaseOfItsOwnThreadIsAdmittedBehindIt) {
     const std::shared_ptr<engine> home = alice.inside.lock();
-    const std::shared_ptr<wire_hold> leaving = home->held_here("stock");
-    ++leaving->releases_posted;
+    const std::shared_ptr<wire_hold> leaving = home->queues().held_under("stock").at(0);
+    leaving->announce_release();
     said<std::optional<lease>> next;
     stock.async_try_lock(next.handler());
-    asio::post(io, [leaving] {
-        --leaving->releases_posted;
-        release(leaving, release_handler{[](const failure&) {}});
+    asio::post(io, [this, leaving] {
+        leaving->release_unwaited(io.get_executor(), [] { return false; });
     });
     settle();
     ASSERT_TRUE(next.well());

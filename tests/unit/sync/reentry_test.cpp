@@ -15,8 +15,8 @@ protected:
     /// As this thread, which has it.
     void enter_again() {
         const std::shared_ptr<engine> home = alice.inside.lock();
-        if (!home->threads()->find("stock").hold)
-            home->threads()->add(held.hold());
+        if (!home->threads()->find("stock", side::alone).hold)
+            home->threads()->add(held.hold(), side::alone);
         stock.lock();
         settle();
     }

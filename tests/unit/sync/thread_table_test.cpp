@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "sync/thread_table.hpp"
+#include "sync/wire_hold.hpp"
 #include "unit/sync/stage.hpp"
 
 #include <functional>
@@ -10,17 +11,18 @@ namespace {
 
 class ThreadTable : public on_stage {
 protected:
-    std::vector<std::shared_ptr<wire_hold>> abandoned;
+    std::vector<std::shared_ptr<tenure>> abandoned;
     const std::shared_ptr<thread_table> table = std::make_shared<thread_table>(
-        [this](std::shared_ptr<wire_hold> held) { abandoned.push_back(std::move(held)); });
+        [this](std::shared_ptr<tenure> held) { abandoned.push_back(std::move(held)); });
 
-    std::shared_ptr<wire_hold> a_hold(const std::string& name) {
-        const grant got{clock.now(), 30s, 0, time_point::min()};
-        return std::make_shared<wire_hold>(
-            owner_.program->engine(), hold{name, owner_id{}, lock_kind::plain}, 30s, true, got);
+    std::shared_ptr<tenure> a_hold(const std::string& name) {
+        auto lock =
+            std::make_shared<subject>(owner_.program->engine(), name, 30s, detail::lock_setup{});
+        const grant got{owner_id{}, clock.now(), 30s, 0, time_point::min()};
+        return std::make_shared<wire_hold>(request_for(std::move(lock), 0s, std::nullopt), got);
     }
     void TearDown() override {
-        while (table->leave("stock").count > 0)
+        while (table->leave("stock", side::alone).count > 0)
             ;
         abandoned.clear();
     }
@@ -36,32 +38,43 @@ void elsewhere(Work work) {
 }
 
 TEST_F(ThreadTable, CountsEntries) {
-    EXPECT_EQ(table->find("stock").count, 0u);
-    table->add(a_hold("stock"));
-    EXPECT_EQ(table->find("stock").count, 1u);
-    table->enter_again("stock");
-    EXPECT_EQ(table->find("stock").count, 2u);
-    EXPECT_EQ(table->leave("stock").count, 2u);
-    EXPECT_EQ(table->leave("stock").count, 1u);
-    EXPECT_EQ(table->leave("stock").count, 0u);
-    EXPECT_EQ(table->find("stock").hold, nullptr);
+    EXPECT_EQ(table->find("stock", side::alone).count, 0u);
+    table->add(a_hold("stock"), side::alone);
+    EXPECT_EQ(table->find("stock", side::alone).count, 1u);
+    table->enter_again("stock", side::alone);
+    EXPECT_EQ(table->find("stock", side::alone).count, 2u);
+    EXPECT_EQ(table->leave("stock", side::alone).count, 2u);
+    EXPECT_EQ(table->leave("stock", side::alone).count, 1u);
+    EXPECT_EQ(table->leave("stock", side::alone).count, 0u);
+    EXPECT_EQ(table->find("stock", side::alone).hold, nullptr);
 }
 
 TEST_F(ThreadTable, NamesAreApart) {
-    table->add(a_hold("stock"));
-    EXPECT_EQ(table->find("stoc").count, 0u);
-    EXPECT_EQ(table->leave("stock2").count, 0u);
+    table->add(a_hold("stock"), side::alone);
+    EXPECT_EQ(table->find("stoc", side::alone).count, 0u);
+    EXPECT_EQ(table->leave("stock2", side::alone).count, 0u);
+}
+
+TEST_F(ThreadTable, SidesOfOneNameAreApart) {
+    const auto alone = a_hold("stock"), shared = a_hold("stock");
+    table->add(shared, side::shared);
+    EXPECT_EQ(table->find("stock", side::alone).count, 0u);
+    table->add(alone, side::alone);
+    EXPECT_EQ(table->find("stock", side::alone).hold, alone);
+    EXPECT_EQ(table->leave("stock", side::alone).count, 1u);
+    EXPECT_EQ(table->leave("stock", side::shared).hold, shared);
+    EXPECT_EQ(table->leave("stock", side::shared).count, 0u);
 }
 
 TEST_F(ThreadTable, ThreadsAreApart) {
-    table->add(a_hold("stock"));
+    table->add(a_hold("stock"), side::alone);
     elsewhere([this] {
-        EXPECT_EQ(table->find("stock").count, 0u);
-        EXPECT_EQ(table->leave("stock").count, 0u);
-        table->add(a_hold("stock"));
-        EXPECT_EQ(table->leave("stock").count, 1u);
+        EXPECT_EQ(table->find("stock", side::alone).count, 0u);
+        EXPECT_EQ(table->leave("stock", side::alone).count, 0u);
+        table->add(a_hold("stock"), side::alone);
+        EXPECT_EQ(table->leave("stock", side::alone).count, 1u);
     });
-    EXPECT_EQ(table->find("stock").count, 1u);
+    EXPECT_EQ(table->find("stock", side::alone).count, 1u);
     EXPECT_TRUE(abandoned.empty());
 }
 
@@ -77,22 +90,22 @@ TEST_F(ThreadTable, NumbersOfThreadsAreNeverUsedAgain) {
 TEST_F(ThreadTable, WhatAThreadHoldsWhenItEndsIsAbandoned) {
     const auto held = a_hold("stock"), kept = a_hold("shelf");
     elsewhere([&] {
-        table->add(held);
-        table->enter_again("stock");
-        table->add(a_hold("desk"));
-        table->leave("desk");
+        table->add(held, side::alone);
+        table->enter_again("stock", side::alone);
+        table->add(a_hold("desk"), side::alone);
+        table->leave("desk", side::alone);
     });
     ASSERT_EQ(abandoned.size(), 1u) << "once, however often it was entered";
     EXPECT_EQ(abandoned.front(), held);
-    elsewhere([this] { EXPECT_EQ(table->find("stock").count, 0u); });
+    elsewhere([this] { EXPECT_EQ(table->find("stock", side::alone).count, 0u); });
 }
 
 TEST_F(ThreadTable, WhatIsAbandonedIsNotKept) {
-    std::weak_ptr<wire_hold> watched;
+    std::weak_ptr<tenure> watched;
     elsewhere([&] {
         const auto held = a_hold("stock");
         watched = held;
-        table->add(held);
+        table->add(held, side::alone);
     });
     EXPECT_FALSE(watched.expired());
     abandoned.clear();
@@ -115,20 +128,20 @@ TEST_F(ThreadTable, AThreadThatAsksAfterItsEndHasBackWhatItHeld) {
     elsewhere([&] {
         this_threads.act = [&] { // made first, destroyed last
             asked = abandoned.size();
-            EXPECT_EQ(table->find("stock").hold, held);
-            table->enter_again("stock");
-            EXPECT_EQ(table->leave("stock").count, 3u);
-            EXPECT_EQ(table->leave("shelf").hold, kept);
-            EXPECT_EQ(table->leave("shelf").count, 0u);
-            table->add(gone);
-            EXPECT_EQ(table->leave("desk").hold, gone);
+            EXPECT_EQ(table->find("stock", side::alone).hold, held);
+            table->enter_again("stock", side::alone);
+            EXPECT_EQ(table->leave("stock", side::alone).count, 3u);
+            EXPECT_EQ(table->leave("shelf", side::alone).hold, kept);
+            EXPECT_EQ(table->leave("shelf", side::alone).count, 0u);
+            table->add(gone, side::alone);
+            EXPECT_EQ(table->leave("desk", side::alone).hold, gone);
         };
-        table->add(held);
-        table->enter_again("stock");
-        table->add(kept);
+        table->add(held, side::alone);
+        table->enter_again("stock", side::alone);
+        table->add(kept, side::alone);
     });
     EXPECT_EQ(asked, 2u);
-    EXPECT_EQ(table->find("stock").count, 0u) << "it is another thread's";
+    EXPECT_EQ(table->find("stock", side::alone).count, 0u) << "it is another thread's";
     table->let_go();
 }
 
@@ -136,24 +149,24 @@ TEST_F(ThreadTable, AThreadThatAsksAfterItsEndDoesNotFindWhatIsOver) {
     elsewhere([&] {
         this_threads.act = [&] {
             abandoned.clear();
-            EXPECT_EQ(table->find("stock").count, 0u);
+            EXPECT_EQ(table->find("stock", side::alone).count, 0u);
         };
-        table->add(a_hold("stock"));
+        table->add(a_hold("stock"), side::alone);
     });
 }
 
 TEST_F(ThreadTable, WhoEntersAgainWhatWasLetGoHasNothing) {
-    table->add(a_hold("stock"));
+    table->add(a_hold("stock"), side::alone);
     table->let_go();
-    table->enter_again("stock");
-    EXPECT_EQ(table->leave("stock").count, 0u);
+    table->enter_again("stock", side::alone);
+    EXPECT_EQ(table->leave("stock", side::alone).count, 0u);
 }
 
 TEST_F(ThreadTable, MayEndBeforeItsThreads) {
     bool told = false;
     elsewhere([&] {
         auto brief = std::make_shared<thread_table>([&](const auto&) { told = true; });
-        brief->add(a_hold("stock"));
+        brief->add(a_hold("stock"), side::alone);
         brief.reset();
     });
     EXPECT_FALSE(told);
@@ -161,11 +174,11 @@ TEST_F(ThreadTable, MayEndBeforeItsThreads) {
 
 TEST_F(ThreadTable, AThreadMayUseMany) {
     const auto second = std::make_shared<thread_table>(
-        [this](std::shared_ptr<wire_hold> held) { abandoned.push_back(std::move(held)); });
+        [this](std::shared_ptr<tenure> held) { abandoned.push_back(std::move(held)); });
     elsewhere([&] {
-        table->add(a_hold("stock"));
-        second->add(a_hold("stock"));
-        second->add(a_hold("shelf"));
+        table->add(a_hold("stock"), side::alone);
+        second->add(a_hold("stock"), side::alone);
+        second->add(a_hold("shelf"), side::alone);
     });
     EXPECT_EQ(abandoned.size(), 3u);
 }

@@ -206,6 +206,23 @@ TEST_F(Waiting, MoreCallsThanAllowedFailAndSayWhichBoundItIs) {
     EXPECT_TRUE(fourth.well());
 }
 
+TEST_F(Waiting, WhoOnlyWaitsToSeeItFreeIsOneOfThem) {
+    actor& bob = enter({.waiters_max = 1});
+    server.occupy("stock", 1h);
+    said<bool> first, second, third;
+    bob.program->async_wait_free("stock", 1min, first.handler());
+    bob.program->async_wait_free("stock", 1min, second.handler());
+    settle();
+    EXPECT_TRUE(second.failed(errc::overloaded));
+    run_for(1min);
+    EXPECT_TRUE(first.well() && !first.value());
+    bob.program->async_wait_free("stock", 1min, third.handler()); // there is room again
+    server.vacate("stock");
+    settle();
+    EXPECT_TRUE(third.well() && third.value());
+    EXPECT_FALSE(bob.ear->last(event_kind::waited)) << "it was no attempt to take it";
+}
+
 TEST_F(Waiting, TheHoldIsSeenByTheStoreUnderItsOwnersName) {
     const lease mine = taken(stock);
     const std::optional<holding> seen = server.inspect("stock");

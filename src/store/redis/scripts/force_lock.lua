@@ -1,16 +1,15 @@
 -- Takes a lock of any kind away from whoever holds it, and wakes who may have it next.
 -- KEYS: name. ARGV: deadline in µs of this server's clock (0: none), whom it is to be taken from
---   ('': anybody), publish command, channels of a plain and of a read-write lock, and where a fair
---   one has its queue and its deadlines.
+--   ('': anybody), publish command, channels of a plain and of a read-write lock, where a fair one
+--   has its queue and its deadlines, perhaps another publish command.
 -- Returns {1 taken | 0 free | 2 late | 3 it is others', µs now or 0, owner, ...}; an error if the
 --   key is no lock. forceUnlock of RedissonLock, -ReadLock, -WriteLock and -FairLock
+-- uses: deadline tell
 
 local fields_max, owners_told_max, queue_told_max = 10000, 100, 100
 
-local clock = redis.pcall('time')
-local now = clock.err and 0 or clock[1] * 1000000 + clock[2]
-local deadline = tonumber(ARGV[1])
-if deadline > 0 and now > deadline then
+local now, late = clock_and_whether_late(ARGV[1])
+if late then
     return {2, now}
 end
 
@@ -51,6 +50,6 @@ end
 
 redis.call('del', KEYS[1])
 for _, channel in ipairs(channels) do
-    redis.pcall(ARGV[3], channel, message)
+    tell(channel, message, ARGV[3], ARGV[8])
 end
 return answer

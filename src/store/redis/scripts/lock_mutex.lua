@@ -1,12 +1,10 @@
 -- Takes a free lock; confirms, and never shortens, a hold that its asker has already.
 -- KEYS: name. ARGV: lease ms, owner, deadline in µs of this server's clock (0: none).
 -- Returns {1 granted | 0 busy | 2 late, ms left if busy (-1: no end), µs now or 0}. RedissonLock
+-- uses: deadline
 
--- Where an ACL forbids TIME there is no deadline; everything else works.
-local clock = redis.pcall('time')
-local now = clock.err and 0 or clock[1] * 1000000 + clock[2]
-local deadline = tonumber(ARGV[3])
-if deadline > 0 and now > deadline then
+local now, late = clock_and_whether_late(ARGV[3])
+if late then
     return {2, 0, now}
 end
 

@@ -1,6 +1,7 @@
 -- Ends its asker's hold and wakes who waits. Repeating it is harmless.
--- KEYS: name. ARGV: owner, channel, publish command.
+-- KEYS: name. ARGV: owner, channel, publish command, perhaps another.
 -- Returns {1, receivers (-1: message denied)} | {0, 0} nothing of this owner here. RedissonLock
+-- uses: tell
 
 -- One owner, one field, one count: the key goes with it. Deleted first and told last, so that
 -- neither a full server nor a denied message keeps the lock.
@@ -12,5 +13,4 @@ if ended ~= 1 then
     -- Whatever took the key's place, this owner's hold is gone.
     return string.find(ended.err, 'WRONGTYPE', 1, true) and {0, 0} or ended
 end
-local receivers = redis.pcall(ARGV[3], ARGV[2], '0')
-return {1, type(receivers) == 'number' and receivers or -1}
+return {1, tell(ARGV[2], '0', ARGV[3], ARGV[4])}

@@ -1,9 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "store/redis/mutex_requests.hpp"
+#include "store/redis/plain_requests.hpp"
 
+#include "redis/mutants.hpp"
 #include "store/redis/names.hpp"
 #include "store/redis/replies.hpp"
 #include "store/redis/scripts.hpp"
+
+#include <string>
+#include <string_view>
 
 namespace holdfast::redis {
 namespace {
@@ -26,6 +30,19 @@ released released_in(const reply& answer) {
     return {integer_up_to(1, answer.items[0]) == 1, receivers < 0, receivers};
 }
 
+std::vector<bool> held_in(const reply& said, std::size_t holds) {
+    std::vector<bool> held;
+    for (const reply& each : items(said, holds))
+        held.push_back(integer_up_to(1, each) == 1);
+    return held;
+}
+
+std::string client_part(const owner_id& owner) {
+    std::string text = to_string(owner);
+    text.erase(text.find(':') + 1);
+    return text;
+}
+
 } // namespace
 
 asio::awaitable<attempt> lock_mutex(node& server, const ask& want, server_deadline deadline) {
@@ -44,6 +61,25 @@ asio::awaitable<released> release_mutex(node& server, const hold& held) {
     const call_wishes room{.reserved = true};
     const reply answer = co_await server.call(scripts::release_mutex, keys, arguments, room);
     co_return checked(server, answer, released_in);
+}
+
+asio::awaitable<std::vector<bool>> renew_leases(node& server, hold_list holds,
+                                                const renewal_wishes& how) {
+    const std::string client = client_part(holds.front()->owner);
+    std::vector<std::string_view> names;
+    std::vector<argument> arguments{how.lease_time.count(), client};
+    names.reserve(holds.size());
+    arguments.reserve(arguments.size() + holds.size());
+    for (const hold* const each : holds) {
+        names.emplace_back(each->name.text);
+        arguments.emplace_back(static_cast<std::int64_t>(each->owner.number));
+    }
+    const call_wishes wishes{
+        .answer_by = how.answer_by, .elsewhere = how.elsewhere, .reserved = true};
+    const reply said = co_await server.call(scripts::renew_leases, names, arguments,
+                          planted(mutant::wishes_not_told) ? call_wishes{} : wishes);
+    const auto read = [&holds](const reply& all) { return held_in(all, holds.size()); };
+    co_return checked(server, said, read);
 }
 
 } // namespace holdfast::redis

@@ -4,23 +4,24 @@
 #include "redis/node.hpp"
 #include "store/redis/denials.hpp"
 #include "store/redis/heartbeat.hpp"
+#include "store/redis/kinds.hpp"
 
 #include <holdfast/store.hpp>
 
 namespace holdfast::redis {
 
-/// The lock store on one server: plain locks, as Redisson's RLock keeps them. Which script serves
-/// which verb: docs/protocol/mutex.md.
-class mutex_store final : public lock_store {
+/// The lock store on one server, for all kinds in the table (kinds.hpp): as Redisson keeps them.
+/// Which script serves which verb: docs/protocol.
+class redis_locks final : public lock_store {
 public:
     /// All must outlive it, and everything it makes. Without a heart nobody is told who this is.
-    mutex_store(node& server, const store_context& context, heartbeat* heart = nullptr)
+    redis_locks(node& server, const store_context& context, heartbeat* heart = nullptr)
         : server_{server}
         , context_{context}
         , denials_{context}
         , heart_{heart} {}
 
-    bool offers(lock_kind kind) const noexcept override { return kind == lock_kind::plain; }
+    bool offers(lock_kind kind) const noexcept override { return verbs_of(kind) != nullptr; }
     limits bounds() const noexcept override { return {}; }
     std::optional<std::string> objection_to(const lock_name& name) const override;
 
@@ -32,7 +33,7 @@ public:
     std::unique_ptr<watch> watch_over(const hold&, doubter&) override { return nullptr; }
 
 private:
-    bool others_listen(const lock_name&, std::int64_t receivers) const;
+    bool others_listen(const hold&, std::int64_t receivers) const;
 
     node& server_;
     const store_context& context_;

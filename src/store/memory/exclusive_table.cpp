@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "store/memory/exclusive_table.hpp"
+
+#include <algorithm>
+#include <utility>
+
+namespace holdfast::memory {
+namespace {
+
+/// A lease longer than a hundred years is one without an end.
+constexpr duration lease_without_end = std::chrono::hours{24 * 36525};
+
+} // namespace
+
+verdict_on_look exclusive_table::look(const ask& want) {
+    const std::string owner = to_string(want.owner);
+    lock* held = find(want.name);
+    if (!held)
+        held = &locks_.emplace(want.name.text, lock{owner, microseconds::min()}).first->second;
+    if (held->owner != owner)
+        return {verdict::busy, left(*held)};
+    held->ends_at = std::max(held->ends_at, end_of(want.lease_time));
+    return {.said = verdict::granted};
+}
+
+bool exclusive_table::renew(const hold& what, duration lease_time) {
+    lock* const held = find_of(what);
+    if (held)
+        held->ends_at = std::max(held->ends_at, end_of(lease_time));
+    return held != nullptr;
+}
+
+bool exclusive_table::release(const hold& what) {
+    if (!find_of(what))
+        return false;
+    locks_.erase(what.name.text);
+    return true;
+}
+
+std::optional<holding> exclusive_table::inspect(const lock_name& name) const {
+    const auto found = locks_.find(name.text);
+    if (found == locks_.end() || is_over(found->second))
+        return std::nullopt;
+    return holding{{found->second.owner}, left(found->second)};
+}
+
+std::vector<std::string> exclusive_table::held() const {
+    std::vector<std::string> names;
+    for (const auto& [name, held] : locks_)
+        if (!is_over(held))
+            names.push_back(name);
+    return names;
+}
+
+void exclusive_table::occupy(const lock_name& name, std::string owner, duration lease_time) {
+    locks_.insert_or_assign(name.text, lock{std::move(owner), end_of(lease_time)});
+}
+
+bool exclusive_table::erase(const lock_name& name) {
+    return find(name) && locks_.erase(name.text) == 1;
+}
+
+exclusive_table::lock* exclusive_table::find(const lock_name& name) {
+    const auto found = locks_.find(name.text);
+    if (found == locks_.end())
+        return nullptr;
+    if (!is_over(found->second))
+        return &found->second;
+    locks_.erase(found);
+    return nullptr;
+}
+
+exclusive_table::lock* exclusive_table::find_of(const hold& what) {
+    lock* const held = find(what.name);
+    return held && held->owner == to_string(what.owner) ? held : nullptr;
+}
+
+microseconds exclusive_table::end_of(duration lease_time) const {
+    if (lease_time > lease_without_end)
+        return microseconds::max();
+    return clock_.now() + lease_time;
+}
+
+std::optional<duration> exclusive_table::left(const lock& held) const {
+    if (held.ends_at == microseconds::max())
+        return std::nullopt;
+    return std::chrono::ceil<duration>(held.ends_at - clock_.now());
+}
+
+} // namespace holdfast::memory

@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "store/memory/server_clock.hpp"
+#include "store/remote/attempts.hpp"
+
+#include <holdfast/store.hpp>
+
+#include <cstddef>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace holdfast::memory {
+
+using remote::verdict;
+
+struct verdict_on_look {
+    verdict said{};
+    std::optional<duration> left{}; ///< of the hold that keeps it busy; nothing: it has no end
+};
+
+/// The locks of a server that one owner has and nobody queues for there. A lock whose lease is over
+/// is gone before anybody looks.
+/// Thread safety: none; the server's mutex is around it.
+class exclusive_table {
+public:
+    /// Must outlive it.
+    explicit exclusive_table(const server_clock& clock)
+        : clock_{clock} {}
+
+    /// Free, or the asker's already: granted, and the lease lasts at least as long as asked.
+    verdict_on_look look(const ask&);
+    bool renew(const hold&, duration lease_time); ///< false: it is not held by that owner
+    bool release(const hold&);                    ///< likewise
+
+    std::optional<holding> inspect(const lock_name&) const; ///< nothing: it is free
+    std::vector<std::string> held() const;                  ///< their names, in order
+
+    void occupy(const lock_name&, std::string owner, duration lease_time); ///< whoever had it
+    bool erase(const lock_name&); ///< likewise; false: it was free
+    void clear() { locks_.clear(); }
+
+private:
+    struct lock {
+        std::string owner;
+        microseconds ends_at; ///< microseconds::max(): no end
+    };
+
+    bool is_over(const lock& l) const { return l.ends_at <= clock_.now(); }
+    lock* find(const lock_name&);
+    lock* find_of(const hold&);
+    microseconds end_of(duration lease_time) const;
+    std::optional<duration> left(const lock&) const;
+
+    const server_clock& clock_;
+    std::map<std::string, lock> locks_;
+};
+
+} // namespace holdfast::memory

@@ -1,0 +1,14 @@
+// SPDX-License-Identifier: Apache-2.0
+// The requests of a plain lock. Nobody else names their scripts' keys and arguments.
+#pragma once
+
+#include "store/redis/kinds.hpp"
+
+namespace holdfast::redis {
+
+// As in `verbs`.
+asio::awaitable<attempt> lock_mutex(node&, const ask&, server_deadline);
+asio::awaitable<released> release_mutex(node&, const hold&);
+asio::awaitable<std::vector<bool>> renew_leases(node&, hold_list, const renewal_wishes&);
+
+} // namespace holdfast::redis

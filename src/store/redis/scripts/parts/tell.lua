@@ -1,0 +1,9 @@
+-- Tells who listens, by one publish command or by two. In pcalls: a message that is denied undoes
+-- nothing. Returns how many connections were told (-1: denied).
+
+local function tell(channel, message, command, other)
+    local told = redis.pcall(command, channel, message)
+    local more = other and redis.pcall(other, channel, message) or 0
+    return type(told) == 'number' and type(more) == 'number' and told + more or -1
+end
+

@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sync/gates.hpp"
+
+#include <utility>
+
+namespace holdfast::sync {
+
+gate& gates::of(gate_key key) {
+    map& known = named(key.of);
+    if (spare_.empty())
+        return known[key.name];
+    spare_.key() = key.name;
+    auto entered = known.insert(std::move(spare_));
+    spare_ = std::move(entered.node); // if the gate was there
+    return entered.position->second;
+}
+
+gate* gates::find(gate_key key) {
+    map& known = named(key.of);
+    const auto found = known.find(key.name);
+    return found == known.end() ? nullptr : &found->second;
+}
+
+void gates::forget(gate_key unused) {
+    spare_ = named(unused.of).extract(unused.name);
+    spare_.mapped().owes_courtesy = false;
+}
+
+void gates::let_go() {
+    for (map& known : gates_) {
+        for (auto& [name, each] : known)
+            each.let_go();
+        std::erase_if(known, [](const auto& entry) { return entry.second.unused(); });
+    }
+}
+
+std::size_t gates::count() const {
+    std::size_t all = 0;
+    for (const map& known : gates_)
+        all += known.size();
+    return all;
+}
+
+std::vector<std::shared_ptr<wire_hold>> gates::held_under(const std::string& name) {
+    std::vector<std::shared_ptr<wire_hold>> holds;
+    for (const family each : families)
+        if (const gate* const here = find({name, each}); here && here->holder())
+            holds.push_back(here->holder());
+    return holds;
+}
+
+std::shared_ptr<wire_hold> gates::heir_of(const hold& what) {
+    const gate* const here = find(key_of(what));
+    const bool has_it = here && here->holder() && here->holder()->what.owner == what.owner;
+    return has_it ? here->holder() : nullptr;
+}
+
+bool gates::others_listen(gate_key key) const {
+    return contended_[static_cast<std::size_t>(key.of)].contains(key.name);
+}
+
+void gates::note_others(gate_key key, bool listen) {
+    auto& contended = contended_[static_cast<std::size_t>(key.of)];
+    if (!listen) {
+        contended.erase(key.name);
+        return;
+    }
+    if (contended.size() >= contended_max)
+        contended.clear();
+    contended.insert(key.name);
+}
+
+} // namespace holdfast::sync

@@ -1,0 +1,14 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "sync/acquisition.hpp"
+
+#include <memory>
+
+namespace holdfast::sync {
+
+/// Where the loop looks for that call: the one thing in which what is wanted differs for it. A
+/// place that takes something takes it for `owner`.
+std::unique_ptr<place> line_up(acquisition&, owner_id owner);
+
+} // namespace holdfast::sync

@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sync/seen_free.hpp"
+
+#include "sync/acquire.hpp"
+#include "sync/engine.hpp"
+
+#include <algorithm>
+#include <utility>
+
+namespace holdfast::sync {
+namespace {
+
+/// Who cannot be told of a release looks at least this often.
+constexpr duration unheard_poll_bound = std::chrono::seconds{1};
+
+/// A key goes in the millisecond after its last.
+constexpr duration expiry_rounding{2};
+
+/// A call that nobody hears of, but the coroutine that made it.
+class sighting final : public acquisition {
+public:
+    using acquisition::acquisition;
+    failure why;
+
+private:
+    void complete(outcome got) override { why = std::move(got.why); }
+};
+
+/// Whichever way its coroutine ends, the call has ended then.
+class ends_with_scope {
+public:
+    explicit ends_with_scope(acquisition& call)
+        : call_{call} {}
+    ends_with_scope(const ends_with_scope&) = delete;
+    ~ends_with_scope() { call_.cancel(); }
+
+private:
+    acquisition& call_;
+};
+
+} // namespace
+
+// Busy for the first time it answers at once: it is listened only if somebody goes on waiting.
+asio::awaitable<answer> seen_free::look() {
+    if (found_busy_ && !ear_)
+        ear_ = co_await home_.operators_view().listen(name_, wake_);
+    const std::optional<holding> found = co_await home_.operators_view().inspect(name_);
+    if (!found)
+        co_return answer{.granted = true, .term = duration::max()};
+    if (!std::exchange(found_busy_, true))
+        co_return answer{};
+    const duration bound = ear_ ? home_.how().poll_bound : unheard_poll_bound;
+    const duration left = found->remaining.value_or(bound);
+    co_return answer{.term = std::min(bound, left + expiry_rounding)};
+}
+
+asio::awaitable<bool> wait_until_free(std::shared_ptr<const subject> lock, duration patience) {
+    request wanted = request_for(std::move(lock), patience, std::nullopt);
+    wanted.takes = false;
+    const auto call = std::make_shared<sighting>(std::move(wanted));
+    const ends_with_scope over{*call};
+    bool seen = false;
+    if (call->home->take_up(*call)) {
+        const acquisition::bed sleeps_here{*call};
+        seen = (co_await acquire(call)).has_value();
+    }
+    if (call->why.code)
+        throw boost::system::system_error{call->why.code, call->why.text};
+    co_return seen;
+}
+
+} // namespace holdfast::sync

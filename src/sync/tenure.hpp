@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <holdfast/error.hpp>
+#include <holdfast/time.hpp>
+
+#include <functional>
+#include <memory>
+#include <stop_token>
+#include <string>
+#include <string_view>
+#include <utility>
+
+namespace holdfast::sync {
+
+class engine;
+
+/// Why something failed: the code, and words for people (the server's own, where there are any).
+struct failure {
+    error_code code;
+    std::string text;
+};
+
+/// Told once how a release or an extension went; an empty code for well.
+using release_handler = asio::any_completion_handler<void(failure)>;
+
+/// What a lease stands on, as leases and threads see it. They may share it: whoever lets go of it
+/// last releases it.
+class tenure {
+public:
+    explicit tenure(std::shared_ptr<engine> of)
+        : home{std::move(of)} {}
+    tenure(const tenure&) = delete;
+    virtual ~tenure() = default;
+
+    const std::shared_ptr<engine> home;
+
+    // Any thread.
+    virtual std::string_view name() const noexcept = 0; ///< as the store sees it; lives as long
+    virtual std::string owner() const = 0;
+    virtual duration remaining() const noexcept = 0; ///< zero: it is not believed
+    bool believed() const noexcept { return remaining() > duration::zero(); }
+    virtual std::stop_token lost() const = 0;
+    virtual std::stop_token in_danger() const = 0;
+    virtual bool renewed() const noexcept = 0;
+    /// One more lease or thread shares it. False if it is no longer held.
+    virtual bool share() = 0;
+
+    // The executor only; what is asked of the store is asked on `where`, see engine::spawn().
+    virtual void extend(duration length, release_handler) = 0; ///< at least so long from now on
+    virtual void renew_from_now_on(duration lease) = 0;
+    virtual void release(release_handler, const asio::any_io_executor& where) = 0;
+    virtual void abandon() = 0; ///< its thread ended
+
+    // Where nobody waits for the release, which must still come before what its thread asks next.
+    virtual bool deferred() const noexcept = 0;
+    virtual void announce_release() noexcept = 0; ///< it follows; any thread
+    /// `sent_off` tells, behind it, whether the request is on its way.
+    virtual void release_unwaited(const asio::any_io_executor& where,
+                                  const std::function<bool()>& sent_off) = 0;
+};
+
+} // namespace holdfast::sync

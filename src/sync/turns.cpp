@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: Apache-2.0
+// Who of this client may go to the store: asked when a call comes, when one ends, and when a hold
+// ends. The answer is the gate's.
+#include "sync/engine.hpp"
+
+#include <boost/asio/post.hpp>
+
+namespace holdfast::sync {
+
+void engine::admit(const std::shared_ptr<acquisition>& call, const asio::any_io_executor& where) {
+    gate& here = gates_.of(key_of(*call));
+    if (here.admits(*call)) {
+        here.begin_negotiation();
+        spawn(negotiate(call), where);
+    } else if (here.is_about_to_be_left()) {
+        admit_later(call);
+    } else if (here.is_being_left()) {
+        here.line_up(*call); // nobody watches its patience: the store's time limit lets it through
+    } else if (!call->wanted.patient) {
+        call->give_up_busy();
+    } else {
+        here.line_up(*call);
+        patience_.watch(*call);
+    }
+}
+
+/// It came in beside the queue of the executor, where its own thread's release still is.
+void engine::admit_later(const std::shared_ptr<acquisition>& call) {
+    asio::post(executor(), [self = shared_from_this(), call] {
+        if (!call->finished())
+            self->admit(call, self->executor());
+    });
+}
+
+// Not within whatever ended the last one's turn: there may be thousands that fail at once.
+void engine::next_turn(gate_key key, gate& here) {
+    if (here.unused())
+        return gates_.forget(key);
+    acquisition* const first = here.first();
+    if (stopped_ || !first || !here.admits(*first))
+        return;
+    patience_.forget(*first);
+    here.begin_negotiation();
+    auto begin = [self = shared_from_this(), call = first->step_out()] {
+        self->spawn(negotiate(call));
+    };
+    asio::post(executor(), std::move(begin));
+}
+
+void engine::released(const wire_hold& held, bool others_listen) {
+    const gate_key key = key_of(held.what);
+    gates_.note_others(key, others_listen);
+    gate* const here = gates_.find(key);
+    if (here && here->holder().get() == &held)
+        here->owes_courtesy = others_listen && held.handed_on > 0;
+    hold_over(held);
+}
+
+void engine::hold_over(const wire_hold& held) {
+    const gate_key key = key_of(held.what);
+    gate* const here = gates_.find(key);
+    if (!here)
+        return;
+    if (here->acknowledged(held)) {
+        if (here->unused())
+            gates_.forget(key);
+        return;
+    }
+    if (here->holder().get() != &held)
+        return;
+    here->take(nullptr);
+    if (!planted(mutant::gate_skips_next))
+        next_turn(key, *here);
+}
+
+void engine::release_sent_off(const wire_hold& held) {
+    const gate_key key = key_of(held.what);
+    gate* const here = gates_.find(key);
+    if (!here || here->holder().get() != &held)
+        return;
+    here->open_behind(held);
+    next_turn(key, *here);
+}
+
+} // namespace holdfast::sync

@@ -1,0 +1,15 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "sync/wire_hold.hpp"
+
+#include <holdfast/lease.hpp>
+
+namespace holdfast::support {
+
+/// The one hold that a lease of a single lock stands on.
+inline const sync::wire_hold& wire_hold_of(const lease& held) {
+    return dynamic_cast<const sync::wire_hold&>(*held.hold());
+}
+
+} // namespace holdfast::support
