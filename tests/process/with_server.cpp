@@ -2,6 +2,7 @@
 #include "process/with_server.hpp"
 
 #include <sstream>
+#include <string_view>
 
 namespace holdfast::process {
 
@@ -30,6 +31,13 @@ bool with_server::is_renewed(const std::string& name) {
 bool with_server::is_waited_for(const std::string& name) {
     const std::string channel = "redisson_lock__channel:{" + name + "}";
     return server().command({"PUBSUB", "NUMSUB", channel}).items.at(1).integer > 0;
+}
+
+std::int64_t with_server::scripts_asked() {
+    const std::string all = server().command({"INFO", "commandstats"}).text;
+    const std::string_view before = "cmdstat_evalsha:calls=";
+    const std::size_t at = all.find(before);
+    return at == std::string::npos ? 0 : std::stoll(all.substr(at + before.size()));
 }
 
 std::set<std::string> with_server::connections() {

@@ -47,6 +47,8 @@ protected:
     bool is_free(const std::string& name);
     bool is_renewed(const std::string& name); ///< waits until it is
     bool is_waited_for(const std::string& name);
+    /// How many scripts it was asked to run until now.
+    std::int64_t scripts_asked();
     /// Who is connected, by the server's numbers; but for the one who asks.
     std::set<std::string> connections();
 
