@@ -40,6 +40,14 @@ struct mutex_options {
     bool deferred = false;             ///< unlock() does not wait for the store: deferred_release_t
 };
 
+/// The pauses of a waiter that nobody wakes: from `first` on, each twice as long as the one before,
+/// up to `longest`, and each shortened at random by up to a half, so that waiters do not ask all at
+/// once. Equal: always about the same.
+struct backoff {
+    duration first{1};
+    duration longest{128};
+};
+
 namespace detail {
 /// What the constructor of a lock type says of it.
 struct lock_setup {
@@ -47,6 +55,9 @@ struct lock_setup {
     std::optional<lease_time> lease{};
     recursion again = recursion::refused;
     bool deferred = false;
+    std::optional<backoff> polls{}; ///< of a lock of which nobody tells that it is free
+    duration outlasts{};            ///< see ask
+    fencing numbers = fencing::counted;
 };
 
 constexpr lock_setup setup_of(const mutex_options& how, recursion again) {

@@ -69,14 +69,25 @@ struct hold {
     lock_kind kind;
 };
 
+/// How the tokens of a fenced lock grow: by one, or to the server's time in µs where that is more.
+/// `dated` tokens grow although the server lost all that it had, as long as its clock is not
+/// behind.
+enum class fencing : std::uint8_t { counted, dated };
+
 /// Pointers to holds, so that a request about a hundred thousand of them copies none.
 using hold_list = std::span<const hold* const>;
 
 struct ask : hold {
     using hold::hold;
-    duration lease_time{};   ///< a store with sessions answers with the rest of its session
-    time_point give_up_at{}; ///< no look after the first may be granted later, not even by a
-                             ///< stalled server; the first has the store's whole time limit
+    duration lease_time{};    ///< a store with sessions answers with the rest of its session
+    time_point give_up_at{};  ///< no look after the first may be granted later, not even by a
+                              ///< stalled server; the first has the store's whole time limit
+    bool waits = true;        ///< false: one look, and no place in a queue of the store
+    duration outlasts{};      ///< fair: how long a place outlives its owner's last look
+    std::uint32_t tokens = 1; ///< fenced: how many are reserved; the answer's is the first
+    fencing numbers = fencing::counted;
+    std::uint64_t under = 0; ///< read, write: it shall stand beside this client's hold of that
+                             ///< number, which has the other kind; 0: beside none
 };
 
 struct answer {
@@ -237,6 +248,10 @@ public:
     /// has. A request that is carried out after the store's time limit takes nothing away. Without
     /// `only_from`, to repeat it after an unknown outcome may end somebody else's hold.
     virtual asio::awaitable<forced> force_release(lock_name, std::string only_from) = 0;
+
+    /// No grant of a fenced lock of that name ever had a greater token: the last that was given
+    /// away or reserved. Zero: none was, or the store has no tokens.
+    virtual asio::awaitable<std::uint64_t> last_token(lock_name) { co_return 0; }
 
     /// Everything that the store reports about that name; empty: it is free.
     virtual asio::awaitable<std::optional<lock_state>> describe(lock_name) = 0;

@@ -15,6 +15,9 @@ std::unique_ptr<place> line_up(acquisition& call, owner_id owner) {
     ask want{lock.name, owner, lock.kind};
     want.lease_time = call.wanted.lease;
     want.give_up_at = call.wanted.give_up_at;
+    want.waits = call.wanted.patient;
+    want.outlasts = lock.outlasts;
+    want.numbers = lock.numbers;
     return call.home->locks().line_up(std::move(want), call.wake());
 }
 

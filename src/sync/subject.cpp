@@ -14,7 +14,10 @@ subject::subject(std::shared_ptr<engine> e, lock_name n, duration l, const detai
     , kind{how.kind}
     , lease{l}
     , again{how.again}
-    , deferred{how.deferred} {}
+    , deferred{how.deferred}
+    , polls{how.polls}
+    , outlasts{how.outlasts}
+    , numbers{how.numbers} {}
 
 request request_for(std::shared_ptr<const subject> of, duration patience,
                     std::optional<duration> wanted_lease) {

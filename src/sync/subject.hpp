@@ -22,6 +22,9 @@ public:
     const duration lease;
     const recursion again;
     const bool deferred; ///< its release is not waited for
+    const std::optional<backoff> polls;
+    const duration outlasts; ///< see ask
+    const fencing numbers;
 };
 
 /// What a call wants, checked.
