@@ -67,6 +67,13 @@ duration checked_lease(duration length, const limits& allowed) {
     return length;
 }
 
+backoff checked_backoff(backoff polls) {
+    const duration least{1}, most = std::chrono::minutes{1};
+    refuse_if("the option polls.longest", objection_to_length(polls.longest, {least, most}));
+    refuse_if("the option polls.first", objection_to_length(polls.first, {least, polls.longest}));
+    return polls;
+}
+
 std::string checked_name(std::string_view mapped, const lock_store& store) {
     const lock_name name{mapped};
     if (const auto objection = store.objection_to(name))

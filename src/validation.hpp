@@ -3,6 +3,7 @@
 // overflows would be a lock that is not there, or one that never ends.
 #pragma once
 
+#include <holdfast/basic_mutex.hpp>
 #include <holdfast/options.hpp>
 
 namespace holdfast {
@@ -12,6 +13,8 @@ namespace holdfast {
 void check(const options&);
 
 duration checked_lease(duration length, const limits&);
+
+backoff checked_backoff(backoff polls);
 
 /// `mapped`: as the store will see it.
 std::string checked_name(std::string_view mapped, const lock_store&);

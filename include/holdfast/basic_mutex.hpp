@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The verbs that all exclusive locks share. Include the header of the lock that you want instead:
-// mutex.hpp, recursive_mutex.hpp.
+// mutex.hpp, recursive_mutex.hpp, fenced_mutex.hpp, spin_mutex.hpp.
 #pragma once
 
 #include <holdfast/client.hpp>
@@ -238,9 +238,15 @@ protected:
     basic_mutex(client&, lock_name, const detail::lock_setup&);
     ~basic_mutex();
 
-    /// Completes with a second `lease` on that hold, without a message.
-    static void start_share(std::shared_ptr<sync::subject>, std::shared_ptr<sync::tenure>,
-                            detail::lease_handler);
+    /// Completes with a second `lease` on the hold of `outer`, without a message.
+    template <typename Token>
+    auto initiate_share(const lease& outer, Token&& token) {
+        return asio::async_initiate<Token, void(error_code, lease)>(
+            [lock = lock_, hold = outer.hold()](auto handler) {
+                start_share(lock, hold, std::move(handler));
+            },
+            token);
+    }
     const std::shared_ptr<sync::subject>& subject() const noexcept { return lock_; }
 
 private:
@@ -266,6 +272,7 @@ private:
     using shared_subject = std::shared_ptr<sync::subject>;
     static void start_lock(shared_subject, detail::wish, detail::lease_handler);
     static void start_try_lock(shared_subject, detail::wish, detail::maybe_lease_handler);
+    static void start_share(shared_subject, std::shared_ptr<sync::tenure>, detail::lease_handler);
     static void start_is_locked(shared_subject,
                                 asio::any_completion_handler<void(error_code, bool)>);
     static void start_remaining_lease(

@@ -6,6 +6,7 @@
 #include <holdfast/credentials.hpp>
 #include <holdfast/diagnosis.hpp>
 #include <holdfast/error.hpp>
+#include <holdfast/fenced_mutex.hpp>
 #include <holdfast/inspection.hpp>
 #include <holdfast/lease.hpp>
 #include <holdfast/memory/server.hpp>
@@ -15,6 +16,7 @@
 #include <holdfast/recursive_mutex.hpp>
 #include <holdfast/redis/options.hpp>
 #include <holdfast/secret.hpp>
+#include <holdfast/spin_mutex.hpp>
 #include <holdfast/store.hpp>
 #include <holdfast/time.hpp>
 #include <holdfast/tls.hpp>

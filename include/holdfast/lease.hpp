@@ -4,6 +4,7 @@
 #include <holdfast/error.hpp>
 #include <holdfast/time.hpp>
 
+#include <cstdint>
 #include <memory>
 #include <stop_token>
 #include <string>
@@ -59,6 +60,10 @@ public:
     /// `<uuid>:<number>`.
     [[nodiscard]] std::string_view name() const noexcept;
     [[nodiscard]] std::string owner() const;
+
+    /// Of a hold of a `fenced_mutex`: greater than that of each hold before it, and the same after
+    /// the hold is lost. 0: another lock's, or this lease holds nothing.
+    [[nodiscard]] std::uint64_t fencing_token() const noexcept;
 
     /// Makes the lease last at least `length` from now; it never shortens it. If the hold is
     /// renewed, renewals use at least that length from then on. Fails with `lease_lost` if the hold

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "front/blocking.hpp"
+#include "front/own_entry.hpp"
 #include "front/wish.hpp"
 
 #include <holdfast/basic_mutex.hpp>
@@ -9,13 +10,9 @@
 namespace holdfast {
 namespace {
 
+using front::own_entry;
 using sync::side_of;
 using sync::thread_table;
-
-/// What this thread has of it.
-thread_table::entry own_entry(const sync::subject& lock) {
-    return lock.home->threads()->find(lock.name.text, side_of(lock.kind));
-}
 
 /// This thread has the lock already and asks for it again.
 void enter_again(const sync::subject& lock, const thread_table::entry& mine,

@@ -83,6 +83,10 @@ std::string lease::owner() const {
     return hold_ ? hold_->owner() : std::string{};
 }
 
+std::uint64_t lease::fencing_token() const noexcept {
+    return hold_ ? hold_->token() : 0;
+}
+
 void lease::extend(lease_time length) {
     if (!hold_)
         throw front::worded_error{{make_error_code(errc::not_owner), "this lease holds nothing"}};

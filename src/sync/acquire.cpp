@@ -49,7 +49,7 @@ public:
         if (call_->finished() || believed_until(from, said.term) <= now)
             return std::nullopt;
         spot_.reset();
-        return grant{owner_, from, said.term, said.token, settled_at};
+        return grant{owner_, from, said.term, said.token, said.tokens, settled_at};
     }
 
 private:
@@ -58,6 +58,19 @@ private:
     std::unique_ptr<place> spot_;
     bool granted_ = false;
 };
+
+/// The pauses of a lock of which nobody tells that it is free.
+std::optional<pauses> own_pauses(const acquisition& call) {
+    const std::optional<backoff>& polls = call.wanted.of->polls;
+    return polls ? std::optional<pauses>{std::in_place, *call.home, *polls} : std::nullopt;
+}
+
+/// When to look again at what was busy.
+time_point next_look(const engine& home, const answer& said, std::optional<pauses>& polls) {
+    if (planted(mutant::spin_never_again) && polls)
+        return time_point::max();
+    return later(home.now(), polls ? std::min(said.term, polls->next()) : said.term);
+}
 
 /// Until the next look, which comes later if so many came before.
 asio::awaitable<void> keep_pace(acquisition& call, look_pace& pace) {
@@ -88,12 +101,13 @@ asio::awaitable<std::optional<grant>> acquire(std::shared_ptr<acquisition> call)
     gate* const door = call->wanted.takes ? home.queues().find(key_of(*call)) : nullptr;
     std::optional<attempt> here{std::in_place, call};
     outage trouble{home};
+    std::optional<pauses> polls = own_pauses(*call);
     look_pace pace;
     int late_grants = 0;
     while (!call->finished()) {
         const time_point sent_at = home.now();
         const bool may_overtake = door && door->awaits_acknowledgement();
-        time_point next_look{};
+        time_point look_at{};
         try {
             const answer said = co_await here->spot().look();
             trouble.over();
@@ -104,9 +118,9 @@ asio::awaitable<std::optional<grant>> acquire(std::shared_ptr<acquisition> call)
                     fail_late(call->wanted.lease);
                 continue; // the same owner: it is granted anew
             }
-            next_look = later(home.now(), said.term);
+            look_at = next_look(home, said, polls);
         } catch (const boost::system::system_error& e) {
-            next_look = trouble.next_try(e, sent_at);
+            look_at = trouble.next_try(e, sent_at);
         }
         if (home.now() >= call->wanted.give_up_at) {
             trouble.rethrow_if_unanswered();                 // nobody knows then whether it is busy
@@ -118,11 +132,14 @@ asio::awaitable<std::optional<grant>> acquire(std::shared_ptr<acquisition> call)
             call->give_up_busy();
         }
         if (planted(mutant::wake_dropped_no_poll))
-            next_look = time_point::max();
+            look_at = time_point::max();
         if (call->finished())
             break;
-        co_await call->wake().wait_until(std::min(next_look, call->wanted.give_up_at));
-        co_await keep_pace(*call, pace);
+        const bool overlong = planted(mutant::spin_past_deadline) && polls;
+        co_await call->wake().wait_until(overlong ? look_at
+                                                  : std::min(look_at, call->wanted.give_up_at));
+        if (!polls) // else nobody rings
+            co_await keep_pace(*call, pace);
         if (home.now() >= call->wanted.give_up_at)
             trouble.rethrow_if_unanswered();
     }

@@ -35,7 +35,7 @@ asio::awaitable<answer> ask_once(wire_hold& held, renewal_wishes how) {
 
 /// Asks again over another connection, if there is still time when the first is given up: to ask
 /// twice does not extend twice.
-asio::awaitable<answer> ask(wire_hold& held, duration length) {
+asio::awaitable<answer> ask_in_time(wire_hold& held, duration length) {
     engine& home = *held.home;
     const time_point limit = later(home.now(), answer_period(held.remaining()));
     renewal_wishes how{.lease_time = length, .answer_by = std::min(limit, held.ends_at())};
@@ -54,7 +54,7 @@ asio::awaitable<answer> ask(wire_hold& held, duration length) {
 asio::awaitable<failure> ask_store(std::shared_ptr<wire_hold> held, duration length) {
     engine& home = *held->home;
     try {
-        const answer said = co_await ask(*held, length);
+        const answer said = co_await ask_in_time(*held, length);
         if (!said.granted) {
             home.hold_lost(held, event_cause::refused);
             co_return gone();

@@ -12,7 +12,8 @@ struct grant {
     owner_id owner;
     time_point sent_at;
     duration term;
-    std::uint64_t token;
+    std::uint64_t token;  ///< of a fenced lock, else 0
+    std::uint32_t tokens; ///< it has so many, from `token` on
     /// An earlier request of the same owner, whose answer was lost, may be carried out until then:
     /// also after the release.
     time_point settled_at;

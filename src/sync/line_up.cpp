@@ -4,9 +4,23 @@
 #include "sync/engine.hpp"
 #include "sync/seen_free.hpp"
 
+#include <algorithm>
+#include <cstdint>
 #include <utility>
 
 namespace holdfast::sync {
+namespace {
+
+/// A token for each of them that may have the hold handed on.
+std::uint32_t tokens_wanted(const acquisition& call) {
+    gate* const here = call.home->queues().find(key_of(call));
+    if (call.wanted.of->kind != lock_kind::fenced || !here || !here->first())
+        return 1;
+    const std::uint64_t heirs = call.home->how().hand_off.times_max;
+    return static_cast<std::uint32_t>(std::min<std::uint64_t>(heirs + 1, tokens_reserved_max));
+}
+
+} // namespace
 
 std::unique_ptr<place> line_up(acquisition& call, owner_id owner) {
     const subject& lock = *call.wanted.of;
@@ -17,6 +31,7 @@ std::unique_ptr<place> line_up(acquisition& call, owner_id owner) {
     want.give_up_at = call.wanted.give_up_at;
     want.waits = call.wanted.patient;
     want.outlasts = lock.outlasts;
+    want.tokens = tokens_wanted(call);
     want.numbers = lock.numbers;
     return call.home->locks().line_up(std::move(want), call.wake());
 }

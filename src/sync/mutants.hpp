@@ -35,6 +35,10 @@ enum class mutant {
     contact_forgotten,    // a contact that is wanted while another is in flight is forgotten
     old_grant_trusted,    // a grant that may be older than a new connection is not asked for
     end_not_reported,     // an observer never hears that a hold was released
+    spin_past_deadline,   // whoever polls sleeps on when its patience is over
+    spin_never_again,     // whoever polls does so once
+    token_not_advanced,   // an heir has the fencing token of the giver
+    token_block_overrun,  // a hold is handed on although it has no token left
 };
 
 #ifdef HOLDFAST_MUTANTS

@@ -26,16 +26,16 @@ inline bool said_no(const error_code& ec) {
 /// Pauses between two tries, doubling and jittered.
 class pauses {
 public:
-    static constexpr duration first{20};
-    static constexpr duration longest{1000};
+    static constexpr backoff after_silence{duration{20}, duration{1000}};
     static constexpr duration after_a_no{5000}; ///< for a right may be granted again
 
-    explicit pauses(engine& home)
-        : home_{home} {}
-    void reset() { next_ = first; }
+    explicit pauses(engine& home, backoff how = after_silence)
+        : home_{home}
+        , how_{how} {}
+    void reset() { next_ = how_.first; }
     duration next() {
         const duration pause = next_;
-        next_ = std::min(next_ * 2, longest);
+        next_ = std::min(next_ * 2, how_.longest);
         return jittered(pause);
     }
     /// After that failure of what is repeated whatever it fails with.
@@ -45,7 +45,8 @@ private:
     duration jittered(duration pause) const { return pause - home_.jitter(pause / 2); }
 
     engine& home_;
-    duration next_ = first;
+    const backoff how_;
+    duration next_ = how_.first;
 };
 
 class outage {

@@ -4,6 +4,7 @@
 #include <holdfast/error.hpp>
 #include <holdfast/time.hpp>
 
+#include <cstdint>
 #include <functional>
 #include <memory>
 #include <stop_token>
@@ -43,6 +44,7 @@ public:
     virtual std::stop_token lost() const = 0;
     virtual std::stop_token in_danger() const = 0;
     virtual bool renewed() const noexcept = 0;
+    virtual std::uint64_t token() const noexcept { return 0; } ///< for fencing; 0: it has none
     /// One more lease or thread shares it. False if it is no longer held.
     virtual bool share() = 0;
 

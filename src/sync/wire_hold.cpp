@@ -30,6 +30,11 @@ std::stop_token token_of(std::stop_source& source, bool over) {
     return over && !source.stop_requested() ? stopped_source().get_token() : source.get_token();
 }
 
+/// Of whoever has it behind the owner of that one.
+std::uint64_t next_token(std::uint64_t token) {
+    return token == 0 || planted(mutant::token_not_advanced) ? token : token + 1;
+}
+
 } // namespace
 
 wire_hold::wire_hold(const request& wanted, const grant& got)
@@ -41,6 +46,8 @@ wire_hold::wire_hold(const request& wanted, const grant& got)
     , handed_on{0}
     , asked_lease{wanted.lease}
     , deferred_{wanted.of->deferred}
+    , token_{got.token}
+    , more_tokens_{got.tokens > 0 ? got.tokens - 1 : 0}
     , renewed_{wanted.renewed}
     , believed_until_{sync::believed_until(got.sent_at, got.term)}
     , store_forgets_at_{forgotten_at(granted_at, got.term)}
@@ -57,6 +64,8 @@ wire_hold::wire_hold(const wire_hold& other, const request& wanted)
     , asked_lease{other.asked_lease}
     , others_listen{other.others_listen}
     , deferred_{wanted.of->deferred}
+    , token_{next_token(other.token_)}
+    , more_tokens_{other.more_tokens_ > 0 ? other.more_tokens_ - 1 : 0}
     , renewed_{true}
     , believed_until_{other.ends_at()}
     , store_forgets_at_{other.store_forgets_at()}
@@ -83,6 +92,10 @@ std::stop_token wire_hold::in_danger() const {
 
 time_point wire_hold::ends_at() const {
     return planted(mutant::stale_lease_believed) ? time_point::max() : believed_until_;
+}
+
+bool wire_hold::has_token_for_heir() const {
+    return token_ == 0 || more_tokens_ > 0 || planted(mutant::token_block_overrun);
 }
 
 bool wire_hold::out_of_time() const {

@@ -53,6 +53,7 @@ public:
     std::stop_token lost() const override;
     std::stop_token in_danger() const override;
     bool renewed() const noexcept override { return renewed_; }
+    std::uint64_t token() const noexcept override { return token_; }
     bool share() override;
     /// One fewer. What is left to be done by the last one is to release.
     enum class left { others, nobody, was_lost, was_ended };
@@ -72,6 +73,8 @@ public:
     time_point ends_at() const;     ///< believed until then, whatever else happens to it
     bool out_of_time() const;       ///< renewed for as long as `max_hold` allows
     duration lease() const { return lease_; }
+    /// The store reserved another fencing token for whoever has it next, or it needs none.
+    bool has_token_for_heir() const;
     phase now_in() const { return phase_; }
     /// Until when the store may still have it: the whole lease, counted from the last answer's
     /// latest arrival. Nothing needs releasing after that.
@@ -112,6 +115,8 @@ private:
     void fire(std::stop_source&);
 
     const bool deferred_;
+    const std::uint64_t token_;
+    const std::uint32_t more_tokens_; // reserved behind that one
     std::atomic<bool> renewed_;
     bool given_up_ = false;
     phase phase_ = phase::held;

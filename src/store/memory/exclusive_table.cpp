@@ -15,12 +15,30 @@ constexpr duration lease_without_end = std::chrono::hours{24 * 36525};
 verdict_on_look exclusive_table::look(const ask& want) {
     const std::string owner = to_string(want.owner);
     lock* held = find(want.name);
-    if (!held)
+    const bool is_new = !held;
+    if (is_new)
         held = &locks_.emplace(want.name.text, lock{owner, microseconds::min()}).first->second;
     if (held->owner != owner)
         return {verdict::busy, left(*held)};
     held->ends_at = std::max(held->ends_at, end_of(want.lease_time));
-    return {.said = verdict::granted};
+    verdict_on_look granted{.said = verdict::granted};
+    if (want.kind == lock_kind::fenced) {
+        const std::uint64_t last = is_new ? reserve_tokens(want) : last_token(want.name);
+        granted.token = last + 1 - want.tokens;
+    }
+    return granted;
+}
+
+std::uint64_t exclusive_table::reserve_tokens(const ask& want) {
+    std::uint64_t& last = last_tokens_[want.name.text];
+    if (want.numbers == fencing::dated)
+        last = std::max(last, static_cast<std::uint64_t>(clock_.now().count()) - 1);
+    return last += want.tokens;
+}
+
+std::uint64_t exclusive_table::last_token(const lock_name& name) const {
+    const auto found = last_tokens_.find(name.text);
+    return found == last_tokens_.end() ? 0 : found->second;
 }
 
 bool exclusive_table::renew(const hold& what, duration lease_time) {
@@ -58,6 +76,11 @@ void exclusive_table::occupy(const lock_name& name, std::string owner, duration 
 
 bool exclusive_table::erase(const lock_name& name) {
     return find(name) && locks_.erase(name.text) == 1;
+}
+
+void exclusive_table::clear() {
+    locks_.clear();
+    last_tokens_.clear();
 }
 
 exclusive_table::lock* exclusive_table::find(const lock_name& name) {

@@ -7,6 +7,7 @@
 #include <holdfast/store.hpp>
 
 #include <cstddef>
+#include <cstdint>
 #include <map>
 #include <optional>
 #include <string>
@@ -19,6 +20,7 @@ using remote::verdict;
 struct verdict_on_look {
     verdict said{};
     std::optional<duration> left{}; ///< of the hold that keeps it busy; nothing: it has no end
+    std::uint64_t token = 0;        ///< granted, of a fenced lock: the first of its tokens
 };
 
 /// The locks of a server that one owner has and nobody queues for there. A lock whose lease is over
@@ -40,7 +42,10 @@ public:
 
     void occupy(const lock_name&, std::string owner, duration lease_time); ///< whoever had it
     bool erase(const lock_name&); ///< likewise; false: it was free
-    void clear() { locks_.clear(); }
+    void clear();
+
+    /// The greatest that was given away or reserved; a lock that goes leaves it. 0: there was none.
+    std::uint64_t last_token(const lock_name&) const;
 
 private:
     struct lock {
@@ -53,9 +58,11 @@ private:
     lock* find_of(const hold&);
     microseconds end_of(duration lease_time) const;
     std::optional<duration> left(const lock&) const;
+    std::uint64_t reserve_tokens(const ask&);
 
     const server_clock& clock_;
     std::map<std::string, lock> locks_;
+    std::map<std::string, std::uint64_t> last_tokens_;
 };
 
 } // namespace holdfast::memory

@@ -132,6 +132,15 @@ asio::awaitable<remote::attempt> memory_inspector::force(const lock_name& name,
     co_return seen;
 }
 
+asio::awaitable<std::uint64_t> memory_inspector::last_token(lock_name name) {
+    const request asked{verb::inspect, name.text};
+    std::function<std::uint64_t(server::state&)> execute = [name](server::state& server) {
+        return server.last_token(name);
+    };
+    const auto got = co_await link_->call(asked, std::move(execute));
+    co_return got.said;
+}
+
 asio::awaitable<std::optional<lock_state>> memory_inspector::describe(lock_name name) {
     const request asked{verb::inspect, name.text};
     std::function<std::optional<lock_state>(server::state&)> execute =

@@ -18,10 +18,11 @@ lock_place::lock_place(std::shared_ptr<link> way, const store_context& context, 
     , context_{context}
     , want_{std::move(want)}
     , wake_{wake}
-    , attempts_{context, want_, link_->command_timeout()} {}
+    , is_told_{want_.kind != lock_kind::spin}
+    , attempts_{context, want_, link_->command_timeout(), is_told_} {}
 
 asio::awaitable<answer> lock_place::look() {
-    if (attempts_.found_busy() && !ear_)
+    if (attempts_.found_busy() && is_told_ && !ear_)
         listen();
     remote::attempts::sender send = [this](time_point deadline) { return request(deadline); };
     co_return co_await attempts_.look(std::move(send), context_.poll_bound, after_the_end);
@@ -37,6 +38,7 @@ asio::awaitable<remote::attempt> lock_place::request(time_point deadline) {
     remote::attempt outcome;
     outcome.said = got.said.said;
     outcome.left = got.said.left;
+    outcome.token = got.said.token;
     outcome.server_now = got.server_now;
     outcome.sent_at = got.sent_at;
     outcome.received_at = got.received_at;

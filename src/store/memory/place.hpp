@@ -31,6 +31,7 @@ private:
     const store_context& context_;
     ask want_;
     alarm& wake_;
+    const bool is_told_;
     remote::attempts attempts_;
     std::unique_ptr<ear> ear_;
 };

@@ -39,6 +39,8 @@ release_answer server::state::release(const hold& what) {
     const guard lock_it{mutex_};
     if (!locks_.release(what))
         return {};
+    if (what.kind == lock_kind::spin)
+        return {.was_ours = true}; // its waiters poll
     tell(what.name);
     return {.was_ours = true, .others_listen = ears_.count(what.name.text) > 0};
 }
@@ -46,6 +48,11 @@ release_answer server::state::release(const hold& what) {
 std::optional<holding> server::state::inspect(const lock_name& name) const {
     const guard lock_it{mutex_};
     return locks_.inspect(name);
+}
+
+std::uint64_t server::state::last_token(const lock_name& name) const {
+    const guard lock_it{mutex_};
+    return locks_.last_token(name);
 }
 
 std::optional<lock_state> server::state::state_of(const lock_name& name) const {

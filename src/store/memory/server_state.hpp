@@ -28,6 +28,10 @@ class server::state {
 public:
     explicit state(std::function<time_point()> clients_clock);
 
+    static bool keeps(lock_kind kind) noexcept {
+        return kind == lock_kind::plain || kind == lock_kind::spin || kind == lock_kind::fenced;
+    }
+
     // The verbs.
 
     /// Comes the request after `deadline`, a moment of this server's clock, it is refused.
@@ -38,6 +42,7 @@ public:
     /// As `inspector::force_release`, with a deadline like a look's.
     forced_verdict force(const lock_name&, const std::string& only_from,
                          std::optional<microseconds> deadline);
+    std::uint64_t last_token(const lock_name&) const;
     std::optional<lock_state> describe(const lock_name&) const;
     lock_list list(const std::string& pattern, std::size_t limit) const;
 

@@ -2,6 +2,7 @@
 #include "store/redis/inspector.hpp"
 
 #include "redis/mutants.hpp"
+#include "store/redis/fenced_requests.hpp"
 #include "store/redis/lock_finder.hpp"
 #include "store/redis/lock_states.hpp"
 #include "store/redis/names.hpp"
@@ -75,6 +76,10 @@ asio::awaitable<forced> lock_inspector::force_release(lock_name name, std::strin
     remote::attempts one{context_, nobody, server_.command_timeout()};
     co_await one.look(std::move(send), duration::zero(), duration::zero());
     co_return outcome;
+}
+
+asio::awaitable<std::uint64_t> lock_inspector::last_token(lock_name name) {
+    co_return co_await redis::last_token(server_, name);
 }
 
 asio::awaitable<attempt> lock_inspector::force(const lock_name& name, const std::string& only_from,

@@ -34,7 +34,7 @@ struct verbs {
     /// have this function.
     asio::awaitable<std::vector<bool>> (*renew)(node&, hold_list, const renewal_wishes&);
 
-    /// Where whoever waits for such a hold is told of releases.
+    /// Where whoever waits for such a hold is told of releases. Null: nowhere, and waiters poll.
     channel_name (*told_on)(const hold&);
 };
 

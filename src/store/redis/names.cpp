@@ -42,6 +42,10 @@ channel_name lock_channel(const lock_name& name) {
     return channel_name{with_prefix(channel_prefix, name)};
 }
 
+std::string token_key(const lock_name& name) {
+    return with_prefix("redisson_lock_token", name);
+}
+
 std::optional<std::string> objection_to_name(const lock_name& name, std::size_t bytes_max) {
     if (name.text.empty())
         return "the name is empty";

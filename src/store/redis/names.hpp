@@ -21,6 +21,9 @@ inline constexpr std::string_view publish_command = "PUBLISH";
 /// Where releases of `name` are told.
 channel_name lock_channel(const lock_name& name);
 
+/// Where the last fencing token of `name` is.
+std::string token_key(const lock_name& name);
+
 /// Why no Redis could carry `name` in every topology, in words for its user; or nothing.
 std::optional<std::string> objection_to_name(const lock_name& name, std::size_t bytes_max);
 

@@ -26,10 +26,10 @@ lock_place::lock_place(node& server, const store_context& context, denials& deni
     , want_{std::move(want)}
     , how_{*verbs_of(want_.kind)}
     , wake_{wake}
-    , attempts_{context, want_, server.command_timeout()} {}
+    , attempts_{context, want_, server.command_timeout(), how_.told_on != nullptr} {}
 
 asio::awaitable<answer> lock_place::look() {
-    if (attempts_.found_busy())
+    if (attempts_.found_busy() && how_.told_on)
         co_await listen();
     const duration bound =
         listening_ ? context_.poll_bound : std::min(context_.poll_bound, unheard_poll_bound);

@@ -2,8 +2,8 @@
 #include "store/redis/plain_requests.hpp"
 
 #include "redis/mutants.hpp"
+#include "store/redis/attempt_reply.hpp"
 #include "store/redis/names.hpp"
-#include "store/redis/replies.hpp"
 #include "store/redis/scripts.hpp"
 
 #include <string>
@@ -11,19 +11,6 @@
 
 namespace holdfast::redis {
 namespace {
-
-attempt attempt_in(const reply& answer) {
-    const auto [said, left, server_now] = integers<3>(answer);
-    attempt outcome;
-    outcome.said = static_cast<verdict>(integer_up_to(2, answer.items[0]));
-    if (said == 0 && left >= 0)
-        outcome.left = duration{left};
-    outcome.server_now = std::chrono::microseconds{server_now};
-    outcome.sent_at = answer.sent_at;
-    outcome.received_at = answer.received_at;
-    outcome.clock = answer.clock;
-    return outcome;
-}
 
 released released_in(const reply& answer) {
     const auto [was_ours, receivers] = integers<2>(answer);
@@ -43,6 +30,15 @@ std::string client_part(const owner_id& owner) {
     return text;
 }
 
+asio::awaitable<released> release(node& server, const hold& held, std::string channel) {
+    const std::string owner = to_string(held.owner);
+    const std::string_view keys[] = {held.name.text};
+    const argument arguments[] = {owner, channel, publish_command};
+    const call_wishes room{.reserved = true};
+    const reply answer = co_await server.call(scripts::release_mutex, keys, arguments, room);
+    co_return checked(server, answer, released_in);
+}
+
 } // namespace
 
 asio::awaitable<attempt> lock_mutex(node& server, const ask& want, server_deadline deadline) {
@@ -50,17 +46,15 @@ asio::awaitable<attempt> lock_mutex(node& server, const ask& want, server_deadli
     const std::string_view keys[] = {want.name.text};
     const argument arguments[] = {want.lease_time.count(), owner, deadline};
     const reply answer = co_await server.call(scripts::lock_mutex, keys, arguments);
-    co_return checked(server, answer, attempt_in);
+    co_return checked(server, answer, attempt_in<>);
 }
 
 asio::awaitable<released> release_mutex(node& server, const hold& held) {
-    const std::string owner = to_string(held.owner);
-    const channel_name channel = lock_channel(held.name);
-    const std::string_view keys[] = {held.name.text};
-    const argument arguments[] = {owner, channel.text, publish_command};
-    const call_wishes room{.reserved = true};
-    const reply answer = co_await server.call(scripts::release_mutex, keys, arguments, room);
-    co_return checked(server, answer, released_in);
+    co_return co_await release(server, held, lock_channel(held.name).text);
+}
+
+asio::awaitable<released> release_untold(node& server, const hold& held) {
+    co_return co_await release(server, held, {});
 }
 
 asio::awaitable<std::vector<bool>> renew_leases(node& server, hold_list holds,
@@ -76,8 +70,9 @@ asio::awaitable<std::vector<bool>> renew_leases(node& server, hold_list holds,
     }
     const call_wishes wishes{
         .answer_by = how.answer_by, .elsewhere = how.elsewhere, .reserved = true};
-    const reply said = co_await server.call(scripts::renew_leases, names, arguments,
-                          planted(mutant::wishes_not_told) ? call_wishes{} : wishes);
+    const reply said =
+        co_await server.call(scripts::renew_leases, names, arguments,
+                             planted(mutant::wishes_not_told) ? call_wishes{} : wishes);
     const auto read = [&holds](const reply& all) { return held_in(all, holds.size()); };
     co_return checked(server, said, read);
 }

@@ -25,10 +25,12 @@ bool was_not_carried_out(const error_code& failure) {
 
 } // namespace
 
-attempts::attempts(const store_context& context, const ask& want, duration command_timeout)
+attempts::attempts(const store_context& context, const ask& want, duration command_timeout,
+                   bool is_told)
     : context_{context}
     , want_{want}
-    , command_timeout_{command_timeout} {}
+    , command_timeout_{command_timeout}
+    , is_told_{is_told} {}
 
 asio::awaitable<answer> attempts::look(sender send, duration poll_bound, duration after_the_end) {
     const bool first = !std::exchange(looked_, true);
@@ -42,7 +44,7 @@ asio::awaitable<answer> attempts::look(sender send, duration poll_bound, duratio
         const attempt got = co_await request(send, until.at);
         if (got.said == verdict::granted) {
             granted_ = true;
-            co_return answer{.granted = true, .term = want_.lease_time};
+            co_return granted(got);
         }
         if (got.said == verdict::busy)
             co_return busy(got.left, poll_bound, after_the_end);
@@ -99,8 +101,15 @@ void attempts::learn_clock(const attempt& got) {
     got.clock->learn(got.sent_at, got.received_at, got.server_now);
 }
 
+answer attempts::granted(const attempt& got) const {
+    answer said{.granted = true, .term = want_.lease_time, .token = got.token};
+    if (got.token != 0)
+        said.tokens = want_.tokens;
+    return said;
+}
+
 answer attempts::busy(std::optional<duration> left, duration poll_bound, duration after_the_end) {
-    if (!std::exchange(found_busy_, true))
+    if (!std::exchange(found_busy_, true) && is_told_)
         return {}; // nobody listens yet: look again at once
     duration term = jittered(poll_bound, context_.random());
     if (left) // a dead holder releases nothing: never sleep past its end

@@ -22,6 +22,7 @@ struct attempt {
     verdict said{};
     std::optional<duration> left;           ///< of the present hold; nothing: it has no end
     std::chrono::microseconds server_now{}; ///< zero: the server may not tell
+    std::uint64_t token = 0;                ///< granted, of a fenced lock: the first of its tokens
     time_point sent_at{};
     time_point received_at{};
     /// Of the connection by which it came: what is known of the clock at its other end. Null:
@@ -32,8 +33,9 @@ struct attempt {
 /// Thread safety: everything on the client's executor.
 class attempts {
 public:
-    /// A request and its answer take `command_timeout` at most. All must outlive it.
-    attempts(const store_context&, const ask&, duration command_timeout);
+    /// A request and its answer take `command_timeout` at most. `is_told`: whoever waits for such a
+    /// lock listens before the second look. All must outlive it.
+    attempts(const store_context&, const ask&, duration command_timeout, bool is_told = true);
 
     /// Sends one request. If the server comes to it after `deadline`, it says "late".
     using sender = std::function<asio::awaitable<attempt>(time_point deadline)>;
@@ -67,11 +69,13 @@ private:
     limit next_limit(bool first) const;
     asio::awaitable<attempt> request(const sender&, time_point deadline);
     static void learn_clock(const attempt&);
+    answer granted(const attempt&) const;
     answer busy(std::optional<duration> left, duration poll_bound, duration after_the_end);
 
     const store_context& context_;
     const ask& want_;
     const duration command_timeout_;
+    const bool is_told_;
 
     bool looked_ = false;
     bool found_busy_ = false;

@@ -151,7 +151,7 @@ TEST_F(RefusedUndo, IsRepeatedWhenThereIsRoomAgain) {
     EXPECT_EQ(server.held_count(), 1u);
     EXPECT_GE(refusals, 5u);
     allow();
-    run_for(pauses::longest);
+    run_for(pauses::after_silence.longest);
     EXPECT_EQ(server.held_count(), 0u);
     EXPECT_EQ(alice.meddling.places_left, 1);
     EXPECT_TRUE(is_idle(alice));

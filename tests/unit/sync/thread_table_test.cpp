@@ -18,7 +18,7 @@ protected:
     std::shared_ptr<tenure> a_hold(const std::string& name) {
         auto lock =
             std::make_shared<subject>(owner_.program->engine(), name, 30s, detail::lock_setup{});
-        const grant got{owner_id{}, clock.now(), 30s, 0, time_point::min()};
+        const grant got{owner_id{}, clock.now(), 30s, 0, 0, time_point::min()};
         return std::make_shared<wire_hold>(request_for(std::move(lock), 0s, std::nullopt), got);
     }
     void TearDown() override {

@@ -1,5 +1,5 @@
 -- Ends its asker's hold and wakes who waits. Repeating it is harmless.
--- KEYS: name. ARGV: owner, channel, publish command, perhaps another.
+-- KEYS: name. ARGV: owner, channel (empty: none is told), publish command, perhaps another.
 -- Returns {1, receivers (-1: message denied)} | {0, 0} nothing of this owner here. RedissonLock
 -- uses: tell
 
@@ -13,4 +13,4 @@ if ended ~= 1 then
     -- Whatever took the key's place, this owner's hold is gone.
     return string.find(ended.err, 'WRONGTYPE', 1, true) and {0, 0} or ended
 end
-return {1, tell(ARGV[2], '0', ARGV[3], ARGV[4])}
+return {1, ARGV[2] == '' and 0 or tell(ARGV[2], '0', ARGV[3], ARGV[4])}

@@ -1,0 +1,14 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "sync/engine.hpp"
+#include "sync/subject.hpp"
+
+namespace holdfast::front {
+
+/// What this thread has of that lock.
+inline sync::thread_table::entry own_entry(const sync::subject& lock) {
+    return lock.home->threads()->find(lock.name.text, sync::side_of(lock.kind));
+}
+
+} // namespace holdfast::front

@@ -1,0 +1,48 @@
+-- Takes a free lock with fencing tokens of its own; confirms a hold that its asker has already.
+-- KEYS: name, token counter. ARGV: lease ms, owner, deadline in µs of this server's clock (0: none),
+--   how many tokens, 1: they are at least the time in µs.
+-- Returns {1 granted | 0 busy | 2 late, ms left if busy (-1: no end), µs now or 0, first token}.
+--   RedissonFencedLock
+-- uses: deadline
+
+local tokens_end = 2^53 -- beyond it, this server's scripts lose count
+
+local now, late = clock_and_whether_late(ARGV[3])
+if late then
+    return {2, 0, now, 0}
+end
+local dated = ARGV[5] == '1'
+if dated and now == 0 then
+    return redis.pcall('time') -- says which right is missing
+end
+
+local count = tonumber(ARGV[4])
+local left = redis.call('pttl', KEYS[1])
+local mine = left ~= -2 and redis.call('hexists', KEYS[1], ARGV[2]) == 1
+if left ~= -2 and not mine then
+    return {0, left, now, 0}
+end
+
+-- Reserved before the lock is taken: an error in between wastes tokens, and gives none twice.
+local last = tonumber(redis.call('get', KEYS[2]) or not mine and '0')
+if not last or not mine then
+    local first = math.max((last or 0) + 1, dated and now or 0)
+    if first + count >= tokens_end then
+        return redis.error_reply('ERR the fencing tokens of this lock have come to their end')
+    end
+    local more = string.format('%.0f', first + count - 1 - (last or 0))
+    last = redis.call('incrby', KEYS[2], more)
+end
+local first = last - count + 1
+
+if not mine then
+    redis.call('hset', KEYS[1], ARGV[2], '1')
+    local expires = redis.pcall('pexpire', KEYS[1], ARGV[1])
+    if expires ~= 1 then -- nothing rolls a script back, and no lock may stay without an end
+        redis.call('del', KEYS[1])
+        return expires
+    end
+elseif left ~= -1 then -- written even if enough is left: see lock_mutex
+    redis.call('pexpire', KEYS[1], math.max(1, left, tonumber(ARGV[1])))
+end
+return {1, 0, now, first}

@@ -1,0 +1,169 @@
+// SPDX-License-Identifier: Apache-2.0
+// lock_fenced.lua and last_token.lua: a plain lock's script, and its tokens.
+#include "scripts_fixture.hpp"
+
+namespace holdfast {
+namespace {
+
+using support::integers_of;
+using ::testing::AllOf;
+using ::testing::ElementsAre;
+using ::testing::Ge;
+using ::testing::Gt;
+using ::testing::Le;
+
+class FencedScripts : public on_scripts {
+protected:
+    struct wishes {
+        std::int64_t lease = 30'000;
+        std::int64_t deadline = 0;
+        int tokens = 1;
+        bool dated = false;
+    };
+    redis::reply fence(const std::string& owner, wishes how) {
+        return run(redis::scripts::lock_fenced, {name_, tokens_},
+                   {std::to_string(how.lease), owner, std::to_string(how.deadline),
+                    std::to_string(how.tokens), how.dated ? "1" : "0"});
+    }
+    redis::reply fence(const std::string& owner) { return fence(owner, {}); }
+    std::int64_t token_of(const std::string& owner, wishes how) {
+        return integers_of(fence(owner, how)).at(3);
+    }
+    std::int64_t token_of(const std::string& owner) { return token_of(owner, {}); }
+    std::int64_t last() { return run(redis::scripts::last_token, {tokens_}, {}).integer; }
+    std::string counter() { return server().command({"GET", tokens_}).text; }
+
+    std::string tokens_ = "redisson_lock_token:{L}";
+};
+HOLDFAST_ON_EACH_SERVER(FencedScripts);
+
+TEST_P(FencedScripts, AFreeLockIsTakenWithTheFirstToken) {
+    EXPECT_EQ(last(), 0);
+    EXPECT_THAT(integers_of(fence(alice)), ElementsAre(1, 0, Gt(0), 1));
+    EXPECT_EQ(count_of(alice), "1");
+    EXPECT_THAT(time_left(), AllOf(Gt(29'000), Le(30'000)));
+    EXPECT_EQ(counter(), "1");
+    EXPECT_EQ(ask({"PTTL", tokens_}), -1);
+    EXPECT_EQ(last(), 1);
+}
+
+TEST_P(FencedScripts, EachHoldHasAGreaterTokenThanTheLast) {
+    EXPECT_EQ(token_of(alice), 1);
+    release(alice);
+    EXPECT_EQ(token_of(bob), 2);
+    force();
+    EXPECT_EQ(token_of(alice), 3);
+}
+
+TEST_P(FencedScripts, TakingAgainHasTheSameTokenAndExtends) {
+    EXPECT_EQ(token_of(alice), 1);
+    EXPECT_EQ(token_of(alice, {.lease = 60'000}), 1);
+    EXPECT_GT(time_left(), 59'000);
+    EXPECT_EQ(token_of(alice, {.lease = 1'000}), 1);
+    EXPECT_GT(time_left(), 59'000);
+    EXPECT_EQ(counter(), "1");
+    EXPECT_EQ(count_of(alice), "1");
+}
+
+TEST_P(FencedScripts, TakingAgainIsAlwaysWritten) {
+    fence(alice);
+    const std::int64_t before = changes();
+    fence(alice, {.lease = 1'000});
+    EXPECT_GT(changes(), before);
+}
+
+TEST_P(FencedScripts, ABlockOfTokensIsReservedAndTheNextComesBehind) {
+    EXPECT_EQ(token_of(alice, {.tokens = 100}), 1);
+    EXPECT_EQ(token_of(alice, {.tokens = 100}), 1) << "again";
+    EXPECT_EQ(last(), 100);
+    release(alice);
+    EXPECT_EQ(server().command({"INCR", tokens_}).integer, 101) << "as a JVM does";
+    EXPECT_EQ(token_of(bob, {.tokens = 10}), 102);
+}
+
+TEST_P(FencedScripts, BusyTellsWhatIsLeftAndTouchesNothing) {
+    fence(alice);
+    EXPECT_THAT(integers_of(fence(bob, {.lease = 90'000, .tokens = 5})),
+                ElementsAre(0, AllOf(Gt(29'000), Le(30'000)), Gt(0), 0));
+    EXPECT_EQ(counter(), "1");
+    EXPECT_LE(time_left(), 30'000);
+}
+
+TEST_P(FencedScripts, AHoldWithoutAnEndKeepsItBusy) {
+    server().command({"HSET", name_, alice, "1"});
+    EXPECT_THAT(integers_of(fence(bob)), ElementsAre(0, -1, Gt(0), 0));
+    EXPECT_EQ(ask({"EXISTS", tokens_}), 0);
+}
+
+TEST_P(FencedScripts, LateIsRefusedAndReservesNothing) {
+    EXPECT_THAT(integers_of(fence(alice, {.deadline = server_micros() - 1})),
+                ElementsAre(2, 0, Gt(0), 0));
+    EXPECT_FALSE(exists());
+    EXPECT_EQ(ask({"EXISTS", tokens_}), 0);
+}
+
+TEST_P(FencedScripts, AnOwnHoldWhoseCounterIsGoneGetsANewToken) {
+    fence(alice);
+    server().command({"DEL", tokens_});
+    EXPECT_EQ(token_of(alice, {.tokens = 3}), 1);
+    EXPECT_EQ(counter(), "3");
+}
+
+TEST_P(FencedScripts, DatedTokensAreTheTimeAndGoOnByOne) {
+    const std::int64_t before = server_micros();
+    const std::int64_t first = token_of(alice, {.dated = true});
+    EXPECT_THAT(first, AllOf(Ge(before), Le(server_micros())));
+    EXPECT_EQ(std::to_string(first), counter());
+    EXPECT_EQ(server().command({"INCR", tokens_}).integer, first + 1);
+    server().command({"FLUSHALL"});
+    EXPECT_GT(token_of(bob, {.dated = true}), first);
+}
+
+TEST_P(FencedScripts, DatedTokensOfAServerThatIsBehindGoOnByOne) {
+    const std::int64_t ahead = server_micros() + 3'600'000'000;
+    server().command({"SET", tokens_, std::to_string(ahead)});
+    EXPECT_EQ(token_of(alice, {.tokens = 2, .dated = true}), ahead + 1);
+    EXPECT_EQ(counter(), std::to_string(ahead + 2));
+}
+
+TEST_P(FencedScripts, AnEndThatAJvmGaveTheCounterStays) {
+    server().command({"SET", tokens_, "7", "PX", "100000"});
+    EXPECT_EQ(token_of(alice), 8);
+    EXPECT_GT(ask({"PTTL", tokens_}), 90'000);
+}
+
+TEST_P(FencedScripts, ACounterThatIsNoNumberIsRefusedAndNothingIsWritten) {
+    server().command({"SET", tokens_, "seven"});
+    EXPECT_TRUE(is_error(fence(alice), "not an integer"));
+    EXPECT_FALSE(exists());
+    EXPECT_EQ(counter(), "seven");
+    server().command({"DEL", tokens_});
+    server().command({"RPUSH", tokens_, "1"});
+    EXPECT_TRUE(is_error(fence(alice), "WRONGTYPE"));
+    EXPECT_FALSE(exists());
+}
+
+TEST_P(FencedScripts, TokensThatAScriptCannotCountAreRefused) {
+    server().command({"SET", tokens_, "9007199254740985"});
+    EXPECT_EQ(token_of(alice, {.tokens = 5}), 9007199254740986);
+    release(alice);
+    EXPECT_TRUE(is_error(fence(alice, {.tokens = 5}), "come to their end"));
+    EXPECT_FALSE(exists());
+    EXPECT_EQ(counter(), "9007199254740990");
+}
+
+TEST_P(FencedScripts, ANameThatIsNoLockIsRefused) {
+    server().command({"SET", name_, "x"});
+    EXPECT_TRUE(is_error(fence(alice), "WRONGTYPE"));
+    EXPECT_EQ(ask({"EXISTS", tokens_}), 0);
+}
+
+TEST_P(FencedScripts, AReleaseOfNoChannelTellsNobody) {
+    lock(alice, 30'000);
+    EXPECT_THAT(integers_of(run(redis::scripts::release_mutex, {name_}, {alice, "", "PUBLISH"})),
+                ElementsAre(1, 0));
+    EXPECT_FALSE(exists());
+}
+
+} // namespace
+} // namespace holdfast

@@ -1,0 +1,174 @@
+// SPDX-License-Identifier: Apache-2.0
+// Each hold of a fenced lock has a greater token than those before it, whoever had them.
+#include "unit/sync/stage.hpp"
+
+#include <holdfast/fenced_mutex.hpp>
+
+namespace holdfast::sync {
+namespace {
+
+class Fenced : public on_stage {
+protected:
+    /// Released at once, and what its token was.
+    std::uint64_t token_of(lease held) {
+        const std::uint64_t token = held.fencing_token();
+        held.async_unlock(said{}.handler());
+        settle();
+        return token;
+    }
+    std::uint64_t last_token(const fenced_mutex& lock) {
+        said<std::uint64_t> last;
+        lock.async_last_token(last.handler());
+        settle();
+        return last.value();
+    }
+    /// Of one who holds and of those who queue behind him, in their order.
+    std::vector<std::uint64_t> tokens_of_a_queue(fenced_mutex& lock, std::size_t waiters) {
+        std::list<said<lease>> queue;
+        std::vector<std::uint64_t> tokens;
+        lease held = taken(lock);
+        for (std::size_t i = 0; i < waiters; ++i)
+            lock.async_lock(queue.emplace_back().handler());
+        settle();
+        for (said<lease>& each : queue) {
+            tokens.push_back(token_of(std::move(held)));
+            held = each.take();
+        }
+        tokens.push_back(token_of(std::move(held)));
+        return tokens;
+    }
+};
+
+TEST_F(Fenced, TokensGrowByOneFromClientToClient) {
+    actor &alice = enter(), &bob = enter();
+    fenced_mutex hers{alice, "stock"}, his{bob, "stock"};
+    EXPECT_EQ(last_token(hers), 0u);
+    EXPECT_EQ(token_of(taken(hers)), 1u);
+    EXPECT_EQ(token_of(taken(his)), 2u);
+    EXPECT_EQ(token_of(taken(hers)), 3u);
+    EXPECT_EQ(last_token(his), 3u);
+}
+
+TEST_F(Fenced, ALeaseOfAnotherLockHasNone) {
+    actor& alice = enter();
+    mutex plain{alice, "plain"};
+    EXPECT_EQ(token_of(taken(plain)), 0u);
+    EXPECT_EQ(lease{}.fencing_token(), 0u);
+}
+
+TEST_F(Fenced, TokensGrowOverHandOffsWithoutAMessage) {
+    actor &alice = enter(), &bob = enter();
+    fenced_mutex hers{alice, "stock"}, his{bob, "stock"};
+    said<lease> first, second, third;
+    lease held = taken(his);
+    for (said<lease>* each : {&first, &second, &third})
+        hers.async_lock(each->handler());
+    settle();
+    EXPECT_EQ(token_of(std::move(held)), 1u);
+    const std::size_t looks = alice.count(verb::look);
+    EXPECT_EQ(token_of(first.take()), 2u);
+    EXPECT_EQ(token_of(second.take()), 3u);
+    EXPECT_EQ(token_of(third.take()), 4u);
+    EXPECT_LE(alice.count(verb::look), looks + 1u);
+    EXPECT_GT(token_of(taken(his)), 4u) << "what was reserved and not used is skipped";
+}
+
+TEST_F(Fenced, AHoldWithoutATokenLeftIsReleased) {
+    actor& alice = enter({.hand_off = {.times_max = 1, .within = 1s}});
+    fenced_mutex lock{alice, "stock"};
+    EXPECT_EQ(tokens_of_a_queue(lock, 5), (std::vector<std::uint64_t>{1, 2, 3, 4, 5, 6}));
+    EXPECT_EQ(last_token(lock), 6u);
+}
+
+TEST_F(Fenced, DatedTokensGrowAlthoughTheServerForgets) {
+    actor& alice = enter();
+    fenced_mutex lock{alice, "stock", {.numbers = fencing::dated}};
+    const std::uint64_t before = token_of(taken(lock));
+    EXPECT_GE(before, 1'000'000'000'000'000u) << "the server's date in µs";
+    EXPECT_EQ(token_of(taken(lock)), before + 1) << "no time has passed";
+    run_for(1ms);
+    server.restart_empty();
+    EXPECT_EQ(token_of(taken(lock)), before + 1000);
+}
+
+TEST_F(Fenced, CountedTokensBeginAgainWhenTheServerForgets) {
+    actor& alice = enter();
+    fenced_mutex lock{alice, "stock"};
+    token_of(taken(lock));
+    token_of(taken(lock));
+    server.restart_empty();
+    EXPECT_EQ(token_of(taken(lock)), 1u);
+}
+
+TEST_F(Fenced, ALostAnswerHasTheSameTokenWhenItIsAskedForAgain) {
+    actor& alice = enter({}, 100ms);
+    fenced_mutex lock{alice, "stock"};
+    alice.planned.emplace_back(verb::look, fate{.answer_lost = true});
+    said<lease> held;
+    lock.async_lock(held.handler());
+    run_for(1s);
+    ASSERT_TRUE(held.well());
+    EXPECT_EQ(token_of(held.take()), 1u);
+}
+
+TEST_F(Fenced, AForcedLockKeepsItsTokens) {
+    actor &alice = enter(), &bob = enter();
+    fenced_mutex hers{alice, "stock"}, his{bob, "stock"};
+    lease held = taken(hers);
+    said<bool> forced;
+    his.async_force_unlock(forced.handler());
+    settle();
+    EXPECT_TRUE(forced.value());
+    EXPECT_EQ(token_of(taken(his)), 2u);
+    EXPECT_EQ(held.fencing_token(), 1u);
+}
+
+TEST_F(Fenced, ReentryHasTheTokenOfItsHold) {
+    actor& alice = enter();
+    fenced_mutex lock{alice, "stock", {.again = recursion::counted}};
+    const lease outer = taken(lock);
+    said<lease> inner;
+    lock.async_lock(outer, inner.handler());
+    settle();
+    EXPECT_EQ(inner.value().fencing_token(), 1u);
+    EXPECT_EQ(alice.count(verb::look), 1u);
+}
+
+TEST_F(Fenced, ReentryIsRefusedUnlessItIsCounted) {
+    actor& alice = enter();
+    fenced_mutex lock{alice, "stock"};
+    const lease outer = taken(lock);
+    said<lease> inner;
+    lock.async_lock(outer, inner.handler());
+    settle();
+    EXPECT_TRUE(inner.failed(errc::already_held));
+}
+
+TEST_F(Fenced, AFencedAndAPlainLockOfOneNameExcludeEachOther) {
+    actor& alice = enter();
+    fenced_mutex fenced{alice, "stock"};
+    mutex plain{alice, "stock"};
+    said<lease> waiting;
+    const lease held = taken(plain);
+    fenced.async_lock(waiting.handler());
+    run_for(1s);
+    EXPECT_FALSE(waiting.done());
+}
+
+TEST_F(Fenced, AHoldIsNotHandedOnToAPlainLockOfItsName) {
+    actor& alice = enter();
+    fenced_mutex fenced{alice, "stock"};
+    mutex plain{alice, "stock"};
+    lease held = taken(plain);
+    said<lease> waiting;
+    fenced.async_lock(waiting.handler());
+    settle();
+    held.async_unlock(said{}.handler());
+    settle();
+    ASSERT_TRUE(waiting.well());
+    EXPECT_EQ(waiting.value().fencing_token(), 1u);
+    EXPECT_EQ(alice.count(verb::release), 1u);
+}
+
+} // namespace
+} // namespace holdfast::sync
