@@ -32,9 +32,9 @@ asio::awaitable<void> actor::live() {
 asio::awaitable<void> actor::take_each(duration bound) {
     done_ = false;
     for (int name = 0; name < world_.names(); ++name) {
-        mutex m{*home_.program, world::name_of(name)};
+        door m{*home_.program, world::name_of(name), {kind_of(name), {}, {}, plan_.tokens}};
         wanted how{.how = deed::try_lock_for, .patience = bound};
-        auto held = co_await acquire(world_, about(name), home_.of_program, m, how);
+        auto held = co_await acquire(world_, about(name), home_.of_program, m.lock(), how);
         if (!held)
             world_.violated("liveness", name, "all is well again, and the lock cannot be taken");
         else if (co_await release(world_, *held, home_.of_program) != outcome::done)
@@ -49,22 +49,18 @@ asio::awaitable<void> actor::nap(duration d) {
     return world_.sleep(std::min(d, left));
 }
 
-std::shared_ptr<actor::door> actor::build(int name) {
-    auto built = std::make_shared<door>();
+std::shared_ptr<door> actor::build(int name) {
+    door::making how{.kind = kind_of(name), .tokens = plan_.tokens};
     const lease_time own{dice_.between(plan_.how.lease_time / 2, plan_.how.lease_longest)};
-    const bool recursive = dice_.percent(plan_.people.recursive);
-    const bool of_its_own = dice_.percent(plan_.people.own_lease);
-    if (of_its_own)
-        built->lease = own.value;
-    if (recursive && of_its_own)
-        built->nested.emplace(*home_.program, world::name_of(name), own);
-    else if (recursive)
-        built->nested.emplace(*home_.program, world::name_of(name));
-    else if (of_its_own)
-        built->plain.emplace(*home_.program, world::name_of(name), own);
-    else
-        built->plain.emplace(*home_.program, world::name_of(name));
-    return built;
+    if (dice_.percent(plan_.people.recursive))
+        how.again = recursion::counted;
+    if (dice_.percent(plan_.people.own_lease))
+        how.lease = own;
+    return std::make_shared<door>(*home_.program, world::name_of(name), how);
+}
+
+lock_kind actor::kind_of(int name) const {
+    return plan_.kinds.at(static_cast<std::size_t>(name));
 }
 
 wanted actor::draw_wanted() {
@@ -110,7 +106,8 @@ asio::awaitable<void> actor::take_and_hold() {
         world_.after_steps(steps, [built] { built->destroy(); });
     }
     wanted how = draw_wanted();
-    how.usual = built->lease;
+    if (built->own_lease())
+        how.usual = built->own_lease()->value;
     const cancellation plot = draw_cancellation();
     if (further_.percent(plan_.people.blunders))
         co_return co_await blunder_into(built, name, how, plot);
@@ -169,7 +166,7 @@ asio::awaitable<void> actor::use(std::shared_ptr<door> built, grip& held, int ge
             co_await ask(*built, held.what().who, generation);
         if (further_.percent(of.renews) && !held.empty())
             renew_from_now_on(held);
-        if (dice_.percent(of.re_enters) && built->nested && !held.empty())
+        if (dice_.percent(of.re_enters) && built->counts() && !held.empty())
             co_await now_or_beside(re_enter(*built, held, generation));
     }
 }
@@ -264,7 +261,7 @@ asio::awaitable<void> actor::re_enter(door& built, grip& outer, int generation) 
     operation o = deed_on(who.name, deed::share);
     o.generation = generation;
     auto call = std::make_unique<ongoing>(world_, o);
-    auto answer = built.nested->async_lock(outer.what().held, call->token());
+    auto answer = built.lock_again(outer.what().held, call->token());
     return use_inner(std::move(call), who, generation, outer.what().longest, std::move(answer));
 }
 

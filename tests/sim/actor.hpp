@@ -3,11 +3,9 @@
 // users do.
 #pragma once
 
+#include "sim/door.hpp"
 #include "sim/ongoing.hpp"
 #include "sim/plan.hpp"
-
-#include <holdfast/mutex.hpp>
-#include <holdfast/recursive_mutex.hpp>
 
 #include <functional>
 #include <memory>
@@ -28,19 +26,6 @@ public:
     bool done() const { return done_ && aside_ == 0; }
 
 private:
-    /// A lock object, of either kind.
-    struct door {
-        std::optional<mutex> plain{};
-        std::optional<recursive_mutex> nested{};
-        std::optional<duration> lease{}; ///< of its own
-        bool exists() const { return plain || nested; }
-        basic_mutex& lock() { return plain ? static_cast<basic_mutex&>(*plain) : *nested; }
-        void destroy() {
-            plain.reset();
-            nested.reset();
-        }
-    };
-
     asio::awaitable<void> take_and_hold();
     asio::awaitable<void> blunder_into(std::shared_ptr<door>, int name, wanted, cancellation);
     std::function<void()> another_thing_aside();
@@ -69,6 +54,7 @@ private:
     void beside(asio::awaitable<void>);
 
     std::shared_ptr<door> build(int name);
+    lock_kind kind_of(int name) const;
     wanted draw_wanted();
     cancellation draw_cancellation();
     subject about(int name) const { return {home_.number, number_, name}; }

@@ -11,6 +11,7 @@
 #include "sim/checkers/liveness.hpp"
 #include "sim/checkers/loss.hpp"
 #include "sim/checkers/reports.hpp"
+#include "sim/checkers/tokens.hpp"
 
 namespace holdfast::sim {
 
@@ -25,7 +26,8 @@ public:
         , belief_{w}
         , loss_{w}
         , reports_{w}
-        , kept_{w} {}
+        , kept_{w}
+        , tokens_{w} {}
 
     void after_step() { exclusion_.look(); }
 
@@ -43,10 +45,18 @@ public:
         loss_.sent(r);
         left_behind_.sent(from, r, f);
     }
-    void granted(const claim& c) { afterlife_.granted(c); }
+    void granted(const claim& c) {
+        afterlife_.granted(c);
+        tokens_.granted(c);
+    }
+    std::uint64_t greatest_token(int name) const { return tokens_.greatest(name); }
+    void tokens_forgotten() { tokens_.forgotten(); }
     void shared(const claim& c) { afterlife_.shared(c); }
     void released(const claim& c) { afterlife_.released(c); }
-    void completed(const operation& o, outcome how) { endings_.completed(o, how); }
+    void completed(const operation& o, outcome how) {
+        endings_.completed(o, how);
+        tokens_.completed(o);
+    }
     /// The store has told its client that this hold is gone.
     void known_lost(int name, const std::string& owner) { loss_.known(name, owner); }
     void dropped(const operation& o) { endings_.dropped(o); }
@@ -74,6 +84,7 @@ private:
     loss loss_;
     reports reports_;
     kept kept_;
+    tokens tokens_;
 };
 
 } // namespace holdfast::sim

@@ -57,7 +57,8 @@ struct operation {
     subject who;
     duration patience = duration::max();
     time_point started_at{};
-    int generation = 0; ///< of the client it was called on
+    int generation = 0;            ///< of the client it was called on
+    std::uint64_t token_floor = 0; ///< the greatest that was given of its name before it began
     std::optional<time_point> cancelled_at{};
 };
 

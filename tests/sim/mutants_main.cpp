@@ -58,6 +58,10 @@ constexpr std::array faults{
     HOLDFAST_FAULT(contact_forgotten),
     HOLDFAST_FAULT(old_grant_trusted),
     HOLDFAST_FAULT(end_not_reported),
+    HOLDFAST_FAULT(spin_past_deadline),
+    HOLDFAST_FAULT(spin_never_again),
+    HOLDFAST_FAULT(token_not_advanced),
+    HOLDFAST_FAULT(token_block_overrun),
 };
 #undef HOLDFAST_FAULT
 

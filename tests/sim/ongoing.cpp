@@ -14,6 +14,7 @@ ongoing::ongoing(world& w, operation o, cancellation plot)
     , what_{o}
     , id_{[&] {
         o.started_at = w.clock.now();
+        o.token_floor = w.checks().greatest_token(o.who.name);
         return w.books.begin(o);
     }()}
     , signal_{std::make_shared<asio::cancellation_signal>()} {

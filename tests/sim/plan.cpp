@@ -95,6 +95,29 @@ mishaps draw_mishaps(dice& d, const rules& r) {
     return m;
 }
 
+/// Everybody takes a name by locks of the same kind.
+void draw_kinds(dice d, plan& p) {
+    p.kinds.assign(static_cast<std::size_t>(p.names), lock_kind::plain);
+    if (d.percent(60))
+        return;
+    for (lock_kind& kind : p.kinds)
+        kind = d.one_of({lock_kind::fenced, lock_kind::spin, lock_kind::plain});
+    p.tokens = d.one_of({fencing::counted, fencing::dated});
+}
+
+const char* spelled(lock_kind kind) {
+    switch (kind) {
+    case lock_kind::plain:
+        return "plain";
+    case lock_kind::spin:
+        return "spin";
+    case lock_kind::fenced:
+        return "fenced";
+    default:
+        return "of a kind that no simulation has";
+    }
+}
+
 } // namespace
 
 plan draw_plan(std::uint64_t seed) {
@@ -107,6 +130,7 @@ plan draw_plan(std::uint64_t seed) {
     p.actors = d.between(1, 3);
     p.names = d.one_of({1, 1, 2, 3});
     draw_more(dice{~seed}, p); // most seeds keep their meaning then
+    draw_kinds(dice{seed ^ 0x6b696e6473}, p);
     // Busy worlds are short, so that every seed costs about the same.
     const duration deed = p.people.pause + p.people.holds / p.clients + milliseconds{5};
     p.safety_phase = std::clamp<duration>(deed * 40, seconds{4}, seconds{60});
@@ -134,7 +158,10 @@ std::ostream& operator<<(std::ostream& out, const plan& p) {
         << "; its clock's rate " << p.fate.rate << "\nlongest lease " << ms(p.how.lease_longest)
         << ", no room " << p.usual.no_room << ", handlers throw " << p.people.blunders
         << ", forces " << p.people.forces << "; silences " << ms(p.fate.silences) << " (up to "
-        << ms(p.fate.silence_lasts) << " ms), denials " << ms(p.fate.denials) << '\n';
+        << ms(p.fate.silence_lasts) << " ms), denials " << ms(p.fate.denials) << "\nlocks:";
+    for (const lock_kind kind : p.kinds)
+        out << ' ' << spelled(kind);
+    out << (p.tokens == fencing::dated ? ", dated tokens\n" : "\n");
     return out;
 }
 

@@ -7,6 +7,7 @@
 
 #include <cstdint>
 #include <iosfwd>
+#include <vector>
 
 namespace holdfast::sim {
 
@@ -59,6 +60,8 @@ struct plan {
     int clients = 2;
     int actors = 2;
     int names = 1;
+    std::vector<lock_kind> kinds{}; ///< of each name
+    fencing tokens = fencing::counted;
     duration safety_phase{};
 };
 

@@ -204,6 +204,8 @@ void world::restart_empty() {
     log.note({}, "is restarted, and empty");
     faithful_ = false;
     all_in_doubt();
+    tokens_doubted_until_ = clock.now() + how.lease_longest;
+    checks_->tokens_forgotten();
     server.restart_empty();
 }
 

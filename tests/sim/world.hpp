@@ -119,6 +119,8 @@ public:
     const sighting& seen(int name) const { return sightings_[static_cast<std::size_t>(name)]; }
     double rate() const { return rate_; }
     bool exclusion_promised(int name) const;
+    /// The server counts fencing tokens, and nobody has one from before it forgot how far.
+    bool tokens_promised() const { return clock.now() > tokens_doubted_until_; }
     bool server_is_faithful() const { return faithful_; } ///< has forgotten nothing, nor its time
     bool clock_was_stepped() const { return stepped_; }
     bool clock_was_slow() const { return was_slow_; } ///< by more than is promised to be harmless
@@ -145,6 +147,7 @@ private:
     const time_point start_ = clock.now();
     std::vector<sighting> sightings_;
     std::vector<time_point> doubt_until_;
+    time_point tokens_doubted_until_{};
     std::vector<std::pair<std::string, int>> identities_;
     std::vector<delayed> delayed_;
     std::size_t steps_ = 0;
