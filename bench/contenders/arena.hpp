@@ -47,6 +47,7 @@ made raw_pipeline(const arena&);
 // One lock for all threads of the process, and against it a fair lock that knows no server; and a
 // lock entered again by its only holder.
 made holdfast_gate(const arena&);
+made holdfast_fenced_gate(const arena&); // whose holds have tokens
 made bare_hand_off(const arena&);
 made holdfast_reentry(const arena&);
 

@@ -5,10 +5,12 @@
 #include "bench/contenders/one_lock.hpp"
 
 #include <holdfast/client.hpp>
+#include <holdfast/fenced_mutex.hpp>
 
 namespace holdfast::bench {
 namespace {
 
+template <typename Lock>
 class crowd : public contender {
 public:
     explicit crowd(const arena& where)
@@ -26,14 +28,18 @@ public:
 
 private:
     client client_;
-    mutex lock_;
+    Lock lock_;
     const int threads_;
 };
 
 } // namespace
 
 made holdfast_gate(const arena& where) {
-    return std::make_unique<crowd>(where);
+    return std::make_unique<crowd<mutex>>(where);
+}
+
+made holdfast_fenced_gate(const arena& where) {
+    return std::make_unique<crowd<fenced_mutex>>(where);
 }
 
 } // namespace holdfast::bench
