@@ -104,6 +104,8 @@ asio::awaitable<std::optional<grant>> acquire(std::shared_ptr<acquisition> call)
                     fail_late(call->wanted.lease);
                 continue; // the same owner: it is granted anew
             }
+            if (door)
+                home.found_busy(*call);
             next_look = later(home.now(), said.term);
         } catch (const boost::system::system_error& e) {
             next_look = trouble.next_try(e, sent_at);
