@@ -3,6 +3,8 @@
 
 #include "refusal.hpp"
 
+#include <algorithm>
+
 namespace holdfast {
 namespace {
 
@@ -64,6 +66,17 @@ void check(const options& how) {
 duration checked_lease(duration length, const limits& allowed) {
     refuse_if("the lease time",
               objection_to_length(length, {allowed.lease_min, allowed.lease_max}));
+    return length;
+}
+
+duration checked_waiter_patience(duration length, const options& how, const limits& allowed) {
+    constexpr duration longest = std::chrono::hours{1};
+    const duration outage = std::min(how.unavailable_patience.value_or(longest), longest);
+    const duration least = how.poll_bound + outage + 2 * allowed.time_limit;
+    const std::string objection = objection_to_length(length, {least, longest});
+    if (!objection.empty())
+        refuse("fair_options.waiter_patience" + objection +
+               " (the least is poll_bound + unavailable_patience + 2 * command_timeout)");
     return length;
 }
 

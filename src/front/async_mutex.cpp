@@ -82,6 +82,8 @@ void basic_mutex::start_share(shared_subject lock, shared_tenure outer,
         error_code ec;
         if (!outer || outer->home != lock->home || outer->name() != lock->name.text)
             ec = make_error_code(errc::not_owner);
+        else if (lock->again == recursion::refused)
+            ec = make_error_code(errc::already_held);
         else if (!outer->share())
             ec = make_error_code(errc::lease_lost);
         lease inner = ec ? lease{} : lease{std::move(outer)};

@@ -16,8 +16,10 @@ public:
         : link_{std::move(way)}
         , context_{context} {}
 
-    bool offers(lock_kind kind) const noexcept override { return kind == lock_kind::plain; }
-    limits bounds() const noexcept override { return {}; }
+    bool offers(lock_kind kind) const noexcept override {
+        return kind == lock_kind::plain || kind == lock_kind::fair;
+    }
+    limits bounds() const noexcept override { return {.time_limit = link_->command_timeout()}; }
     std::optional<std::string> objection_to(const lock_name&) const override;
 
     std::unique_ptr<place> line_up(ask, alarm& wake) override;

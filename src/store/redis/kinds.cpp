@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "store/redis/kinds.hpp"
 
+#include "store/redis/fair_requests.hpp"
 #include "store/redis/names.hpp"
 #include "store/redis/plain_requests.hpp"
 
@@ -12,11 +13,19 @@ channel_name lock_channel_of(const hold& held) {
 }
 
 constexpr verbs plain{lock_mutex, release_mutex, renew_leases, lock_channel_of};
+constexpr verbs fair{lock_fair, release_fair, renew_leases, fair_channel, linger::none};
 
 } // namespace
 
 const verbs* verbs_of(lock_kind kind) noexcept {
-    return kind == lock_kind::plain ? &plain : nullptr;
+    switch (kind) {
+    case lock_kind::plain:
+        return &plain;
+    case lock_kind::fair:
+        return &fair;
+    default:
+        return nullptr;
+    }
 }
 
 } // namespace holdfast::redis
