@@ -3,6 +3,8 @@
 
 #include "refusal.hpp"
 
+#include <algorithm>
+
 namespace holdfast {
 namespace {
 
@@ -72,6 +74,17 @@ backoff checked_backoff(backoff polls) {
     refuse_if("the option polls.longest", objection_to_length(polls.longest, {least, most}));
     refuse_if("the option polls.first", objection_to_length(polls.first, {least, polls.longest}));
     return polls;
+}
+
+duration checked_waiter_patience(duration length, const options& how, const limits& allowed) {
+    constexpr duration longest = std::chrono::hours{1};
+    const duration outage = std::min(how.unavailable_patience.value_or(longest), longest);
+    const duration least = how.poll_bound + outage + 2 * allowed.time_limit;
+    const std::string objection = objection_to_length(length, {least, longest});
+    if (!objection.empty())
+        refuse("fair_options.waiter_patience" + objection +
+               " (the least is poll_bound + unavailable_patience + 2 * command_timeout)");
+    return length;
 }
 
 std::string checked_name(std::string_view mapped, const lock_store& store) {

@@ -16,6 +16,10 @@ duration checked_lease(duration length, const limits&);
 
 backoff checked_backoff(backoff polls);
 
+/// How long a waiter of a fair lock keeps its place while it cannot be reached: at least as long as
+/// its wait survives that.
+duration checked_waiter_patience(duration length, const options&, const limits&);
+
 /// `mapped`: as the store will see it.
 std::string checked_name(std::string_view mapped, const lock_store&);
 

@@ -6,6 +6,7 @@
 #include <holdfast/credentials.hpp>
 #include <holdfast/diagnosis.hpp>
 #include <holdfast/error.hpp>
+#include <holdfast/fair_mutex.hpp>
 #include <holdfast/fenced_mutex.hpp>
 #include <holdfast/inspection.hpp>
 #include <holdfast/lease.hpp>

@@ -191,6 +191,7 @@ struct limits {
     duration lease_min{1};
     duration lease_max = std::chrono::hours{24 * 3652}; // ten years
     std::size_t name_bytes_max = 64 * 1024;
+    duration time_limit = std::chrono::seconds{3}; ///< every call of a lock_store ends within it
 };
 
 /// Every call ends within the store's own time limit. It returns an answer, or it throws

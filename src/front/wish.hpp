@@ -26,6 +26,8 @@ inline std::shared_ptr<sync::subject> make_subject(const std::shared_ptr<sync::e
         how.name_mapper ? how.name_mapper(name.text) : how.prefix + name.text;
     if (!store.offers(wanted.kind))
         refuse("the store of this client keeps no locks of that kind");
+    if (wanted.kind == lock_kind::fair)
+        checked_waiter_patience(wanted.outlasts, how, store.bounds());
     const duration length = wanted.lease ? wanted.lease->value : how.lease_time;
     return std::make_shared<sync::subject>(home, checked_name(mapped, store),
                                            checked_lease(length, store.bounds()), wanted);

@@ -37,7 +37,11 @@ struct channel_name {
 /// How long a caller waits for a subscription to be confirmed before it polls without.
 inline constexpr duration confirmation_patience = std::chrono::seconds{1};
 
-/// One listener of one channel. Destroying it stops the ringing; the subscription lingers.
+/// What becomes of a subscription when nobody listens any more: it is kept a while for the next
+/// one, or ended at once, because the channel is nobody else's or others count who listens.
+enum class linger { usual, none };
+
+/// One listener of one channel. Destroying it stops the ringing.
 class hearing {
 public:
     virtual ~hearing() = default;
@@ -81,12 +85,15 @@ public:
 
     /// Rings `wake` for each message on the channel, and once when a subscription was confirmed
     /// again after the connection was lost. Messages are hints: their content is not looked at.
-    virtual std::unique_ptr<hearing> hear(channel_name, alarm& wake) = 0;
+    virtual std::unique_ptr<hearing> hear(channel_name, alarm& wake, linger = linger::usual) = 0;
 
     /// Whether the server counts us among those who hear that channel.
     virtual bool hears(const channel_name&) const = 0;
 
     virtual duration command_timeout() const noexcept = 0;
+
+    /// How long a JVM's place in the queue of a fair lock lasts: its `fairLockWaitTimeout`.
+    virtual duration fair_wait() const noexcept { return std::chrono::minutes{5}; }
 
     /// Which server the last connection for requests led to, as far as it told: its run_id, empty
     /// if that was denied. It forgets what was before its start, and before the moment at which

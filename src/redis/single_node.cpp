@@ -55,13 +55,14 @@ public:
         lanes_->distrust(said);
     }
 
-    std::unique_ptr<hearing> hear(channel_name name, alarm& wake) override {
-        return ear_->hear(std::move(name), wake);
+    std::unique_ptr<hearing> hear(channel_name name, alarm& wake, linger how) override {
+        return ear_->hear(std::move(name), wake, how);
     }
 
     bool hears(const channel_name& name) const override { return ear_->hears(name); }
 
     duration command_timeout() const noexcept override { return context_->how.command_timeout; }
+    duration fair_wait() const noexcept override { return context_->how.fair_wait; }
     server_identity identity() const override { return mouths_->identity(); }
 
     void close() noexcept override {

@@ -118,6 +118,8 @@ asio::awaitable<std::optional<grant>> acquire(std::shared_ptr<acquisition> call)
                     fail_late(call->wanted.lease);
                 continue; // the same owner: it is granted anew
             }
+            if (door)
+                home.found_busy(*call);
             look_at = next_look(home, said, polls);
         } catch (const boost::system::system_error& e) {
             look_at = trouble.next_try(e, sent_at);

@@ -77,7 +77,8 @@ void acquisition::cancel() {
 
 namespace {
 
-/// The only one of its client that asks the store for that name, until the scope is left.
+/// The only one of its client that asks the store for that name, or one of those that wait there,
+/// until the scope is left.
 class turn {
 public:
     explicit turn(const acquisition& call, gate& here)
@@ -85,7 +86,7 @@ public:
         , here_{here} {}
     turn(const turn&) = delete;
     ~turn() {
-        here_.end_negotiation();
+        here_.ends(call_);
         call_.home->next_turn(key_of(call_), here_);
     }
 
@@ -123,6 +124,8 @@ asio::awaitable<void> negotiate(std::shared_ptr<acquisition> call) {
             co_return;
         auto held = std::make_shared<wire_hold>(call->wanted, *got);
         held->others_listen = home->queues().others_listen(key_of(held->what));
+        if (here.holder() && here.holder()->believed())
+            here.holder()->doubt(); // the store gave the lock to another: its answer decides
         here.take(held);
         home->renewals().watch(held);
         if (home->renewals().doubts() != doubts && !planted(mutant::old_grant_trusted))

@@ -58,6 +58,9 @@ public:
     void begin() { beginning_ = true; }
     void begun() { beginning_ = false; }
     bool finished() const { return finished_; }
+    /// The store has answered it, and it was not granted: it waits there, or asks again.
+    bool waits_there() const { return waits_there_; }
+    bool begins_to_wait_there() { return !std::exchange(waits_there_, true); } ///< false: it did
     bool is_under_way() const { return under_way_.is_linked(); }
     void end() { under_way_.unlink(); }
 
@@ -99,6 +102,7 @@ private:
     std::optional<agenda::iterator> give_up_entry_;
     std::unique_ptr<alarm> wake_; // while it runs
     bool finished_ = false;
+    bool waits_there_ = false;
     bool beginning_ = false;
 };
 

@@ -88,6 +88,7 @@ public:
     bool take_up(acquisition&);
     void acquisition_over(acquisition&);
     void next_turn(gate_key, gate&); ///< lets in who queues there first, if the gate admits it
+    void found_busy(acquisition&);   ///< the store did not grant it: who is next may ask, too
 
     void hold_lost(std::shared_ptr<wire_hold>, event_cause); // its own: forget() drops one
     void released(const wire_hold&, bool others_listen);     ///< the store says so

@@ -32,4 +32,10 @@ constexpr family family_of(lock_kind kind) {
     return family::exclusive; // no other kind is offered by any store
 }
 
+/// Whether the store keeps the waiters of such a lock in order. Then each of them has a place
+/// there, and a hold is never passed on without asking it.
+constexpr bool queues_in_store(family which) {
+    return which == family::fair;
+}
+
 } // namespace holdfast::sync

@@ -2,10 +2,12 @@
 // Where the waiters of one client for one name and one family of locks queue. It owns wire holds,
 // not threads: one hold of this client at a time, and only one call at a time talks to the store.
 //
-//     queued ──admitted──▶ negotiates ──granted──▶ holds
-//        └──── handed on by a holder of this client ────▲
+//     queued ──admitted──▶ asks ──busy──▶ waits there ──granted──▶ holds
+//        └──── handed on by a holder of this client ───────────────▲
 //
-// Who is admitted when: turns.cpp asks, and `admits` is the whole answer.
+// Who is admitted when: turns.cpp asks, and `admits` is the whole answer. Where the store keeps the
+// waiters in order, each is let go there as soon as the one before it has its place: then the order
+// of sending is the order of arrival, and any number wait there.
 //
 // A deferred release opens it early if it was sent on a lane; the next request may still overtake
 // it on another connection, and its answer then says nothing (acquire.cpp).
@@ -16,6 +18,7 @@
 #include <cstddef>
 #include <memory>
 #include <utility>
+#include <vector>
 
 namespace holdfast::sync {
 
@@ -24,7 +27,9 @@ class gate {
 public:
     const std::shared_ptr<wire_hold>& holder() const { return holder_; }
     std::size_t waiting() const { return queue_.size(); }
-    bool unused() const { return !holder_ && !negotiating_ && queue_.empty() && !sent_off_; }
+    bool unused() const {
+        return !holder_ && asking_ + waiting_there_ == 0 && queue_.empty() && !sent_off_;
+    }
 
     /// Whether that call may go to the store now: the first in the queue, or one that just comes.
     bool admits(const acquisition&) const;
@@ -39,8 +44,10 @@ public:
     /// Who waits first; null if nobody does.
     acquisition* first() { return queue_.empty() ? nullptr : &queue_.front(); }
 
-    void begin_negotiation() { negotiating_ = true; }
-    void end_negotiation() { negotiating_ = false; }
+    // Whoever is admitted asks; then it may wait at the store; then it has ended.
+    void begins_to_ask() { ++asking_; }
+    void waits_there() { --asking_, ++waiting_there_; }
+    void ends(const acquisition& call) { --(call.waits_there() ? waiting_there_ : asking_); }
     void take(std::shared_ptr<wire_hold> held) { holder_ = std::move(held); }
     void let_go();
 
@@ -49,29 +56,35 @@ public:
     bool awaits_acknowledgement() const { return sent_off_ != nullptr; }
     /// Somebody knows what became of that release. False: it was not the last one sent from here.
     bool acknowledged(const wire_hold&);
-    /// Rings then, for whoever negotiates.
+    /// Rings then, for one who negotiates.
     class acknowledgement_bell {
     public:
         acknowledgement_bell(gate& at, alarm& wake)
-            : at_{at} {
-            at_.bell_ = &wake;
+            : at_{at}
+            , wake_{wake} {
+            at_.bells_.push_back(&wake);
         }
         acknowledgement_bell(const acknowledgement_bell&) = delete;
-        ~acknowledgement_bell() { at_.bell_ = nullptr; }
+        ~acknowledgement_bell() { std::erase(at_.bells_, &wake_); }
 
     private:
         gate& at_;
+        alarm& wake_;
     };
 
     /// It had been handed around here while other clients listened: they are let try first.
     bool owes_courtesy = false;
 
 private:
+    bool is_on_its_way_out() const;
+    void ring() const;
+
     acquisition::queue queue_;
     std::shared_ptr<wire_hold> holder_;
     const wire_hold* sent_off_ = nullptr; // only compared: its release keeps it alive
-    alarm* bell_ = nullptr;
-    bool negotiating_ = false;
+    std::vector<alarm*> bells_;
+    std::size_t asking_ = 0;
+    std::size_t waiting_there_ = 0;
 };
 
 } // namespace holdfast::sync

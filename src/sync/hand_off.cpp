@@ -2,6 +2,7 @@
 #include "sync/hand_off.hpp"
 
 #include "sync/engine.hpp"
+#include "sync/family.hpp"
 
 namespace holdfast::sync {
 namespace {
@@ -48,6 +49,8 @@ bool suits(const wire_hold& held, const request& wanted) {
 
 bool hand_on(const std::shared_ptr<wire_hold>& held) {
     engine& home = *held->home;
+    if (queues_in_store(family_of(held->what.kind)))
+        return false; // who is next, the store knows
     gate* const here = home.queues().find(key_of(held->what));
     acquisition* const next = here && !home.closing() ? here->first() : nullptr;
     if (!next || !within_budget(*held) || !in_good_state(*held) || !suits(*held, next->wanted))

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Who of this client may go to the store: asked when a call comes, when one ends, and when a hold
-// ends. The answer is the gate's.
+// Who of this client may go to the store: asked when a call comes, when one is found busy or ends,
+// and when a hold ends. The answer is the gate's.
 #include "sync/engine.hpp"
 
 #include <boost/asio/post.hpp>
@@ -10,7 +10,7 @@ namespace holdfast::sync {
 void engine::admit(const std::shared_ptr<acquisition>& call, const asio::any_io_executor& where) {
     gate& here = gates_.of(key_of(*call));
     if (here.admits(*call)) {
-        here.begin_negotiation();
+        here.begins_to_ask();
         spawn(negotiate(call), where);
     } else if (here.is_about_to_be_left()) {
         admit_later(call);
@@ -40,11 +40,20 @@ void engine::next_turn(gate_key key, gate& here) {
     if (stopped_ || !first || !here.admits(*first))
         return;
     patience_.forget(*first);
-    here.begin_negotiation();
+    here.begins_to_ask();
     auto begin = [self = shared_from_this(), call = first->step_out()] {
         self->spawn(negotiate(call));
     };
     asio::post(executor(), std::move(begin));
+}
+
+void engine::found_busy(acquisition& call) {
+    if (!call.begins_to_wait_there())
+        return;
+    const gate_key key = key_of(call);
+    gate& here = *gates_.find(key); // it is there as long as the call
+    here.waits_there();
+    next_turn(key, here);
 }
 
 void engine::released(const wire_hold& held, bool others_listen) {

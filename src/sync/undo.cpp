@@ -55,11 +55,11 @@ struct abandoned {
         : home{call.home}
         , wake{call.take_wake()}
         , spot{std::move(s)}
-        , lease{call.wanted.lease} {}
+        , kept{std::max(call.wanted.lease, call.wanted.of->outlasts)} {}
     std::shared_ptr<engine> home;
     std::unique_ptr<alarm> wake;
     std::unique_ptr<place> spot;
-    duration lease;
+    duration kept; ///< by the store, of a hold or of a place, if nobody leaves it
 };
 
 // A request that was never answered may be carried out until `settled_at`: so what was left or
@@ -71,7 +71,7 @@ asio::awaitable<void> clean_up(abandoned it) {
     place& spot = *it.spot;
     const bool uncertain = spot.uncertain();
     const time_point settled_at = std::max(spot.settled_at(), home.now());
-    const time_point gone_at = gone_after(settled_at, it.lease);
+    const time_point gone_at = gone_after(settled_at, it.kept);
     co_await leave_until(home, busy, spot, gone_at);
     if (!uncertain || planted(mutant::no_second_release))
         co_return;

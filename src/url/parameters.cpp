@@ -51,6 +51,7 @@ public:
             return;
         add_length("connect_timeout", server->connect_timeout);
         add_length("command_timeout", server->command_timeout);
+        add_length("fair_wait", server->fair_wait);
         add("database", [this, server](const std::string& text) {
             server->database = read_database(all_, text);
         });

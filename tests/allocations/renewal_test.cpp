@@ -97,7 +97,9 @@ public:
         co_return std::move(answer_);
     }
     void distrust(const redis::reply&) noexcept override {}
-    std::unique_ptr<redis::hearing> hear(redis::channel_name, alarm&) override { return nullptr; }
+    std::unique_ptr<redis::hearing> hear(redis::channel_name, alarm&, redis::linger) override {
+        return nullptr;
+    }
     bool hears(const redis::channel_name&) const override { return false; }
     duration command_timeout() const noexcept override { return 1s; }
     void close() noexcept override {}

@@ -101,7 +101,8 @@ private:
     time_point since_;
 };
 
-std::unique_ptr<redis::hearing> scripted_node::hear(redis::channel_name channel, alarm& wake) {
+std::unique_ptr<redis::hearing> scripted_node::hear(redis::channel_name channel, alarm& wake,
+                                                    redis::linger) {
     return std::make_unique<listener>(*this, std::move(channel.text), wake);
 }
 

@@ -44,7 +44,7 @@ public:
                                        std::span<const redis::argument>,
                                        redis::call_wishes) override;
     void distrust(const redis::reply&) noexcept override { ++distrusted; }
-    std::unique_ptr<redis::hearing> hear(redis::channel_name, alarm& wake) override;
+    std::unique_ptr<redis::hearing> hear(redis::channel_name, alarm& wake, redis::linger) override;
     bool hears(const redis::channel_name&) const override { return false; }
     duration command_timeout() const noexcept override { return duration{3'000}; }
     server_identity identity() const override { return who; }

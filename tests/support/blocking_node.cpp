@@ -58,7 +58,8 @@ private:
     std::multimap<std::string, alarm*>::iterator entry_;
 };
 
-std::unique_ptr<redis::hearing> blocking_node::hear(redis::channel_name channel, alarm& wake) {
+std::unique_ptr<redis::hearing> blocking_node::hear(redis::channel_name channel, alarm& wake,
+                                                    redis::linger) {
     return std::make_unique<one_listener>(*this, std::move(channel.text), wake);
 }
 

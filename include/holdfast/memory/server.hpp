@@ -72,6 +72,10 @@ public:
     void occupy(const lock_name&, duration lease); ///< a foreign owner takes it, held or not
     bool vacate(const lock_name&);                 ///< the foreign owner releases: wakes waiters
 
+    /// A JVM asks for a fair lock: true, it has it, for `lease`; false, it stands in the queue, and
+    /// looks again only when the test calls this again.
+    bool queue_stranger(const lock_name&, duration lease);
+
     std::optional<holding> inspect(const lock_name&) const;
     std::size_t held_count() const;     ///< locks now held
     std::size_t listener_count() const; ///< places that would be woken

@@ -46,6 +46,10 @@ struct options {
     /// How long a subscription is kept after its last waiter. 0 ms to 1 day.
     duration subscription_linger = std::chrono::seconds{5};
 
+    /// The `fairLockWaitTimeout` of the JVMs that wait for the same fair locks: so long one of them
+    /// is waited for that has died in their queue. 1 ms to 1 day.
+    duration fair_wait = std::chrono::minutes{5};
+
     /// How many connections there may be beside the shared one. Each is for one blocking call at a
     /// time: the calling thread itself writes and reads there. They are made when they are needed,
     /// and closed after ten seconds without use. More calls at a time use the shared connection.

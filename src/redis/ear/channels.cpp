@@ -22,15 +22,15 @@ void channels::add(listener& who, std::string name) {
     want(where, true);
 }
 
-void channels::remove(listener& who, time_point until) {
+void channels::remove(listener& who, std::optional<time_point> until) {
     channel& where = *std::exchange(who.where, nullptr);
     where.listeners.erase(where.listeners.iterator_to(who));
     if (!where.listeners.empty())
         return;
-    if (where.refused || !connected_)
+    if (where.refused || !connected_ || !until)
         want(where, false);
     else
-        schedule(where, until);
+        schedule(where, *until);
     forget_if_idle(where);
 }
 

@@ -53,8 +53,8 @@ class channels {
 public:
     /// Listens from now on. Until the subscription is confirmed it may hear nothing.
     void add(listener&, std::string name);
-    /// The subscription is kept until `until`, for the next one who listens.
-    void remove(listener&, time_point until);
+    /// The subscription is kept until `until`, for the next one who listens; without, it ends now.
+    void remove(listener&, std::optional<time_point> until);
 
     bool any_wanted() const { return wanted_ > 0; }
     static bool confirmed(const channel&);

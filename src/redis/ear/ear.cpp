@@ -11,12 +11,13 @@ namespace holdfast::redis {
 
 class ear::listening final : public hearing {
 public:
-    listening(std::shared_ptr<ear> home, std::string name, alarm& wake)
+    listening(std::shared_ptr<ear> home, std::string name, alarm& wake, linger afterwards)
         : home_{std::move(home)}
+        , afterwards_{afterwards}
         , self_{wake} {
         home_->channels_.add(self_, std::move(name));
     }
-    ~listening() override { home_->leave(self_); }
+    ~listening() override { home_->leave(self_, afterwards_); }
 
     asio::awaitable<bool> confirmed(time_point limit) override {
         return home_->confirmed(self_, limit);
@@ -24,6 +25,7 @@ public:
 
 private:
     const std::shared_ptr<ear> home_;
+    const linger afterwards_;
     listener self_;
 };
 
@@ -32,15 +34,18 @@ ear::ear(std::shared_ptr<node_context> context)
     , link_{*context_, purpose::listening, *this}
     , lookout_{*context_, *this} {}
 
-std::unique_ptr<hearing> ear::hear(channel_name name, alarm& wake) {
-    auto heard = std::make_unique<listening>(shared_from_this(), std::move(name.text), wake);
+std::unique_ptr<hearing> ear::hear(channel_name name, alarm& wake, linger afterwards) {
+    auto heard =
+        std::make_unique<listening>(shared_from_this(), std::move(name.text), wake, afterwards);
     link_.talk();
     return heard;
 }
 
-void ear::leave(listener& who) {
-    if (closed_) {
-        channels_.remove(who, time_point{}); // the clock may be gone
+void ear::leave(listener& who, linger afterwards) {
+    if (closed_ || afterwards == linger::none) { // and if closed, the clock may be gone
+        channels_.remove(who, std::nullopt);
+        if (link_.connected())
+            link_.talk();
         return;
     }
     const time_point until = net::later(now(), context_->how.subscription_linger);

@@ -17,7 +17,7 @@ public:
     explicit ear(std::shared_ptr<node_context>);
 
     /// As node::hear. What it returns may outlive everything but the clock.
-    std::unique_ptr<hearing> hear(channel_name, alarm& wake);
+    std::unique_ptr<hearing> hear(channel_name, alarm& wake, linger = linger::usual);
 
     /// Whether the subscription is confirmed.
     bool hears(const channel_name& name) const { return channels_.heard(name.text); }
@@ -41,7 +41,7 @@ private:
     std::shared_ptr<void> keep_alive() override { return shared_from_this(); }
 
     asio::awaitable<bool> confirmed(listener&, time_point limit);
-    void leave(listener&);
+    void leave(listener&, linger);
     time_point now() const { return context_->home.time.now(); }
     time_point idle_until() const;
 

@@ -21,6 +21,8 @@ struct verdict_on_look {
     verdict said{};
     std::optional<duration> left{}; ///< of the hold that keeps it busy; nothing: it has no end
     std::uint64_t token = 0;        ///< granted, of a fenced lock: the first of its tokens
+    bool queued = false;            ///< busy, and the owner has a place in a queue now
+    bool joined_now = false;        ///< which is new
 };
 
 /// The locks of a server that one owner has and nobody queues for there. A lock whose lease is over

@@ -17,7 +17,7 @@ public:
         , context_{context} {}
 
     bool offers(lock_kind kind) const noexcept override { return server::state::keeps(kind); }
-    limits bounds() const noexcept override { return {}; }
+    limits bounds() const noexcept override { return {.time_limit = link_->command_timeout()}; }
     std::optional<std::string> objection_to(const lock_name&) const override;
 
     std::unique_ptr<place> line_up(ask, alarm& wake) override;

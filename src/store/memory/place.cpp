@@ -39,6 +39,8 @@ asio::awaitable<remote::attempt> lock_place::request(time_point deadline) {
     outcome.said = got.said.said;
     outcome.left = got.said.left;
     outcome.token = got.said.token;
+    outcome.queued = got.said.queued;
+    outcome.joined_now = got.said.joined_now;
     outcome.server_now = got.server_now;
     outcome.sent_at = got.sent_at;
     outcome.received_at = got.received_at;
@@ -51,12 +53,12 @@ void lock_place::listen() {
         if (!link_->loses_wake_up())
             wake_.ring();
     };
-    ear_ = std::make_unique<ear>(link_->far_end(), want_.name, context_.executor, heard);
+    ear_ = std::make_unique<ear>(link_->far_end(), channel_of(want_), context_.executor, heard);
 }
 
 asio::awaitable<void> lock_place::leave() {
     ear_.reset();
-    if (!attempts_.may_hold())
+    if (!attempts_.must_leave())
         co_return;
     const hold who = want_;
     const memory::request asked{verb::release, who.name.text, {&who, 1}};
@@ -64,7 +66,7 @@ asio::awaitable<void> lock_place::leave() {
         return server.release(who);
     };
     co_await link_->call(asked, std::move(execute));
-    attempts_.released();
+    attempts_.left();
 }
 
 } // namespace holdfast::memory

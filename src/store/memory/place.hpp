@@ -9,8 +9,8 @@
 
 namespace holdfast::memory {
 
-/// One owner waiting for one lock. The server keeps no queue, so a place is only what this client
-/// remembers: whether it listens, and how its attempts went.
+/// One owner waiting for one lock of any kind: what this client remembers of it, which is whether
+/// it listens, and how its attempts went.
 class lock_place final : public place {
 public:
     /// `context` and `wake` must outlive it.
@@ -19,7 +19,7 @@ public:
     asio::awaitable<answer> look() override;
     asio::awaitable<void> leave() override;
 
-    bool must_leave() const noexcept override { return attempts_.may_hold(); }
+    bool must_leave() const noexcept override { return attempts_.must_leave(); }
     bool uncertain() const noexcept override { return attempts_.uncertain(); }
     time_point settled_at() const noexcept override { return attempts_.settled_at(); }
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "runtime/real_clock.hpp"
+#include "store/memory/fair_table.hpp"
 #include "store/memory/memory_store.hpp"
 
 #include <holdfast/memory/server.hpp>
@@ -46,6 +47,10 @@ void server::occupy(const lock_name& name, duration lease) {
 }
 bool server::vacate(const lock_name& name) {
     return state_->vacate(name);
+}
+
+bool server::queue_stranger(const lock_name& name, duration lease) {
+    return state_->stranger_takes_or_queues(name, "foreign", fair_table::jvm_wait, lease);
 }
 
 std::optional<holding> server::inspect(const lock_name& name) const {

@@ -24,7 +24,14 @@ bool server::state::comes_late(std::optional<microseconds> deadline) const {
 
 verdict_on_look server::state::look(const ask& want, std::optional<microseconds> deadline) {
     const guard lock_it{mutex_};
-    return comes_late(deadline) ? verdict_on_look{.said = verdict::late} : locks_.look(want);
+    if (comes_late(deadline))
+        return {.said = verdict::late};
+    if (want.kind != lock_kind::fair)
+        return locks_.look(want);
+    fair_table::owners told;
+    const verdict_on_look answer = fair_.look(want, told);
+    tell(want.name, told);
+    return answer;
 }
 
 std::vector<bool> server::state::renew(const std::vector<hold>& holds, duration lease_time) {
@@ -37,6 +44,12 @@ std::vector<bool> server::state::renew(const std::vector<hold>& holds, duration 
 
 release_answer server::state::release(const hold& what) {
     const guard lock_it{mutex_};
+    if (what.kind == lock_kind::fair) {
+        fair_table::owners told;
+        const bool was_held = fair_.release(what, told);
+        tell(what.name, told);
+        return {.was_ours = was_held, .others_listen = !told.empty()};
+    }
     if (!locks_.release(what))
         return {};
     if (what.kind == lock_kind::spin)
@@ -101,8 +114,10 @@ forced_verdict server::state::force(const lock_name& name, const std::string& on
     forced what{.owners = held->owners};
     const bool is_meant = only_from.empty() || held->owners.front() == only_from;
     what.was_locked = is_meant && locks_.erase(name);
-    if (what.was_locked)
+    if (what.was_locked) {
         tell(name);
+        tell(name, fair_.next(name));
+    }
     return {.what = std::move(what)};
 }
 
@@ -115,6 +130,11 @@ void server::state::tell(const lock_name& name) const {
     const auto [first, last] = ears_.equal_range(name.text);
     for (auto each = first; each != last; ++each)
         each->second->tell();
+}
+
+void server::state::tell(const lock_name& name, const fair_table::owners& whom) const {
+    for (const std::string& owner : whom)
+        tell(channel_of(name, owner));
 }
 
 void server::state::add(ear& listener) {
@@ -141,6 +161,7 @@ void server::state::set_clock_rate(double rate) {
 void server::state::forget_all() {
     const guard lock_it{mutex_};
     locks_.clear();
+    fair_.clear();
 }
 
 bool server::state::forget(const lock_name& name) {
@@ -159,7 +180,25 @@ bool server::state::vacate(const lock_name& name) {
     if (!held || held->owners.front() != foreign_owner || !locks_.erase(name))
         return false;
     tell(name);
+    tell(name, fair_.next(name)); // as a JVM does that held it as a fair lock
     return true;
+}
+
+bool server::state::stranger_takes_or_queues(const lock_name& name, const std::string& owner,
+                                             duration wait, duration lease) {
+    const guard lock_it{mutex_};
+    return fair_.stranger_takes_or_queues(name, owner, wait, lease);
+}
+
+void server::state::stranger_leaves(const lock_name& name, const std::string& owner,
+                                    duration wait) {
+    const guard lock_it{mutex_};
+    fair_.stranger_leaves(name, owner, wait);
+}
+
+std::vector<std::string> server::state::waiting(const lock_name& name) const {
+    const guard lock_it{mutex_};
+    return fair_.waiting(name);
 }
 
 std::size_t server::state::held_count() const {
@@ -175,6 +214,11 @@ std::size_t server::state::listener_count() const {
 void server::state::ignore_deadlines() {
     const guard lock_it{mutex_};
     deadlines_ignored_ = true;
+}
+
+void server::state::set(fair_faults wrong) {
+    const guard lock_it{mutex_};
+    fair_.set(wrong);
 }
 
 } // namespace holdfast::memory

@@ -4,6 +4,7 @@
 #pragma once
 
 #include "store/memory/exclusive_table.hpp"
+#include "store/memory/fair_table.hpp"
 #include "store/memory/server_clock.hpp"
 
 #include <holdfast/memory/server.hpp>
@@ -29,7 +30,8 @@ public:
     explicit state(std::function<time_point()> clients_clock);
 
     static bool keeps(lock_kind kind) noexcept {
-        return kind == lock_kind::plain || kind == lock_kind::spin || kind == lock_kind::fenced;
+        return kind == lock_kind::plain || kind == lock_kind::spin || kind == lock_kind::fenced ||
+               kind == lock_kind::fair;
     }
 
     // The verbs.
@@ -62,7 +64,14 @@ public:
     std::size_t held_count() const;
     std::size_t listener_count() const;
 
+    // A JVM in the queue of a fair lock, by Redisson's arithmetic.
+    bool stranger_takes_or_queues(const lock_name&, const std::string& owner, duration wait,
+                                  duration lease);
+    void stranger_leaves(const lock_name&, const std::string& owner, duration wait);
+    std::vector<std::string> waiting(const lock_name&) const;
+
     void ignore_deadlines();
+    void set(fair_faults);
 
 private:
     using guard = std::lock_guard<std::mutex>;
@@ -71,13 +80,24 @@ private:
     bool comes_late(std::optional<microseconds> deadline) const;
     std::optional<lock_state> state_of(const lock_name&) const;
     void tell(const lock_name&) const;
+    void tell(const lock_name&, const fair_table::owners&) const;
 
     mutable std::mutex mutex_;
     server_clock clock_;
     exclusive_table locks_{clock_};
+    fair_table fair_{clock_, locks_};
     std::multimap<std::string, ear*> ears_;
     bool deadlines_ignored_ = false;
 };
+
+/// Where an owner that waits for a lock is told: a fair lock tells one waiter, others all.
+inline lock_name channel_of(const lock_name& name, const std::string& owner) {
+    return name.text + '\0' + owner;
+}
+inline lock_name channel_of(const hold& waits) {
+    return waits.kind == lock_kind::fair ? channel_of(waits.name, to_string(waits.owner))
+                                         : waits.name;
+}
 
 /// For the simulator, which must find it: the server grants what comes too late.
 inline void ignore_deadlines(const server& s) {

@@ -86,8 +86,8 @@ asio::awaitable<attempt> lock_inspector::force(const lock_name& name, const std:
                                                server_deadline deadline, forced& outcome) {
     const std::string of_plain = lock_channel(name).text;
     const std::string of_shared = with_prefix("redisson_rwlock", name);
-    const std::string queue = with_prefix("redisson_lock_queue", name);
-    const std::string deadlines = with_prefix("redisson_lock_timeout", name);
+    const std::string queue = fair_queue(name);
+    const std::string deadlines = fair_deadlines(name);
     const std::string_view keys[] = {name.text};
     const argument arguments[] = {
         deadline, std::string_view{only_from}, publish_command, of_plain, of_shared, queue,

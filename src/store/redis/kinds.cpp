@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "store/redis/kinds.hpp"
 
+#include "store/redis/fair_requests.hpp"
 #include "store/redis/fenced_requests.hpp"
 #include "store/redis/names.hpp"
 #include "store/redis/plain_requests.hpp"
@@ -15,6 +16,7 @@ channel_name lock_channel_of(const hold& held) {
 constexpr verbs plain{lock_mutex, release_mutex, renew_leases, lock_channel_of};
 constexpr verbs spin{lock_mutex, release_untold, renew_leases, nullptr};
 constexpr verbs fenced{lock_fenced, release_mutex, renew_leases, lock_channel_of};
+constexpr verbs fair{lock_fair, release_fair, renew_leases, fair_channel, linger::none};
 
 } // namespace
 
@@ -26,6 +28,8 @@ const verbs* verbs_of(lock_kind kind) noexcept {
         return &spin;
     case lock_kind::fenced:
         return &fenced;
+    case lock_kind::fair:
+        return &fair;
     default:
         return nullptr;
     }

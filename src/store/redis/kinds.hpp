@@ -36,6 +36,7 @@ struct verbs {
 
     /// Where whoever waits for such a hold is told of releases. Null: nowhere, and waiters poll.
     channel_name (*told_on)(const hold&);
+    linger afterwards = linger::usual;
 };
 
 /// Null: this store keeps no such locks.

@@ -46,6 +46,18 @@ std::string token_key(const lock_name& name) {
     return with_prefix("redisson_lock_token", name);
 }
 
+std::string fair_queue(const lock_name& name) {
+    return with_prefix("redisson_lock_queue", name);
+}
+
+std::string fair_deadlines(const lock_name& name) {
+    return with_prefix("redisson_lock_timeout", name);
+}
+
+channel_name fair_channel(const hold& waits) {
+    return channel_name{lock_channel(waits.name).text + ':' + to_string(waits.owner)};
+}
+
 std::optional<std::string> objection_to_name(const lock_name& name, std::size_t bytes_max) {
     if (name.text.empty())
         return "the name is empty";

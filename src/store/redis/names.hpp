@@ -24,6 +24,12 @@ channel_name lock_channel(const lock_name& name);
 /// Where the last fencing token of `name` is.
 std::string token_key(const lock_name& name);
 
+// Of a fair lock: who waits, the next one first; until when (ms of the server's clock) each of them
+// counts; and where one of them is told.
+std::string fair_queue(const lock_name&);
+std::string fair_deadlines(const lock_name&);
+channel_name fair_channel(const hold&);
+
 /// Why no Redis could carry `name` in every topology, in words for its user; or nothing.
 std::optional<std::string> objection_to_name(const lock_name& name, std::size_t bytes_max);
 

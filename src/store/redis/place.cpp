@@ -50,7 +50,7 @@ asio::awaitable<void> lock_place::listen() {
     const time_point now = context_.time.now();
     time_point patient_until = now;
     if (!ear_) {
-        ear_ = server_.hear(how_.told_on(want_), wake_);
+        ear_ = server_.hear(how_.told_on(want_), wake_, how_.afterwards);
         patient_until = std::min(now + confirmation_patience, std::max(now, want_.give_up_at));
     }
     listening_ = co_await ear_->confirmed(patient_until);
@@ -58,10 +58,10 @@ asio::awaitable<void> lock_place::listen() {
 
 asio::awaitable<void> lock_place::leave() {
     ear_.reset();
-    if (!attempts_.may_hold())
+    if (!attempts_.must_leave())
         co_return;
     denials_.note(want_, co_await how_.release(server_, want_));
-    attempts_.released();
+    attempts_.left();
 }
 
 } // namespace holdfast::redis

@@ -24,7 +24,7 @@ public:
     asio::awaitable<answer> look() override;
     asio::awaitable<void> leave() override;
 
-    bool must_leave() const noexcept override { return attempts_.may_hold(); }
+    bool must_leave() const noexcept override { return attempts_.must_leave(); }
     bool uncertain() const noexcept override { return attempts_.uncertain(); }
     time_point settled_at() const noexcept override { return attempts_.settled_at(); }
 

@@ -22,7 +22,7 @@ public:
         , heart_{heart} {}
 
     bool offers(lock_kind kind) const noexcept override { return verbs_of(kind) != nullptr; }
-    limits bounds() const noexcept override { return {}; }
+    limits bounds() const noexcept override { return {.time_limit = server_.command_timeout()}; }
     std::optional<std::string> objection_to(const lock_name& name) const override;
 
     std::unique_ptr<place> line_up(ask want, alarm& wake) override;

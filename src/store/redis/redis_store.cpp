@@ -77,6 +77,7 @@ void check(const options& how) {
     check_time(how.backoff_max, "backoff_max");
     require(how.backoff_min <= how.backoff_max, "backoff_min is longer than backoff_max");
     check_time(how.subscription_linger, "subscription_linger", duration::zero());
+    check_time(how.fair_wait, "fair_wait");
     require(how.lanes_max <= lanes_most, "lanes_max is more than 1000");
     require(how.polling >= how.polling.zero() && how.polling <= polling_longest,
             "polling is " + std::to_string(how.polling.count()) +

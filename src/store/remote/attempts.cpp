@@ -42,6 +42,8 @@ asio::awaitable<answer> attempts::look(sender send, duration poll_bound, duratio
             co_return answer{}; // even a server that tells no time must not grant this one
 
         const attempt got = co_await request(send, until.at);
+        if (got.said != verdict::late)
+            queued_ = got.queued;
         if (got.said == verdict::granted) {
             granted_ = true;
             co_return granted(got);

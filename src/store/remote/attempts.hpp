@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// How one owner asks for one lock, at a server that keeps no queue and may answer late or never:
+// How one owner asks for one lock, at a server that may answer late or never:
 // again and again, each time to be granted by a deadline, and it is remembered which requests may
 // still be carried out.
 #pragma once
@@ -21,6 +21,8 @@ enum class verdict { busy = 0, granted = 1, late = 2 };
 struct attempt {
     verdict said{};
     std::optional<duration> left;           ///< of the present hold; nothing: it has no end
+    bool queued = false;                    ///< busy: the owner now has a place in a queue there
+    bool joined_now = false;                ///< that place is new: it had none before
     std::chrono::microseconds server_now{}; ///< zero: the server may not tell
     std::uint64_t token = 0;                ///< granted, of a fenced lock: the first of its tokens
     time_point sent_at{};
@@ -51,9 +53,9 @@ public:
     bool uncertain() const noexcept { return unanswered_until_ != none; }
     time_point settled_at() const noexcept { return settled_at_; }
 
-    /// Whether there may be something to release.
-    bool may_hold() const noexcept { return granted_ || uncertain(); }
-    void released() noexcept { granted_ = false; }
+    /// Whether there may be something to release, or a place in a queue to leave.
+    bool must_leave() const noexcept { return granted_ || queued_ || uncertain(); }
+    void left() noexcept { granted_ = queued_ = false; }
 
 private:
     /// So many connections in a row may have misjudged the server's clock: each learns by itself.
@@ -80,6 +82,7 @@ private:
     bool looked_ = false;
     bool found_busy_ = false;
     bool granted_ = false;
+    bool queued_ = false;
 
     time_point settled_at_ = none;       // latest deadline of a request that was sent
     time_point unanswered_until_ = none; // the same of those without an answer

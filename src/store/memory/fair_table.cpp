@@ -1,0 +1,174 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "store/memory/fair_table.hpp"
+
+#include <algorithm>
+#include <utility>
+
+namespace holdfast::memory {
+
+verdict_on_look fair_table::look(const ask& want, owners& told) {
+    const std::string me = to_string(want.owner);
+    const std::optional<holding> held = locks_.inspect(want.name);
+    if (held && held->owners.front() == me)
+        return locks_.look(want);
+    queue& waiting = queues_[want.name.text];
+    const std::size_t first = first_in(waiting, me);
+    const bool nobody = first == waiting.size();
+    const bool my_turn = nobody || waiting[first].owner == me || wrong_.free_to_any;
+    verdict_on_look answer;
+    if (!held && my_turn) {
+        answer = locks_.look(want);
+        std::erase_if(waiting, [&me](const waiter& each) { return each.owner == me; });
+        let_go(waiting, first, {});
+        if (!nobody && !waiting.empty())
+            begin_turn(waiting.front(), true);
+    } else {
+        if (want.waits)
+            take_place(waiting, want, first, answer);
+        let_go(waiting, first, me);
+        answer.said = verdict::busy;
+        answer.left = held ? held->remaining : std::nullopt;
+        if (!held) {
+            const waiter& next = waiting.front();
+            answer.left = std::max<duration>(
+                duration{1}, std::chrono::floor<duration>(next.until - clock_.now()));
+            if (first > 0)
+                told.push_back(next.owner);
+        }
+    }
+    forget_if_empty(want.name);
+    return answer;
+}
+
+bool fair_table::release(const hold& what, owners& told) {
+    const std::string me = to_string(what.owner);
+    const bool was_held = locks_.release(what);
+    const auto found = queues_.find(what.name.text);
+    if (found == queues_.end())
+        return was_held;
+    queue& waiting = found->second;
+    const bool was_first = waiting.front().owner == me;
+    std::erase_if(waiting, [&me](const waiter& each) { return each.owner == me; });
+    if (!waiting.empty())
+        begin_turn(waiting.front(), was_first);
+    if (is_free(what.name) && (was_held || was_first))
+        told = next(what.name);
+    forget_if_empty(what.name);
+    return was_held;
+}
+
+fair_table::owners fair_table::next(const lock_name& name) const {
+    owners all;
+    const auto found = queues_.find(name.text);
+    if (found == queues_.end())
+        return all;
+    for (const waiter& each : found->second) {
+        all.push_back(each.owner);
+        if (each.until > clock_.now())
+            break;
+    }
+    return all;
+}
+
+fair_table::owners fair_table::waiting(const lock_name& name) const {
+    owners all;
+    const auto found = queues_.find(name.text);
+    if (found != queues_.end())
+        for (const waiter& each : found->second)
+            all.push_back(each.owner);
+    return all;
+}
+
+/// The first that counts, or is `me`. One look takes away one JVM at most, and none whose turn had
+/// not begun.
+std::size_t fair_table::first_in(const queue& waiting, const std::string& me) const {
+    std::size_t i = 0;
+    while (i < waiting.size() && waiting[i].owner != me && waiting[i].until <= clock_.now() &&
+           (i == 0 || waiting[i].is_ours))
+        ++i;
+    return i;
+}
+
+/// The first `count` go; who is behind them begins its turn, but for `me`, who has just looked.
+void fair_table::let_go(queue& waiting, std::size_t count, const std::string& me) const {
+    waiting.erase(waiting.begin(), waiting.begin() + static_cast<std::ptrdiff_t>(count));
+    if (!waiting.empty() && waiting.front().owner != me)
+        begin_turn(waiting.front(), count > 0);
+}
+
+void fair_table::take_place(queue& waiting, const ask& want, std::size_t first,
+                            verdict_on_look& answer) const {
+    const std::string me = to_string(want.owner);
+    answer.queued = true;
+    auto mine = find(waiting, me);
+    if (mine == waiting.end()) {
+        answer.joined_now = true;
+        waiting.push_back({me, {}, want.outlasts, true});
+        mine = waiting.end() - 1;
+    } else if (wrong_.never_refresh) {
+        return;
+    }
+    const auto jvms = std::count_if(waiting.begin() + static_cast<std::ptrdiff_t>(first), mine,
+                                    [](const waiter& each) { return !each.is_ours; });
+    mine->lasts = want.outlasts;
+    // Never what it was before: a JVM that gives up takes from it no more than its own wait, and
+    // one that is taken away nothing.
+    mine->until = clock_.now() + want.outlasts + jvms * jvm_wait;
+}
+
+/// A JVM gets its whole wait when its turn begins; of ours no more than a look gives it is left,
+/// which had more while JVMs were before it.
+void fair_table::begin_turn(waiter& next, bool is_new) const {
+    if (next.is_ours)
+        next.until = std::min<microseconds>(next.until, clock_.now() + next.lasts);
+    else if (is_new)
+        next.until = std::max<microseconds>(next.until, clock_.now() + jvm_wait);
+}
+
+bool fair_table::stranger_takes_or_queues(const lock_name& name, const std::string& owner,
+                                          duration wait, duration lease) {
+    queue& waiting = queues_[name.text];
+    while (!waiting.empty() && waiting.front().until <= clock_.now())
+        waiting.pop_front();
+    const bool takes = is_free(name) && (waiting.empty() || waiting.front().owner == owner);
+    if (takes) {
+        if (!waiting.empty())
+            waiting.pop_front();
+        for (waiter& each : waiting)
+            each.until -= wait;
+        locks_.occupy(name, owner, lease);
+    } else if (find(waiting, owner) == waiting.end()) {
+        const std::optional<holding> held = locks_.inspect(name);
+        const microseconds after =
+            waiting.empty()
+                ? clock_.now() + (held ? held->remaining.value_or(duration{}) : duration{})
+                : waiting.back().until;
+        waiting.push_back({owner, after + wait, wait, false});
+    }
+    forget_if_empty(name);
+    return takes;
+}
+
+void fair_table::stranger_leaves(const lock_name& name, const std::string& owner, duration wait) {
+    queue& waiting = queues_[name.text];
+    const auto mine = find(waiting, owner);
+    if (mine != waiting.end()) {
+        for (auto behind = mine + 1; behind != waiting.end(); ++behind)
+            behind->until -= wait;
+        waiting.erase(mine);
+    }
+    forget_if_empty(name);
+}
+
+fair_table::queue::iterator fair_table::find(queue& waiting, const std::string& owner) {
+    return std::find_if(waiting.begin(), waiting.end(),
+                        [&owner](const waiter& each) { return each.owner == owner; });
+}
+
+void fair_table::forget_if_empty(const lock_name& name) {
+    const auto found = queues_.find(name.text);
+    if (found != queues_.end() && found->second.empty())
+        queues_.erase(found);
+}
+
+} // namespace holdfast::memory

@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "store/memory/exclusive_table.hpp"
+#include "store/memory/server_clock.hpp"
+
+#include <holdfast/store.hpp>
+
+#include <cstddef>
+#include <deque>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace holdfast::memory {
+
+/// What is done wrong, for the simulator to find.
+struct fair_faults {
+    bool free_to_any = false;   ///< a free lock is given to whoever asks
+    bool never_refresh = false; ///< a place lasts from its beginning, however often its owner looks
+};
+
+/// The queues of the fair locks of a server, as lock_fair.lua and release_fair.lua keep them; the
+/// holds are in the table of locks. A place of ours lasts a while from its owner's last look. One
+/// of a JVM, which looks only when it is woken, lasts from when its turn begins.
+/// Thread safety: none; the server's mutex is around it.
+class fair_table {
+public:
+    using owners = std::vector<std::string>;
+
+    /// Both must outlive it.
+    fair_table(const server_clock& clock, exclusive_table& locks)
+        : clock_{clock}
+        , locks_{locks} {}
+
+    /// As `exclusive_table::look`, if it is the asker's turn. Adds to `told` who is to be woken.
+    verdict_on_look look(const ask&, owners& told);
+
+    /// Ends a hold, or a wait. False: it did not hold the lock.
+    bool release(const hold&, owners& told);
+
+    /// Who is told when the lock is taken away from its holder.
+    owners next(const lock_name&) const;
+    owners waiting(const lock_name&) const; ///< the first of them first
+
+    // A JVM, by Redisson's arithmetic.
+    bool stranger_takes_or_queues(const lock_name&, const std::string& owner, duration wait,
+                                  duration lease); ///< true: it has it
+    void stranger_leaves(const lock_name&, const std::string& owner, duration wait);
+
+    void clear() { queues_.clear(); }
+    void set(fair_faults wrong) { wrong_ = wrong; }
+
+    static constexpr duration jvm_wait = std::chrono::minutes{5}; ///< fairLockWaitTimeout
+
+private:
+    struct waiter {
+        std::string owner;
+        microseconds until;
+        duration lasts; ///< from its last look; of a JVM: its wait
+        bool is_ours;
+    };
+    using queue = std::deque<waiter>;
+
+    bool is_free(const lock_name& name) const { return !locks_.inspect(name); }
+    std::size_t first_in(const queue&, const std::string& me) const;
+    void let_go(queue&, std::size_t count, const std::string& me) const;
+    void take_place(queue&, const ask&, std::size_t first, verdict_on_look&) const;
+    void begin_turn(waiter&, bool is_new) const;
+    static queue::iterator find(queue&, const std::string& owner);
+    void forget_if_empty(const lock_name&);
+
+    const server_clock& clock_;
+    exclusive_table& locks_;
+    std::map<std::string, queue> queues_;
+    fair_faults wrong_;
+};
+
+} // namespace holdfast::memory

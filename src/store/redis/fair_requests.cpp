@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "store/redis/fair_requests.hpp"
+
+#include "store/redis/names.hpp"
+#include "store/redis/replies.hpp"
+#include "store/redis/scripts.hpp"
+
+#include <string>
+#include <string_view>
+
+namespace holdfast::redis {
+namespace {
+
+attempt fair_attempt_in(const ask& want, const reply& answer) {
+    const auto [said, left, server_now, is_new] = integers<4>(answer);
+    attempt outcome;
+    outcome.said = static_cast<verdict>(integer_up_to(2, answer.items[0]));
+    if (said == 0 && left >= 0)
+        outcome.left = duration{left};
+    outcome.queued = said == 0 && want.waits;
+    outcome.joined_now = integer_up_to(1, answer.items[3]) == 1;
+    outcome.server_now = std::chrono::microseconds{server_now};
+    outcome.sent_at = answer.sent_at;
+    outcome.received_at = answer.received_at;
+    outcome.clock = answer.clock;
+    return outcome;
+}
+
+released fair_released_in(const reply& answer) {
+    const auto [was_ours, receivers] = integers<2>(answer);
+    return {integer_up_to(1, answer.items[0]) == 1, receivers < 0, receivers};
+}
+
+} // namespace
+
+asio::awaitable<attempt> lock_fair(node& server, const ask& want, server_deadline deadline) {
+    const std::string owner = to_string(want.owner);
+    const std::string queue = fair_queue(want.name), deadlines = fair_deadlines(want.name);
+    const channel_name channel = lock_channel(want.name);
+    const std::string_view keys[] = {want.name.text, queue, deadlines};
+    const argument arguments[] = {want.lease_time.count(),
+                                  owner,
+                                  deadline,
+                                  channel.text,
+                                  publish_command,
+                                  std::int64_t{want.waits},
+                                  want.outlasts.count(),
+                                  server.fair_wait().count()};
+    const reply answer = co_await server.call(scripts::lock_fair, keys, arguments);
+    const auto read = [&want](const reply& all) { return fair_attempt_in(want, all); };
+    co_return checked(server, answer, read);
+}
+
+asio::awaitable<released> release_fair(node& server, const hold& held) {
+    const std::string owner = to_string(held.owner);
+    const std::string queue = fair_queue(held.name), deadlines = fair_deadlines(held.name);
+    const channel_name channel = lock_channel(held.name);
+    const std::string_view keys[] = {held.name.text, queue, deadlines};
+    const argument arguments[] = {owner, channel.text, publish_command, server.fair_wait().count()};
+    const call_wishes room{.reserved = true};
+    const reply answer = co_await server.call(scripts::release_fair, keys, arguments, room);
+    co_return checked(server, answer, fair_released_in);
+}
+
+} // namespace holdfast::redis

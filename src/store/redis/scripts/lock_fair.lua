@@ -1,0 +1,91 @@
+-- Takes a free fair lock if it is its asker's turn; confirms, and never shortens, a hold that its
+-- asker has already; else gives it a place behind all who wait, or confirms the place.
+-- KEYS: name, queue, deadlines. ARGV: lease ms, owner, deadline in µs of this server's clock (0: none),
+--   channel, publish command, 1 it waits | 0 one look, for how many ms its place outlives a look, and
+--   a JVM's, perhaps another publish command.
+-- Returns {1 granted | 0 busy | 2 late, ms left if busy (-1: no end), µs now, 1 the place is new}.
+--   RedissonFairLock
+-- uses: deadline tell turns
+
+local clock, late = clock_and_whether_late(ARGV[3])
+if clock == 0 then
+    return redis.call('time') -- without it there is no order: the refusal says what is missing
+end
+if late then
+    return {2, 0, clock, 0}
+end
+
+local left = redis.call('pttl', KEYS[1])
+if left ~= -2 and redis.call('hexists', KEYS[1], ARGV[2]) == 1 then
+    if left ~= -1 then -- as in lock_mutex
+        redis.call('pexpire', KEYS[1], math.max(1, left, tonumber(ARGV[1])))
+    end
+    return {1, 0, clock, 0}
+end
+
+-- All is read before anything is written, what is new is written first, and what may empty a key
+-- last: half of this must never be done.
+local me, now, jvm_lasts = ARGV[2], math.floor(clock / 1000), tonumber(ARGV[8])
+local queue = redis.call('lrange', KEYS[2], 0, -1)
+local first = first_in(queue, me, now)
+local head = queue[first]
+
+local function set_time(owner, time)
+    redis.call('zadd', KEYS[3], string.format('%.17g', time), owner)
+end
+
+-- The first `count` go; who is behind them begins its turn.
+local function let_go(count)
+    local next = queue[count + 1]
+    local time, is_wrong
+    if next and next ~= me then
+        time, is_wrong = turn_of(next, count > 0, now, jvm_lasts)
+        if is_wrong then
+            set_time(next, time)
+        end
+    end
+    for i = 1, count do
+        redis.call('lpop', KEYS[2])
+    end
+    if count > 0 then
+        redis.call('zrem', KEYS[3], unpack(queue, 1, count))
+    end
+    return time
+end
+
+if left == -2 and (not head or head == me) then
+    redis.call('hset', KEYS[1], me, '1')
+    local expires = redis.pcall('pexpire', KEYS[1], ARGV[1])
+    if expires ~= 1 then -- nothing rolls a script back, and no lock may stay without an end
+        redis.call('del', KEYS[1])
+        return expires
+    end
+    let_go(head and first or #queue)
+    return {1, 0, clock, 0}
+end
+
+local is_new = 0
+if ARGV[6] == '1' then
+    local jvms, place = 0, first
+    while queue[place] and queue[place] ~= me do
+        jvms = jvms + (is_ours(queue[place]) and 0 or 1)
+        place = place + 1
+    end
+    -- Never what it was before: a JVM that gives up takes from it no more than its own wait, and
+    -- one that is taken away nothing.
+    local lasts = tonumber(ARGV[7])
+    set_time(me, score_for(lasts, now + lasts + jvms * jvm_lasts))
+    if not queue[place] then
+        is_new = 1
+        redis.call('rpush', KEYS[2], me)
+        table.insert(queue, me)
+    end
+end
+local time = let_go(first - 1)
+if left == -2 then -- free, and another's turn
+    left = math.max(1, math.floor(time - now))
+    if first > 1 then
+        tell(ARGV[4] .. ':' .. head, '0', ARGV[5], ARGV[9])
+    end
+end
+return {0, left, clock, is_new}

@@ -1,0 +1,44 @@
+-- Whose turn it is at a fair lock. KEYS[2] is the list of owners that wait, KEYS[3] says until when
+-- (ms) each counts. A JVM is given its whole wait when its turn begins. A place of ours is short and
+-- written anew by each look; what its score has behind the point says how short (in 2 s / 2048):
+-- JVMs only add to scores whole numbers and take them away.
+
+local function is_ours(owner)
+    return string.sub(owner, 15, 18) == '8fd5'
+end
+
+local function score_for(lasts, from_now_on)
+    return from_now_on + math.ceil(lasts / 2000) / 2048
+end
+
+local function time_of(owner)
+    return tonumber(redis.call('zscore', KEYS[3], owner) or 0)
+end
+
+-- The first in `queue` that counts, or is `me`; those before it have gone. One script takes away one
+-- JVM at most, and none whose turn had not begun.
+local function first_in(queue, me, now)
+    local once_max = 1000
+    for i, owner in ipairs(queue) do
+        local time = time_of(owner)
+        if owner == me or time > now or i > once_max or i > 1 and time > 0 and not is_ours(owner) then
+            return i, owner
+        end
+    end
+    return #queue + 1
+end
+
+-- Until when `owner` counts that is first: a JVM gets its whole wait if it was not first before; of
+-- ours no more than a look gives it is left, which had more while JVMs were before it.
+local function turn_of(owner, is_new, now, jvm_lasts)
+    local time = time_of(owner)
+    local rightly = time
+    if is_ours(owner) then
+        local lasts = (time % 1) * 2048 * 2000
+        rightly = lasts > 0 and math.min(time, score_for(lasts, now + lasts)) or time
+    elseif is_new then
+        rightly = math.max(time, now + jvm_lasts)
+    end
+    return rightly, rightly ~= time
+end
+

@@ -1,0 +1,65 @@
+-- Ends its asker's hold of a fair lock, or its wait for it, and wakes who is next. Repeating it is
+-- harmless.
+-- KEYS: name, queue, deadlines. ARGV: owner, channel, publish command, for how many ms a JVM's place
+--   lasts, perhaps another publish command.
+-- Returns {1 it was held | 0 not, receivers of other clients (-1: message denied)}. RedissonFairLock
+-- uses: deadline tell turns
+
+local told_max = 100
+local me, jvm_lasts = ARGV[1], tonumber(ARGV[4])
+local clock = clock_and_whether_late(0) -- 0 if that is denied: then nobody's time is over
+local now = math.floor(clock / 1000)
+
+-- All is read before anything is written. In pcalls: whatever is wrong with the queue must not keep
+-- the lock.
+local owners = redis.pcall('hlen', KEYS[1])
+local listed = redis.pcall('lrange', KEYS[2], 0, -1)
+local is_well = not listed.err and type(redis.pcall('zscore', KEYS[3], me)) ~= 'table'
+local queue = {}
+for _, owner in ipairs(is_well and listed or {}) do
+    if owner ~= me then
+        table.insert(queue, owner)
+    end
+end
+local waited = is_well and #queue < #listed
+local head = queue[1]
+local head_is_new = head ~= listed[1]
+local time, is_wrong
+if head and clock > 0 then
+    time, is_wrong = turn_of(head, head_is_new, now, jvm_lasts)
+end
+
+-- Whose time is over is told, too: its clock decides. The first whose is not will take them away.
+local told = {}
+for i = 1, math.min(#queue, told_max) do
+    table.insert(told, queue[i])
+    if (i == 1 and time or time_of(queue[i])) > now then
+        break
+    end
+end
+
+local ended = redis.pcall('hdel', KEYS[1], me)
+if type(ended) == 'table' then
+    if not string.find(ended.err, 'WRONGTYPE', 1, true) then
+        return ended
+    end
+    ended = 0 -- whatever took the key's place, this owner's hold is gone
+end
+if is_wrong then
+    redis.pcall('zadd', KEYS[3], string.format('%.17g', time), head)
+end
+if waited then
+    redis.call('lrem', KEYS[2], 0, me)
+    redis.call('zrem', KEYS[3], me)
+end
+
+local others, denied = 0, false
+if owners == ended and (ended == 1 or head_is_new) then
+    for _, owner in ipairs(told) do
+        local receivers = tell(ARGV[2] .. ':' .. owner, '0', ARGV[3], ARGV[5])
+        local is_of_this_client = string.sub(owner, 1, 37) == string.sub(me, 1, 37)
+        denied = denied or receivers < 0
+        others = others + (is_of_this_client and 0 or receivers)
+    end
+end
+return {ended, denied and -1 or others}
