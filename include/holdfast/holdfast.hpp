@@ -15,6 +15,7 @@
 #include <holdfast/recursive_mutex.hpp>
 #include <holdfast/redis/options.hpp>
 #include <holdfast/secret.hpp>
+#include <holdfast/shared_mutex.hpp>
 #include <holdfast/store.hpp>
 #include <holdfast/time.hpp>
 #include <holdfast/tls.hpp>

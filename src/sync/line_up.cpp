@@ -12,12 +12,14 @@ std::unique_ptr<place> line_up(acquisition& call, owner_id owner) {
     const subject& lock = *call.wanted.of;
     if (!call.wanted.takes)
         return std::make_unique<seen_free>(*call.home, lock.name, call.wake());
-    ask want{lock.name, owner, lock.kind};
+    holdfast::ask want{lock.name, owner, lock.kind};
     want.lease_time = call.wanted.lease;
     want.give_up_at = call.wanted.give_up_at;
     want.waits = call.wanted.patient;
     want.outlasts = lock.outlasts;
     want.numbers = lock.numbers;
+    if (call.wanted.under)
+        want.under = call.wanted.under->what.owner.number;
     return call.home->locks().line_up(std::move(want), call.wake());
 }
 

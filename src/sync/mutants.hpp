@@ -35,6 +35,14 @@ enum class mutant {
     contact_forgotten,    // a contact that is wanted while another is in flight is forgotten
     old_grant_trusted,    // a grant that may be older than a new connection is not asked for
     end_not_reported,     // an observer never hears that a hold was released
+    // Of shared_mutex:
+    reader_joins_past_writer,    // a reader shares a hold although a writer waits before it
+    reader_joins_beside_writer,  // a reader shares a hold on top of which this client writes
+    write_handed_on_beside_read, // a write hold is handed on while this client reads under it
+    number_of_under_reused,      // an upgrade has the owner number of its read hold
+    upgrade_beside_readers,      // planted in the memory server: an upgrade disregards readers
+    downgrade_in_silence,        // likewise: a write hold's end over a read hold is told nobody
+    writers_mark_kept,           // a writer that gives up leaves its mark
 };
 
 #ifdef HOLDFAST_MUTANTS

@@ -19,6 +19,7 @@ using remote::verdict;
 struct verdict_on_look {
     verdict said{};
     std::optional<duration> left{}; ///< of the hold that keeps it busy; nothing: it has no end
+    bool wrong_type = false;        ///< a lock of another kind is kept under that name
 };
 
 /// The locks of a server that one owner has and nobody queues for there. A lock whose lease is over

@@ -19,7 +19,7 @@ public:
     asio::awaitable<answer> look() override;
     asio::awaitable<void> leave() override;
 
-    bool must_leave() const noexcept override { return attempts_.may_hold(); }
+    bool must_leave() const noexcept override { return attempts_.may_hold() || marked_; }
     bool uncertain() const noexcept override { return attempts_.uncertain(); }
     time_point settled_at() const noexcept override { return attempts_.settled_at(); }
 
@@ -33,6 +33,8 @@ private:
     alarm& wake_;
     remote::attempts attempts_;
     std::unique_ptr<ear> ear_;
+    duration round_trip_{};
+    bool marked_ = false; ///< it may have left a mark that it waits
 };
 
 } // namespace holdfast::memory

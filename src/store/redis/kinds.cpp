@@ -3,6 +3,7 @@
 
 #include "store/redis/names.hpp"
 #include "store/redis/plain_requests.hpp"
+#include "store/redis/shared_requests.hpp"
 
 namespace holdfast::redis {
 namespace {
@@ -11,12 +12,27 @@ channel_name lock_channel_of(const hold& held) {
     return lock_channel(held.name);
 }
 
+channel_name shared_channel_of(const hold& held) {
+    return shared_channel(held.name);
+}
+
 constexpr verbs plain{lock_mutex, release_mutex, renew_leases, lock_channel_of};
+constexpr verbs of_readers{lock_read, release_read, renew_reads, shared_channel_of};
+constexpr verbs of_writers{lock_write, release_write, renew_leases, shared_channel_of, true};
 
 } // namespace
 
 const verbs* verbs_of(lock_kind kind) noexcept {
-    return kind == lock_kind::plain ? &plain : nullptr;
+    switch (kind) {
+    case lock_kind::plain:
+        return &plain;
+    case lock_kind::read:
+        return &of_readers;
+    case lock_kind::write:
+        return &of_writers;
+    default:
+        return nullptr;
+    }
 }
 
 } // namespace holdfast::redis

@@ -36,6 +36,9 @@ struct verbs {
 
     /// Where whoever waits for such a hold is told of releases.
     channel_name (*told_on)(const hold&);
+
+    /// Whether who finds it busy, and waits, leaves something there that must be taken away.
+    bool leaves_traces = false;
 };
 
 /// Null: this store keeps no such locks.

@@ -21,6 +21,13 @@ inline constexpr std::string_view publish_command = "PUBLISH";
 /// Where releases of `name` are told.
 channel_name lock_channel(const lock_name& name);
 
+/// What belongs to a read-write lock: where its releases are told, where writers that wait are
+/// marked (no JVM looks there), what all its readers' timers begin with, and one owner's.
+channel_name shared_channel(const lock_name& name);
+std::string writers_key(const lock_name& name);
+std::string timer_prefix(const lock_name& name);
+std::string timer_key(const lock_name& name, std::string_view owner);
+
 /// Why no Redis could carry `name` in every topology, in words for its user; or nothing.
 std::optional<std::string> objection_to_name(const lock_name& name, std::size_t bytes_max);
 

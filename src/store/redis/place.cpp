@@ -2,6 +2,8 @@
 // How one client waits for one lock: ask; listen, ask again; sleep; ask.
 #include "store/redis/place.hpp"
 
+#include "store/remote/mark.hpp"
+
 #include <algorithm>
 #include <utility>
 
@@ -34,11 +36,22 @@ asio::awaitable<answer> lock_place::look() {
     const duration bound =
         listening_ ? context_.poll_bound : std::min(context_.poll_bound, unheard_poll_bound);
     remote::attempts::sender send = [this](time_point deadline) { return request(deadline); };
-    co_return co_await attempts_.look(std::move(send), bound, expiry_rounding);
+    const bool upgrades = want_.kind == lock_kind::write && want_.under != 0;
+    const answer said = co_await attempts_.look(
+        std::move(send), upgrades ? std::min(bound, remote::upgrade_poll_bound) : bound,
+        expiry_rounding);
+    queued_ = how_.leaves_traces && want_.waits && !said.granted;
+    co_return said;
 }
 
 asio::awaitable<attempt> lock_place::request(time_point deadline) {
+    if (want_.kind == lock_kind::write) {
+        const remote::mark_terms terms = remote::terms_of_mark(context_.poll_bound, round_trip_);
+        want_.outlasts = terms.lasts;
+        want_.head_start = terms.head_start;
+    }
     const attempt got = co_await how_.take(server_, want_, server_deadline{deadline});
+    round_trip_ = got.received_at - got.sent_at;
     denials_.note(want_, got);
     if (heart_ && got.said == verdict::granted)
         heart_->beat(want_.lease_time, got.received_at);
@@ -58,10 +71,11 @@ asio::awaitable<void> lock_place::listen() {
 
 asio::awaitable<void> lock_place::leave() {
     ear_.reset();
-    if (!attempts_.may_hold())
+    if (!must_leave())
         co_return;
     denials_.note(want_, co_await how_.release(server_, want_));
     attempts_.released();
+    queued_ = false;
 }
 
 } // namespace holdfast::redis

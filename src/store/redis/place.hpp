@@ -24,7 +24,7 @@ public:
     asio::awaitable<answer> look() override;
     asio::awaitable<void> leave() override;
 
-    bool must_leave() const noexcept override { return attempts_.may_hold(); }
+    bool must_leave() const noexcept override { return attempts_.may_hold() || queued_; }
     bool uncertain() const noexcept override { return attempts_.uncertain(); }
     time_point settled_at() const noexcept override { return attempts_.settled_at(); }
 
@@ -41,7 +41,9 @@ private:
     alarm& wake_;
     remote::attempts attempts_;
     std::unique_ptr<hearing> ear_;
+    duration round_trip_{}; ///< of the last look
     bool listening_ = false;
+    bool queued_ = false; ///< found busy, it may have left a trace that it waits
 };
 
 } // namespace holdfast::redis
