@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The verbs that all exclusive locks share. Include the header of the lock that you want instead:
-// mutex.hpp, recursive_mutex.hpp, fenced_mutex.hpp, spin_mutex.hpp.
+// The verbs that all locks share. Include the header of the lock that you want instead: mutex.hpp,
+// recursive_mutex.hpp, fair_mutex.hpp, fenced_mutex.hpp, shared_mutex.hpp, spin_mutex.hpp.
 #pragma once
 
 #include <holdfast/client.hpp>
@@ -69,6 +69,7 @@ struct wish {
     duration patience = duration::max();
     std::optional<lease_time> lease{}; ///< given: the hold has that length and is not renewed
     std::stop_token cancel{};
+    bool upgrades = false; ///< on top of the read hold that this thread has
 };
 using lease_handler = asio::any_completion_handler<void(error_code, lease)>;
 using maybe_lease_handler = asio::any_completion_handler<void(error_code, std::optional<lease>)>;
@@ -247,11 +248,15 @@ protected:
             },
             token);
     }
+    /// Beside the hold given, which has the other side of a lock that can be shared.
+    static void start_lock_beside(std::shared_ptr<sync::subject>, std::shared_ptr<sync::tenure>,
+                                  detail::wish, detail::lease_handler);
+    static void start_try_lock_beside(std::shared_ptr<sync::subject>, std::shared_ptr<sync::tenure>,
+                                      detail::wish, detail::maybe_lease_handler);
     const std::shared_ptr<sync::subject>& subject() const noexcept { return lock_; }
+    bool take(detail::wish); ///< false: busy until its patience was over
 
 private:
-    bool take(detail::wish);
-
     template <typename Token>
     auto initiate_lock(detail::wish how, Token&& token) {
         return asio::async_initiate<Token, void(error_code, lease)>(

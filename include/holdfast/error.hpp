@@ -34,7 +34,8 @@ enum class errc {
     invalid_argument,
     /// This client has reached a limit (waiting requests, waiting calls). Nothing was sent.
     overloaded,
-    /// The call would wait on the thread that has to finish it. Nothing was sent.
+    /// The call would wait for something that waits for it: for its own thread, which has to finish
+    /// it, or for another reader that upgrades, too. Nothing was taken.
     would_deadlock,
     /// The server's clock jumped twice while the lock was asked for. Nothing is held.
     clock_unstable,

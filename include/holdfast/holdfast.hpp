@@ -17,6 +17,7 @@
 #include <holdfast/recursive_mutex.hpp>
 #include <holdfast/redis/options.hpp>
 #include <holdfast/secret.hpp>
+#include <holdfast/shared_mutex.hpp>
 #include <holdfast/spin_mutex.hpp>
 #include <holdfast/store.hpp>
 #include <holdfast/time.hpp>

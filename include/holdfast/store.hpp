@@ -88,6 +88,7 @@ struct ask : hold {
     fencing numbers = fencing::counted;
     std::uint64_t under = 0; ///< read, write: it shall stand beside this client's hold of that
                              ///< number, which has the other kind; 0: beside none
+    duration head_start{};   ///< write: the store's own, for when the last reader has left
 };
 
 struct answer {
@@ -226,8 +227,10 @@ public:
 
 /// The holders of a lock, as the store reports them.
 struct holding {
-    std::vector<std::string> owners;   ///< in the store's own spelling; Redisson's holders too
-    std::optional<duration> remaining; ///< of the lease; empty if it has no end
+    std::vector<std::string> owners{};   ///< in the store's own spelling; Redisson's holders too
+    std::optional<duration> remaining{}; ///< of the lease; empty if it has no end
+    bool alone = true;   ///< one of them excludes all others: false where a lock is only shared
+    bool shared = false; ///< some of them share it; the one that has it alone may do so, too
 };
 
 /// The outcome of `inspector::force_release`.
@@ -249,6 +252,10 @@ public:
     /// has. A request that is carried out after the store's time limit takes nothing away. Without
     /// `only_from`, to repeat it after an unknown outcome may end somebody else's hold.
     virtual asio::awaitable<forced> force_release(lock_name, std::string only_from) = 0;
+
+    /// The same for one side of a lock that can be shared: `read` ends it only while it is shared
+    /// and nobody has it alone, `write` only while somebody has it alone.
+    virtual asio::awaitable<forced> force_side(lock_name, lock_kind side) = 0;
 
     /// No grant of a fenced lock of that name ever had a greater token: the last that was given
     /// away or reserved. Zero: none was, or the store has no tokens.

@@ -2,6 +2,7 @@
 // The asynchronous verbs of basic_mutex, and the questions to the store.
 #include "front/async.hpp"
 #include "front/blocking.hpp"
+#include "front/sides.hpp"
 #include "front/wish.hpp"
 
 #include <holdfast/basic_mutex.hpp>
@@ -23,7 +24,8 @@ std::optional<lease> maybe_lease_of(shared_tenure held) {
 }
 
 template <typename Handler, typename Wrap>
-void start_call(const shared_subject& lock, const detail::wish& how, Handler handler, Wrap wrap) {
+void start_call(const shared_subject& lock, const detail::wish& how, Handler handler, Wrap wrap,
+                const std::optional<shared_tenure>& beside = {}) {
     const std::shared_ptr<sync::engine>& home = lock->home;
     if (const error_code ec = front::objection_to_posting(*home))
         return front::complete_elsewhere(std::move(handler), ec, wrap(nullptr));
@@ -33,6 +35,8 @@ void start_call(const shared_subject& lock, const detail::wish& how, Handler han
         front::throw_if(home->stopped() ? front::closed() : sync::failure{});
         using call = front::async_call<Handler, decltype(deliver)>;
         sync::request what = front::request_for(lock, how);
+        if (beside)
+            what.under = front::hold_beside(*lock, *beside);
         call::begin(std::make_shared<call>(std::move(what), std::move(handler), deliver));
     } catch (const boost::system::system_error& e) { // or a lease time that cannot be
         auto refuse = [waiting = front::awaited{std::move(handler), home->executor()},
@@ -46,19 +50,28 @@ asio::awaitable<std::optional<holding>> inspect(std::shared_ptr<sync::engine> ho
     co_return co_await home->operators_view().inspect(std::move(name));
 }
 
+/// Of a lock that can be shared each side tells of itself.
+bool is_of_its_side(const holding& found, lock_kind kind) {
+    if (kind == lock_kind::read)
+        return found.shared;
+    return kind != lock_kind::write || found.alone;
+}
+
 asio::awaitable<bool> is_locked_at(shared_subject lock) {
     const std::optional<holding> found = co_await inspect(lock->home, lock->name);
-    co_return found.has_value();
+    co_return found&& is_of_its_side(*found, lock->kind);
 }
 
 asio::awaitable<std::optional<duration>> remaining_at(shared_subject lock) {
     const std::optional<holding> found = co_await inspect(lock->home, lock->name);
-    if (!found)
+    if (!found || !is_of_its_side(*found, lock->kind))
         co_return std::nullopt;
     co_return found->remaining.value_or(duration::max());
 }
 
 asio::awaitable<bool> force_at(shared_subject lock) {
+    if (lock->kind == lock_kind::read || lock->kind == lock_kind::write)
+        co_return co_await lock->home->force_side(lock->name, lock->kind);
     co_return co_await lock->home->force_unlock(lock->name);
 }
 
@@ -71,6 +84,16 @@ void basic_mutex::start_lock(shared_subject lock, detail::wish how, detail::leas
 void basic_mutex::start_try_lock(shared_subject lock, detail::wish how,
                                  detail::maybe_lease_handler handler) {
     start_call(lock, how, std::move(handler), maybe_lease_of);
+}
+
+void basic_mutex::start_lock_beside(shared_subject lock, shared_tenure held, detail::wish how,
+                                    detail::lease_handler handler) {
+    start_call(lock, how, std::move(handler), lease_of, std::move(held));
+}
+
+void basic_mutex::start_try_lock_beside(shared_subject lock, shared_tenure held, detail::wish how,
+                                        detail::maybe_lease_handler handler) {
+    start_call(lock, how, std::move(handler), maybe_lease_of, std::move(held));
 }
 
 void basic_mutex::start_share(shared_subject lock, shared_tenure outer,

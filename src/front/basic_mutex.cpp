@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "front/blocking.hpp"
 #include "front/own_entry.hpp"
+#include "front/sides.hpp"
 #include "front/wish.hpp"
 
 #include <holdfast/basic_mutex.hpp>
@@ -54,7 +55,9 @@ bool basic_mutex::take(detail::wish how) {
         return true;
     }
     front::throw_if(front::objection_to_blocking(*home));
-    const auto call = std::make_shared<front::blocking_call>(front::request_for(lock, how));
+    sync::request what = front::request_for(lock, how);
+    what.under = front::own_hold_beside(*lock, how.upgrades);
+    const auto call = std::make_shared<front::blocking_call>(std::move(what));
     const std::stop_callback on_stop{how.cancel, [&call] { front::blocking_call::stop(call); }};
     front::blocking_call::begin(call);
     sync::outcome got = front::blocking_call::wait(call);

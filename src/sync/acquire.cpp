@@ -82,7 +82,7 @@ asio::awaitable<void> keep_pace(acquisition& call, look_pace& pace) {
 /// Sleeps until it is known what became of this client's own last release: within the store's time
 /// limit.
 asio::awaitable<void> until_acknowledged(acquisition& call, gate& door) {
-    const gate::acknowledgement_bell rung{door, call.wake()};
+    const gate::bell rung{door, call.wake()};
     while (door.awaits_acknowledgement() && !call.finished())
         co_await call.wake().wait_until(time_point::max());
 }

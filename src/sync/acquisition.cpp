@@ -55,6 +55,11 @@ void acquisition::succeed(std::shared_ptr<wire_hold> held) {
     tell({std::move(held)});
 }
 
+void acquisition::share(std::shared_ptr<wire_hold> held) {
+    if (const auto self = finish())
+        tell({std::move(held)});
+}
+
 void acquisition::give_up_busy() {
     const auto self = finish();
     if (!self)
@@ -86,7 +91,7 @@ public:
         , here_{here} {}
     turn(const turn&) = delete;
     ~turn() {
-        here_.ends(call_);
+        here_.end_negotiation(call_);
         call_.home->next_turn(key_of(call_), here_);
     }
 
@@ -106,6 +111,20 @@ asio::awaitable<void> let_others_try(acquisition& call, gate& here) {
     co_await call.wake().wait_until(std::min(until, call.wanted.give_up_at));
 }
 
+/// A writer of another program that leaves no mark can have the lock only when nobody reads: where
+/// somebody listens, a reader does not begin while others of this client go on, for a moment.
+asio::awaitable<void> leave_a_gap(acquisition& call, gate& here) {
+    engine& home = *call.home;
+    if (call.wanted.of->kind != lock_kind::read || call.wanted.under || !call.wanted.patient ||
+        !home.queues().others_listen(key_of(call)))
+        co_return;
+    const time_point until = later(home.now(), home.how().hand_off.within);
+    const time_point end = std::min(until, call.wanted.give_up_at);
+    const gate::bell rung{here, call.wake()};
+    while (!here.readers().empty() && !call.finished() && home.now() < end)
+        co_await call.wake().wait_until(end);
+}
+
 } // namespace
 
 asio::awaitable<void> negotiate(std::shared_ptr<acquisition> call) {
@@ -116,6 +135,7 @@ asio::awaitable<void> negotiate(std::shared_ptr<acquisition> call) {
     const turn ours{*call, here}; // left only after the hold is in the gate
     try {
         co_await let_others_try(*call, here);
+        co_await leave_a_gap(*call, here);
         if (call->finished())
             co_return;
         const std::size_t doubts = home->renewals().doubts();
@@ -124,14 +144,17 @@ asio::awaitable<void> negotiate(std::shared_ptr<acquisition> call) {
             co_return;
         auto held = std::make_shared<wire_hold>(call->wanted, *got);
         held->others_listen = home->queues().others_listen(key_of(held->what));
-        if (here.holder() && here.holder()->believed())
+        if (family_of(held->what.kind) != family::shared && here.holder() &&
+            here.holder()->believed())
             here.holder()->doubt(); // the store gave the lock to another: its answer decides
-        here.take(held);
+        here.enter(held);
         home->renewals().watch(held);
         if (home->renewals().doubts() != doubts && !planted(mutant::old_grant_trusted))
             home->renewals().contact_soon(*held);
         call->succeed(std::move(held));
     } catch (const boost::system::system_error& e) {
+        if (call->wanted.under && e.code() == errc::lease_lost)
+            call->wanted.under->doubt();
         call->fail({e.code(), e.what()});
     }
 }

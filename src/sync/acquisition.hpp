@@ -68,6 +68,7 @@ public:
     std::shared_ptr<acquisition> step_out(); ///< of the queue; itself, which may be the last
 
     void succeed(std::shared_ptr<wire_hold>);
+    void share(std::shared_ptr<wire_hold>); ///< of others, which was told of when they got it
     void give_up_busy();
     void fail(failure, event_cause = event_cause::failed);
     void cancel();

@@ -133,8 +133,16 @@ void engine::hold_lost(std::shared_ptr<wire_hold> held, event_cause why) {
 }
 
 asio::awaitable<bool> engine::force_unlock(lock_name name, std::string only_from) {
+    return force(name, operators_view().force_release(name, std::move(only_from)));
+}
+
+asio::awaitable<bool> engine::force_side(lock_name name, lock_kind side) {
+    return force(name, operators_view().force_side(name, side));
+}
+
+asio::awaitable<bool> engine::force(lock_name name, asio::awaitable<forced> asking) {
     const std::vector<std::shared_ptr<wire_hold>> before = gates_.held_under(name.text);
-    const bool was_locked = (co_await operators_view().force_release(name, only_from)).was_locked;
+    const bool was_locked = (co_await std::move(asking)).was_locked;
     if (!was_locked)
         co_return false;
     for (const std::shared_ptr<wire_hold>& held : before) {

@@ -87,8 +87,9 @@ public:
     /// From now on closing ends it. False: it was completed at once, as start() says.
     bool take_up(acquisition&);
     void acquisition_over(acquisition&);
-    void next_turn(gate_key, gate&); ///< lets in who queues there first, if the gate admits it
-    void found_busy(acquisition&);   ///< the store did not grant it: who is next may ask, too
+    void next_turn(gate_key, gate&);    ///< lets in who queues there first, if the gate admits it
+    void found_busy(acquisition&);      ///< the store did not grant it: who is next may ask, too
+    void fewer_share(const wire_hold&); ///< somebody may wait to have it alone
 
     void hold_lost(std::shared_ptr<wire_hold>, event_cause); // its own: forget() drops one
     void released(const wire_hold&, bool others_listen);     ///< the store says so
@@ -96,7 +97,8 @@ public:
     /// So it is, although only the request was sent; hold_over() or released() follows.
     void release_sent_off(const wire_hold&);
     asio::awaitable<bool> force_unlock(lock_name, std::string only_from = {});
-    void abandon(const std::shared_ptr<wire_hold>&); ///< its thread ended
+    asio::awaitable<bool> force_side(lock_name, lock_kind);
+    void abandon(const std::shared_ptr<wire_hold>&); ///< nobody is left to release it
 
     void tell(const event&);
     void tell_of(const wire_hold&, event_kind, event_cause, duration,
@@ -165,6 +167,8 @@ public:
 private:
     void admit(const std::shared_ptr<acquisition>&, const asio::any_io_executor& where);
     void admit_later(const std::shared_ptr<acquisition>&);
+    bool let_in(gate&, acquisition* next);
+    asio::awaitable<bool> force(lock_name, asio::awaitable<forced>);
     asio::awaitable<void> close_down();
     void fail_waiters();
     void ring_if_quiet();

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // Where the waiters of one client for one name and one family of locks queue. It owns wire holds,
 // not threads: one hold of this client at a time, and only one call at a time talks to the store.
+// Readers are the exception: they may hold and ask side by side, and share a hold where they can.
 //
 //     queued ──admitted──▶ asks ──busy──▶ waits there ──granted──▶ holds
-//        └──── handed on by a holder of this client ───────────────▲
+//        └──── handed on, or shared by a holder of this client ────▲
 //
 // Who is admitted when: turns.cpp asks, and `admits` is the whole answer. Where the store keeps the
 // waiters in order, each is let go there as soon as the one before it has its place: then the order
@@ -25,30 +26,44 @@ namespace holdfast::sync {
 /// Touched on the executor only.
 class gate {
 public:
-    const std::shared_ptr<wire_hold>& holder() const { return holder_; }
-    std::size_t waiting() const { return queue_.size(); }
-    bool unused() const {
-        return !holder_ && asking_ + waiting_there_ == 0 && queue_.empty() && !sent_off_;
-    }
+    using shared_hold = std::shared_ptr<wire_hold>;
+    using hold_set = std::vector<shared_hold>;
 
-    /// Whether that call may go to the store now: the first in the queue, or one that just comes.
+    const shared_hold& holder() const { return holder_; } ///< who has it alone
+    const hold_set& readers() const { return readers_; }  ///< of family shared
+    hold_set holds() const;
+    std::size_t waiting() const { return queue_.size(); }
+    bool unused() const;
+
+    /// Whether that call may go to the store now: one that just comes, or one that waits here and
+    /// is the next.
     bool admits(const acquisition&) const;
+
+    /// Whether a writer stands before that reader: one that holds, asks, waits or queues, or that
+    /// wants to upgrade.
+    bool writer_before(const acquisition& reader) const;
+
+    /// Whether it would wait for another upgrade, which waits for it.
+    bool has_upgrade_against(const acquisition&) const;
 
     // A deferred release comes before what its thread asks next, where nobody else waits here.
     bool is_about_to_be_left() const; ///< it is still on its way to the executor
     bool is_being_left() const;       ///< the store was asked, and answers within its time limit
 
-    /// Who waits keeps itself alive here until it is its turn or it has finished.
-    void line_up(acquisition& waits) { waits.stand_in(queue_); }
+    /// Who waits keeps itself alive here until it is its turn or it has finished. An upgrade has a
+    /// place of its own: who queues waits for the hold that it has already.
+    void line_up(acquisition& waits);
 
     /// Who waits first; null if nobody does.
     acquisition* first() { return queue_.empty() ? nullptr : &queue_.front(); }
+    acquisition* upgrade() { return upgrade_.empty() ? nullptr : &upgrade_.front(); }
 
     // Whoever is admitted asks; then it may wait at the store; then it has ended.
-    void begins_to_ask() { ++asking_; }
-    void waits_there() { --asking_, ++waiting_there_; }
-    void ends(const acquisition& call) { --(call.waits_there() ? waiting_there_ : asking_); }
-    void take(std::shared_ptr<wire_hold> held) { holder_ = std::move(held); }
+    void begin_negotiation(const acquisition&);
+    void waits_there() { --asking_; }
+    void end_negotiation(const acquisition&);
+    void enter(shared_hold);
+    bool drop(const wire_hold&); ///< false: it is not here
     void let_go();
 
     /// Opens it: the holder's release is on its way, and not acknowledged yet.
@@ -56,16 +71,17 @@ public:
     bool awaits_acknowledgement() const { return sent_off_ != nullptr; }
     /// Somebody knows what became of that release. False: it was not the last one sent from here.
     bool acknowledged(const wire_hold&);
-    /// Rings then, for one who negotiates.
-    class acknowledgement_bell {
+
+    /// Rings then, and when the last reader has left, for whoever negotiates.
+    class bell {
     public:
-        acknowledgement_bell(gate& at, alarm& wake)
+        bell(gate& at, alarm& wake)
             : at_{at}
             , wake_{wake} {
-            at_.bells_.push_back(&wake);
+            at_.bells_.push_back(&wake_);
         }
-        acknowledgement_bell(const acknowledgement_bell&) = delete;
-        ~acknowledgement_bell() { std::erase(at_.bells_, &wake_); }
+        bell(const bell&) = delete;
+        ~bell() { std::erase(at_.bells_, &wake_); }
 
     private:
         gate& at_;
@@ -76,15 +92,27 @@ public:
     bool owes_courtesy = false;
 
 private:
-    bool is_on_its_way_out() const;
+    void count(const acquisition&, int by);
     void ring() const;
+    bool admits_alone(const acquisition&) const;
+    bool admits_reader(const acquisition&) const;
+    bool is_on_its_way_out() const;
 
     acquisition::queue queue_;
-    std::shared_ptr<wire_hold> holder_;
+    acquisition::queue upgrade_; // one at most
+    shared_hold holder_;
+    hold_set readers_;
     const wire_hold* sent_off_ = nullptr; // only compared: its release keeps it alive
     std::vector<alarm*> bells_;
-    std::size_t asking_ = 0;
-    std::size_t waiting_there_ = 0;
+    // So many calls negotiate: to have it alone, some of them on top of a read hold; and readers,
+    // some of them with a hold that others could share. And so many of all these were not answered.
+    int alone_ = 0, upgrades_ = 0, reads_ = 0, sharable_ = 0, asking_ = 0;
 };
+
+/// Whether what a call is granted may be shared, and it may share what another one was granted: it
+/// is renewed, and stands beside no write hold.
+inline bool may_share(const request& wanted) {
+    return wanted.of->kind == lock_kind::read && wanted.renewed && !wanted.under;
+}
 
 } // namespace holdfast::sync

@@ -44,15 +44,18 @@ std::size_t gates::count() const {
 std::vector<std::shared_ptr<wire_hold>> gates::held_under(const std::string& name) {
     std::vector<std::shared_ptr<wire_hold>> holds;
     for (const family each : families)
-        if (const gate* const here = find({name, each}); here && here->holder())
-            holds.push_back(here->holder());
+        if (const gate* const here = find({name, each}))
+            for (std::shared_ptr<wire_hold>& held : here->holds())
+                holds.push_back(std::move(held));
     return holds;
 }
 
 std::shared_ptr<wire_hold> gates::heir_of(const hold& what) {
     const gate* const here = find(key_of(what));
-    const bool has_it = here && here->holder() && here->holder()->what.owner == what.owner;
-    return has_it ? here->holder() : nullptr;
+    for (std::shared_ptr<wire_hold>& held : here ? here->holds() : gate::hold_set{})
+        if (held->what.owner == what.owner)
+            return std::move(held);
+    return nullptr;
 }
 
 bool gates::others_listen(gate_key key) const {

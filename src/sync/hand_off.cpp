@@ -13,12 +13,15 @@ duration time_budget(const hand_off& how, const wire_hold& held) {
 }
 
 /// Counted from when the store granted it, whoever has had it since.
+bool young(const wire_hold& held) {
+    return held.home->now() - held.taken_at < time_budget(held.home->how().hand_off, held);
+}
+
 bool within_budget(const wire_hold& held) {
     if (planted(mutant::hand_off_unbounded))
         return true;
     const hand_off& how = held.home->how().hand_off;
-    return held.handed_on < how.times_max &&
-           held.home->now() - held.taken_at < time_budget(how, held);
+    return held.handed_on < how.times_max && young(held);
 }
 
 /// Trouble with the store is no inheritance, nor is a request that was sent for another.
@@ -48,20 +51,35 @@ bool suits(const wire_hold& held, const request& wanted) {
 } // namespace
 
 bool hand_on(const std::shared_ptr<wire_hold>& held) {
+    if (held->what.kind == lock_kind::read)
+        return false; // it is shared, and not passed on
     engine& home = *held->home;
     if (queues_in_store(family_of(held->what.kind)))
         return false; // who is next, the store knows
     gate* const here = home.queues().find(key_of(held->what));
     acquisition* const next = here && !home.closing() ? here->first() : nullptr;
-    if (!next || !within_budget(*held) || !in_good_state(*held) || !suits(*held, next->wanted))
+    const bool is_read = here && !here->readers().empty();
+    if (!next || (is_read && !planted(mutant::write_handed_on_beside_read)) ||
+        !within_budget(*held) || !in_good_state(*held) || !suits(*held, next->wanted))
         return false;
     const auto heir = std::make_shared<wire_hold>(*held, next->wanted);
     held->end_release();
     home.tell_of(*held, event_kind::released, event_cause::none, home.now() - held->granted_at);
     home.renewals().pass_on(*held, heir);
-    here->take(heir);
+    here->enter(heir);
     next->succeed(heir);
     return true;
+}
+
+std::shared_ptr<wire_hold> hold_to_share(const gate& here, const acquisition& call) {
+    const request& wanted = call.wanted;
+    if (!may_share(wanted) || here.readers().empty() || here.writer_before(call))
+        return nullptr;
+    for (const std::shared_ptr<wire_hold>& held : here.readers())
+        if (held->renewed() && !held->warned && young(*held) && suits(*held, wanted) &&
+            held->deferred() == wanted.of->deferred && held->share())
+            return held;
+    return nullptr;
 }
 
 } // namespace holdfast::sync

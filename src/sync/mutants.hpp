@@ -39,6 +39,14 @@ enum class mutant {
     spin_never_again,     // whoever polls does so once
     token_not_advanced,   // an heir has the fencing token of the giver
     token_block_overrun,  // a hold is handed on although it has no token left
+    // Of shared_mutex:
+    reader_joins_past_writer,    // a reader shares a hold although a writer waits before it
+    reader_joins_beside_writer,  // a reader shares a hold on top of which this client writes
+    write_handed_on_beside_read, // a write hold is handed on while this client reads under it
+    number_of_under_reused,      // an upgrade has the owner number of its read hold
+    upgrade_beside_readers,      // planted in the memory server: an upgrade disregards readers
+    downgrade_in_silence,        // likewise: a write hold's end over a read hold is told nobody
+    writers_mark_kept,           // a writer that gives up leaves its mark
 };
 
 #ifdef HOLDFAST_MUTANTS

@@ -133,6 +133,10 @@ void release(std::shared_ptr<wire_hold> held, release_handler done,
     const std::shared_ptr<engine> home = held->home;
     switch (held->unshare()) {
     case wire_hold::left::others:
+        if (held->deserted())
+            home->abandon(held);
+        else
+            home->fewer_share(*held);
         return tell(*home, std::move(done),
                     home->now() < held->ends_at() ? failure{} : lost_before());
     case wire_hold::left::was_lost:

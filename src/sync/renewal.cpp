@@ -107,6 +107,15 @@ constexpr duration earlier_by(duration period, int drawn) {
     return period / 10 * drawn / chance_max;
 }
 
+/// Redisson's clients cut the lease of a lock that they share with others down to their own, and
+/// may die then: it is lifted again before their lease of 30 s is over.
+constexpr duration read_period_max = std::chrono::seconds{10};
+
+duration contact_period(const wire_hold& held) {
+    const duration usual = renewal_period(held.lease());
+    return held.what.kind == lock_kind::read ? std::min(usual, read_period_max) : usual;
+}
+
 time_point next_action_of(const wire_hold& held) {
     const time_point end = held.ends_at();
     time_point next = held.in_flight ? end : std::min(held.contact_at, end);
@@ -140,7 +149,7 @@ void renewal::doubt(const std::function<bool(const lock_name&)>& which, bool urg
 /// What is renewed has its next contact well before its end, which may be nearer than the lease
 /// says: it was fixed until now, or extended for a shorter time.
 void renewal::set_next_contact(wire_hold& held, time_point last, int drawn) {
-    const duration period = renewal_period(held.lease());
+    const duration period = contact_period(held);
     held.contact_at = later(last, period - earlier_by(period, drawn));
     if (held.renewed() && !held.out_of_time()) {
         const duration half = std::max((held.ends_at() - last) / 2, duration{1});

@@ -10,6 +10,7 @@
 namespace holdfast::sync {
 
 class engine;
+class wire_hold;
 
 /// What one object of a lock type knows. Calls share it while they are under way, and copy no name.
 class subject {
@@ -35,6 +36,9 @@ struct request {
     bool patient;          ///< false: one attempt
     time_point give_up_at; ///< not begun after that
     bool takes = true;     ///< false: it only waits until the lock is seen free
+    /// It shall stand beside this one, under a number of its own: to read under a write hold, or
+    /// to write on top of a read hold.
+    std::shared_ptr<wire_hold> under{};
 };
 
 /// A lease given is not renewed. Lengths were checked before.

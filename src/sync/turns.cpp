@@ -2,6 +2,7 @@
 // Who of this client may go to the store: asked when a call comes, when one is found busy or ends,
 // and when a hold ends. The answer is the gate's.
 #include "sync/engine.hpp"
+#include "sync/hand_off.hpp"
 
 #include <boost/asio/post.hpp>
 
@@ -9,8 +10,13 @@ namespace holdfast::sync {
 
 void engine::admit(const std::shared_ptr<acquisition>& call, const asio::any_io_executor& where) {
     gate& here = gates_.of(key_of(*call));
-    if (here.admits(*call)) {
-        here.begins_to_ask();
+    if (here.has_upgrade_against(*call)) {
+        call->fail({make_error_code(errc::would_deadlock),
+                    "another reader of this client waits for its own upgrade"});
+    } else if (const std::shared_ptr<wire_hold> shared = hold_to_share(here, *call)) {
+        call->share(shared);
+    } else if (here.admits(*call)) {
+        here.begin_negotiation(*call);
         spawn(negotiate(call), where);
     } else if (here.is_about_to_be_left()) {
         admit_later(call);
@@ -32,19 +38,35 @@ void engine::admit_later(const std::shared_ptr<acquisition>& call) {
     });
 }
 
-// Not within whatever ended the last one's turn: there may be thousands that fail at once.
-void engine::next_turn(gate_key key, gate& here) {
-    if (here.unused())
-        return gates_.forget(key);
-    acquisition* const first = here.first();
-    if (stopped_ || !first || !here.admits(*first))
-        return;
-    patience_.forget(*first);
-    here.begins_to_ask();
-    auto begin = [self = shared_from_this(), call = first->step_out()] {
+// It begins not within whatever ended the last one's turn: there may be thousands that fail at
+// once. Who is told that it shares a hold may do anything, so the gate is looked up again.
+void engine::next_turn(gate_key key, gate& at) {
+    for (gate* here = &at; here; here = gates_.find(key)) {
+        if (here->unused())
+            return gates_.forget(key);
+        if (stopped_ || !(let_in(*here, here->upgrade()) || let_in(*here, here->first())))
+            return;
+    }
+}
+
+/// Who waits there first, if it need not wait any more.
+bool engine::let_in(gate& here, acquisition* next) {
+    if (!next)
+        return false;
+    if (std::shared_ptr<wire_hold> shared = hold_to_share(here, *next)) {
+        const std::shared_ptr<acquisition> call = next->step_out();
+        call->share(std::move(shared));
+        return true;
+    }
+    if (!here.admits(*next))
+        return false;
+    patience_.forget(*next);
+    here.begin_negotiation(*next);
+    auto begin = [self = shared_from_this(), call = next->step_out()] {
         self->spawn(negotiate(call));
     };
     asio::post(executor(), std::move(begin));
+    return true;
 }
 
 void engine::found_busy(acquisition& call) {
@@ -75,10 +97,15 @@ void engine::hold_over(const wire_hold& held) {
             gates_.forget(key);
         return;
     }
-    if (here->holder().get() != &held)
+    if (!here->drop(held))
         return;
-    here->take(nullptr);
     if (!planted(mutant::gate_skips_next))
+        next_turn(key, *here);
+}
+
+void engine::fewer_share(const wire_hold& held) {
+    const gate_key key = key_of(held.what);
+    if (gate* const here = gates_.find(key); here && here->upgrade())
         next_turn(key, *here);
 }
 

@@ -120,6 +120,22 @@ wire_hold::left wire_hold::unshare() {
     return --shares_ == 0 ? left::nobody : left::others;
 }
 
+bool wire_hold::shared_by_others() const {
+    const std::scoped_lock guard{mutex_};
+    return phase_ == phase::held && shares_ > 1;
+}
+
+bool wire_hold::desert() {
+    const std::scoped_lock guard{mutex_};
+    ++deserters_;
+    return shares_ <= deserters_;
+}
+
+bool wire_hold::deserted() const {
+    const std::scoped_lock guard{mutex_};
+    return shares_ <= deserters_;
+}
+
 void wire_hold::extend(duration length, release_handler done) {
     sync::extend(shared_from_this(), length, std::move(done));
 }
@@ -143,7 +159,8 @@ void wire_hold::release_unwaited(const asio::any_io_executor& where,
 }
 
 void wire_hold::abandon() {
-    home->abandon(shared_from_this());
+    if (desert())
+        home->abandon(shared_from_this());
 }
 
 void wire_hold::doubt() noexcept {

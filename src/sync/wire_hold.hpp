@@ -58,6 +58,7 @@ public:
     /// One fewer. What is left to be done by the last one is to release.
     enum class left { others, nobody, was_lost, was_ended };
     left unshare();
+    bool shared_by_others() const; ///< by more than one
     bool deferred() const noexcept override { return deferred_; }
     void announce_release() noexcept override { ++releases_announced_; }
     bool release_follows() const noexcept { return releases_announced_ > 0; }
@@ -90,6 +91,8 @@ public:
     void warn();            ///< fires in_danger
     bool lose();            ///< fires lost; false if it was not held
     void give_up();         ///< fires lost, but may still be released (the client closes)
+    bool desert();          ///< one who shares it will never release; true: nobody else is left
+    bool deserted() const;  ///< so did all who still share it
     void take_all_shares(); ///< whoever shares it: the next to leave is the last
     void begin_release();
     void end_release();
@@ -122,6 +125,7 @@ private:
     phase phase_ = phase::held;
     std::atomic<std::uint32_t> releases_announced_ = 0; // and not begun
     std::uint32_t shares_ = 1;
+    std::uint32_t deserters_ = 0; // of them
     time_point believed_until_;
     time_point store_forgets_at_;
     duration lease_;

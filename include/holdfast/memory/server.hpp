@@ -67,10 +67,11 @@ public:
     void step_clock(duration);        ///< forward or back, at once
     void set_clock_rate(double rate); ///< 1.0: as fast as the clients' clock
 
-    void restart_empty();                          ///< forgets every lock, wakes nobody
-    bool evict(const lock_name&);                  ///< forgets one, wakes nobody
-    void occupy(const lock_name&, duration lease); ///< a foreign owner takes it, held or not
-    bool vacate(const lock_name&);                 ///< the foreign owner releases: wakes waiters
+    void restart_empty();         ///< forgets every lock, wakes nobody
+    bool evict(const lock_name&); ///< forgets one, wakes nobody
+    /// A foreign owner takes it, held or not; to read, beside others who read.
+    void occupy(const lock_name&, duration lease, lock_kind = lock_kind::plain);
+    bool vacate(const lock_name&); ///< the foreign owner releases: wakes waiters
 
     /// A JVM asks for a fair lock: true, it has it, for `lease`; false, it stands in the queue, and
     /// looks again only when the test calls this again.

@@ -23,6 +23,7 @@ struct verdict_on_look {
     std::uint64_t token = 0;        ///< granted, of a fenced lock: the first of its tokens
     bool queued = false;            ///< busy, and the owner has a place in a queue now
     bool joined_now = false;        ///< which is new
+    bool wrong_type = false;        ///< a lock of another kind is kept under that name
 };
 
 /// The locks of a server that one owner has and nobody queues for there. A lock whose lease is over

@@ -103,10 +103,19 @@ asio::awaitable<std::optional<holding>> memory_inspector::inspect(lock_name name
 }
 
 asio::awaitable<forced> memory_inspector::force_release(lock_name name, std::string only_from) {
+    return force(std::move(name), std::move(only_from), std::nullopt);
+}
+
+asio::awaitable<forced> memory_inspector::force_side(lock_name name, lock_kind side) {
+    return force(std::move(name), {}, side);
+}
+
+asio::awaitable<forced> memory_inspector::force(lock_name name, std::string only_from,
+                                                std::optional<lock_kind> side) {
     forced outcome;
     const ask nobody{std::move(name), {}, lock_kind::plain};
     remote::attempts::sender send = [&](time_point deadline) {
-        return force(nobody.name, only_from, deadline, outcome);
+        return force_by(deadline, nobody.name, only_from, side, outcome);
     };
     // As a look with all of the time limit: what comes late did nothing.
     remote::attempts one{context_, nobody, link_->command_timeout()};
@@ -114,13 +123,13 @@ asio::awaitable<forced> memory_inspector::force_release(lock_name name, std::str
     co_return outcome;
 }
 
-asio::awaitable<remote::attempt> memory_inspector::force(const lock_name& name,
-                                                         const std::string& only_from,
-                                                         time_point deadline, forced& outcome) {
+asio::awaitable<remote::attempt>
+memory_inspector::force_by(time_point deadline, const lock_name& name, const std::string& only_from,
+                           std::optional<lock_kind> side, forced& outcome) {
     const request asked{verb::force, name.text};
     std::function<forced_verdict(server::state&)> execute =
-        [name, only_from, over_there = link_->server_clock()->no_later_than(deadline)](
-            server::state& server) { return server.force(name, only_from, over_there); };
+        [name, only_from, side, over_there = link_->server_clock()->no_later_than(deadline)](
+            server::state& server) { return server.force(name, only_from, side, over_there); };
     auto got = co_await link_->call(asked, std::move(execute));
     outcome = std::move(got.said.what);
     remote::attempt seen;

@@ -34,6 +34,7 @@ private:
     const bool is_told_;
     remote::attempts attempts_;
     std::unique_ptr<ear> ear_;
+    duration round_trip_{};
 };
 
 } // namespace holdfast::memory

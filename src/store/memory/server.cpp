@@ -42,8 +42,8 @@ void server::restart_empty() {
 bool server::evict(const lock_name& name) {
     return state_->forget(name);
 }
-void server::occupy(const lock_name& name, duration lease) {
-    state_->occupy(name, lease);
+void server::occupy(const lock_name& name, duration lease, lock_kind kind) {
+    state_->occupy(name, lease, kind);
 }
 bool server::vacate(const lock_name& name) {
     return state_->vacate(name);

@@ -4,6 +4,7 @@
 #include "store/memory/ear.hpp"
 
 #include <algorithm>
+#include <iterator>
 #include <utility>
 
 #include <fnmatch.h>
@@ -12,6 +13,10 @@ namespace holdfast::memory {
 namespace {
 
 constexpr const char* foreign_owner = "foreign";
+
+bool can_be_shared(lock_kind kind) {
+    return kind == lock_kind::read || kind == lock_kind::write;
+}
 
 } // namespace
 
@@ -22,10 +27,16 @@ bool server::state::comes_late(std::optional<microseconds> deadline) const {
     return deadline && clock_.now() > *deadline && !deadlines_ignored_;
 }
 
-verdict_on_look server::state::look(const ask& want, std::optional<microseconds> deadline) {
+verdict_on_look server::state::look(const ask& want, std::optional<microseconds> deadline,
+                                    const mark_terms& terms) {
     const guard lock_it{mutex_};
     if (comes_late(deadline))
         return {.said = verdict::late};
+    if (can_be_shared(want.kind))
+        return locks_.inspect(want.name) ? verdict_on_look{.wrong_type = true}
+                                         : shared_.look(want, terms);
+    if (const std::optional<holding> other = shared_.inspect(want.name))
+        return {verdict::busy, other->remaining};
     if (want.kind != lock_kind::fair)
         return locks_.look(want);
     fair_table::owners told;
@@ -38,7 +49,8 @@ std::vector<bool> server::state::renew(const std::vector<hold>& holds, duration 
     const guard lock_it{mutex_};
     std::vector<bool> still_held;
     for (const hold& each : holds)
-        still_held.push_back(locks_.renew(each, lease_time));
+        still_held.push_back(can_be_shared(each.kind) ? shared_.renew(each, lease_time)
+                                                      : locks_.renew(each, lease_time));
     return still_held;
 }
 
@@ -50,17 +62,31 @@ release_answer server::state::release(const hold& what) {
         tell(what.name, told);
         return {.was_ours = was_held, .others_listen = !told.empty()};
     }
-    if (!locks_.release(what))
-        return {};
-    if (what.kind == lock_kind::spin)
-        return {.was_ours = true}; // its waiters poll
-    tell(what.name);
-    return {.was_ours = true, .others_listen = ears_.count(what.name.text) > 0};
+    left_verdict said;
+    if (can_be_shared(what.kind))
+        said = shared_.release(what);
+    else if (locks_.release(what))
+        said = {.was_ours = true, .is_told = what.kind != lock_kind::spin}; // whose waiters poll
+    if (said.is_told)
+        tell(what.name);
+    return {.was_ours = said.was_ours,
+            .others_listen = said.was_ours && ears_.count(what.name.text) > 0};
 }
 
 std::optional<holding> server::state::inspect(const lock_name& name) const {
     const guard lock_it{mutex_};
-    return locks_.inspect(name);
+    return holding_of(name);
+}
+
+std::optional<holding> server::state::holding_of(const lock_name& name) const {
+    std::optional<holding> alone = locks_.inspect(name);
+    return alone ? std::move(alone) : shared_.inspect(name);
+}
+
+std::vector<std::string> server::state::held_names() const {
+    std::vector<std::string> names;
+    std::ranges::merge(locks_.held(), shared_.held(), std::back_inserter(names));
+    return names;
 }
 
 std::uint64_t server::state::last_token(const lock_name& name) const {
@@ -69,12 +95,14 @@ std::uint64_t server::state::last_token(const lock_name& name) const {
 }
 
 std::optional<lock_state> server::state::state_of(const lock_name& name) const {
-    const std::optional<holding> held = locks_.inspect(name);
+    const std::optional<holding> held = holding_of(name);
     if (!held)
         return std::nullopt;
     lock_state told;
     told.name = name.text;
     told.type = "lock";
+    if (shared_.inspect(name))
+        told.kind = key_kind::read_write_lock;
     for (const std::string& owner : held->owners)
         told.owners.push_back({.text = owner, .is_holdfast = owner != foreign_owner});
     told.remaining = held->remaining;
@@ -90,7 +118,7 @@ std::optional<lock_state> server::state::describe(const lock_name& name) const {
 lock_list server::state::list(const std::string& pattern, std::size_t limit) const {
     const guard lock_it{mutex_};
     lock_list all;
-    for (const std::string& name : locks_.held()) {
+    for (const std::string& name : held_names()) {
         if (::fnmatch(pattern.c_str(), name.c_str(), 0) != 0)
             continue;
         if (all.locks.size() == limit) {
@@ -104,16 +132,18 @@ lock_list server::state::list(const std::string& pattern, std::size_t limit) con
 }
 
 forced_verdict server::state::force(const lock_name& name, const std::string& only_from,
+                                    std::optional<lock_kind> side,
                                     std::optional<microseconds> deadline) {
     const guard lock_it{mutex_};
     if (comes_late(deadline))
         return {.late = true};
-    const std::optional<holding> held = locks_.inspect(name);
+    const std::optional<holding> held = holding_of(name);
     if (!held)
         return {};
     forced what{.owners = held->owners};
-    const bool is_meant = only_from.empty() || held->owners.front() == only_from;
-    what.was_locked = is_meant && locks_.erase(name);
+    const bool is_its = only_from.empty() || std::ranges::count(held->owners, only_from) > 0;
+    const bool is_meant = !side || held->alone == (*side != lock_kind::read);
+    what.was_locked = is_its && is_meant && (locks_.erase(name) || shared_.erase(name));
     if (what.was_locked) {
         tell(name);
         tell(name, fair_.next(name));
@@ -162,22 +192,29 @@ void server::state::forget_all() {
     const guard lock_it{mutex_};
     locks_.clear();
     fair_.clear();
+    shared_.clear();
 }
 
 bool server::state::forget(const lock_name& name) {
     const guard lock_it{mutex_};
-    return locks_.erase(name);
+    return locks_.erase(name) || shared_.erase(name);
 }
 
-void server::state::occupy(const lock_name& name, duration lease_time) {
+void server::state::occupy(const lock_name& name, duration lease_time, lock_kind kind) {
     const guard lock_it{mutex_};
+    if (can_be_shared(kind)) {
+        locks_.erase(name);
+        return shared_.occupy(name, foreign_owner, kind, lease_time);
+    }
+    shared_.erase(name);
     locks_.occupy(name, foreign_owner, lease_time);
 }
 
 bool server::state::vacate(const lock_name& name) {
     const guard lock_it{mutex_};
     const std::optional<holding> held = locks_.inspect(name);
-    if (!held || held->owners.front() != foreign_owner || !locks_.erase(name))
+    const bool had_it = held && held->owners.front() == foreign_owner && locks_.erase(name);
+    if (!had_it && !shared_.vacate(name, foreign_owner))
         return false;
     tell(name);
     tell(name, fair_.next(name)); // as a JVM does that held it as a fair lock
@@ -203,7 +240,7 @@ std::vector<std::string> server::state::waiting(const lock_name& name) const {
 
 std::size_t server::state::held_count() const {
     const guard lock_it{mutex_};
-    return locks_.held().size();
+    return locks_.held().size() + shared_.held().size();
 }
 
 std::size_t server::state::listener_count() const {
@@ -219,6 +256,16 @@ void server::state::ignore_deadlines() {
 void server::state::set(fair_faults wrong) {
     const guard lock_it{mutex_};
     fair_.set(wrong);
+}
+
+void server::state::upgrade_beside_readers() {
+    const guard lock_it{mutex_};
+    shared_.upgrade_beside_readers();
+}
+
+void server::state::downgrade_in_silence() {
+    const guard lock_it{mutex_};
+    shared_.downgrade_in_silence();
 }
 
 } // namespace holdfast::memory

@@ -6,6 +6,7 @@
 #include "store/memory/exclusive_table.hpp"
 #include "store/memory/fair_table.hpp"
 #include "store/memory/server_clock.hpp"
+#include "store/memory/shared_table.hpp"
 
 #include <holdfast/memory/server.hpp>
 
@@ -30,20 +31,19 @@ public:
     explicit state(std::function<time_point()> clients_clock);
 
     static bool keeps(lock_kind kind) noexcept {
-        return kind == lock_kind::plain || kind == lock_kind::spin || kind == lock_kind::fenced ||
-               kind == lock_kind::fair;
+        return kind != lock_kind::token && kind != lock_kind::permit;
     }
 
     // The verbs.
 
     /// Comes the request after `deadline`, a moment of this server's clock, it is refused.
-    verdict_on_look look(const ask&, std::optional<microseconds> deadline);
+    verdict_on_look look(const ask&, std::optional<microseconds> deadline, const mark_terms& = {});
     std::vector<bool> renew(const std::vector<hold>&, duration lease_time);
     release_answer release(const hold&);
     std::optional<holding> inspect(const lock_name&) const;
-    /// As `inspector::force_release`, with a deadline like a look's.
+    /// As `inspector::force_release` and `force_side`, with a deadline like a look's.
     forced_verdict force(const lock_name&, const std::string& only_from,
-                         std::optional<microseconds> deadline);
+                         std::optional<lock_kind> side, std::optional<microseconds> deadline);
     std::uint64_t last_token(const lock_name&) const;
     std::optional<lock_state> describe(const lock_name&) const;
     lock_list list(const std::string& pattern, std::size_t limit) const;
@@ -59,7 +59,7 @@ public:
     void set_clock_rate(double);
     void forget_all();
     bool forget(const lock_name&);
-    void occupy(const lock_name&, duration lease_time);
+    void occupy(const lock_name&, duration lease_time, lock_kind);
     bool vacate(const lock_name&);
     std::size_t held_count() const;
     std::size_t listener_count() const;
@@ -70,7 +70,10 @@ public:
     void stranger_leaves(const lock_name&, const std::string& owner, duration wait);
     std::vector<std::string> waiting(const lock_name&) const;
 
+    // Faults for the simulator, which must find them.
     void ignore_deadlines();
+    void upgrade_beside_readers();
+    void downgrade_in_silence();
     void set(fair_faults);
 
 private:
@@ -78,6 +81,8 @@ private:
 
     // All with the mutex held.
     bool comes_late(std::optional<microseconds> deadline) const;
+    std::optional<holding> holding_of(const lock_name&) const;
+    std::vector<std::string> held_names() const;
     std::optional<lock_state> state_of(const lock_name&) const;
     void tell(const lock_name&) const;
     void tell(const lock_name&, const fair_table::owners&) const;
@@ -86,6 +91,7 @@ private:
     server_clock clock_;
     exclusive_table locks_{clock_};
     fair_table fair_{clock_, locks_};
+    shared_table shared_{clock_};
     std::multimap<std::string, ear*> ears_;
     bool deadlines_ignored_ = false;
 };

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "store/redis/fair_requests.hpp"
 
+#include "store/redis/lock_replies.hpp"
 #include "store/redis/names.hpp"
-#include "store/redis/replies.hpp"
 #include "store/redis/scripts.hpp"
 
 #include <string>
@@ -12,23 +12,10 @@ namespace holdfast::redis {
 namespace {
 
 attempt fair_attempt_in(const ask& want, const reply& answer) {
-    const auto [said, left, server_now, is_new] = integers<4>(answer);
-    attempt outcome;
-    outcome.said = static_cast<verdict>(integer_up_to(2, answer.items[0]));
-    if (said == 0 && left >= 0)
-        outcome.left = duration{left};
-    outcome.queued = said == 0 && want.waits;
+    attempt outcome = attempt_in<4>(answer);
+    outcome.queued = outcome.said == verdict::busy && want.waits;
     outcome.joined_now = integer_up_to(1, answer.items[3]) == 1;
-    outcome.server_now = std::chrono::microseconds{server_now};
-    outcome.sent_at = answer.sent_at;
-    outcome.received_at = answer.received_at;
-    outcome.clock = answer.clock;
     return outcome;
-}
-
-released fair_released_in(const reply& answer) {
-    const auto [was_ours, receivers] = integers<2>(answer);
-    return {integer_up_to(1, answer.items[0]) == 1, receivers < 0, receivers};
 }
 
 } // namespace
@@ -59,7 +46,7 @@ asio::awaitable<released> release_fair(node& server, const hold& held) {
     const argument arguments[] = {owner, channel.text, publish_command, server.fair_wait().count()};
     const call_wishes room{.reserved = true};
     const reply answer = co_await server.call(scripts::release_fair, keys, arguments, room);
-    co_return checked(server, answer, fair_released_in);
+    co_return checked(server, answer, released_in);
 }
 
 } // namespace holdfast::redis

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "store/redis/fenced_requests.hpp"
 
-#include "store/redis/attempt_reply.hpp"
+#include "store/redis/lock_replies.hpp"
 #include "store/redis/names.hpp"
 #include "store/redis/scripts.hpp"
 

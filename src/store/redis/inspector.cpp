@@ -32,8 +32,17 @@ std::optional<holding> holding_in(const reply& answer) {
     holding found;
     if (const std::int64_t left = integer(said.front()); left >= 0)
         found.remaining = duration{left};
-    for (auto owner = said.begin() + 1; owner != said.end(); ++owner)
-        found.owners.push_back(text(*owner));
+    bool has_mode = false, has_reader = false, has_writer = false;
+    for (auto field = said.begin() + 1; field != said.end(); ++field) {
+        if (text(*field) == "mode") {
+            has_mode = true;
+            continue;
+        }
+        (text(*field).ends_with(":write") ? has_writer : has_reader) = true;
+        found.owners.push_back(text(*field));
+    }
+    found.alone = !has_mode || has_writer;
+    found.shared = has_mode && has_reader;
     return found;
 }
 
@@ -65,12 +74,21 @@ asio::awaitable<std::optional<holding>> lock_inspector::inspect(lock_name name) 
 }
 
 asio::awaitable<forced> lock_inspector::force_release(lock_name name, std::string only_from) {
+    return force(std::move(name), std::move(only_from), {});
+}
+
+asio::awaitable<forced> lock_inspector::force_side(lock_name name, lock_kind side) {
+    return force(std::move(name), {}, side == lock_kind::read ? "read" : "write");
+}
+
+asio::awaitable<forced> lock_inspector::force(lock_name name, std::string only_from,
+                                              std::string_view mode) {
     forced outcome;
     const ask nobody{std::move(name), {}, lock_kind::plain};
     remote::attempts::sender send = [&](time_point deadline) {
         if (planted(mutant::force_has_no_time))
             deadline = time_point::max();
-        return force(nobody.name, only_from, server_deadline{deadline}, outcome);
+        return force_by(server_deadline{deadline}, nobody.name, only_from, mode, outcome);
     };
     // As a look with all of the time limit: what comes late did nothing.
     remote::attempts one{context_, nobody, server_.command_timeout()};
@@ -82,16 +100,18 @@ asio::awaitable<std::uint64_t> lock_inspector::last_token(lock_name name) {
     co_return co_await redis::last_token(server_, name);
 }
 
-asio::awaitable<attempt> lock_inspector::force(const lock_name& name, const std::string& only_from,
-                                               server_deadline deadline, forced& outcome) {
+asio::awaitable<attempt> lock_inspector::force_by(server_deadline deadline, const lock_name& name,
+                                                  const std::string& only_from,
+                                                  std::string_view mode, forced& outcome) {
     const std::string of_plain = lock_channel(name).text;
-    const std::string of_shared = with_prefix("redisson_rwlock", name);
+    const std::string of_shared = shared_channel(name).text;
     const std::string queue = fair_queue(name);
     const std::string deadlines = fair_deadlines(name);
     const std::string_view keys[] = {name.text};
-    const argument arguments[] = {
-        deadline, std::string_view{only_from}, publish_command, of_plain, of_shared, queue,
-        deadlines};
+    const argument arguments[] = {deadline,        std::string_view{only_from},
+                                  publish_command, of_plain,
+                                  of_shared,       queue,
+                                  deadlines,       mode};
     const reply answer = co_await server_.call(scripts::force_lock, keys, arguments);
     auto [seen, what] = checked(server_, answer, force_in);
     outcome = std::move(what);

@@ -9,6 +9,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 
 namespace holdfast::redis {
 
@@ -23,13 +24,17 @@ public:
     asio::awaitable<std::optional<holding>> inspect(lock_name) override;
     asio::awaitable<forced> force_release(lock_name, std::string only_from) override;
     asio::awaitable<std::uint64_t> last_token(lock_name) override;
+    asio::awaitable<forced> force_side(lock_name, lock_kind) override;
     asio::awaitable<std::optional<lock_state>> describe(lock_name) override;
     asio::awaitable<lock_list> list(std::string pattern, std::size_t limit) override;
     asio::awaitable<std::unique_ptr<watch>> listen(lock_name, alarm& wake) override;
 
 private:
-    asio::awaitable<attempt> force(const lock_name&, const std::string& only_from, server_deadline,
-                                   forced& outcome);
+    /// `mode`: of a read-write lock, nothing else is ended then; empty: any lock.
+    asio::awaitable<forced> force(lock_name, std::string only_from, std::string_view mode);
+    asio::awaitable<attempt> force_by(server_deadline, const lock_name&,
+                                      const std::string& only_from, std::string_view mode,
+                                      forced& outcome);
 
     node& server_;
     const store_context& context_;

@@ -5,6 +5,7 @@
 #include "store/redis/fenced_requests.hpp"
 #include "store/redis/names.hpp"
 #include "store/redis/plain_requests.hpp"
+#include "store/redis/shared_requests.hpp"
 
 namespace holdfast::redis {
 namespace {
@@ -13,10 +14,17 @@ channel_name lock_channel_of(const hold& held) {
     return lock_channel(held.name);
 }
 
+channel_name shared_channel_of(const hold& held) {
+    return shared_channel(held.name);
+}
+
 constexpr verbs plain{lock_mutex, release_mutex, renew_leases, lock_channel_of};
 constexpr verbs spin{lock_mutex, release_untold, renew_leases, nullptr};
 constexpr verbs fenced{lock_fenced, release_mutex, renew_leases, lock_channel_of};
 constexpr verbs fair{lock_fair, release_fair, renew_leases, fair_channel, linger::none};
+constexpr verbs of_readers{lock_read, release_read, renew_reads, shared_channel_of, linger::none};
+constexpr verbs of_writers{lock_write, release_write, renew_leases, shared_channel_of,
+                           linger::none};
 
 } // namespace
 
@@ -30,6 +38,10 @@ const verbs* verbs_of(lock_kind kind) noexcept {
         return &fenced;
     case lock_kind::fair:
         return &fair;
+    case lock_kind::read:
+        return &of_readers;
+    case lock_kind::write:
+        return &of_writers;
     default:
         return nullptr;
     }

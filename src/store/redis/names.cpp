@@ -58,6 +58,22 @@ channel_name fair_channel(const hold& waits) {
     return channel_name{lock_channel(waits.name).text + ':' + to_string(waits.owner)};
 }
 
+channel_name shared_channel(const lock_name& name) {
+    return channel_name{with_prefix("redisson_rwlock", name)};
+}
+
+std::string writers_key(const lock_name& name) {
+    return with_prefix("holdfast_writers", name);
+}
+
+std::string timer_prefix(const lock_name& name) {
+    return name.text.find('{') == std::string::npos ? '{' + name.text + '}' : name.text;
+}
+
+std::string timer_key(const lock_name& name, std::string_view owner) {
+    return timer_prefix(name).append(1, ':').append(owner).append(":rwlock_timeout:1");
+}
+
 std::optional<std::string> objection_to_name(const lock_name& name, std::size_t bytes_max) {
     if (name.text.empty())
         return "the name is empty";

@@ -30,6 +30,13 @@ std::string fair_queue(const lock_name&);
 std::string fair_deadlines(const lock_name&);
 channel_name fair_channel(const hold&);
 
+/// What belongs to a read-write lock: where its releases are told, where writers that wait are
+/// marked (no JVM looks there), what all its readers' timers begin with, and one owner's.
+channel_name shared_channel(const lock_name& name);
+std::string writers_key(const lock_name& name);
+std::string timer_prefix(const lock_name& name);
+std::string timer_key(const lock_name& name, std::string_view owner);
+
 /// Why no Redis could carry `name` in every topology, in words for its user; or nothing.
 std::optional<std::string> objection_to_name(const lock_name& name, std::size_t bytes_max);
 

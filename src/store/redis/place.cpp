@@ -2,6 +2,8 @@
 // How one client waits for one lock: ask; listen, ask again; sleep; ask.
 #include "store/redis/place.hpp"
 
+#include "store/remote/mark.hpp"
+
 #include <algorithm>
 #include <utility>
 
@@ -34,11 +36,20 @@ asio::awaitable<answer> lock_place::look() {
     const duration bound =
         listening_ ? context_.poll_bound : std::min(context_.poll_bound, unheard_poll_bound);
     remote::attempts::sender send = [this](time_point deadline) { return request(deadline); };
-    co_return co_await attempts_.look(std::move(send), bound, expiry_rounding);
+    const bool upgrades = want_.kind == lock_kind::write && want_.under != 0;
+    co_return co_await attempts_.look(
+        std::move(send), upgrades ? std::min(bound, remote::upgrade_poll_bound) : bound,
+        expiry_rounding);
 }
 
 asio::awaitable<attempt> lock_place::request(time_point deadline) {
+    if (want_.kind == lock_kind::write) {
+        const remote::mark_terms terms = remote::terms_of_mark(context_.poll_bound, round_trip_);
+        want_.outlasts = terms.lasts;
+        want_.head_start = terms.head_start;
+    }
     const attempt got = co_await how_.take(server_, want_, server_deadline{deadline});
+    round_trip_ = got.received_at - got.sent_at;
     denials_.note(want_, got);
     if (heart_ && got.said == verdict::granted)
         heart_->beat(want_.lease_time, got.received_at);

@@ -41,6 +41,7 @@ private:
     alarm& wake_;
     remote::attempts attempts_;
     std::unique_ptr<hearing> ear_;
+    duration round_trip_{}; ///< of the last look
     bool listening_ = false;
 };
 

@@ -2,32 +2,24 @@
 #include "store/redis/plain_requests.hpp"
 
 #include "redis/mutants.hpp"
-#include "store/redis/attempt_reply.hpp"
+#include "store/redis/lock_replies.hpp"
 #include "store/redis/names.hpp"
 #include "store/redis/scripts.hpp"
 
+#include <deque>
 #include <string>
 #include <string_view>
 
 namespace holdfast::redis {
 namespace {
 
-released released_in(const reply& answer) {
-    const auto [was_ours, receivers] = integers<2>(answer);
-    return {integer_up_to(1, answer.items[0]) == 1, receivers < 0, receivers};
+attempt plain_attempt_in(const reply& answer) {
+    return attempt_in(answer);
 }
 
-std::vector<bool> held_in(const reply& said, std::size_t holds) {
-    std::vector<bool> held;
-    for (const reply& each : items(said, holds))
-        held.push_back(integer_up_to(1, each) == 1);
-    return held;
-}
-
-std::string client_part(const owner_id& owner) {
-    std::string text = to_string(owner);
-    text.erase(text.find(':') + 1);
-    return text;
+/// A write hold of a read-write lock is renewed with the plain ones.
+bool writes(const hold& held) {
+    return held.kind == lock_kind::write;
 }
 
 asio::awaitable<released> release(node& server, const hold& held, std::string channel) {
@@ -46,7 +38,7 @@ asio::awaitable<attempt> lock_mutex(node& server, const ask& want, server_deadli
     const std::string_view keys[] = {want.name.text};
     const argument arguments[] = {want.lease_time.count(), owner, deadline};
     const reply answer = co_await server.call(scripts::lock_mutex, keys, arguments);
-    co_return checked(server, answer, attempt_in<>);
+    co_return checked(server, answer, plain_attempt_in);
 }
 
 asio::awaitable<released> release_mutex(node& server, const hold& held) {
@@ -61,12 +53,17 @@ asio::awaitable<std::vector<bool>> renew_leases(node& server, hold_list holds,
                                                 const renewal_wishes& how) {
     const std::string client = client_part(holds.front()->owner);
     std::vector<std::string_view> names;
+    std::deque<std::string> fields; // of the write holds; in place while others are added
     std::vector<argument> arguments{how.lease_time.count(), client};
     names.reserve(holds.size());
     arguments.reserve(arguments.size() + holds.size());
     for (const hold* const each : holds) {
         names.emplace_back(each->name.text);
-        arguments.emplace_back(static_cast<std::int64_t>(each->owner.number));
+        if (writes(*each))
+            arguments.emplace_back(
+                std::string_view{fields.emplace_back(write_field(each->owner.number))});
+        else
+            arguments.emplace_back(static_cast<std::int64_t>(each->owner.number));
     }
     const call_wishes wishes{
         .answer_by = how.answer_by, .elsewhere = how.elsewhere, .reserved = true};

@@ -23,6 +23,15 @@ bool was_not_carried_out(const error_code& failure) {
            failure == errc::overloaded || failure == errc::closed;
 }
 
+void throw_if_hopeless(verdict said) {
+    if (said == verdict::conflict)
+        throw boost::system::system_error{make_error_code(errc::would_deadlock),
+                                          "another reader waits for its own upgrade"};
+    if (said == verdict::unfounded)
+        throw boost::system::system_error{make_error_code(errc::lease_lost),
+                                          "the hold that it was to stand beside is gone"};
+}
+
 } // namespace
 
 attempts::attempts(const store_context& context, const ask& want, duration command_timeout,
@@ -50,6 +59,7 @@ asio::awaitable<answer> attempts::look(sender send, duration poll_bound, duratio
         }
         if (got.said == verdict::busy)
             co_return busy(got.left, poll_bound, after_the_end);
+        throw_if_hopeless(got.said);
         // Slow: the request spent its time on the way. Quick: what we knew of the server's clock
         // was wrong, and this answer has told us anew; so once more by each connection, and not for
         // ever.

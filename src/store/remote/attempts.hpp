@@ -15,7 +15,9 @@
 
 namespace holdfast::remote {
 
-enum class verdict { busy = 0, granted = 1, late = 2 };
+/// `conflict`: another owner waits for the asker to leave, as the asker does for it. `unfounded`:
+/// the hold is gone that it was to stand beside.
+enum class verdict { busy = 0, granted = 1, late = 2, conflict = 3, unfounded = 4 };
 
 /// What the server said to one request for a lock, and when.
 struct attempt {

@@ -1,7 +1,8 @@
 -- Takes a lock of any kind away from whoever holds it, and wakes who may have it next.
 -- KEYS: name. ARGV: deadline in µs of this server's clock (0: none), whom it is to be taken from
 --   ('': anybody), publish command, channels of a plain and of a read-write lock, where a fair one
---   has its queue and its deadlines, perhaps another publish command.
+--   has its queue and its deadlines, mode that a read-write lock must have (''; any lock), perhaps
+--   another publish command.
 -- Returns {1 taken | 0 free | 2 late | 3 it is others', µs now or 0, owner, ...}; an error if the
 --   key is no lock. forceUnlock of RedissonLock, -ReadLock, -WriteLock and -FairLock
 -- uses: deadline tell
@@ -35,6 +36,11 @@ if ARGV[2] ~= '' and redis.call('hexists', KEYS[1], ARGV[2]) == 0 then
     answer[1] = 3
     return answer
 end
+local mode = ARGV[8] or ''
+if mode ~= '' and not (has_mode and (mode == 'write') == written) then
+    answer[1] = 3
+    return answer
+end
 
 -- Of a fair lock's waiters the first whose time is not over is next; those before it are told,
 -- too, since their clocks decide. In pcalls: what is denied, or elsewhere, wakes nobody.
@@ -50,6 +56,6 @@ end
 
 redis.call('del', KEYS[1])
 for _, channel in ipairs(channels) do
-    tell(channel, message, ARGV[3], ARGV[8])
+    tell(channel, message, ARGV[3], ARGV[9])
 end
 return answer

@@ -1,0 +1,282 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "store/memory/shared_table.hpp"
+
+#include <algorithm>
+#include <utility>
+
+namespace holdfast::memory {
+namespace {
+
+/// A lease longer than a hundred years is one without an end.
+constexpr duration lease_without_end = std::chrono::hours{24 * 36525};
+
+std::string owner_beside(const ask& want) {
+    return to_string(owner_id{want.owner.client, want.under});
+}
+
+/// Only ours keep their timers up: of a stranger nobody knows.
+bool is_ours(const std::string& owner) {
+    return owner.find(':') != std::string::npos;
+}
+
+} // namespace
+
+verdict_on_look shared_table::look(const ask& want, const mark_terms& terms) {
+    return want.kind == lock_kind::read ? look_to_read(want) : look_to_write(want, terms);
+}
+
+verdict_on_look shared_table::look_to_read(const ask& want) {
+    const lock* const held = find(want.name);
+    if (held && held->readers.contains(to_string(want.owner)))
+        return let_read(want);
+    if (want.under != 0) {
+        const bool stands = held && held->writer == owner_beside(want);
+        return stands ? let_read(want) : verdict_on_look{.said = verdict::unfounded};
+    }
+    if (held && !held->writer.empty())
+        return busy(*held);
+    if (const waiting* const before = find_waiting(want.name)) {
+        if (!held)
+            cut_to_head_start(want.name);
+        return {verdict::busy, left(before->ends_at)};
+    }
+    return let_read(want);
+}
+
+verdict_on_look shared_table::let_read(const ask& want) {
+    lock& held = locks_[want.name.text];
+    const microseconds end = end_of(want.lease_time);
+    microseconds& timer = held.readers[to_string(want.owner)];
+    timer = std::max(timer, end);
+    held.ends_at = std::max(held.ends_at, end);
+    return {.said = verdict::granted};
+}
+
+verdict_on_look shared_table::look_to_write(const ask& want, const mark_terms& terms) {
+    lock* held = find(want.name);
+    const std::string owner = to_string(want.owner), base = owner_beside(want);
+    const microseconds end = end_of(want.lease_time);
+    if (held && held->writer == owner) {
+        held->ends_at = std::max(held->ends_at, end);
+        return {.said = verdict::granted};
+    }
+    const bool stands = held && held->readers.contains(base);
+    if (want.under != 0 && !stands)
+        return {.said = verdict::unfounded};
+    if (held && !held->writer.empty())
+        return busy(*held);
+    if (held)
+        sweep(*held, base);
+    const bool alone = !held || held->readers.size() == (stands ? 1U : 0U);
+    if (alone || (stands && upgrades_beside_readers_)) {
+        if (!held)
+            held = &locks_[want.name.text];
+        held->writer = owner;
+        held->ends_at = stands ? std::max(held->ends_at, end) : end;
+        waiting_.erase(want.name.text);
+        return {.said = verdict::granted};
+    }
+    if (meets_another_upgrade(*held, want))
+        return {.said = verdict::conflict};
+    if (want.waits)
+        leave_mark(want, terms);
+    return busy(*held);
+}
+
+verdict_on_look shared_table::busy(const lock& held) const {
+    if (held.ends_at == microseconds::max())
+        return {.said = verdict::busy};
+    return {verdict::busy, left(held.ends_at)};
+}
+
+void shared_table::sweep(lock& held, const std::string& asker) const {
+    std::erase_if(held.readers, [&](const auto& reader) {
+        return reader.first != asker && is_ours(reader.first) && is_over(reader.second);
+    });
+}
+
+bool shared_table::meets_another_upgrade(const lock& held, const ask& want) const {
+    const auto found = waiting_.find(want.name.text);
+    if (want.under == 0 || found == waiting_.end() || is_over(found->second.ends_at))
+        return false;
+    const auto waits_for_us = [&](const auto& each) {
+        const mark& its = each.second;
+        return its.beside != owner_beside(want) && held.readers.contains(its.beside) &&
+               !is_over(its.until);
+    };
+    return std::any_of(found->second.marks.begin(), found->second.marks.end(), waits_for_us);
+}
+
+void shared_table::leave_mark(const ask& want, const mark_terms& terms) {
+    if (!find_waiting(want.name))
+        waiting_[want.name.text] = {};
+    waiting& all = waiting_[want.name.text];
+    all.ends_at = clock_.now() + terms.lasts;
+    all.head_start = std::max(all.head_start, terms.head_start);
+    all.marks.insert_or_assign(
+        to_string(want.owner),
+        mark{all.ends_at, want.under == 0 ? std::string{} : owner_beside(want)});
+}
+
+/// Whether it was the last.
+bool shared_table::withdraw(const hold& what) {
+    waiting* const all = find_waiting(what.name);
+    if (!all || all->marks.erase(to_string(what.owner)) == 0 || !all->marks.empty())
+        return false;
+    waiting_.erase(what.name.text);
+    return true;
+}
+
+void shared_table::cut_to_head_start(const lock_name& name) {
+    if (waiting* const all = find_waiting(name))
+        all->ends_at = std::min(all->ends_at, clock_.now() + all->head_start);
+}
+
+bool shared_table::renew(const hold& what, duration lease_time) {
+    lock* const held = find(what.name);
+    const std::string owner = to_string(what.owner);
+    if (!held)
+        return false;
+    if (what.kind == lock_kind::write) {
+        if (held->writer == owner)
+            held->ends_at = std::max(held->ends_at, end_of(lease_time));
+        return held->writer == owner;
+    }
+    const auto reader = held->readers.find(owner);
+    if (reader == held->readers.end())
+        return false;
+    reader->second = std::max(reader->second, end_of(lease_time));
+    held->ends_at = std::max(held->ends_at, reader->second);
+    return true;
+}
+
+left_verdict shared_table::release(const hold& what) {
+    return what.kind == lock_kind::read ? release_read(what) : release_write(what);
+}
+
+left_verdict shared_table::release_read(const hold& what) {
+    lock* const held = find(what.name);
+    if (!held || held->readers.erase(to_string(what.owner)) == 0)
+        return {};
+    if (!held->writer.empty())
+        return {.was_ours = true};
+    const microseconds longest = longest_timer(*held);
+    if (!is_over(longest)) {
+        held->ends_at = longest;
+        return {.was_ours = true, .is_told = find_waiting(what.name) != nullptr};
+    }
+    locks_.erase(what.name.text);
+    cut_to_head_start(what.name);
+    return {.was_ours = true, .is_told = true};
+}
+
+left_verdict shared_table::release_write(const hold& what) {
+    const bool withdrawn = withdraw(what);
+    lock* const held = find(what.name);
+    if (!held || held->writer != to_string(what.owner))
+        return {.is_told = withdrawn};
+    const microseconds longest = longest_timer(*held);
+    const bool goes_on = !is_over(longest);
+    if (goes_on) {
+        held->writer.clear();
+        held->ends_at = longest;
+    } else {
+        locks_.erase(what.name.text);
+    }
+    return {.was_ours = true, .is_told = !goes_on || !downgrades_in_silence_};
+}
+
+microseconds shared_table::longest_timer(const lock& held) const {
+    microseconds longest = microseconds::min();
+    for (const auto& [owner, timer] : held.readers)
+        longest = std::max(longest, timer);
+    return longest;
+}
+
+std::optional<holding> shared_table::inspect(const lock_name& name) const {
+    const auto found = locks_.find(name.text);
+    if (found == locks_.end() || is_over(found->second.ends_at))
+        return std::nullopt;
+    const lock& held = found->second;
+    holding told;
+    told.alone = !held.writer.empty();
+    told.shared = !held.readers.empty();
+    if (told.alone)
+        told.owners.push_back(held.writer);
+    for (const auto& [owner, timer] : held.readers)
+        told.owners.push_back(owner);
+    if (held.ends_at != microseconds::max())
+        told.remaining = left(held.ends_at);
+    return told;
+}
+
+std::vector<std::string> shared_table::held() const {
+    std::vector<std::string> names;
+    for (const auto& [name, each] : locks_)
+        if (!is_over(each.ends_at))
+            names.push_back(name);
+    return names;
+}
+
+void shared_table::occupy(const lock_name& name, const std::string& owner, lock_kind kind,
+                          duration lease_time) {
+    lock* held = find(name);
+    if (!held || kind == lock_kind::write || !held->writer.empty())
+        held = &locks_.insert_or_assign(name.text, lock{}).first->second;
+    const microseconds end = end_of(lease_time);
+    held->ends_at = std::max(held->ends_at, end);
+    if (kind == lock_kind::write)
+        held->writer = owner;
+    else
+        held->readers[owner] = end;
+}
+
+bool shared_table::vacate(const lock_name& name, const std::string& owner) {
+    lock* const held = find(name);
+    if (!held || (held->writer != owner && held->readers.erase(owner) == 0))
+        return false;
+    if (held->writer == owner || held->readers.empty())
+        locks_.erase(name.text);
+    return true;
+}
+
+bool shared_table::erase(const lock_name& name) {
+    return find(name) && locks_.erase(name.text) == 1;
+}
+
+void shared_table::clear() {
+    locks_.clear();
+    waiting_.clear();
+}
+
+shared_table::lock* shared_table::find(const lock_name& name) {
+    const auto found = locks_.find(name.text);
+    if (found == locks_.end())
+        return nullptr;
+    if (!is_over(found->second.ends_at))
+        return &found->second;
+    locks_.erase(found);
+    return nullptr;
+}
+
+shared_table::waiting* shared_table::find_waiting(const lock_name& name) {
+    const auto found = waiting_.find(name.text);
+    if (found == waiting_.end())
+        return nullptr;
+    if (!is_over(found->second.ends_at))
+        return &found->second;
+    waiting_.erase(found);
+    return nullptr;
+}
+
+microseconds shared_table::end_of(duration lease_time) const {
+    if (lease_time > lease_without_end)
+        return microseconds::max();
+    return clock_.now() + lease_time;
+}
+
+duration shared_table::left(microseconds end) const {
+    return std::chrono::ceil<duration>(end - clock_.now());
+}
+
+} // namespace holdfast::memory

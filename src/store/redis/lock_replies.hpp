@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the scripts answer that take, release and renew locks, of whatever kind.
+#pragma once
+
+#include "store/redis/kinds.hpp"
+#include "store/redis/replies.hpp"
+
+#include <cstddef>
+#include <string>
+#include <vector>
+
+namespace holdfast::redis {
+
+/// Its verdict (the greatest that this script can say is `last`), the ms that are left of the hold
+/// that keeps it busy (-1: no end), the server's time, and perhaps more behind that.
+template <std::size_t Count = 3>
+attempt attempt_in(const reply& answer, verdict last = verdict::late) {
+    const std::array<std::int64_t, Count> numbers = integers<Count>(answer);
+    attempt outcome;
+    outcome.said =
+        static_cast<verdict>(integer_up_to(static_cast<std::int64_t>(last), answer.items[0]));
+    if (outcome.said == verdict::busy && numbers[1] >= 0)
+        outcome.left = duration{numbers[1]};
+    outcome.server_now = std::chrono::microseconds{numbers[2]};
+    outcome.sent_at = answer.sent_at;
+    outcome.received_at = answer.received_at;
+    outcome.clock = answer.clock;
+    return outcome;
+}
+
+inline released released_in(const reply& answer) {
+    const auto [was_ours, receivers] = integers<2>(answer);
+    return {integer_up_to(1, answer.items[0]) == 1, receivers < 0, receivers};
+}
+
+inline std::vector<bool> held_in(const reply& said, std::size_t holds) {
+    std::vector<bool> held;
+    for (const reply& each : items(said, holds))
+        held.push_back(integer_up_to(1, each) == 1);
+    return held;
+}
+
+/// What all owners of a client begin with.
+inline std::string client_part(const owner_id& owner) {
+    std::string text = to_string(owner);
+    text.erase(text.find(':') + 1);
+    return text;
+}
+
+/// Behind that, of a write hold.
+inline std::string write_field(std::uint64_t number) {
+    return std::to_string(number) + ":write";
+}
+
+} // namespace holdfast::redis

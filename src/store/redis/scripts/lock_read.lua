@@ -1,0 +1,52 @@
+-- Lets its asker read: beside others, or under a write hold of its own client. Confirms, and never
+-- shortens, a hold that it has already. A writer that waits keeps new readers away.
+-- KEYS: name, its own timer, marks of waiting writers. ARGV: lease ms, owner, deadline in µs of this
+--   server's clock (0: none), write field that it shall stand beside ('': beside none).
+-- Returns {1 granted | 0 busy | 2 late | 4 that write hold is gone, ms left if busy (-1: no end),
+--   µs now or 0}. RedissonReadLock
+-- uses: deadline shared
+
+local now, late = clock_and_whether_late(ARGV[3])
+if late then
+    return {2, 0, now}
+end
+
+local name, timer, marks, lease, owner = KEYS[1], KEYS[2], KEYS[3], ARGV[1], ARGV[2]
+local mode, wrong = mode_of(name)
+if wrong then
+    return wrong
+end
+local left = redis.call('pttl', name)
+local mine = mode and redis.call('hexists', name, owner) == 1
+if not mine and ARGV[4] ~= '' then
+    if not mode or redis.call('hexists', name, ARGV[4]) == 0 then
+        return {4, 0, now}
+    end
+elseif not mine then
+    if mode == 'write' then
+        return {0, left, now}
+    end
+    if redis.call('exists', marks) == 1 then
+        if not mode then
+            cut_to_head_start(marks)
+        end
+        return {0, math.max(1, redis.call('pttl', marks)), now}
+    end
+end
+
+-- The timer first: with a lease that no key can have, nothing is taken.
+local timed = redis.call('pttl', timer)
+if timed < tonumber(lease) then
+    local set = redis.pcall('set', timer, '1', 'px', lease)
+    if set.err then
+        return set
+    end
+end
+if not mine then
+    redis.call('hset', name, 'mode', mode or 'read', owner, '1')
+end
+-- Written even if enough is left, see lock_mutex.lua. Without an end it stays without one.
+if left ~= -1 then
+    redis.call('pexpire', name, math.max(1, left, tonumber(lease)))
+end
+return {1, 0, now}

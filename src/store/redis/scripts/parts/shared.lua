@@ -1,0 +1,43 @@
+-- Of a read-write lock. Every read hold k of an owner has a timer key; who has none left is dead. A
+-- client of ours has 1 hold under each owner number, a JVM as many as it has entered.
+
+local function timer_of(timers, owner, k)
+    return timers .. ':' .. owner .. ':rwlock_timeout:' .. k
+end
+
+-- How long the longest of the readers' timers lasts (<= 0: none does), or a read lease at all.
+local function longest_timer(name, timers)
+    local longest, fields = 0, redis.call('hgetall', name)
+    for i = 1, #fields, 2 do
+        local writes = string.sub(fields[i], -6) == ':write'
+        for k = not writes and tonumber(fields[i + 1]) or 0, 1, -1 do
+            longest = math.max(longest, redis.call('pttl', timer_of(timers, fields[i], k)))
+        end
+    end
+    return longest
+end
+
+-- Nobody reads any more: writers that wait have their head start before new readers, and no more.
+-- Its length stands with each mark, behind the moment until which it waits and whom it stands on.
+local function cut_to_head_start(marks)
+    local longest = 0
+    for _, mark in ipairs(redis.call('hvals', marks)) do
+        longest = math.max(longest, tonumber(string.match(mark, '%d+$')) or 0)
+    end
+    if longest > 0 and redis.call('pttl', marks) > longest then
+        redis.call('pexpire', marks, longest)
+    end
+end
+
+-- Whether there is a lock of that kind; WRONGTYPE if there is something else.
+local function mode_of(name)
+    local mode = redis.pcall('hget', name, 'mode')
+    if type(mode) == 'table' then
+        return nil, mode
+    end
+    if not mode and redis.call('exists', name) == 1 then
+        return nil, redis.error_reply('WRONGTYPE a lock of another kind is kept under this name')
+    end
+    return mode
+end
+

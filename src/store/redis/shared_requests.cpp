@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "store/redis/shared_requests.hpp"
+
+#include "store/redis/lock_replies.hpp"
+#include "store/redis/names.hpp"
+#include "store/redis/scripts.hpp"
+
+#include <string>
+#include <string_view>
+
+namespace holdfast::redis {
+namespace {
+
+attempt read_attempt_in(const reply& answer) {
+    return attempt_in(answer, verdict::unfounded);
+}
+
+/// Who waits may have left a mark.
+attempt write_attempt_in(const ask& want, const reply& answer) {
+    attempt outcome = attempt_in(answer, verdict::unfounded);
+    outcome.queued = want.waits && outcome.said != verdict::granted;
+    return outcome;
+}
+
+/// The field of the hold that it shall stand beside; empty: beside none.
+std::string field_beside(const ask& want) {
+    if (want.under == 0)
+        return {};
+    const std::string client = client_part(want.owner);
+    return client +
+           (want.kind == lock_kind::read ? write_field(want.under) : std::to_string(want.under));
+}
+
+} // namespace
+
+asio::awaitable<attempt> lock_read(node& server, const ask& want, server_deadline deadline) {
+    const std::string owner = to_string(want.owner), beside = field_beside(want);
+    const std::string timer = timer_key(want.name, owner), marks = writers_key(want.name);
+    const std::string_view keys[] = {want.name.text, timer, marks};
+    const argument arguments[] = {want.lease_time.count(), owner, deadline, beside};
+    const reply answer = co_await server.call(scripts::lock_read, keys, arguments);
+    co_return checked(server, answer, read_attempt_in);
+}
+
+asio::awaitable<attempt> lock_write(node& server, const ask& want, server_deadline deadline) {
+    const std::string owner = to_string(want.owner), beside = field_beside(want);
+    const std::string timers = timer_prefix(want.name), marks = writers_key(want.name);
+    const std::int64_t marked_for = want.waits ? want.outlasts.count() : 0;
+    const std::string_view keys[] = {want.name.text, marks};
+    const argument arguments[] = {
+        want.lease_time.count(), owner, deadline, beside, timers, marked_for,
+        want.head_start.count()};
+    const reply answer = co_await server.call(scripts::lock_write, keys, arguments);
+    const auto read = [&want](const reply& all) { return write_attempt_in(want, all); };
+    co_return checked(server, answer, read);
+}
+
+asio::awaitable<released> release_read(node& server, const hold& held) {
+    const std::string owner = to_string(held.owner), timer = timer_key(held.name, owner);
+    const std::string marks = writers_key(held.name), timers = timer_prefix(held.name);
+    const channel_name channel = shared_channel(held.name);
+    const std::string_view keys[] = {held.name.text, timer, marks};
+    const argument arguments[] = {owner, timers, channel.text, publish_command};
+    const call_wishes room{.reserved = true};
+    const reply answer = co_await server.call(scripts::release_read, keys, arguments, room);
+    co_return checked(server, answer, released_in);
+}
+
+asio::awaitable<released> release_write(node& server, const hold& held) {
+    const std::string owner = to_string(held.owner), timers = timer_prefix(held.name);
+    const std::string marks = writers_key(held.name);
+    const channel_name channel = shared_channel(held.name);
+    const std::string_view keys[] = {held.name.text, marks};
+    const argument arguments[] = {owner, timers, channel.text, publish_command};
+    const call_wishes room{.reserved = true};
+    const reply answer = co_await server.call(scripts::release_write, keys, arguments, room);
+    co_return checked(server, answer, released_in);
+}
+
+asio::awaitable<std::vector<bool>> renew_reads(node& server, hold_list holds,
+                                               const renewal_wishes& how) {
+    const std::string client = client_part(holds.front()->owner);
+    std::vector<std::string> timers;
+    std::vector<std::string_view> keys;
+    std::vector<argument> arguments{how.lease_time.count(), client};
+    timers.reserve(holds.size());
+    for (const hold* const each : holds) {
+        timers.push_back(timer_key(each->name, to_string(each->owner)));
+        keys.emplace_back(each->name.text);
+        keys.emplace_back(timers.back());
+        arguments.emplace_back(static_cast<std::int64_t>(each->owner.number));
+    }
+    const call_wishes wishes{
+        .answer_by = how.answer_by, .elsewhere = how.elsewhere, .reserved = true};
+    const reply said = co_await server.call(scripts::renew_reads, keys, arguments, wishes);
+    const auto read = [&holds](const reply& all) { return held_in(all, holds.size()); };
+    co_return checked(server, said, read);
+}
+
+} // namespace holdfast::redis
