@@ -178,6 +178,21 @@ TEST_P(LeastPrivilege, WithoutTheRightToAskWhoClientsAreLocksAreStillSeen) {
     EXPECT_FALSE(seen.locks[0].owners.at(0).client);
 }
 
+TEST_P(LeastPrivilege, WithoutTheRightToSeeTokensLocksAreStillSeen) {
+    rules both = all_;
+    both.insert(both.end(), operators_.begin(), operators_.end());
+    grant(both);
+    client home = connect();
+    fenced_mutex lock{home, "app:stock"};
+    const std::scoped_lock held{lock};
+    EXPECT_EQ(home.inspect("app:stock")->last_token, lock.fencing_token());
+    std::erase(both, "~redisson_lock_token:{app:*");
+    grant(both);
+    const std::optional<lock_state> seen = connect().inspect("app:stock");
+    ASSERT_TRUE(seen && seen->owners.size() == 1);
+    EXPECT_EQ(seen->last_token, 0u);
+}
+
 TEST_P(LeastPrivilege, EachRightThatIsTakenFromAnOperatorIsNamedOrDoneWithout) {
     for (const std::string& taken : operators_) {
         rules rest = all_;
