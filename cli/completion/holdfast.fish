@@ -11,7 +11,7 @@ end
 function __holdfast_options
     set -l words (commandline -opc)
     holdfast $words[2] --help 2>/dev/null |
-        string replace -rf '^ {2,6}(?:-[a-zA-Z0-9], )?(--[a-z-]*)(?: [A-Z]\S*)?(?:  +(.*))?$' '$1\t$2'
+        string replace -rf '^ {2,6}(?:-[a-zA-Z0-9], )?(--[a-z-]*)(?:\[\S*)?(?: [A-Z]\S*)?(?:  +(.*))?$' '$1\t$2'
 end
 
 function __holdfast_locks

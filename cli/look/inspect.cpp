@@ -29,8 +29,10 @@ Usage: holdfast inspect [OPTIONS] NAME
       --json           for programs: {"name", "held", "kind", "type", "owners":
                        [{"owner", "count", "is_holdfast", "client": {"host",
                        "pid", "program", "label", "since"}}], "lease_left_ms",
-                       "listeners"}; a value is null if it is not known, or if
-                       the lease has no end
+                       "listeners", "last_token"}; a value is null if it is not
+                       known, or if the lease has no end; the token is the
+                       greatest that a fenced lock has given, as a number, and
+                       null if there is none
       --url URL        the server, as for 'holdfast run'
   -h, --help           print this text
 
@@ -63,6 +65,8 @@ void print_lines(const lock_state& lock) {
     if (lock.owners.empty())
         print_line("held by", "more than can be told");
     print_line("lease left", left_in_words(lock.remaining));
+    if (lock.last_token != 0)
+        print_line("last token", std::to_string(lock.last_token));
     print_line("listening", lock.listeners ? std::to_string(*lock.listeners) +
                                                  " connection(s) wait for its release"
                                            : "not known: this user may not ask");

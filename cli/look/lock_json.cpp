@@ -79,6 +79,7 @@ json::object to_json(const holdfast::lock_state& lock) {
     made["owners"] = std::move(owners);
     made["lease_left_ms"] = lock.remaining ? json::value(lock.remaining->count()) : nullptr;
     made["listeners"] = or_null(lock.listeners);
+    made["last_token"] = lock.last_token != 0 ? json::value(lock.last_token) : nullptr;
     return made;
 }
 

@@ -94,19 +94,20 @@ char* mutable_text(const std::string& text) {
     return const_cast<char*>(text.c_str()); // exec's signature is older than const
 }
 
+std::string_view name_in(std::string_view variable) {
+    return variable.substr(0, variable.find('='));
+}
+
 /// Ours, with these in the place of what has the same name.
 std::vector<char*> environment_with(const std::vector<std::string>& variables) {
     std::vector<char*> all;
     all.reserve(variables.size());
     for (const std::string& each : variables)
-        all.push_back(mutable_text(each));
-    for (char** one = environ; *one != nullptr; ++one) {
-        const std::string_view old{*one};
-        const std::string_view name = old.substr(0, old.find('=') + 1);
-        if (std::ranges::none_of(
-                variables, [name](const std::string& each) { return each.starts_with(name); }))
+        if (each.find('=') != each.npos)
+            all.push_back(mutable_text(each));
+    for (char** one = environ; *one != nullptr; ++one)
+        if (std::ranges::find(variables, name_in(*one), name_in) == variables.end())
             all.push_back(*one);
-    }
     all.push_back(nullptr);
     return all;
 }

@@ -33,7 +33,8 @@ struct standard_descriptors {
 /// What else the child finds.
 struct surroundings {
     standard_descriptors standard{};
-    std::vector<std::string> variables{}; ///< `NAME=value`, which win over the environment's
+    /// `NAME=value`, which win over the environment's; `NAME` takes it away.
+    std::vector<std::string> variables{};
     const controlling_terminal* foreground_of =
         nullptr; ///< this terminal listens to it from the start
 };

@@ -28,14 +28,17 @@ command_run::command_run(asio::io_context& loop, const locked_run& wanted,
 
 /// The whole URL, a password too: the command shall reach the same server, and its environment is
 /// no more to be read by others than ours.
-std::vector<std::string> command_run::variables() const {
+std::vector<std::string> command_run::variables(const holdfast::lease& held) const {
     std::vector<std::string> all = outer_locks::on(wanted_.url).variables_with(wanted_.name);
     all.push_back("HOLDFAST_URL=" + wanted_.url);
+    // That of a lock around this one would be taken for this one's.
+    const std::string token = "HOLDFAST_TOKEN";
+    all.push_back(wanted_.fenced ? token + "=" + std::to_string(held.fencing_token()) : token);
     return all;
 }
 
 asio::awaitable<int> command_run::under(const holdfast::lease& held) {
-    surroundings around{.variables = variables()};
+    surroundings around{.variables = variables(held)};
     if (reads_terminal_ && behind_->is_in_foreground()) {
         remember_terminal();
         around.foreground_of = &behind_->device;

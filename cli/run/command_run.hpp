@@ -43,7 +43,7 @@ private:
     asio::awaitable<void> pass_signals(child_process&);
     void pass(child_process&, int signal);
     void heed_stop(child_process&);
-    std::vector<std::string> variables() const;
+    std::vector<std::string> variables(const holdfast::lease&) const;
     void remember_terminal();
     void give_terminal(const child_process&);
     bool take_terminal_back(const child_process&) const;

@@ -130,21 +130,33 @@ private:
     bool is_held_around() const { return outer_locks::on(wanted_.url).have(wanted_.name); }
 
     asio::awaitable<void> acquire(std::optional<holdfast::lease>& held) {
-        const auto lock =
-            wanted_.lease ? std::make_unique<holdfast::mutex>(home_, wanted_.name,
-                                                              holdfast::lease_time{*wanted_.lease})
-                          : std::make_unique<holdfast::mutex>(home_, wanted_.name);
+        std::optional<holdfast::lease_time> lease;
+        if (wanted_.lease)
+            lease.emplace(*wanted_.lease);
+        if (wanted_.fenced) {
+            holdfast::fenced_mutex lock{
+                home_, wanted_.name, {.numbers = *wanted_.fenced, .lease = lease}};
+            co_await acquire(lock, held);
+        } else {
+            holdfast::mutex lock{home_, wanted_.name, {.lease = lease}};
+            co_await acquire(lock, held);
+        }
+    }
+
+    template <typename Lock>
+    asio::awaitable<void> acquire(Lock& lock, std::optional<holdfast::lease>& held) {
         if (wanted_.verbose)
             say("asking " + server_in_words(wanted_.url) + " for lock '" + printable(wanted_.name) +
                 "'");
         wait_report report{home_, wanted_.name, wanted_.verbose, is_held_around()};
-        co_await until_first(take(*lock, held), report.tell());
+        co_await until_first(take(lock, held), report.tell());
         granted_at_ = holdfast::boot_clock::now();
         if (held)
-            report.granted();
+            report.granted(held->fencing_token());
     }
 
-    asio::awaitable<void> take(holdfast::mutex& lock, std::optional<holdfast::lease>& held) {
+    template <typename Lock>
+    asio::awaitable<void> take(Lock& lock, std::optional<holdfast::lease>& held) {
         held = co_await lock.async_try_lock_for(wanted_.patience, asio::use_awaitable);
     }
 

@@ -4,6 +4,8 @@
 #include "cli/command_line.hpp"
 #include "cli/run/on_loss.hpp"
 
+#include <holdfast/fenced_mutex.hpp>
+
 #include <chrono>
 #include <optional>
 #include <string>
@@ -20,6 +22,7 @@ struct locked_run {
     std::optional<std::chrono::duration<double>> lease;
     std::optional<std::chrono::duration<double>> hold_for; ///< at least that long
     std::chrono::duration<double> patience;
+    std::optional<holdfast::fencing> fenced; ///< the command gets the token of the hold
     on_loss loss;
     int busy_status;
     bool verbose;

@@ -32,6 +32,12 @@ Usage: holdfast run [OPTIONS] NAME [--] COMMAND [ARGUMENT...]
       --lease TIME     how long others wait if this program is killed or cut off
                        (default 30s); the lease is renewed while the command
                        runs
+      --fenced[=dated]
+                       give the command a token (HOLDFAST_TOKEN): a number that
+                       is greater than that of each holder before it, so that
+                       what the command writes to can refuse an older holder;
+                       with =dated, and on the private server, the numbers grow
+                       even if the server loses its data
       --on-loss SIGNAL[:GRACE]
                        the signal for the command if the lock is lost (default
                        TERM), and the time until KILL; the end of the lease may
@@ -61,6 +67,7 @@ Environment of the command:
   HOLDFAST_LOCK        the NAME
   HOLDFAST_LOCKS       the names of all locks that are held around it, one per
                        line; the NAME is the last
+  HOLDFAST_TOKEN       the fencing token, with --fenced; otherwise not set
   HOLDFAST_URL         the server, with its password if the URL has one
 
 Environment of this program:
@@ -85,6 +92,7 @@ Examples:
   holdfast run nightly-report ./report.sh
   holdfast run -n -E 0 cleanup find /srv/cache -mtime +7 -delete
   holdfast run -n -E 0 --hold-for 1m sync-stock -- ./sync.sh --all
+  holdfast run --fenced report sh -c './report --token "$HOLDFAST_TOKEN"'
   holdfast run -w 10 --on-loss INT:5s deploy -- sh -c 'git pull && make install'
 )";
 
@@ -97,6 +105,7 @@ struct given_options {
     std::optional<length> lease;
     std::optional<length> hold_for;
     std::optional<std::string> loss;
+    std::optional<std::string> fenced; ///< how the numbers grow; empty: as it suits the server
     std::optional<std::string> url;
     int busy_status = busy;
     std::string name;
@@ -109,6 +118,7 @@ void expect(CLI::App& expected, given_options& given) {
     expected.add_option("-E,--conflict-exit-code", given.busy_status)->check(CLI::Range(0, 255));
     expect_time(expected, "--lease", "--lease", given.lease);
     expect_time(expected, "--hold-for", "--hold-for", given.hold_for);
+    expected.add_flag("--fenced{}", given.fenced);
     expected.add_option("--on-loss", given.loss);
     expected.add_option("--url", given.url);
     expected.add_option("NAME", given.name);
@@ -120,6 +130,21 @@ length patience(const given_options& given) {
     if (given.nonblock)
         return length::zero();
     return given.wait.value_or(length::max());
+}
+
+void check_fencing(const std::optional<std::string>& numbers) {
+    if (numbers && !numbers->empty() && *numbers != "counted" && *numbers != "dated")
+        throw usage_error{"--fenced: '" + printable(*numbers) +
+                          "' is no kind of numbers; give --fenced alone, or --fenced=dated"};
+}
+
+/// The private server ends when nobody uses it, and has forgotten all when it starts again.
+std::optional<holdfast::fencing> fencing_on(const std::string& url,
+                                            const std::optional<std::string>& numbers) {
+    if (!numbers)
+        return std::nullopt;
+    const bool dated = numbers->empty() ? is_private_server(url) : *numbers == "dated";
+    return dated ? holdfast::fencing::dated : holdfast::fencing::counted;
 }
 
 } // namespace
@@ -141,12 +166,16 @@ int run(const inheritance& inherited, arguments all) {
     const length most = patience(given);
     const on_loss loss = given.loss ? parse_on_loss(*given.loss) : on_loss{};
 
-    const locked_run wanted{.url = server_url(given.url),
+    check_fencing(given.fenced);
+
+    const std::string url = server_url(given.url);
+    const locked_run wanted{.url = url,
                             .name = given.name,
                             .command = std::move(*command),
                             .lease = given.lease,
                             .hold_for = given.hold_for,
                             .patience = most,
+                            .fenced = fencing_on(url, given.fenced),
                             .loss = loss,
                             .busy_status = given.busy_status,
                             .verbose = given.verbose};

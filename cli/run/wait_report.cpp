@@ -78,10 +78,11 @@ wait_report::~wait_report() {
     clear();
 }
 
-void wait_report::granted() {
+void wait_report::granted(std::uint64_t fencing_token) {
     clear();
     if (verbose_)
-        say("has lock " + name_ + " after " + in_words(boot_clock::now() - since_));
+        say("has lock " + name_ + " after " + in_words(boot_clock::now() - since_) +
+            (fencing_token != 0 ? ", with the token " + std::to_string(fencing_token) : ""));
 }
 
 } // namespace cli

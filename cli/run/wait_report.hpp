@@ -6,6 +6,7 @@
 #include <holdfast/client.hpp>
 #include <holdfast/time.hpp>
 
+#include <cstdint>
 #include <string>
 
 namespace cli {
@@ -24,8 +25,8 @@ public:
     /// `not_a_lock` if there is something else, for which the wait would have no end.
     asio::awaitable<void> tell();
 
-    /// The wait is over, and well.
-    void granted();
+    /// The wait is over, and well. A token of zero is none.
+    void granted(std::uint64_t fencing_token);
 
 private:
     void show(const std::string& holder);

@@ -55,6 +55,10 @@ std::string server_url(const std::optional<std::string>& option) {
     return *given;
 }
 
+bool is_private_server(const std::string& url) {
+    return url == private_server_url();
+}
+
 std::string without_password(std::string url) {
     const std::size_t scheme_end = url.find("://");
     if (scheme_end == std::string::npos)
@@ -68,8 +72,8 @@ std::string without_password(std::string url) {
 }
 
 std::string server_in_words(const std::string& url) {
-    return url == private_server_url() ? "this machine's private server"
-                                       : printable(without_password(url));
+    return is_private_server(url) ? "this machine's private server"
+                                  : printable(without_password(url));
 }
 
 } // namespace cli

@@ -11,7 +11,10 @@ namespace cli {
 /// `usage_error`, `no_server`.
 std::string server_url(const std::optional<std::string>& option);
 
-/// The same without its password, for messages.
+/// Whether that is this machine's private server.
+bool is_private_server(const std::string& url);
+
+/// A URL without its password, for messages.
 std::string without_password(std::string url);
 
 /// For people: `this machine's private server`, or the URL without its password.

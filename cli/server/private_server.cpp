@@ -19,11 +19,14 @@ namespace {
 /// silences, each as long as a link's patience: that is not how one behaves that starts or ends.
 constexpr int silences_max = 2;
 
-/// How many keys only say who a client is (docs/protocol/client.md). That of a killed one stays for
-/// a minute, and nobody needs a server for it.
-long clients_known_to(server_link& link) {
+/// How many keys nobody needs a server for: those that say who a client is
+/// (docs/protocol/client.md), of which that of a killed one stays for a minute, and the counters of
+/// fencing tokens, which stay for good; the numbers go on without them (docs/protocol/fenced.md,
+/// dated tokens).
+long keys_without_use(server_link& link) {
     const std::string number =
-        link.ask("EVAL \"return tostring(#redis.call('keys', 'holdfast_client:*'))\" 0");
+        link.ask("EVAL \"return tostring(#redis.call('keys', 'holdfast_client:*') + "
+                 "#redis.call('keys', 'redisson_lock_token:*'))\" 0");
     return std::atol(number.c_str());
 }
 
@@ -95,11 +98,11 @@ std::string private_server_url() {
 server_use use_of(server_link& link) {
     server_use found;
     // Who comes meanwhile makes it more, never less.
-    const long clients_known = clients_known_to(link);
+    const long without_use = keys_without_use(link);
     const std::string databases = link.ask("INFO keyspace"); // db0:keys=1,expires=1,...
     for (std::size_t at = 0; (at = databases.find(":keys=", at)) != std::string::npos; ++at)
         found.keys += std::atol(databases.c_str() + at + 6);
-    found.keys = std::max(0L, found.keys - clients_known);
+    found.keys = std::max(0L, found.keys - without_use);
     found.connections = number_in(link.ask("INFO clients"), "connected_clients") - 1;
     return found;
 }

@@ -51,6 +51,9 @@ struct lock_state {
     /// Connections that listen for its release. Each is a client with one or more waiting threads,
     /// or one that waited a few seconds ago. Empty if the store does not report them.
     std::optional<std::size_t> listeners{};
+    /// Of the fenced lock of that name, JVMs' too: no hold ever had a greater fencing token. 0:
+    /// there was none, or the store does not tell.
+    std::uint64_t last_token = 0;
 };
 
 /// The locks that `client::list()` found, in the order of their names.

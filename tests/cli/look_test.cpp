@@ -95,6 +95,17 @@ TEST_P(Look, TellsJvmsAndReadersToo) {
     EXPECT_THAT(run({"inspect", "rw"}, url()).out, HasSubstr("lease left no end"));
 }
 
+TEST_P(Look, TellsTheLastTokenOfAFencedLock) {
+    let_jvm_hold("jvms");
+    EXPECT_THAT(run({"inspect", "jvms"}, url()).out, Not(HasSubstr("token")));
+    EXPECT_TRUE(told_of("jvms").at("last_token").is_null());
+    server().command({"SET", "redisson_lock_token:{jvms}", "17"});
+    EXPECT_THAT(run({"inspect", "jvms"}, url()).out, HasSubstr("last token 17\n"));
+    EXPECT_EQ(told_of("jvms").at("last_token").as_int64(), 17);
+    server().command({"SET", "redisson_lock_token:{jvms}", "seven"});
+    EXPECT_TRUE(told_of("jvms").at("last_token").is_null());
+}
+
 TEST_P(Look, TellsALockWithVeryManyReadersFromAnyOtherHash) {
     server().command({"HSET", "rw", "mode", "read"});
     for (int i = 0; i < 150; ++i) {

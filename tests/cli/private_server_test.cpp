@@ -55,6 +55,20 @@ TEST_P(PrivateServer, EndsWhenNobodyUsesItAndLeavesNoProcess) {
     EXPECT_FALSE(fs::exists(folder / "holdfast" / "socket"));
 }
 
+TEST_P(PrivateServer, EndsAlthoughItHasGivenFencingTokensAndTheNextOnesAreGreater) {
+    const auto token = [this] {
+        return std::stoull(run({"run", "--fenced", "job", "printenv", "HOLDFAST_TOKEN"}).out);
+    };
+    program holder{holding("other")};
+    ASSERT_EQ(holder.line(), "held");
+    const std::uint64_t first = token();
+    observed_process server{process()};
+    holder.close_stdin();
+    holder.end();
+    EXPECT_TRUE(server.ended_within(far_too_long)) << "for its counter";
+    EXPECT_GT(token(), first);
+}
+
 TEST_P(PrivateServer, LingersForTheNextCommandOfAScript) {
     EXPECT_EQ(run({"run", "job", "--", "true"}, {"HOLDFAST_SERVER_LINGER=1h"}).status, 0);
     const pid_t first = process();

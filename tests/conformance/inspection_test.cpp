@@ -2,6 +2,8 @@
 // What a store tells of its locks, and waiting for a lock without taking it.
 #include "conformance/suite.hpp"
 
+#include <holdfast/fenced_mutex.hpp>
+
 #include <boost/asio/use_future.hpp>
 
 #include <future>
@@ -58,6 +60,16 @@ TEST_P(Inspection, TellsWhoHoldsALockForHowLongAndWhoListens) {
     ASSERT_TRUE(support::eventually([&] { return home.inspect("L")->listeners == 1u; }));
     lock.unlock();
     support::soon(std::move(waits)).unlock();
+}
+
+TEST_P(Inspection, TellsTheLastFencingTokenOfALockThatHasOne) {
+    client home = make_client();
+    mutex plain{home, "plain"};
+    fenced_mutex fenced{home, "fenced"};
+    const std::scoped_lock held{plain, fenced};
+    EXPECT_EQ(home.inspect("plain")->last_token, 0u);
+    EXPECT_EQ(home.inspect("fenced")->last_token, fenced.fencing_token());
+    EXPECT_GT(fenced.fencing_token(), 0u);
 }
 
 TEST_P(Inspection, TellsAStrangerFromOneOfOurs) {

@@ -11,6 +11,8 @@ page names. Paths of programs are replaced too. What is run depends on the langu
     yaml         the commands under `script:` must succeed
     ini          a unit: its ExecStart must succeed, and systemd-analyze must find nothing
 
+Where there is no sqlite3, Python's own stands for it.
+
 A comment above a block names what it is kept as, or a program of the reader's that is called:
 
     <!-- file: nightly.sh -->      <!-- given: sync-stock -->
@@ -27,13 +29,20 @@ from pathlib import Path
 
 from pages import Block, Page
 
-PAGES = ("cron", "lock-a-script", "systemd", "containers-and-ci")
+PAGES = ("cron", "lock-a-script", "systemd", "containers-and-ci", "fencing")
 SERVER = "redis://db.internal"
 FILE = re.compile(r"<!-- file: (\S+) -->\n+(?:<!-- .* -->\n+)*\Z")
 GIVEN = re.compile(r"<!-- given: (\S+) -->")
 CRON_LINE = re.compile(r"^(?:\S+ +){5}(\S.*)$")
 SKIPPED = 77
 PATIENCE_S = 60
+SQLITE = """#!{python}
+import sqlite3, sys
+with sqlite3.connect(sys.argv[1], isolation_level=None) as base:
+    for each in sys.argv[2].split(";"):
+        for row in base.execute(each):
+            print(*row, sep="|")
+"""
 # A reader's minute is long for a test.
 SHORTER = {"--hold-for 1m": "--hold-for 100ms"}
 
@@ -50,6 +59,8 @@ class Commands:
         runtime.mkdir(mode=0o700)
         self.environment = {"PATH": f"{self.bin}:{os.environ['PATH']}",
                             "HOME": str(folder), "XDG_RUNTIME_DIR": str(runtime)}
+        if shutil.which("sqlite3") is None:
+            self.give("sqlite3", SQLITE.format(python=sys.executable))
         server = os.environ.get("HOLDFAST_REDIS_SERVER")
         if server:
             (self.bin / "redis-server").symlink_to(server)
@@ -61,9 +72,9 @@ class Commands:
         return subprocess.run(words, cwd=self.folder, env={**self.environment, **(more or {})},
                               text=True, capture_output=True, timeout=PATIENCE_S, check=False)
 
-    def give(self, name: str) -> None:
+    def give(self, name: str, text: str = "#!/bin/sh\nexit 0\n") -> None:
         for place in (self.bin / name, self.folder / name):
-            place.write_text("#!/bin/sh\nexit 0\n")
+            place.write_text(text)
             place.chmod(0o755)
 
     def here(self, text: str) -> str:

@@ -107,6 +107,7 @@ std::optional<lock_state> server::state::state_of(const lock_name& name) const {
         told.owners.push_back({.text = owner, .is_holdfast = owner != foreign_owner});
     told.remaining = held->remaining;
     told.listeners = ears_.count(name.text);
+    told.last_token = locks_.last_token(name);
     return told;
 }
 

@@ -17,8 +17,9 @@
 namespace holdfast::redis {
 namespace {
 
-/// Before the fields of a hash come its type, what is left, who listens, and how many fields.
-constexpr std::size_t words_before_fields = 4;
+/// Before the fields of a hash come its type, what is left, who listens, the last token, and how
+/// many fields.
+constexpr std::size_t words_before_fields = 5;
 
 std::optional<std::int64_t> number_in(std::string_view text) {
     std::int64_t value = 0;
@@ -44,7 +45,7 @@ bool looks_like_owner(std::string_view field) {
 
 /// The fields of a hash, judged: those of a lock are owners and how often each has entered.
 void add_owners(lock_state& told, const reply& answer) {
-    const std::int64_t fields = integer(answer.items[3]);
+    const std::int64_t fields = integer(answer.items[4]);
     bool has_mode = false, has_else = false;
     for (std::size_t i = words_before_fields; i + 1 < answer.items.size(); i += 2) {
         const std::string& field = answer.items[i].text;
@@ -125,6 +126,8 @@ std::optional<lock_state> lock_state_in(std::string name, const reply& told) {
         found.remaining = duration{left};
     if (const std::int64_t listeners = integer(words[2]); listeners >= 0)
         found.listeners = static_cast<std::size_t>(listeners);
+    if (const std::int64_t token = integer(words[3]); token > 0)
+        found.last_token = static_cast<std::uint64_t>(token);
     if (found.type == "hash")
         add_owners(found, told);
     return found;
@@ -132,12 +135,14 @@ std::optional<lock_state> lock_state_in(std::string name, const reply& told) {
 
 asio::awaitable<std::vector<lock_state>> describe_locks(node& server,
                                                         std::vector<std::string> names) {
-    std::vector<std::string> channels;
-    channels.reserve(names.size());
+    std::vector<std::string> belongings;
+    belongings.reserve(2 * names.size());
     for (const std::string& each : names)
-        channels.push_back(lock_channel(each).text);
+        belongings.push_back(lock_channel(each).text);
+    for (const std::string& each : names)
+        belongings.push_back(token_key(each));
     const std::vector<std::string_view> keys{names.begin(), names.end()};
-    const std::vector<argument> arguments{channels.begin(), channels.end()};
+    const std::vector<argument> arguments{belongings.begin(), belongings.end()};
     const reply answer = co_await server.call(scripts::describe_locks, keys, arguments);
     const auto read = [&names](const reply& said) { return states_in(names, said); };
     std::vector<lock_state> found = checked(server, answer, read);

@@ -1,6 +1,6 @@
 -- Takes a free lock with fencing tokens of its own; confirms a hold that its asker has already.
--- KEYS: name, token counter. ARGV: lease ms, owner, deadline in µs of this server's clock (0: none),
---   how many tokens, 1: they are at least the time in µs.
+-- KEYS: name, token counter. ARGV: lease ms, owner, deadline in µs of this server's clock (0:
+--   none), how many tokens, 1: they are at least the time in µs.
 -- Returns {1 granted | 0 busy | 2 late, ms left if busy (-1: no end), µs now or 0, first token}.
 --   RedissonFencedLock
 -- uses: deadline

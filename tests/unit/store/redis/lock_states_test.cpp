@@ -34,10 +34,11 @@ reply number(std::int64_t value) {
     return made;
 }
 
-reply hash(fields all, std::int64_t left = 30'000, std::int64_t listeners = 0) {
+reply hash(fields all, std::int64_t left = 30'000, std::int64_t listeners = 0,
+           std::int64_t last_token = 0) {
     reply made;
     made.type = reply::kind::array;
-    made.items = {text("hash"), number(left), number(listeners),
+    made.items = {text("hash"), number(left), number(listeners), number(last_token),
                   number(static_cast<std::int64_t>(all.size()))};
     for (const auto& [field, value] : all) {
         made.items.push_back(text(field));
@@ -70,6 +71,11 @@ TEST(LockState, WithoutAnEndAndWithoutTheRightToCountSaysSo) {
     EXPECT_FALSE(held.listeners);
 }
 
+TEST(LockState, OfAFencedLockHasALastToken) {
+    EXPECT_EQ(lock_state_in("L", hash({{jvm, "1"}}, 1, 0, 17))->last_token, 17u);
+    EXPECT_EQ(lock_state_in("L", hash({{jvm, "1"}}))->last_token, 0u);
+}
+
 TEST(LockState, OfAReadWriteLockHasAMode) {
     const std::string writer = std::string{jvm} + ":write";
     EXPECT_EQ(kind_of({{"mode", "read"}, {jvm, "1"}, {ours, "2"}}), key_kind::read_write_lock);
@@ -93,13 +99,13 @@ TEST(LockState, OfAHashOfSomebodyElseIsOther) {
 
 TEST(LockState, OfAHashWithTooManyFieldsToTellIsOther) {
     reply big = hash({});
-    big.items[3] = number(1'000'000);
+    big.items[4] = number(1'000'000);
     EXPECT_EQ(lock_state_in("L", big)->kind, key_kind::other);
 }
 
 TEST(LockState, OfALockWithVeryManyReadersNamesNone) {
     reply crowd = hash({{"mode", "read"}});
-    crowd.items[3] = number(1'000);
+    crowd.items[4] = number(1'000);
     EXPECT_EQ(lock_state_in("L", crowd)->kind, key_kind::read_write_lock);
     EXPECT_TRUE(lock_state_in("L", crowd)->owners.empty());
 }
@@ -115,7 +121,7 @@ TEST(LockState, OfWhatIsNoHashIsOtherAndOfNothingIsNothing) {
 
 TEST(LockState, IsNotMadeOfAnAnswerOfAnotherShape) {
     reply cut = hash({{jvm, "1"}});
-    cut.items.resize(3);
+    cut.items.resize(4);
     EXPECT_THROW((void)lock_state_in("L", cut), boost::system::system_error);
     reply wrong = hash({{jvm, "1"}});
     wrong.items[1] = text("soon");
