@@ -17,6 +17,13 @@ released released_in(const reply& answer) {
     return {integer_up_to(1, answer.items[0]) == 1, receivers < 0, receivers};
 }
 
+released untold_in(const reply& answer) {
+    const released outcome = released_in(answer);
+    if (outcome.receivers != 0)
+        throw_unexpected_answer();
+    return outcome;
+}
+
 std::vector<bool> held_in(const reply& said, std::size_t holds) {
     std::vector<bool> held;
     for (const reply& each : items(said, holds))
@@ -36,7 +43,7 @@ asio::awaitable<released> release(node& server, const hold& held, std::string ch
     const argument arguments[] = {owner, channel, publish_command};
     const call_wishes room{.reserved = true};
     const reply answer = co_await server.call(scripts::release_mutex, keys, arguments, room);
-    co_return checked(server, answer, released_in);
+    co_return checked(server, answer, channel.empty() ? untold_in : released_in);
 }
 
 } // namespace
