@@ -137,6 +137,28 @@ TEST_P(Fenced, ItExcludesAMutexOfItsNameWhichHasNoToken) {
     EXPECT_FALSE(unlocked(with));
 }
 
+TEST_P(Fenced, HoldsOfSeveralKindsAreRenewedInOneRequest) {
+    moving_client home{store(), {.lease_time = 30s}};
+    holdfast::mutex plain{home.get(), "plain"};
+    spin_mutex spin{home.get(), "spin"};
+    fenced_mutex fenced{home.get(), "fenced"};
+    const lease one = support::soon(plain.async_lock(asio::use_future));
+    const lease two = support::soon(spin.async_lock(asio::use_future));
+    const lease three = support::soon(fenced.async_lock(asio::use_future));
+    std::size_t questions = 0;
+    const std::size_t all = requests_during([&] {
+        home.pass(10s + 1ms);
+        EXPECT_TRUE(support::eventually([&] {
+            ++questions;
+            return fenced.remaining_lease().value() > 25s;
+        }));
+    });
+    EXPECT_EQ(all - questions, 1u);
+    for (const lease* each : {&one, &two, &three})
+        EXPECT_GT(each->remaining(), 25s);
+    EXPECT_EQ(three.fencing_token(), 1u);
+}
+
 TEST_P(Fenced, CountedTokensBeginAgainOnAServerThatForgot) {
     client home = make_client();
     fenced_mutex lock{home, "lock"};

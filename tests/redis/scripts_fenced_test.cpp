@@ -118,6 +118,16 @@ TEST_P(FencedScripts, AnEndThatAJvmGaveTheCounterStays) {
     EXPECT_GT(ask({"PTTL", tokens_}), 90'000);
 }
 
+TEST_P(FencedScripts, ACounterBelowZeroOrBelowAHoldsTokensBeginsAtOneAgain) {
+    server().command({"SET", tokens_, "-5"});
+    EXPECT_EQ(token_of(alice, {.tokens = 3}), 1);
+    EXPECT_EQ(counter(), "3");
+    server().command({"SET", tokens_, "2"});
+    EXPECT_EQ(token_of(alice, {.tokens = 3}), 3);
+    server().command({"SET", tokens_, "-1"});
+    EXPECT_EQ(token_of(alice, {.tokens = 3}), 1);
+}
+
 TEST_P(FencedScripts, ACounterThatIsNoNumberIsRefusedAndNothingIsWritten) {
     server().command({"SET", tokens_, "seven"});
     EXPECT_TRUE(is_error(fence(alice), "not an integer"));
