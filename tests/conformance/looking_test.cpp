@@ -26,7 +26,7 @@ protected:
         return support::eventually([&] { return store().held() == 0 && store().listeners() == 0; });
     }
 };
-HOLDFAST_ON_EACH_STORE(Looking);
+HOLDFAST_ON_EACH_STORE_WITH(Looking, lock_kind::spin, lock_kind::fenced);
 
 TEST_P(Looking, TryingWithoutPatienceLeavesNoPlace) {
     client home = make_client();
@@ -83,11 +83,11 @@ TEST_P(Looking, AnAbandonedPlaceDelaysNobody) {
     store().stranger_takes("lock", 30s);
     std::optional<client> gone = make_client({.close_patience = 0ms, .poll_bound = 10min});
     std::future<lease> first = mutex{*gone, "lock"}.async_lock(asio::use_future);
-    ASSERT_TRUE(support::eventually([&] { return store().listeners() > 0; }));
+    ASSERT_TRUE(somebody_waits());
     std::future<lease> second = lock.async_lock(asio::use_future);
     gone.reset();
     EXPECT_THROW(support::soon(std::move(first)), boost::system::system_error);
-    ASSERT_TRUE(support::eventually([&] { return store().listeners() > 0; }));
+    ASSERT_TRUE(somebody_waits());
     store().stranger_releases("lock");
     EXPECT_TRUE(support::soon(std::move(second)).owns_lock());
 }

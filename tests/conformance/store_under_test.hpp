@@ -6,9 +6,11 @@
 #include <holdfast/holdfast.hpp>
 
 #include <functional>
+#include <initializer_list>
 #include <memory>
 #include <ostream>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace holdfast::conformance {
@@ -52,10 +54,15 @@ struct store_kind {
     std::string label;
     /// Throws support::server_unavailable.
     std::function<std::unique_ptr<store_under_test>()> make;
+    lock_kind locks = lock_kind::plain; ///< what the tests' `mutex` is: suite.hpp
 };
 
+inline std::string label_of(lock_kind kind) {
+    return kind == lock_kind::spin ? "spin" : kind == lock_kind::fenced ? "fenced" : "plain";
+}
+
 inline void PrintTo(const store_kind& kind, std::ostream* to) {
-    *to << kind.label;
+    *to << label_of(kind.locks) << " locks of " << kind.label;
 }
 
 std::unique_ptr<store_under_test> make_memory();
@@ -64,6 +71,20 @@ std::vector<store_kind> redis_servers();
 inline std::vector<store_kind> stores() {
     std::vector<store_kind> all = redis_servers();
     all.insert(all.begin(), {"memory", make_memory});
+    return all;
+}
+
+/// Each store with plain locks, and with each of these kinds too; but not over TLS, which is no
+/// matter of a kind.
+inline std::vector<store_kind> stores_with(std::initializer_list<lock_kind> kinds) {
+    const std::vector<store_kind> plain = stores();
+    std::vector<store_kind> all = plain;
+    for (const lock_kind kind : kinds)
+        for (store_kind each : plain)
+            if (!each.label.ends_with("-tls")) {
+                each.locks = kind;
+                all.push_back(std::move(each));
+            }
     return all;
 }
 

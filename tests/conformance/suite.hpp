@@ -11,6 +11,7 @@
 #include <cstdlib>
 #include <optional>
 #include <string>
+#include <utility>
 
 #include <gtest/gtest.h>
 
@@ -32,8 +33,46 @@ inline error_code unlocked(basic_mutex& lock) {
 /// Polls that take that long find nothing in a test: whatever is found was told.
 inline constexpr duration hardly_ever = 10min;
 
+/// Polls of spin locks, so that they find soon what they wait for.
+inline constexpr backoff frequent{1ms, 20ms};
+
 class suite : public ::testing::TestWithParam<store_kind> {
 protected:
+    /// What a test calls a mutex is a lock of the kind that it runs with: the contract is told
+    /// once.
+    class mutex : public basic_mutex {
+    public:
+        mutex(client& home, lock_name name, mutex_options how = {},
+              recursion again = recursion::refused)
+            : basic_mutex{home, std::move(name), setup(how, again)} {}
+        mutex(client& home, lock_name name, deferred_release_t)
+            : mutex{home, std::move(name), {.deferred = true}} {}
+
+    private:
+        static detail::lock_setup setup(const mutex_options& how, recursion again) {
+            detail::lock_setup made = detail::setup_of(how, again);
+            made.kind = GetParam().locks;
+            if (made.kind == lock_kind::spin)
+                made.polls = frequent;
+            return made;
+        }
+    };
+    class recursive_mutex : public mutex {
+    public:
+        recursive_mutex(client& home, lock_name name, mutex_options how = {})
+            : mutex{home, std::move(name), how, recursion::counted} {}
+    };
+
+    static bool are(lock_kind kind) { return GetParam().locks == kind; }
+
+    /// Whether somebody comes to wait for a lock: listens, or polls where nobody is told.
+    bool somebody_waits() {
+        const std::size_t before = store().requests();
+        return support::eventually([&] {
+            return are(lock_kind::spin) ? store().requests() > before + 2 : store().listeners() > 0;
+        });
+    }
+
     void SetUp() override {
         try {
             store_ = GetParam().make();
@@ -78,7 +117,7 @@ public:
 
     /// Time passes for both, in steps shorter than a renewal's period, and each time the hold is
     /// seen renewed before it goes on.
-    void pass_renewing(const mutex& held, duration lease, int steps) {
+    void pass_renewing(const basic_mutex& held, duration lease, int steps) {
         for (int i = 0; i < steps; ++i) {
             const duration step = lease / 3 + 1ms;
             store_.pass(step);
@@ -110,6 +149,8 @@ private:
 
 inline std::string name_of(const ::testing::TestParamInfo<store_kind>& info) {
     std::string name = info.param.label;
+    if (info.param.locks != lock_kind::plain)
+        name += '_' + label_of(info.param.locks);
     for (char& letter : name)
         if (std::isalnum(static_cast<unsigned char>(letter)) == 0)
             letter = '_';
@@ -120,3 +161,6 @@ inline std::string name_of(const ::testing::TestParamInfo<store_kind>& info) {
 
 #define HOLDFAST_ON_EACH_STORE(fixture)                                                            \
     INSTANTIATE_TEST_SUITE_P(Stores, fixture, ::testing::ValuesIn(stores()), name_of)
+#define HOLDFAST_ON_EACH_STORE_WITH(fixture, ...)                                                  \
+    INSTANTIATE_TEST_SUITE_P(Stores, fixture, ::testing::ValuesIn(stores_with({__VA_ARGS__})),     \
+                             name_of)

@@ -30,7 +30,7 @@ protected:
         }
     }
 };
-HOLDFAST_ON_EACH_STORE(Waking);
+HOLDFAST_ON_EACH_STORE_WITH(Waking, lock_kind::fenced);
 
 TEST_P(Waking, AReleaseBetweenLookAndSleepIsNotMissed) {
     client home = make_client({.poll_bound = hardly_ever});

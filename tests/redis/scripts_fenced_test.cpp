@@ -14,26 +14,12 @@ using ::testing::Le;
 
 class FencedScripts : public on_scripts {
 protected:
-    struct wishes {
-        std::int64_t lease = 30'000;
-        std::int64_t deadline = 0;
-        int tokens = 1;
-        bool dated = false;
-    };
-    redis::reply fence(const std::string& owner, wishes how) {
-        return run(redis::scripts::lock_fenced, {name_, tokens_},
-                   {std::to_string(how.lease), owner, std::to_string(how.deadline),
-                    std::to_string(how.tokens), how.dated ? "1" : "0"});
-    }
-    redis::reply fence(const std::string& owner) { return fence(owner, {}); }
     std::int64_t token_of(const std::string& owner, wishes how) {
         return integers_of(fence(owner, how)).at(3);
     }
     std::int64_t token_of(const std::string& owner) { return token_of(owner, {}); }
-    std::int64_t last() { return run(redis::scripts::last_token, {tokens_}, {}).integer; }
+    std::int64_t last() { return last_token().integer; }
     std::string counter() { return server().command({"GET", tokens_}).text; }
-
-    std::string tokens_ = "redisson_lock_token:{L}";
 };
 HOLDFAST_ON_EACH_SERVER(FencedScripts);
 
@@ -130,6 +116,16 @@ TEST_P(FencedScripts, AnEndThatAJvmGaveTheCounterStays) {
     server().command({"SET", tokens_, "7", "PX", "100000"});
     EXPECT_EQ(token_of(alice), 8);
     EXPECT_GT(ask({"PTTL", tokens_}), 90'000);
+}
+
+TEST_P(FencedScripts, ACounterBelowZeroOrBelowAHoldsTokensBeginsAtOneAgain) {
+    server().command({"SET", tokens_, "-5"});
+    EXPECT_EQ(token_of(alice, {.tokens = 3}), 1);
+    EXPECT_EQ(counter(), "3");
+    server().command({"SET", tokens_, "2"});
+    EXPECT_EQ(token_of(alice, {.tokens = 3}), 3);
+    server().command({"SET", tokens_, "-1"});
+    EXPECT_EQ(token_of(alice, {.tokens = 3}), 1);
 }
 
 TEST_P(FencedScripts, ACounterThatIsNoNumberIsRefusedAndNothingIsWritten) {

@@ -28,6 +28,22 @@ protected:
         return run(redis::scripts::lock_mutex, {name_},
                    {std::to_string(lease), owner, std::to_string(deadline)});
     }
+
+    /// What an attempt at a fenced lock asks for.
+    struct wishes {
+        std::int64_t lease = 30'000;
+        std::int64_t deadline = 0;
+        int tokens = 1;
+        bool dated = false;
+    };
+    redis::reply fence(const std::string& owner, wishes how) {
+        return run(redis::scripts::lock_fenced, {name_, tokens_},
+                   {std::to_string(how.lease), owner, std::to_string(how.deadline),
+                    std::to_string(how.tokens), how.dated ? "1" : "0"});
+    }
+    redis::reply fence(const std::string& owner) { return fence(owner, {}); }
+    redis::reply last_token() { return run(redis::scripts::last_token, {tokens_}, {}); }
+
     redis::reply release(const std::string& owner) {
         return run(redis::scripts::release_mutex, {name_}, {owner, channel_, "PUBLISH"});
     }
@@ -71,6 +87,7 @@ protected:
 
     std::string name_ = "L";
     std::string channel_ = "redisson_lock__channel:{L}";
+    std::string tokens_ = "redisson_lock_token:{L}";
 };
 
 inline bool is_error(const redis::reply& answer, const std::string& code) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The scripts on a server that is full, forgetful, a replica, or lets them do only so much.
-#include "scripts_fixture.hpp"
+#include "scripts_limited.hpp"
 
 namespace holdfast {
 namespace {
@@ -8,26 +8,7 @@ namespace {
 using support::integers_of;
 using ::testing::ElementsAre;
 
-class ScriptsInTrouble : public on_scripts {
-protected:
-    /// From now on, as a user with every right but the one for `command`.
-    void deny(const std::string& command) {
-        const redis::reply made = server().command(
-            {"ACL", "SETUSER", "limited", "on", "nopass", "~*", "&*", "+@all", "-" + command});
-        ASSERT_EQ(made.text, "OK");
-        limited_.emplace(server().socket_path());
-        limited_->command({"AUTH", "limited", "any"});
-    }
-
-    redis::reply run(const redis::script& what, std::vector<std::string> keys,
-                     std::vector<std::string> arguments) override {
-        return limited_
-                   ? support::run_script(*limited_, what, std::move(keys), std::move(arguments))
-                   : on_scripts::run(what, std::move(keys), std::move(arguments));
-    }
-
-    std::optional<support::redis_connection> limited_;
-};
+class ScriptsInTrouble : public on_limited_scripts {};
 HOLDFAST_ON_EACH_SERVER(ScriptsInTrouble);
 
 TEST_P(ScriptsInTrouble, AKeyThatIsNoLockIsNeverTouched) {
@@ -129,7 +110,8 @@ TEST_P(ScriptsInTrouble, OnAReplicaNothingIsGrantedExtendedOrCalledLost) {
 TEST_P(ScriptsInTrouble, TheDigestsAreTheServersOwn) {
     for (const redis::script& each :
          {redis::scripts::lock_mutex, redis::scripts::release_mutex, redis::scripts::renew_leases,
-          redis::scripts::force_lock, redis::scripts::inspect_lock}) {
+          redis::scripts::force_lock, redis::scripts::inspect_lock, redis::scripts::lock_fenced,
+          redis::scripts::last_token}) {
         const std::string digest{each.sha1};
         EXPECT_EQ(server().command({"SCRIPT", "LOAD", std::string{each.text}}).text, digest);
         EXPECT_FALSE(is_error(server().command({"EVALSHA", digest, "1", name_}), "NOSCRIPT"));

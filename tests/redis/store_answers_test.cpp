@@ -27,6 +27,13 @@ protected:
             return std::optional{scripted_node::outcome{.answer = all}};
         };
     }
+    std::unique_ptr<place> fenced() {
+        ask made = want(duration::max());
+        made.kind = lock_kind::fenced;
+        made.tokens = 5;
+        made.numbers = fencing::dated;
+        return store_.line_up(std::move(made), *wake_);
+    }
     redis::lock_inspector inspector_{node_, context_};
 };
 
@@ -43,6 +50,8 @@ TEST_F(StrangeAnswers, ToEachScriptEndTheConnection) {
         [&] { return failure_of(inspector_.describe("L")); },
         [&] { return failure_of(inspector_.list("*", 1)); },
         [&] { return failure_of(redis::read_clients(node_, one)); },
+        [&] { return failure_of(fenced()->look()); },
+        [&] { return failure_of(inspector_.last_token("L")); },
     };
     for (std::size_t i = 0; i < calls.size(); ++i) {
         for (const redis::reply& each :
@@ -71,10 +80,59 @@ TEST_F(StrangeAnswers, NumbersThatMeanNothingAreStrange) {
     EXPECT_EQ(node_.distrusted, 4);
 }
 
+TEST_F(StrangeAnswers, TokensThatNobodyCanHaveAreStrange) {
+    const std::vector<std::vector<std::int64_t>> strange{
+        {1, 0, server_time, 0},  // granted, without a token
+        {1, 0, server_time, -1}, // as Redisson says of a lock without an end
+        {0, 20'000, server_time, 7},
+        {2, 0, server_time, 7},
+        {1, 0, server_time}};
+    for (const std::vector<std::int64_t>& each : strange) {
+        node_.distrusted = 0;
+        answer(scripted_node::array_of(each));
+        EXPECT_EQ(failure_of(fenced()->look()), make_error_code(store_errc::protocol));
+        EXPECT_EQ(node_.distrusted, 1);
+    }
+    redis::reply negative;
+    negative.type = redis::reply::kind::integer;
+    negative.integer = -1;
+    answer(negative);
+    EXPECT_EQ(failure_of(inspector_.last_token("L")), make_error_code(store_errc::protocol));
+}
+
+TEST_F(StrangeAnswers, AReleaseThatIsToldToNobodyHasNoHearers) {
+    for (const std::int64_t hearers : {-1, 1}) {
+        answer(scripted_node::array_of({1, hearers}));
+        EXPECT_EQ(failure_of(store_.release({"L", alice_, lock_kind::spin})),
+                  make_error_code(store_errc::protocol));
+    }
+}
+
 TEST_F(StrangeAnswers, AnErrorIsNoneOfThem) {
     node_.will_fail(make_error_code(errc::outcome_unknown));
     EXPECT_EQ(failure_of(store_.release({"L", alice_, lock_kind::plain})), errc::outcome_unknown);
     EXPECT_EQ(node_.distrusted, 0);
+}
+
+class Fenced : public StrangeAnswers {};
+
+TEST_F(Fenced, IsAskedWithItsTokensAndTheAnswerHasTheFirst) {
+    answer(scripted_node::array_of({1, 0, server_time, 41}));
+    const auto spot = fenced();
+    const holdfast::answer said = complete(spot->look());
+    EXPECT_EQ(said.token, 41u);
+    EXPECT_EQ(said.tokens, 5u);
+    EXPECT_EQ(node_.asked.at(0).script, "lock_fenced");
+    EXPECT_THAT(node_.asked[0].keys, ::testing::ElementsAre("L", "redisson_lock_token:{L}"));
+    EXPECT_THAT(node_.asked[0].words, ::testing::ElementsAre("30000", to_string(alice_), "5", "1"));
+}
+
+TEST_F(Fenced, KeepsItsTokensBesideANameWithATag) {
+    redis::reply none;
+    none.type = redis::reply::kind::integer;
+    answer(none);
+    EXPECT_EQ(complete(inspector_.last_token("a{b}c")), 0u);
+    EXPECT_THAT(node_.asked.at(0).keys, ::testing::ElementsAre("redisson_lock_token:a{b}c"));
 }
 
 class Forced : public StrangeAnswers {};

@@ -48,6 +48,19 @@ TEST_F(RedisPlace, AfterTheFirstBusyItListensAndAsksAgainBeforeAnybodySleeps) {
     EXPECT_EQ(node_.asked[1].at, before + *node_.confirms_after);
 }
 
+TEST_F(RedisPlace, WhoIsNotToldListensToNobodyAndPollsWhenItLikes) {
+    ask made = want(duration::max());
+    made.kind = lock_kind::spin;
+    place_ = store_.line_up(std::move(made), *wake_);
+    for (int i = 0; i < 2; ++i) {
+        busy(20'000);
+        EXPECT_EQ(look().term, duration{20'002}) << "beyond the poll bound";
+        busy(-1);
+        EXPECT_EQ(look().term, duration::max());
+    }
+    EXPECT_TRUE(node_.listeners.empty());
+}
+
 TEST_F(RedisPlace, LaterLooksAreOneRequestEach) {
     line_up();
     for (int i = 0; i < 4; ++i) {

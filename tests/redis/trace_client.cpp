@@ -10,7 +10,10 @@
 namespace holdfast::trace {
 namespace {
 
-redis::reply text_or_nil(int count) {
+/// Between two looks of a spin lock; the library's own pauses are src/sync's.
+constexpr duration spin_pause{128};
+
+redis::reply text_or_nil(std::int64_t count) {
     redis::reply answer;
     if (count == 0)
         return answer;
@@ -19,9 +22,11 @@ redis::reply text_or_nil(int count) {
     return answer;
 }
 
-/// `tryLock()` tries once, `tryLock(wait, …, unit)` waits, `lock` waits for ever.
+/// `tryLock()` tries once, `tryLock(wait, …, unit)` waits, `lock` waits for ever; and so does
+/// `tryLockAndGetToken()`, against its name.
 duration patience_of(const step& asked) {
-    if (asked.made.what.find("tryLock") == std::string::npos)
+    const bool gives_up = asked.made.what.find("tryLock") != std::string::npos;
+    if (!gives_up || (asked.arguments.empty() && asked.pending))
         return duration::max();
     const bool has_unit = asked.arguments.size() > 1 && asked.arguments.back().is_string();
     return duration{has_unit ? asked.arguments.front().as_int64() : 0};
@@ -43,9 +48,16 @@ owner_id client::owner_of(const std::string& owner) const {
     return made;
 }
 
-client::holding& client::line_up(const key& which, duration lease, time_point give_up_at) {
+hold client::hold_of(const key& which, lock_kind if_unknown) const {
+    const auto held = holdings_.find(which);
+    const lock_kind kind = held == holdings_.end() ? if_unknown : held->second.want.kind;
+    return hold{which.first, owner_of(which.second), kind};
+}
+
+client::holding& client::line_up(const key& which, lock_kind kind, duration lease,
+                                 time_point give_up_at) {
     const auto [entry, is_new] = holdings_.try_emplace(
-        which, holding{ask{hold_of(which).name, owner_of(which.second), lock_kind::plain},
+        which, holding{ask{lock_name{which.first}, owner_of(which.second), kind},
                        clock_.make_alarm(), nullptr});
     holding& made = entry->second;
     made.entered_again = made.entered_again || made.count > 0;
@@ -63,7 +75,7 @@ void client::begin(const step& asked) {
     const time_point give_up_at = patience == duration::max()
                                       ? time_point::max()
                                       : clock_.now() + std::max(patience, duration::zero());
-    holding& wanted = line_up({first.keys.at(0), first.words.at(1)},
+    holding& wanted = line_up({first.keys.at(0), first.words.at(1)}, asked.kind,
                               duration{std::stoll(first.words.at(0))}, give_up_at);
     asio::co_spawn(io_, acquire(asked.made, wanted), [](std::exception_ptr failure) {
         if (failure)
@@ -76,14 +88,16 @@ asio::awaitable<void> client::acquire(call made, holding& wanted) {
     for (;;) {
         const answer said = co_await wanted.spot->look();
         if (said.granted) {
-            ++wanted.count;
-            ended_.push_back({made, true});
+            const bool again = wanted.count++ > 0;
+            tokens_saved_ += again && said.token != 0 ? 1 : 0;
+            ended_.push_back({made, true, said.token});
             co_return;
         }
+        const bool polls = wanted.want.kind == lock_kind::spin;
+        const duration pause = polls ? std::min(said.term, spin_pause) : said.term;
         if (clock_.now() >= wanted.want.give_up_at)
             break;
-        co_await wanted.wake->wait_until(
-            std::min(clock_.now() + said.term, wanted.want.give_up_at));
+        co_await wanted.wake->wait_until(std::min(clock_.now() + pause, wanted.want.give_up_at));
     }
     co_await wanted.spot->leave();
     ended_.push_back({made, false});
@@ -102,8 +116,10 @@ void client::advance(duration length) {
 
 std::optional<redis::reply> client::run(const command& made) {
     if (made.what == "lock.unlock")
-        return unlock({made.keys.at(0), made.words.at(2)});
-    if (made.what == "lock.force-unlock")
+        return unlock({made.keys.at(0), made.words.at(2)}, lock_kind::plain);
+    if (made.what == "spin.unlock")
+        return unlock({made.keys.at(0), made.words.at(1)}, lock_kind::spin);
+    if (made.what.ends_with(".force-unlock"))
         return integer(force_unlock(made.keys.at(0)) ? 1 : 0);
     if (made.what == "lock.renew")
         return renew(made);
@@ -115,6 +131,8 @@ std::optional<redis::reply> client::run(const command& made) {
         const auto held = holdings_.find({made.words.at(0), made.words.at(1)});
         return text_or_nil(held == holdings_.end() ? 0 : held->second.count);
     }
+    if (made.what == "GET")
+        return last_token(made.words.at(0));
     if (made.what == "PTTL")
         return time_left(made.words.at(0));
     return redisson{server_}.run(made); // what we have no verb for
@@ -126,13 +144,21 @@ bool client::still_held(const std::string& name, const std::string& owner) {
     return complete(support::renewed(store_, one, duration::zero())).at(0).granted;
 }
 
-redis::reply client::unlock(const key& which) {
+redis::reply client::unlock(const key& which, lock_kind if_unknown) {
     const auto held = holdings_.find(which);
     if (held != holdings_.end() && --held->second.count > 0)
         return integer(0);
+    hold last = hold_of(which, if_unknown);
     if (held != holdings_.end())
         holdings_.erase(held);
-    return complete(store_.release(hold_of(which))) ? integer(1) : redis::reply{};
+    return complete(store_.release(std::move(last))) ? integer(1) : redis::reply{};
+}
+
+redis::reply client::last_token(const std::string& counter) {
+    const std::size_t begin = counter.find('{') + 1;
+    lock_name name{counter.substr(begin, counter.find('}') - begin)};
+    const auto last = static_cast<std::int64_t>(complete(inspector_.last_token(std::move(name))));
+    return text_or_nil(last + tokens_saved_);
 }
 
 // The owners in a recording are labels (`CLIENT1:T1`), and only what looks like a lock is forced.

@@ -39,8 +39,12 @@ public:
     struct outcome {
         call made;
         bool granted;
+        std::uint64_t token = 0;
     };
     std::vector<outcome> take_ended() { return std::exchange(ended_, {}); }
+
+    /// How many tokens Redisson would have given to re-entries of ours, which need none.
+    std::int64_t tokens_saved() const { return tokens_saved_; }
 
     /// The longest lease that a hold was ever asked for, if it was entered more than once:
     /// Redisson cuts it down, we do not.
@@ -57,13 +61,12 @@ private:
     using key = std::pair<std::string, std::string>; // name and owner
 
     owner_id owner_of(const std::string& owner) const;
-    hold hold_of(const key& which) const {
-        return hold{which.first, owner_of(which.second), lock_kind::plain};
-    }
-    holding& line_up(const key&, duration lease, time_point give_up_at);
+    hold hold_of(const key&, lock_kind if_unknown = lock_kind::plain) const;
+    holding& line_up(const key&, lock_kind, duration lease, time_point give_up_at);
     asio::awaitable<void> acquire(call, holding&);
     bool still_held(const std::string& name, const std::string& owner);
-    redis::reply unlock(const key&);
+    redis::reply unlock(const key&, lock_kind if_unknown);
+    redis::reply last_token(const std::string& counter);
     bool force_unlock(const std::string& name);
     redis::reply renew(const command&);
     redis::reply time_left(const std::string& name);
@@ -90,6 +93,7 @@ private:
     redis::lock_inspector inspector_{node_, context_};
     std::map<key, holding> holdings_;
     std::vector<outcome> ended_;
+    std::int64_t tokens_saved_ = 0;
 };
 
 } // namespace holdfast::trace

@@ -28,6 +28,9 @@ private:
     void compare_ends(const step&, const std::vector<client::outcome>&);
     void compare_state(const step&);
     void compare_holds(const std::string& name, const json::object& recorded, bool is_new);
+    void compare_tokens(const std::string& name, const json::object& recorded);
+    std::vector<support::message> expected_messages(const step&);
+    std::int64_t tokens_saved() const;
     bool refused(const step&);
 
     client* one_of_us(const std::string& by);

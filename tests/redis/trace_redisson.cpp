@@ -11,18 +11,34 @@ constexpr std::string_view latch_prefix = "redisson_unlock_latch";
 
 } // namespace
 
-bool is_of_a_plain_lock(const command& made) {
-    constexpr std::array<std::string_view, 5> known{
-        "lock.acquire", "lock.unlock", "lock.force-unlock", "lock.renew", "object.expire"};
+bool is_of_an_exclusive_lock(const command& made) {
+    constexpr std::array<std::string_view, 10> known{
+        "lock.acquire",
+        "lock.unlock",
+        "lock.force-unlock",
+        "lock.renew",
+        "object.expire",
+        "spin.unlock",
+        "spin.force-unlock",
+        "fenced.acquire",
+        "fenced.acquire-with-token",
+        "non-reentrant.acquire",
+    };
     return !made.is_script || std::ranges::find(known, made.what) != known.end();
 }
 
 std::optional<redis::reply> redisson::run(const command& made) {
     if (made.what == "lock.acquire")
         return acquire(made);
+    if (made.what == "non-reentrant.acquire")
+        return non_reentrant_acquire(made);
+    if (made.what.starts_with("fenced.acquire"))
+        return fenced_acquire(made);
     if (made.what == "lock.unlock")
         return unlock(made);
-    if (made.what == "lock.force-unlock")
+    if (made.what == "spin.unlock")
+        return spin_unlock(made);
+    if (made.what.ends_with(".force-unlock"))
         return force_unlock(made);
     if (made.what == "lock.renew")
         return renew(made);
@@ -46,8 +62,41 @@ redis::reply redisson::acquire(const command& made) {
     return {};
 }
 
+/// A re-entry costs a token too.
+redis::reply redisson::fenced_acquire(const command& made) {
+    const redis::reply left = acquire(made);
+    const bool taken = left.type == redis::reply::kind::nil;
+    const std::int64_t token = taken ? server_.command({"INCR", made.keys.at(1)}).integer : -1;
+    if (made.what == "fenced.acquire")
+        return left;
+    redis::reply both;
+    both.type = redis::reply::kind::array;
+    both.items = {integer(taken ? -1 : left.integer), integer(token)};
+    return both;
+}
+
+redis::reply redisson::non_reentrant_acquire(const command& made) {
+    if (server_.command({"HEXISTS", made.keys.at(0), made.words.at(1)}).integer == 0)
+        return acquire(made);
+    redis::reply refused;
+    refused.type = redis::reply::kind::error;
+    refused.text = "ERR " + made.words.at(2);
+    return refused;
+}
+
 redis::reply redisson::unlock(const command& made) {
-    const std::string &name = made.keys.at(0), &lease = made.words.at(1), &owner = made.words.at(2);
+    const redis::reply said = leave(made.keys.at(0), made.words.at(1), made.words.at(2));
+    if (said.integer == 1)
+        server_.command({"PUBLISH", made.keys.at(1), made.words.at(0)});
+    return said;
+}
+
+redis::reply redisson::spin_unlock(const command& made) {
+    return leave(made.keys.at(0), made.words.at(0), made.words.at(1));
+}
+
+redis::reply redisson::leave(const std::string& name, const std::string& lease,
+                             const std::string& owner) {
     if (server_.command({"HEXISTS", name, owner}).integer == 0)
         return {};
     if (server_.command({"HINCRBY", name, owner, "-1"}).integer > 0) {
@@ -55,14 +104,14 @@ redis::reply redisson::unlock(const command& made) {
         return integer(0);
     }
     server_.command({"DEL", name});
-    server_.command({"PUBLISH", made.keys.at(1), made.words.at(0)});
     return integer(1);
 }
 
 redis::reply redisson::force_unlock(const command& made) {
     if (server_.command({"DEL", made.keys.at(0)}).integer == 0)
         return integer(0);
-    server_.command({"PUBLISH", made.keys.at(1), made.words.at(0)});
+    if (made.keys.size() > 1) // a spin lock's has no channel
+        server_.command({"PUBLISH", made.keys.at(1), made.words.at(0)});
     return integer(1);
 }
 

@@ -18,14 +18,18 @@ public:
 
 private:
     redis::reply acquire(const command&);
+    redis::reply fenced_acquire(const command&);
+    redis::reply non_reentrant_acquire(const command&);
     redis::reply unlock(const command&);
+    redis::reply spin_unlock(const command&);
+    redis::reply leave(const std::string& name, const std::string& lease, const std::string& owner);
     redis::reply force_unlock(const command&);
     redis::reply renew(const command&);
 
     support::redis_server& server_;
 };
 
-/// Whether a recorded command is one of a plain lock's.
-bool is_of_a_plain_lock(const command&);
+/// Whether a recorded command is one of a lock's that one owner holds alone, in no order.
+bool is_of_an_exclusive_lock(const command&);
 
 } // namespace holdfast::trace

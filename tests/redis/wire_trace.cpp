@@ -57,10 +57,22 @@ call read_call(const json::object& from) {
     return {text(from, "by"), text(from, "thread"), text(from, "op")};
 }
 
-step read_step(const json::object& from) {
+/// Of the object before the point, as the header says how it was made; of some the case says it.
+lock_kind kind_of(const json::object& makers, const std::string& op, const std::string& scenario) {
+    const std::string maker = text(makers, op.substr(0, op.find('.')));
+    const auto is_made = [&](std::string_view getter, std::string_view named) {
+        return maker.starts_with(getter) || (maker.starts_with("the kind") && scenario == named);
+    };
+    return is_made("getSpinLock", "spin")       ? lock_kind::spin
+           : is_made("getFencedLock", "fenced") ? lock_kind::fenced
+                                                : lock_kind::plain;
+}
+
+step read_step(const json::object& from, const json::object& makers) {
     step read;
     read.number = static_cast<int>(from.at("step").as_int64());
     read.made = read_call(from);
+    read.kind = kind_of(makers, read.made.what, text(from, "case"));
     if (const json::value* arguments = from.if_contains("args"))
         read.arguments = arguments->as_array();
     if (const json::value* result = from.if_contains("result"))
@@ -85,6 +97,16 @@ bool step::asks_for_a_lock() const {
            made.what.find(".tryLock") != std::string::npos;
 }
 
+bool step::is_refused_reentry() const {
+    return asks_for_a_lock() && !commands.empty() && commands[0].answer &&
+           commands[0].answer->is_object();
+}
+
+bool is_acquire(const command& made) {
+    return made.is_script &&
+           (made.what.ends_with(".acquire") || made.what.ends_with(".acquire-with-token"));
+}
+
 recording read(const std::filesystem::path& file) {
     std::ifstream lines{file};
     std::string line;
@@ -93,12 +115,13 @@ recording read(const std::filesystem::path& file) {
     const json::value header = json::parse(line);
     recording all;
     all.version = header.at("redisson").as_string();
+    const json::object& makers = header.at("objects").as_object();
     while (std::getline(lines, line)) {
         const json::value each = json::parse(line);
         const std::string name = text(each.as_object(), "case");
         if (all.scenarios.empty() || all.scenarios.back().name != name)
             all.scenarios.push_back({name, {}});
-        all.scenarios.back().steps.push_back(read_step(each.as_object()));
+        all.scenarios.back().steps.push_back(read_step(each.as_object(), makers));
     }
     return all;
 }
@@ -115,6 +138,9 @@ bool is_as_recorded(const json::value& recorded, const redis::reply& answer) {
             same = is_as_recorded(recorded.as_array()[i], answer.items[i]);
         return same;
     }
+    if (recorded.is_object())
+        return answer.type == kind::error &&
+               answer.text == std::string_view{recorded.at("error").as_string()};
     const json::string& expected = recorded.as_string();
     if (!expected.starts_with('~'))
         return answer.text == expected;

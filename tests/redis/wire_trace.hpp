@@ -6,6 +6,8 @@
 #include "redis/wire/reply.hpp"
 #include "support/listener.hpp"
 
+#include <holdfast/store.hpp>
+
 #include <boost/json.hpp>
 
 #include <filesystem>
@@ -42,6 +44,7 @@ struct call {
 struct step {
     int number = 0;
     call made; ///< `what` is `wait` or `server.commands` where nobody called
+    lock_kind kind = lock_kind::plain; ///< of the object that was called
     json::array arguments;
     std::optional<json::value> result;
     bool pending = false;
@@ -50,7 +53,8 @@ struct step {
     std::vector<call> ended;
     std::optional<json::object> state; ///< nothing: as before
 
-    bool asks_for_a_lock() const; ///< `L.lock`, `L.tryLock`, … with and without an end
+    bool asks_for_a_lock() const;    ///< `L.lock`, `L.tryLock`, … with and without an end
+    bool is_refused_reentry() const; ///< of a lock that its holder may not lock again
 };
 
 struct scenario {
@@ -66,6 +70,8 @@ struct recording {
 
 /// Throws where the file is not of the form that its README describes.
 recording read(const std::filesystem::path& file);
+
+bool is_acquire(const command&);
 
 /// Whether a server's answer is the recorded one: exactly, but for what was left of a lease ("~…").
 bool is_as_recorded(const json::value& recorded, const redis::reply& answer);

@@ -8,11 +8,13 @@
 
 namespace holdfast::support {
 
-/// Every key on a server but those that only say who a client is, which go by themselves.
+/// Every key on a server but those that only say who a client is, which go by themselves, and the
+/// counters of fencing tokens, which stay.
 inline std::vector<std::string> lock_keys(redis_server& server) {
     std::vector<std::string> all;
     for (redis::reply& key : server.command({"KEYS", "*"}).items)
-        if (!key.text.starts_with("holdfast_client:"))
+        if (!key.text.starts_with("holdfast_client:") &&
+            !key.text.starts_with("redisson_lock_token:"))
             all.push_back(std::move(key.text));
     return all;
 }

@@ -17,6 +17,13 @@ attempt plain_attempt_in(const reply& answer) {
     return attempt_in(answer);
 }
 
+released untold_in(const reply& answer) {
+    const released outcome = released_in(answer);
+    if (outcome.receivers != 0)
+        throw_unexpected_answer();
+    return outcome;
+}
+
 /// A write hold of a read-write lock is renewed with the plain ones.
 bool writes(const hold& held) {
     return held.kind == lock_kind::write;
@@ -28,7 +35,7 @@ asio::awaitable<released> release(node& server, const hold& held, std::string ch
     const argument arguments[] = {owner, channel, publish_command};
     const call_wishes room{.reserved = true};
     const reply answer = co_await server.call(scripts::release_mutex, keys, arguments, room);
-    co_return checked(server, answer, released_in);
+    co_return checked(server, answer, channel.empty() ? untold_in : released_in);
 }
 
 } // namespace

@@ -123,7 +123,8 @@ answer attempts::granted(const attempt& got) const {
 answer attempts::busy(std::optional<duration> left, duration poll_bound, duration after_the_end) {
     if (!std::exchange(found_busy_, true) && is_told_)
         return {}; // nobody listens yet: look again at once
-    duration term = jittered(poll_bound, context_.random());
+    // Who is told of nothing polls when it likes.
+    duration term = is_told_ ? jittered(poll_bound, context_.random()) : duration::max();
     if (left) // a dead holder releases nothing: never sleep past its end
         term = std::min(term, *left + after_the_end);
     return {.term = term};

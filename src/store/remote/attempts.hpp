@@ -44,8 +44,9 @@ public:
     /// Sends one request. If the server comes to it after `deadline`, it says "late".
     using sender = std::function<asio::awaitable<attempt>(time_point deadline)>;
 
-    /// As `place::look`. Busy, it is to be looked again within `poll_bound`, and when the holder's
-    /// lease ends, `after_the_end` of it: who asks too early has to ask once more.
+    /// As `place::look`. Busy, it is to be looked again within `poll_bound` (who is not told: when
+    /// it likes), and when the holder's lease ends, `after_the_end` of it: who asks too early has
+    /// to ask once more.
     asio::awaitable<answer> look(sender, duration poll_bound, duration after_the_end);
 
     /// Whether a look found it busy: then the next one listens first.

@@ -31,6 +31,16 @@ TEST_F(Spin, PausesDoubleUpToTheLongest) {
     EXPECT_EQ(server.listener_count(), 0u);
 }
 
+TEST_F(Spin, PausesMayBeLongerThanThePollBound) {
+    actor &alice = enter(), &bob = enter();
+    spin_mutex hers{alice, "stock"}, his{bob, "stock", {.polls = {20s, 1min}}};
+    const lease held = taken(hers, lease_time{1h});
+    said<lease> waiting;
+    his.async_lock(waiting.handler());
+    run_for(61s);
+    EXPECT_EQ(looks(bob, start()), (std::vector<std::int64_t>{0, 20'000, 60'000}));
+}
+
 TEST_F(Spin, PausesAreJittered) {
     actor &alice = enter(), &bob = enter();
     spin_mutex hers{alice, "stock"}, his{bob, "stock", {.polls = {100ms, 100ms}}};

@@ -24,9 +24,10 @@ if left ~= -2 and not mine then
 end
 
 -- Reserved before the lock is taken: an error in between wastes tokens, and gives none twice.
-local last = tonumber(redis.call('get', KEYS[2]) or not mine and '0')
-if not last or not mine then
-    local first = math.max((last or 0) + 1, dated and now or 0)
+-- A hold whose tokens the counter no longer knows gets new ones.
+local last = tonumber(redis.call('get', KEYS[2]) or '0')
+if not mine or (last or 0) < count then
+    local first = math.max((last or 0) + 1, dated and now or 1)
     if first + count >= tokens_end then
         return redis.error_reply('ERR the fencing tokens of this lock have come to their end')
     end
