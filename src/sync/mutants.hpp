@@ -35,6 +35,9 @@ enum class mutant {
     contact_forgotten,    // a contact that is wanted while another is in flight is forgotten
     old_grant_trusted,    // a grant that may be older than a new connection is not asked for
     end_not_reported,     // an observer never hears that a hold was released
+    place_kept_on_leave,  // whoever gives up waiting for a fair lock stays in the queue
+    free_lock_to_any,     // planted in the memory server: a fair lock is whoever's asks first
+    place_not_refreshed,  // likewise: a place in the queue lasts from its beginning
 };
 
 #ifdef HOLDFAST_MUTANTS

@@ -32,9 +32,10 @@ asio::awaitable<void> actor::live() {
 asio::awaitable<void> actor::take_each(duration bound) {
     done_ = false;
     for (int name = 0; name < world_.names(); ++name) {
-        mutex m{*home_.program, world::name_of(name)};
+        const std::shared_ptr<door> built = build(name);
         wanted how{.how = deed::try_lock_for, .patience = bound};
-        auto held = co_await acquire(world_, about(name), home_.of_program, m, how);
+        how.usual = built->lease;
+        auto held = co_await acquire(world_, about(name), home_.of_program, built->lock(), how);
         if (!held)
             world_.violated("liveness", name, "all is well again, and the lock cannot be taken");
         else if (co_await release(world_, *held, home_.of_program) != outcome::done)
@@ -56,7 +57,14 @@ std::shared_ptr<actor::door> actor::build(int name) {
     const bool of_its_own = dice_.percent(plan_.people.own_lease);
     if (of_its_own)
         built->lease = own.value;
-    if (recursive && of_its_own)
+    built->counts = recursive;
+    if (world_.how.is_fair(name))
+        built->fair.emplace(
+            *home_.program, world::name_of(name),
+            fair_options{.lease = of_its_own ? std::optional{own} : std::nullopt,
+                         .again = recursive ? recursion::counted : recursion::refused,
+                         .waiter_patience = world_.how.waiter_patience()});
+    else if (recursive && of_its_own)
         built->nested.emplace(*home_.program, world::name_of(name), own);
     else if (recursive)
         built->nested.emplace(*home_.program, world::name_of(name));
@@ -169,7 +177,7 @@ asio::awaitable<void> actor::use(std::shared_ptr<door> built, grip& held, int ge
             co_await ask(*built, held.what().who, generation);
         if (further_.percent(of.renews) && !held.empty())
             renew_from_now_on(held);
-        if (dice_.percent(of.re_enters) && built->nested && !held.empty())
+        if (dice_.percent(of.re_enters) && built->exists() && built->counts && !held.empty())
             co_await now_or_beside(re_enter(*built, held, generation));
     }
 }
@@ -264,7 +272,8 @@ asio::awaitable<void> actor::re_enter(door& built, grip& outer, int generation) 
     operation o = deed_on(who.name, deed::share);
     o.generation = generation;
     auto call = std::make_unique<ongoing>(world_, o);
-    auto answer = built.nested->async_lock(outer.what().held, call->token());
+    auto answer = built.fair ? built.fair->async_lock(outer.what().held, call->token())
+                             : built.nested->async_lock(outer.what().held, call->token());
     return use_inner(std::move(call), who, generation, outer.what().longest, std::move(answer));
 }
 

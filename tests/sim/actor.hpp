@@ -6,6 +6,7 @@
 #include "sim/ongoing.hpp"
 #include "sim/plan.hpp"
 
+#include <holdfast/fair_mutex.hpp>
 #include <holdfast/mutex.hpp>
 #include <holdfast/recursive_mutex.hpp>
 
@@ -28,16 +29,23 @@ public:
     bool done() const { return done_ && aside_ == 0; }
 
 private:
-    /// A lock object, of either kind.
+    /// A lock object, of one of the kinds.
     struct door {
         std::optional<mutex> plain{};
         std::optional<recursive_mutex> nested{};
+        std::optional<fair_mutex> fair{};
+        bool counts = false;             ///< re-entry
         std::optional<duration> lease{}; ///< of its own
-        bool exists() const { return plain || nested; }
-        basic_mutex& lock() { return plain ? static_cast<basic_mutex&>(*plain) : *nested; }
+        bool exists() const { return plain || nested || fair; }
+        basic_mutex& lock() {
+            if (fair)
+                return *fair;
+            return plain ? static_cast<basic_mutex&>(*plain) : *nested;
+        }
         void destroy() {
             plain.reset();
             nested.reset();
+            fair.reset();
         }
     };
 

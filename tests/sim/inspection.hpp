@@ -10,6 +10,7 @@
 #include "sim/checkers/left_behind.hpp"
 #include "sim/checkers/liveness.hpp"
 #include "sim/checkers/loss.hpp"
+#include "sim/checkers/order.hpp"
 #include "sim/checkers/reports.hpp"
 
 namespace holdfast::sim {
@@ -25,9 +26,13 @@ public:
         , belief_{w}
         , loss_{w}
         , reports_{w}
-        , kept_{w} {}
+        , kept_{w}
+        , order_{w} {}
 
-    void after_step() { exclusion_.look(); }
+    void after_step() {
+        exclusion_.look();
+        order_.look();
+    }
 
     /// Nothing is ready any more, and the clock is about to move.
     void at_rest() {
@@ -42,6 +47,7 @@ public:
         afterlife_.sent(r);
         loss_.sent(r);
         left_behind_.sent(from, r, f);
+        order_.sent(r, f);
     }
     void granted(const claim& c) { afterlife_.granted(c); }
     void shared(const claim& c) { afterlife_.shared(c); }
@@ -74,6 +80,7 @@ private:
     loss loss_;
     reports reports_;
     kept kept_;
+    order order_;
 };
 
 } // namespace holdfast::sim

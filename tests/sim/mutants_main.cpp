@@ -58,6 +58,9 @@ constexpr std::array faults{
     HOLDFAST_FAULT(contact_forgotten),
     HOLDFAST_FAULT(old_grant_trusted),
     HOLDFAST_FAULT(end_not_reported),
+    HOLDFAST_FAULT(place_kept_on_leave),
+    HOLDFAST_FAULT(free_lock_to_any),
+    HOLDFAST_FAULT(place_not_refreshed),
 };
 #undef HOLDFAST_FAULT
 

@@ -62,10 +62,13 @@ public:
     bool stranger_takes_or_queues(const lock_name&, const std::string& owner, duration wait,
                                   duration lease);
     void stranger_leaves(const lock_name&, const std::string& owner, duration wait);
+    bool stranger_releases(const lock_name&, const std::string& owner);
+    duration stranger_waits() const;
     std::vector<std::string> waiting(const lock_name&) const;
+    std::vector<std::string> counting(const lock_name&) const;
 
     void ignore_deadlines();
-    void set(fair_faults);
+    void set(const fair_rules&);
 
 private:
     using guard = std::lock_guard<std::mutex>;
