@@ -10,6 +10,7 @@
 #include "sync/acquire.hpp"
 
 #include "sync/engine.hpp"
+#include "sync/family.hpp"
 #include "sync/line_up.hpp"
 #include "sync/look_pace.hpp"
 #include "sync/outage.hpp"
@@ -34,7 +35,7 @@ public:
         , spot_{line_up(*call, owner_)} {}
     attempt(const attempt&) = delete;
     ~attempt() {
-        if (spot_ && (granted_ || spot_->must_leave()))
+        if (spot_ && (granted_ || (spot_->must_leave() && !stays_in_queue())))
             undo(*call_, std::move(spot_));
     }
 
@@ -53,6 +54,11 @@ public:
     }
 
 private:
+    bool stays_in_queue() const {
+        return planted(mutant::place_kept_on_leave) &&
+               queues_in_store(family_of(call_->wanted.of->kind));
+    }
+
     std::shared_ptr<acquisition> call_;
     const owner_id owner_;
     std::unique_ptr<place> spot_;

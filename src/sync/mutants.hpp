@@ -39,6 +39,9 @@ enum class mutant {
     spin_never_again,     // whoever polls does so once
     token_not_advanced,   // an heir has the fencing token of the giver
     token_block_overrun,  // a hold is handed on although it has no token left
+    place_kept_on_leave,  // whoever gives up waiting for a fair lock stays in the queue
+    free_lock_to_any,     // planted in the memory server: a fair lock is whoever's asks first
+    place_not_refreshed,  // likewise: a place in the queue lasts from its beginning
     // Of shared_mutex:
     reader_joins_past_writer,    // a reader shares a hold although a writer waits before it
     reader_joins_beside_writer,  // a reader shares a hold on top of which this client writes

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "conformance/store_under_test.hpp"
+#include "store/memory/server_state.hpp"
 
 #include <atomic>
 #include <mutex>
@@ -7,6 +8,8 @@
 
 namespace holdfast::conformance {
 namespace {
+
+using namespace std::chrono_literals;
 
 class memory_under_test final : public store_under_test {
 public:
@@ -31,7 +34,11 @@ public:
         server_.occupy(name, lease);
     }
     void stranger_releases(const std::string& name) override { server_.vacate(name); }
+    void stranger_queues(const std::string& name) override { server_.queue_stranger(name, 30s); }
     std::size_t held() override { return server_.held_count(); }
+    std::size_t waiting(const std::string& name) override {
+        return server_.inside()->waiting(name).size();
+    }
     std::size_t listeners() override { return server_.listener_count(); }
     std::size_t requests() override { return requests_; }
     bool put_something_else(const std::string&) override { return false; }

@@ -39,7 +39,19 @@ public:
     }
     void stranger_releases(const std::string& name) override {
         server_.command({"DEL", name});
-        server_.command({"PUBLISH", "redisson_lock__channel:{" + name + "}", "0"});
+        const std::string channel = "redisson_lock__channel:{" + name + "}";
+        server_.command({"PUBLISH", channel, "0"});
+        const redis::reply next = server_.command({"LINDEX", queue_of(name), "0"});
+        server_.command({"PUBLISH", channel + ":" + next.text, "0"}); // if it was a fair lock
+    }
+    void stranger_queues(const std::string& name) override {
+        const std::int64_t now = std::stoll(server_.command({"TIME"}).items[0].text) * 1000;
+        server_.command({"RPUSH", queue_of(name), stranger});
+        server_.command({"ZADD", "redisson_lock_timeout:{" + name + "}",
+                         std::to_string(now + 300'000), stranger});
+    }
+    std::size_t waiting(const std::string& name) override {
+        return static_cast<std::size_t>(server_.command({"LLEN", queue_of(name)}).integer);
     }
     std::size_t held() override { return support::lock_keys(server_).size(); }
     std::size_t listeners() override {
@@ -65,6 +77,9 @@ protected:
     static constexpr duration hardly{1};
 
 private:
+    static std::string queue_of(const std::string& name) {
+        return "redisson_lock_queue:{" + name + "}";
+    }
     static store_factory store_at(const std::string& socket,
                                   std::optional<duration> command_timeout) {
         redis::options server;

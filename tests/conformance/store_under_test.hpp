@@ -41,8 +41,10 @@ public:
     // A holder of another kind, as a JVM would be.
     virtual void stranger_takes(const std::string& name, duration lease) = 0;
     virtual void stranger_releases(const std::string& name) = 0;
+    virtual void stranger_queues(const std::string& name) = 0; ///< as a JVM does for a fair lock
 
-    virtual std::size_t held() = 0;      ///< locks that the store knows
+    virtual std::size_t held() = 0;                           ///< locks that the store knows
+    virtual std::size_t waiting(const std::string& name) = 0; ///< in the queue of a fair lock
     virtual std::size_t listeners() = 0; ///< names or places that it would wake
     virtual std::size_t requests() = 0;  ///< about locks, so far; from all clients
 

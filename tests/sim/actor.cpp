@@ -32,9 +32,11 @@ asio::awaitable<void> actor::live() {
 asio::awaitable<void> actor::take_each(duration bound) {
     done_ = false;
     for (int name = 0; name < world_.names(); ++name) {
-        door m{*home_.program, world::name_of(name), {kind_of(name), {}, {}, plan_.tokens}};
+        const std::shared_ptr<door> built = build(name);
         wanted how{.how = deed::try_lock_for, .patience = bound};
-        auto held = co_await acquire(world_, about(name), home_.of_program, m.lock(), how);
+        if (built->own_lease())
+            how.usual = built->own_lease()->value;
+        auto held = co_await acquire(world_, about(name), home_.of_program, built->lock(), how);
         if (!held)
             world_.violated("liveness", name, "all is well again, and the lock cannot be taken");
         else if (co_await release(world_, *held, home_.of_program) != outcome::done)
@@ -50,7 +52,9 @@ asio::awaitable<void> actor::nap(duration d) {
 }
 
 std::shared_ptr<door> actor::build(int name) {
-    door::making how{.kind = kind_of(name), .tokens = plan_.tokens};
+    door::making how{.kind = kind_of(name),
+                     .tokens = plan_.tokens,
+                     .waiter_patience = world_.how.waiter_patience()};
     const lease_time own{dice_.between(plan_.how.lease_time / 2, plan_.how.lease_longest)};
     if (dice_.percent(plan_.people.recursive))
         how.again = recursion::counted;
@@ -60,7 +64,8 @@ std::shared_ptr<door> actor::build(int name) {
 }
 
 lock_kind actor::kind_of(int name) const {
-    return plan_.kinds.at(static_cast<std::size_t>(name));
+    return world_.how.is_fair(name) ? lock_kind::fair
+                                    : plan_.kinds.at(static_cast<std::size_t>(name));
 }
 
 wanted actor::draw_wanted() {

@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <holdfast/fair_mutex.hpp>
 #include <holdfast/fenced_mutex.hpp>
 #include <holdfast/mutex.hpp>
 #include <holdfast/recursive_mutex.hpp>
+#include <holdfast/shared_mutex.hpp>
 #include <holdfast/spin_mutex.hpp>
 
 #include <optional>
-#include <type_traits>
 #include <utility>
 #include <variant>
 
@@ -17,34 +18,54 @@ namespace holdfast::sim {
 class door {
 public:
     struct making {
-        lock_kind kind = lock_kind::plain;
+        lock_kind kind = lock_kind::plain; ///< read, write: of a lock that can be shared
         std::optional<lease_time> lease{};
         recursion again = recursion::refused;
         fencing tokens = fencing::counted;
+        duration waiter_patience = fair_options{}.waiter_patience;
     };
 
     door(client& home, const lock_name& name, const making& how)
-        : lease_{how.lease}
-        , counts_{how.again == recursion::counted} {
-        if (how.kind == lock_kind::fenced)
+        : how_{how} {
+        switch (how.kind) {
+        case lock_kind::fenced:
             lock_.emplace<fenced_mutex>(home, name,
                                         fenced_options{how.tokens, how.lease, how.again});
-        else if (how.kind == lock_kind::spin)
+            break;
+        case lock_kind::spin:
             lock_.emplace<spin_mutex>(home, name, spin_options{{}, how.lease, how.again});
-        else if (counts_)
-            lock_.emplace<recursive_mutex>(home, name, mutex_options{how.lease});
-        else
-            lock_.emplace<mutex>(home, name, mutex_options{how.lease});
+            break;
+        case lock_kind::fair:
+            lock_.emplace<fair_mutex>(
+                home, name,
+                fair_options{
+                    .lease = how.lease, .again = how.again, .waiter_patience = how.waiter_patience});
+            break;
+        case lock_kind::read:
+        case lock_kind::write:
+            lock_.emplace<shared_mutex>(home, name, shared_options{.lease = how.lease});
+            break;
+        default:
+            if (how.again == recursion::counted)
+                lock_.emplace<recursive_mutex>(home, name, mutex_options{how.lease});
+            else
+                lock_.emplace<mutex>(home, name, mutex_options{how.lease});
+        }
     }
     door(const door&) = delete;
 
     bool exists() const { return lock_.index() != 0; }
     void destroy() { lock_.emplace<std::monostate>(); }
 
-    bool counts() const { return exists() && counts_; } ///< re-entries
-    const std::optional<lease_time>& own_lease() const { return lease_; }
+    const std::optional<lease_time>& own_lease() const { return how_.lease; }
+    bool reads() const { return how_.kind == lock_kind::read; }
+    bool counts() const { return exists() && how_.again == recursion::counted && !shared(); }
+    shared_mutex* shared() { return std::get_if<shared_mutex>(&lock_); }
+    const shared_mutex* shared() const { return std::get_if<shared_mutex>(&lock_); }
 
     basic_mutex& lock() {
+        if (reads())
+            return shared()->shared();
         return *std::visit([](auto& it) { return as_lock(it); }, lock_);
     }
 
@@ -55,6 +76,8 @@ public:
             return fenced->async_lock(outer, std::move(token));
         if (auto* const spin = std::get_if<spin_mutex>(&lock_))
             return spin->async_lock(outer, std::move(token));
+        if (auto* const fair = std::get_if<fair_mutex>(&lock_))
+            return fair->async_lock(outer, std::move(token));
         return std::get<recursive_mutex>(lock_).async_lock(outer, std::move(token));
     }
 
@@ -62,9 +85,10 @@ private:
     static basic_mutex* as_lock(std::monostate&) { return nullptr; }
     static basic_mutex* as_lock(basic_mutex& it) { return &it; }
 
-    std::variant<std::monostate, mutex, recursive_mutex, spin_mutex, fenced_mutex> lock_;
-    const std::optional<lease_time> lease_;
-    const bool counts_;
+    std::variant<std::monostate, mutex, recursive_mutex, spin_mutex, fenced_mutex, fair_mutex,
+                 shared_mutex>
+        lock_;
+    const making how_;
 };
 
 } // namespace holdfast::sim

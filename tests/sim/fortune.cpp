@@ -28,6 +28,8 @@ void fortune::begin() {
     }
     if (m.foreigners > duration{})
         world_.play(occupy(world_.chance.split()));
+    if (m.strangers > duration{})
+        world_.play(send_strangers(world_.further.split()));
     if (m.server > duration{})
         world_.play(trouble_server(world_.chance.split()));
     if (m.rate != 1)
@@ -124,6 +126,40 @@ asio::awaitable<void> fortune::occupy(dice d) {
         if (d.percent(50))
             world_.vacate(name);
     }
+}
+
+asio::awaitable<void> fortune::send_strangers(dice d) {
+    for (int number = 0;; ++number) {
+        co_await pause(d, plan_.fate.strangers);
+        if (over())
+            co_return;
+        const int name = d.between(0, plan_.fair - 1);
+        world_.play(live_as_stranger(name, "jvm:" + std::to_string(number), d.split()));
+    }
+}
+
+/// Some give up, some die.
+asio::awaitable<void> fortune::live_as_stranger(int name, std::string owner, dice d) {
+    constexpr duration between_looks{20};
+    const duration usual = plan_.how.stranger_waits();
+    const bool timed = d.percent(30), dies = d.percent(10);
+    const duration wait = timed ? d.between(duration{1}, usual) : usual;
+    const time_point began = world_.clock.now();
+    const time_point end = timed ? began + wait : end_;
+    const duration lives = dies ? d.between(duration{1}, plan_.how.lease_time) : duration::max();
+    world_.log.note({.name = name}, "a JVM comes, which waits up to {} ms", wait);
+    while (!world_.stranger_looks(name, owner, wait)) {
+        if (world_.clock.now() - began > lives) {
+            world_.log.note({.name = name}, "that JVM dies in the queue");
+            world_.stranger_died();
+            co_return;
+        }
+        if (world_.clock.now() >= end)
+            co_return world_.stranger_gives_up(name, owner, wait);
+        co_await world_.sleep(between_looks);
+    }
+    co_await world_.sleep(d.between(duration{1}, plan_.how.lease_time / 4));
+    world_.stranger_releases(name, owner);
 }
 
 /// As a store does when it has reached its server again.

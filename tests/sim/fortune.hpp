@@ -19,6 +19,8 @@ private:
     asio::awaitable<void> silence(seat&, dice);
     asio::awaitable<void> deny(seat&, dice);
     asio::awaitable<void> occupy(dice);
+    asio::awaitable<void> send_strangers(dice);
+    asio::awaitable<void> live_as_stranger(int name, std::string owner, dice);
     asio::awaitable<void> reconnect(seat&, duration takes);
     asio::awaitable<void> trouble_server(dice);
     bool over() const { return world_.clock.now() >= end_; }

@@ -10,6 +10,7 @@
 #include "sim/checkers/left_behind.hpp"
 #include "sim/checkers/liveness.hpp"
 #include "sim/checkers/loss.hpp"
+#include "sim/checkers/order.hpp"
 #include "sim/checkers/reports.hpp"
 #include "sim/checkers/tokens.hpp"
 
@@ -27,9 +28,13 @@ public:
         , loss_{w}
         , reports_{w}
         , kept_{w}
-        , tokens_{w} {}
+        , tokens_{w}
+        , order_{w} {}
 
-    void after_step() { exclusion_.look(); }
+    void after_step() {
+        exclusion_.look();
+        order_.look();
+    }
 
     /// Nothing is ready any more, and the clock is about to move.
     void at_rest() {
@@ -44,6 +49,7 @@ public:
         afterlife_.sent(r);
         loss_.sent(r);
         left_behind_.sent(from, r, f);
+        order_.sent(r, f);
     }
     void granted(const claim& c) {
         afterlife_.granted(c);
@@ -85,6 +91,7 @@ private:
     reports reports_;
     kept kept_;
     tokens tokens_;
+    order order_;
 };
 
 } // namespace holdfast::sim

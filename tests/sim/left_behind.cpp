@@ -21,7 +21,9 @@ void left_behind::sent(const seat& from, const memory::request& r, const memory:
         known.settles_at =
             std::max(known.settles_at, world_.clock.now() + f.request_delay + f.answer_delay +
                                            world_.how.command_timeout);
+        known.left = known.left || r.what == memory::verb::release;
         if (r.what == memory::verb::look) {
+            known.looked_at = world_.clock.now();
             known.copied = known.copied || f.executed_again;
             newest_[{from.number, world::number_of(h.name.text)}] = owner;
         }
@@ -41,9 +43,15 @@ bool left_behind::wanted(int name, const std::string& owner) const {
     const int client = world_.client_of(owner);
     if (client < 0 || world_.books.claimed(owner))
         return true;
+    if (world_.how.is_fair(name)) // several of a client wait side by side
+        return !records_.at(owner).left && somebody_waits(client, name);
     const auto newest = newest_.find({client, name});
     if (newest == newest_.end() || newest->second != owner)
         return false;
+    return somebody_waits(client, name);
+}
+
+bool left_behind::somebody_waits(int client, int name) const {
     const auto& calls = world_.books.under_way();
     return std::any_of(calls.begin(), calls.end(), [&](const auto& entry) {
         const operation& o = entry.second;
@@ -52,8 +60,28 @@ bool left_behind::wanted(int name, const std::string& owner) const {
 }
 
 void left_behind::look() {
-    for (int name = 0; name < world_.names(); ++name)
+    for (int name = 0; name < world_.names(); ++name) {
         watch(name, ghosts_[static_cast<std::size_t>(name)]);
+        if (world_.how.is_fair(name))
+            watch_places(name);
+    }
+}
+
+/// Whoever does not wait any more leaves the queue of a fair lock. Who cannot for as long as its
+/// patience is as good as dead: then the place is over soon after it is the first.
+void left_behind::watch_places(int name) {
+    for (const std::string& owner : world_.counting(name)) {
+        if (world_.client_of(owner) < 0 || of_closed_program(owner) || wanted(name, owner)) {
+            empty_places_.erase(owner);
+            continue;
+        }
+        const time_point since = empty_places_.emplace(owner, world_.clock.now()).first->second;
+        const record& known = records_[owner];
+        const time_point excused = std::max(since, known.settles_at);
+        const bool is_dead = world_.clock.now() - known.looked_at > world_.how.waiter_patience();
+        if (!known.copied && !is_dead && world_.clock.now() - excused > settled_within(name, owner))
+            fail(name, owner + " stands in the queue, and nobody waits");
+    }
 }
 
 void left_behind::watch(int name, ghost& seen) {

@@ -62,6 +62,9 @@ constexpr std::array faults{
     HOLDFAST_FAULT(spin_never_again),
     HOLDFAST_FAULT(token_not_advanced),
     HOLDFAST_FAULT(token_block_overrun),
+    HOLDFAST_FAULT(place_kept_on_leave),
+    HOLDFAST_FAULT(free_lock_to_any),
+    HOLDFAST_FAULT(place_not_refreshed),
 };
 #undef HOLDFAST_FAULT
 

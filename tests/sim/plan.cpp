@@ -131,6 +131,8 @@ plan draw_plan(std::uint64_t seed) {
     p.names = d.one_of({1, 1, 2, 3});
     draw_more(dice{~seed}, p); // most seeds keep their meaning then
     draw_kinds(dice{seed ^ 0x6b696e6473}, p);
+    draw_families(dice{seed ^ 0x5bd1e995}, p);
+    p.how.fair = p.fair;
     // Busy worlds are short, so that every seed costs about the same.
     const duration deed = p.people.pause + p.people.holds / p.clients + milliseconds{5};
     p.safety_phase = std::clamp<duration>(deed * 40, seconds{4}, seconds{60});
@@ -158,7 +160,8 @@ std::ostream& operator<<(std::ostream& out, const plan& p) {
         << "; its clock's rate " << p.fate.rate << "\nlongest lease " << ms(p.how.lease_longest)
         << ", no room " << p.usual.no_room << ", handlers throw " << p.people.blunders
         << ", forces " << p.people.forces << "; silences " << ms(p.fate.silences) << " (up to "
-        << ms(p.fate.silence_lasts) << " ms), denials " << ms(p.fate.denials) << "\nlocks:";
+        << ms(p.fate.silence_lasts) << " ms), denials " << ms(p.fate.denials) << "; fair names "
+        << p.fair << ", strangers " << ms(p.fate.strangers) << "\nother locks:";
     for (const lock_kind kind : p.kinds)
         out << ' ' << spelled(kind);
     out << (p.tokens == fencing::dated ? ", dated tokens\n" : "\n");

@@ -43,8 +43,9 @@ struct mishaps {
     bool rude_foreigners = false; ///< take it from whoever holds it
     duration silences{};          ///< a connection dies without a word
     duration silence_lasts{};
-    duration denials{}; ///< a name is not allowed for a while, and its neighbours are
-    duration server{};  ///< one of the following
+    duration denials{};   ///< a name is not allowed for a while, and its neighbours are
+    duration strangers{}; ///< a JVM comes to a fair lock
+    duration server{};    ///< one of the following
     bool restarts = false;
     bool evicts = false;
     bool steps = false;
@@ -63,6 +64,7 @@ struct plan {
     std::vector<lock_kind> kinds{}; ///< of each name
     fencing tokens = fencing::counted;
     duration safety_phase{};
+    int fair = 0; ///< so many of the names, from the first on, are fair locks
 };
 
 plan draw_plan(std::uint64_t seed);

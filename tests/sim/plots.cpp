@@ -173,4 +173,23 @@ void draw_more(dice d, plan& p) {
     plots[d.below(plots.size())](d, p);
 }
 
+void draw_families(dice d, plan& p) {
+    if (!d.percent(25))
+        return;
+    p.fair = d.between(1, p.names);
+    if (d.percent(40)) { // many, and short of time
+        quiet_holders(d, p);
+        p.people.timed = d.one_of({0, 60});
+        p.people.cancels = d.one_of({0, 20});
+        p.how.unavailable_patience = seconds{1};
+        p.how.poll_bound = milliseconds{500};
+        p.fate.cuts = d.one_of<duration>({duration{0}, seconds{4}});
+        p.fate.cut_lasts = d.one_of<duration>({milliseconds{300}, seconds{8}});
+        p.clients = 3;
+        p.actors = 3;
+    }
+    if (d.percent(40))
+        p.fate.strangers = milliseconds{d.one_of({500, 3000})};
+}
+
 } // namespace holdfast::sim

@@ -9,4 +9,7 @@ namespace holdfast::sim {
 /// Most seeds stay as they are, some have more of everything, and some are about one thing.
 void draw_more(dice, plan&);
 
+/// Which kind of lock each name is.
+void draw_families(dice, plan&);
+
 } // namespace holdfast::sim

@@ -28,6 +28,10 @@ world::world(std::uint64_t seed, rules r, int names)
     , checks_{std::make_unique<inspection>(*this)} {
     if (sync::planted(sync::mutant::deadline_ignored))
         memory::ignore_deadlines(server);
+    server.inside()->set(
+        memory::fair_rules{.jvm_wait = how.stranger_waits(),
+                           .free_to_any = sync::planted(sync::mutant::free_lock_to_any),
+                           .never_refresh = sync::planted(sync::mutant::place_not_refreshed)});
 }
 
 world::~world() = default;
@@ -69,6 +73,7 @@ void world::start_program(seat& place) {
 }
 
 void world::close_began(seat& place) {
+    somebody_died_ = true;
     ++place.generation;
     checks_->closed(place);
 }
@@ -228,6 +233,43 @@ void world::occupy(int name, duration lease) {
 void world::vacate(int name) {
     log.note({.name = name}, "the foreigner releases it");
     server.vacate(name_of(name));
+}
+
+bool world::stranger_looks(int name, const std::string& owner, duration wait) {
+    somebody_died_ = true;
+    const bool has_it =
+        server.inside()->stranger_takes_or_queues(name_of(name), owner, wait, how.lease_longest);
+    if (has_it)
+        log.note({.name = name}, "a JVM has its turn");
+    return has_it;
+}
+
+void world::stranger_releases(int name, const std::string& owner) {
+    log.note({.name = name}, "the JVM releases it");
+    server.inside()->stranger_releases(name_of(name), owner);
+}
+
+void world::stranger_gives_up(int name, const std::string& owner, duration wait) {
+    log.note({.name = name}, "a JVM gives up");
+    server.inside()->stranger_leaves(name_of(name), owner, wait);
+}
+
+std::vector<std::string> world::waiting(int name) const {
+    return server.inside()->waiting(name_of(name));
+}
+
+std::vector<std::string> world::counting(int name) const {
+    return server.inside()->counting(name_of(name));
+}
+
+std::string world::holder(int name) const {
+    const std::optional<holding> held = server.inspect(name_of(name));
+    return held ? held->owners.at(0) : std::string{};
+}
+
+bool world::anybody_may_be_dead() const {
+    return somebody_died_ ||
+           std::any_of(seats.begin(), seats.end(), [](const seat& s) { return !s.net.flawless(); });
 }
 
 void world::violated(const char* invariant, int name, std::string story) {

@@ -40,6 +40,14 @@ struct rules {
     bool release_on_close = false;
     std::size_t waiters_max = 1'000'000;
     holdfast::hand_off hand_off{};
+    int fair = 0; ///< so many names, from the first on, are fair locks
+
+    /// The least that is allowed.
+    duration waiter_patience() const {
+        return poll_bound + unavailable_patience + 2 * command_timeout;
+    }
+    duration stranger_waits() const { return 2 * lease_time; }
+    bool is_fair(int name) const { return name < fair; }
 };
 
 /// A place for a client program, and its way to the server. A program may end and be followed by
@@ -110,6 +118,17 @@ public:
     void evict(int name);
     void occupy(int name, duration lease);
     void vacate(int name);
+    // A JVM at a fair lock: true, it has it.
+    bool stranger_looks(int name, const std::string& owner, duration wait);
+    void stranger_releases(int name, const std::string& owner);
+    void stranger_gives_up(int name, const std::string& owner, duration wait);
+    std::vector<std::string> waiting(int name) const;  ///< in the queue of a fair lock
+    std::vector<std::string> counting(int name) const; ///< of those, whose time is not over
+    std::string holder(int name) const;                ///< now; empty: nobody
+    void stranger_died() { ++strangers_died_; }
+    int strangers_died() const { return strangers_died_; }
+    /// Whether somebody may stand in a queue and not look any more.
+    bool anybody_may_be_dead() const;
 
     int names() const { return static_cast<int>(sightings_.size()); }
     static lock_name name_of(int number) { return "lock" + std::to_string(number); }
@@ -157,6 +176,8 @@ private:
     std::size_t thrown_ = 0;
     std::size_t came_out_ = 0;
     bool was_slow_ = false;
+    bool somebody_died_ = false;
+    int strangers_died_ = 0;
     duration stepped_back_{};
     std::optional<violation> verdict_;
     std::unique_ptr<inspection> checks_;

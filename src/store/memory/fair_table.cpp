@@ -14,7 +14,7 @@ verdict_on_look fair_table::look(const ask& want, owners& told) {
     queue& waiting = queues_[want.name.text];
     const std::size_t first = first_in(waiting, me);
     const bool nobody = first == waiting.size();
-    const bool my_turn = nobody || waiting[first].owner == me || wrong_.free_to_any;
+    const bool my_turn = nobody || waiting[first].owner == me || how_.free_to_any;
     verdict_on_look answer;
     if (!held && my_turn) {
         answer = locks_.look(want);
@@ -79,6 +79,16 @@ fair_table::owners fair_table::waiting(const lock_name& name) const {
     return all;
 }
 
+fair_table::owners fair_table::counting(const lock_name& name) const {
+    owners all;
+    const auto found = queues_.find(name.text);
+    if (found != queues_.end())
+        for (const waiter& each : found->second)
+            if (each.until > clock_.now())
+                all.push_back(each.owner);
+    return all;
+}
+
 /// The first that counts, or is `me`. One look takes away one JVM at most, and none whose turn had
 /// not begun.
 std::size_t fair_table::first_in(const queue& waiting, const std::string& me) const {
@@ -105,7 +115,7 @@ void fair_table::take_place(queue& waiting, const ask& want, std::size_t first,
         answer.joined_now = true;
         waiting.push_back({me, {}, want.outlasts, true});
         mine = waiting.end() - 1;
-    } else if (wrong_.never_refresh) {
+    } else if (how_.never_refresh) {
         return;
     }
     const auto jvms = std::count_if(waiting.begin() + static_cast<std::ptrdiff_t>(first), mine,
@@ -113,7 +123,7 @@ void fair_table::take_place(queue& waiting, const ask& want, std::size_t first,
     mine->lasts = want.outlasts;
     // Never what it was before: a JVM that gives up takes from it no more than its own wait, and
     // one that is taken away nothing.
-    mine->until = clock_.now() + want.outlasts + jvms * jvm_wait;
+    mine->until = clock_.now() + want.outlasts + jvms * how_.jvm_wait;
 }
 
 /// A JVM gets its whole wait when its turn begins; of ours no more than a look gives it is left,
@@ -122,7 +132,7 @@ void fair_table::begin_turn(waiter& next, bool is_new) const {
     if (next.is_ours)
         next.until = std::min<microseconds>(next.until, clock_.now() + next.lasts);
     else if (is_new)
-        next.until = std::max<microseconds>(next.until, clock_.now() + jvm_wait);
+        next.until = std::max<microseconds>(next.until, clock_.now() + how_.jvm_wait);
 }
 
 bool fair_table::stranger_takes_or_queues(const lock_name& name, const std::string& owner,

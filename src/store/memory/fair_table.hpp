@@ -15,9 +15,10 @@
 
 namespace holdfast::memory {
 
-/// What is done wrong, for the simulator to find.
-struct fair_faults {
-    bool free_to_any = false;   ///< a free lock is given to whoever asks
+/// What a simulation changes: how long a JVM waits, and what is done wrong, for it to find.
+struct fair_rules {
+    duration jvm_wait = std::chrono::minutes{5}; ///< fairLockWaitTimeout
+    bool free_to_any = false;                    ///< a free lock is given to whoever asks
     bool never_refresh = false; ///< a place lasts from its beginning, however often its owner looks
 };
 
@@ -42,7 +43,8 @@ public:
 
     /// Who is told when the lock is taken away from its holder.
     owners next(const lock_name&) const;
-    owners waiting(const lock_name&) const; ///< the first of them first
+    owners waiting(const lock_name&) const;  ///< the first of them first
+    owners counting(const lock_name&) const; ///< of those, whose time is not over
 
     // A JVM, by Redisson's arithmetic.
     bool stranger_takes_or_queues(const lock_name&, const std::string& owner, duration wait,
@@ -50,9 +52,8 @@ public:
     void stranger_leaves(const lock_name&, const std::string& owner, duration wait);
 
     void clear() { queues_.clear(); }
-    void set(fair_faults wrong) { wrong_ = wrong; }
-
-    static constexpr duration jvm_wait = std::chrono::minutes{5}; ///< fairLockWaitTimeout
+    void set(const fair_rules& how) { how_ = how; }
+    duration jvm_wait() const { return how_.jvm_wait; }
 
 private:
     struct waiter {
@@ -74,7 +75,7 @@ private:
     const server_clock& clock_;
     exclusive_table& locks_;
     std::map<std::string, queue> queues_;
-    fair_faults wrong_;
+    fair_rules how_;
 };
 
 } // namespace holdfast::memory

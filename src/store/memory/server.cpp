@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "runtime/real_clock.hpp"
-#include "store/memory/fair_table.hpp"
 #include "store/memory/memory_store.hpp"
 
 #include <holdfast/memory/server.hpp>
@@ -50,7 +49,7 @@ bool server::vacate(const lock_name& name) {
 }
 
 bool server::queue_stranger(const lock_name& name, duration lease) {
-    return state_->stranger_takes_or_queues(name, "foreign", fair_table::jvm_wait, lease);
+    return state_->stranger_takes_or_queues(name, "foreign", state_->stranger_waits(), lease);
 }
 
 std::optional<holding> server::inspect(const lock_name& name) const {

@@ -212,14 +212,23 @@ void server::state::occupy(const lock_name& name, duration lease_time, lock_kind
 }
 
 bool server::state::vacate(const lock_name& name) {
+    return stranger_releases(name, foreign_owner);
+}
+
+bool server::state::stranger_releases(const lock_name& name, const std::string& owner) {
     const guard lock_it{mutex_};
     const std::optional<holding> held = locks_.inspect(name);
-    const bool had_it = held && held->owners.front() == foreign_owner && locks_.erase(name);
-    if (!had_it && !shared_.vacate(name, foreign_owner))
+    const bool had_it = held && held->owners.front() == owner && locks_.erase(name);
+    if (!had_it && !shared_.vacate(name, owner))
         return false;
     tell(name);
     tell(name, fair_.next(name)); // as a JVM does that held it as a fair lock
     return true;
+}
+
+duration server::state::stranger_waits() const {
+    const guard lock_it{mutex_};
+    return fair_.jvm_wait();
 }
 
 bool server::state::stranger_takes_or_queues(const lock_name& name, const std::string& owner,
@@ -239,6 +248,11 @@ std::vector<std::string> server::state::waiting(const lock_name& name) const {
     return fair_.waiting(name);
 }
 
+std::vector<std::string> server::state::counting(const lock_name& name) const {
+    const guard lock_it{mutex_};
+    return fair_.counting(name);
+}
+
 std::size_t server::state::held_count() const {
     const guard lock_it{mutex_};
     return locks_.held().size() + shared_.held().size();
@@ -254,9 +268,9 @@ void server::state::ignore_deadlines() {
     deadlines_ignored_ = true;
 }
 
-void server::state::set(fair_faults wrong) {
+void server::state::set(const fair_rules& how) {
     const guard lock_it{mutex_};
-    fair_.set(wrong);
+    fair_.set(how);
 }
 
 void server::state::upgrade_beside_readers() {

@@ -68,13 +68,16 @@ public:
     bool stranger_takes_or_queues(const lock_name&, const std::string& owner, duration wait,
                                   duration lease);
     void stranger_leaves(const lock_name&, const std::string& owner, duration wait);
+    bool stranger_releases(const lock_name&, const std::string& owner);
+    duration stranger_waits() const;
     std::vector<std::string> waiting(const lock_name&) const;
+    std::vector<std::string> counting(const lock_name&) const;
 
     // Faults for the simulator, which must find them.
     void ignore_deadlines();
     void upgrade_beside_readers();
     void downgrade_in_silence();
-    void set(fair_faults);
+    void set(const fair_rules&);
 
 private:
     using guard = std::lock_guard<std::mutex>;

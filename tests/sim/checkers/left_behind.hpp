@@ -31,13 +31,17 @@ private:
     };
     /// What was sent for an owner number.
     struct record {
+        time_point looked_at{};  ///< last
         time_point settles_at{}; ///< by then it has had its effect, or is known to have failed
         bool copied = false;     ///< a copy of its look may come after its release
+        bool left = false;       ///< a release was sent
     };
 
     bool wanted(int name, const std::string& owner) const;
     bool of_closed_program(const std::string& owner) const;
     void watch(int name, ghost&);
+    void watch_places(int name);
+    bool somebody_waits(int client, int name) const;
     duration settled_within(int name, const std::string& owner) const;
     void check_rest(const char* when);
     void check_engine(const sync::engine&, const std::string& of);
@@ -45,6 +49,7 @@ private:
 
     world& world_;
     std::vector<ghost> ghosts_;                          ///< by name
+    std::map<std::string, time_point> empty_places_;     ///< in queues, since when; by owner
     std::map<std::string, record> records_;              ///< by owner
     std::map<std::pair<int, int>, std::string> newest_;  ///< asked for, by client and name
     std::set<std::string> closed_;                       ///< identities

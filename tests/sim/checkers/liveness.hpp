@@ -45,7 +45,8 @@ private:
             const network& net = world_.seats[static_cast<std::size_t>(o.who.client)].net;
             const time_point since = std::max({free_since, o.started_at, net.troubled_until(),
                                                last_believed_[{o.who.client, name}]});
-            if (net.cut_off() || world_.clock.now() - since <= taken_within(net))
+            if (net.cut_off() ||
+                world_.clock.now() - since <= taken_within(net) + waited_for_dead(name))
                 continue;
             world_.violated("liveness", name,
                             "the lock is free, and client" + std::to_string(o.who.client) + "." +
@@ -65,6 +66,16 @@ private:
             for (const place& p : some)
                 last_believed_[p] = world_.clock.now();
         believers_ = std::move(now);
+    }
+
+    /// Whoever died or was cut off in the queue of a fair lock keeps its place for a while; and a
+    /// JVM behind a JVM that died begins its turn then.
+    duration waited_for_dead(int name) const {
+        const rules& how = world_.how;
+        if (!how.is_fair(name) || !world_.anybody_may_be_dead())
+            return {};
+        return how.waiter_patience() + how.poll_bound + world_.stepped_back() +
+               (world_.strangers_died() + 1) * how.stranger_waits();
     }
 
     /// The poll bound, the longest pause between two tries, and some round trips.

@@ -87,7 +87,7 @@ private:
         look(who, 0);
     }
     duration wait_of(int who) const {
-        return waits_.contains(who) ? waits_.at(who) : fair_table::jvm_wait;
+        return waits_.contains(who) ? waits_.at(who) : fair_rules{}.jvm_wait;
     }
 
     void look(int who, int turn) {

@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: Apache-2.0
+// A fair lock is granted in the order of its queue: nobody overtakes a waiter of ours that stands
+// there, unless that one has not been able to look for as long as its patience.
+#pragma once
+
+#include "sim/world.hpp"
+#include "sync/lease_term.hpp"
+
+#include <algorithm>
+#include <map>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace holdfast::sim {
+
+class order {
+public:
+    explicit order(world& w)
+        : world_{w}
+        , seen_(static_cast<std::size_t>(w.how.fair)) {}
+
+    void sent(const memory::request& r, const memory::fate& f) {
+        const bool arrives = !f.refused && !f.overloaded && !f.denied && !f.request_lost;
+        if (r.what == memory::verb::look && arrives &&
+            f.request_delay <= world_.how.command_timeout)
+            looks_[to_string(r.holds[0].owner)].push_back(world_.clock.now() + f.request_delay);
+    }
+
+    void look() {
+        for (int name = 0; name < world_.how.fair; ++name) {
+            state now{world_.holder(name), world_.waiting(name)};
+            state& before = seen_[static_cast<std::size_t>(name)];
+            if (now.holder != before.holder && queues(now.holder))
+                check(name, now.holder, before.queue);
+            before = std::move(now);
+        }
+    }
+
+private:
+    struct state {
+        std::string holder{};
+        std::vector<std::string> queue{};
+    };
+
+    /// Not a foreigner's, who takes what he finds.
+    bool queues(const std::string& owner) const {
+        return world_.client_of(owner) >= 0 || owner.starts_with("jvm:");
+    }
+
+    void check(int name, const std::string& taker, const std::vector<std::string>& queue) {
+        for (const std::string& owner : queue) {
+            if (owner == taker)
+                return;
+            if (world_.client_of(owner) >= 0 && counts(owner))
+                world_.violated("order", name, taker + " has overtaken " + owner);
+        }
+    }
+
+    /// Its place lasts from when the server carried out the last look.
+    bool counts(const std::string& owner) const {
+        const auto looks = looks_.find(owner);
+        time_point last = time_point::min();
+        if (looks != looks_.end())
+            for (const time_point each : looks->second)
+                if (each <= world_.clock.now())
+                    last = std::max(last, each);
+        // The server's clock may be off by a hundredth.
+        const duration patience = world_.how.waiter_patience();
+        return sync::later(last, patience - patience / 50) > world_.clock.now() &&
+               world_.server_is_faithful();
+    }
+
+    world& world_;
+    std::vector<state> seen_;                              ///< by name
+    std::map<std::string, std::vector<time_point>> looks_; ///< by owner, when they arrive
+};
+
+} // namespace holdfast::sim
