@@ -11,10 +11,10 @@ namespace holdfast {
 ///
 ///     holdfast::fenced_mutex stock{client, "stock:42", {.numbers = holdfast::fencing::dated}};
 struct fenced_options {
-    fencing numbers = fencing::counted;
     std::optional<lease_time> lease{}; ///< instead of the client's; it is renewed all the same
     recursion again = recursion::refused;
     bool deferred = false; ///< unlock() does not wait for the store: deferred_release_t
+    fencing numbers = fencing::counted;
 };
 
 /// A `mutex` whose every hold has a *fencing token*: a number that is greater than that of each

@@ -9,10 +9,10 @@ namespace holdfast {
 ///
 ///     holdfast::spin_mutex stock{client, "stock:42", {.polls = {.first = 5ms, .longest = 50ms}}};
 struct spin_options {
-    backoff polls{};                   ///< 1 ms ≤ `first` ≤ `longest` ≤ 1 min
     std::optional<lease_time> lease{}; ///< instead of the client's; it is renewed all the same
     recursion again = recursion::refused;
     bool deferred = false; ///< unlock() does not wait for the store: deferred_release_t
+    backoff polls{};       ///< 1 ms ≤ `first` ≤ `longest` ≤ 1 min
 };
 
 /// A lock whose waiters poll: Redisson's spin lock. It sends and receives no message, so it costs

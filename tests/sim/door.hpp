@@ -29,17 +29,19 @@ public:
         : how_{how} {
         switch (how.kind) {
         case lock_kind::fenced:
-            lock_.emplace<fenced_mutex>(home, name,
-                                        fenced_options{how.tokens, how.lease, how.again});
+            lock_.emplace<fenced_mutex>(
+                home, name,
+                fenced_options{.lease = how.lease, .again = how.again, .numbers = how.tokens});
             break;
         case lock_kind::spin:
-            lock_.emplace<spin_mutex>(home, name, spin_options{{}, how.lease, how.again});
+            lock_.emplace<spin_mutex>(home, name,
+                                      spin_options{.lease = how.lease, .again = how.again});
             break;
         case lock_kind::fair:
-            lock_.emplace<fair_mutex>(
-                home, name,
-                fair_options{
-                    .lease = how.lease, .again = how.again, .waiter_patience = how.waiter_patience});
+            lock_.emplace<fair_mutex>(home, name,
+                                      fair_options{.lease = how.lease,
+                                                   .again = how.again,
+                                                   .waiter_patience = how.waiter_patience});
             break;
         case lock_kind::read:
         case lock_kind::write:
