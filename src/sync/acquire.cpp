@@ -25,15 +25,24 @@ namespace {
 /// A grant that arrives when its lease is over is asked for anew, so often.
 constexpr int late_grants_max = 3;
 
+owner_id number_for(acquisition& call) {
+    if (call.wanted.under && planted(mutant::number_of_under_reused))
+        return call.wanted.under->what.owner;
+    return call.home->next_owner();
+}
+
 /// The place in the store. Leaving the scope undoes what it may have taken, unless that was kept.
 class attempt {
 public:
     explicit attempt(const std::shared_ptr<acquisition>& call)
         : call_{call}
-        , owner_{call->home->next_owner()}
+        , owner_{number_for(*call)}
         , spot_{line_up(*call, owner_)} {}
     attempt(const attempt&) = delete;
     ~attempt() {
+        const bool only_marked = !granted_ && spot_ && !spot_->uncertain();
+        if (only_marked && planted(mutant::writers_mark_kept))
+            return;
         if (spot_ && (granted_ || spot_->must_leave()))
             undo(*call_, std::move(spot_));
     }

@@ -31,6 +31,9 @@ public:
         server_.occupy(name, lease);
     }
     void stranger_releases(const std::string& name) override { server_.vacate(name); }
+    void stranger_shares(const std::string& name, lock_kind side, duration lease) override {
+        server_.occupy(name, lease, side);
+    }
     std::size_t held() override { return server_.held_count(); }
     std::size_t listeners() override { return server_.listener_count(); }
     std::size_t requests() override { return requests_; }

@@ -40,6 +40,19 @@ public:
     void stranger_releases(const std::string& name) override {
         server_.command({"DEL", name});
         server_.command({"PUBLISH", "redisson_lock__channel:{" + name + "}", "0"});
+        server_.command({"PUBLISH", "redisson_rwlock:{" + name + "}", "0"});
+    }
+    void stranger_shares(const std::string& name, lock_kind side, duration lease) override {
+        const std::string left = std::to_string(lease.count()), who = stranger;
+        if (side == lock_kind::write) {
+            server_.command({"DEL", name});
+            server_.command({"HSET", name, "mode", "write", who + ":write", "1"});
+        } else {
+            server_.command({"HSET", name, "mode", "read", who, "1"});
+            server_.command(
+                {"SET", "{" + name + "}:" + who + ":rwlock_timeout:1", "1", "PX", left});
+        }
+        server_.command({"PEXPIRE", name, left});
     }
     std::size_t held() override { return support::lock_keys(server_).size(); }
     std::size_t listeners() override {

@@ -39,6 +39,8 @@ public:
     // A holder of another kind, as a JVM would be.
     virtual void stranger_takes(const std::string& name, duration lease) = 0;
     virtual void stranger_releases(const std::string& name) = 0;
+    /// The same of one side of a lock that can be shared; to read, beside others who do.
+    virtual void stranger_shares(const std::string& name, lock_kind side, duration lease) = 0;
 
     virtual std::size_t held() = 0;      ///< locks that the store knows
     virtual std::size_t listeners() = 0; ///< names or places that it would wake

@@ -33,14 +33,25 @@ asio::awaitable<void> actor::take_each(duration bound) {
     done_ = false;
     for (int name = 0; name < world_.names(); ++name) {
         mutex m{*home_.program, world::name_of(name)};
-        wanted how{.how = deed::try_lock_for, .patience = bound};
-        auto held = co_await acquire(world_, about(name), home_.of_program, m, how);
-        if (!held)
-            world_.violated("liveness", name, "all is well again, and the lock cannot be taken");
-        else if (co_await release(world_, *held, home_.of_program) != outcome::done)
-            world_.violated("liveness", name, "all is well again, and a release failed");
+        shared_mutex s{*home_.program, world::name_of(name)};
+        if (plan_.shared) {
+            co_await take_once(name, s, false, bound);
+            co_await take_once(name, s.shared(), true, bound);
+        } else {
+            co_await take_once(name, m, false, bound);
+        }
     }
     done_ = true;
+}
+
+asio::awaitable<void> actor::take_once(int name, basic_mutex& m, bool reads, duration bound) {
+    wanted how{.how = deed::try_lock_for, .patience = bound};
+    how.reads = reads;
+    auto held = co_await acquire(world_, about(name), home_.of_program, m, how);
+    if (!held)
+        world_.violated("liveness", name, "all is well again, and the lock cannot be taken");
+    else if (co_await release(world_, *held, home_.of_program) != outcome::done)
+        world_.violated("liveness", name, "all is well again, and a release failed");
 }
 
 /// Never longer than the safety phase lasts: then everybody goes home.
@@ -56,6 +67,14 @@ std::shared_ptr<actor::door> actor::build(int name) {
     const bool of_its_own = dice_.percent(plan_.people.own_lease);
     if (of_its_own)
         built->lease = own.value;
+    if (plan_.shared) {
+        shared_options how;
+        if (of_its_own)
+            how.lease = own;
+        built->shared.emplace(*home_.program, world::name_of(name), how);
+        built->reads = further_.percent(plan_.people.reads);
+        return built;
+    }
     if (recursive && of_its_own)
         built->nested.emplace(*home_.program, world::name_of(name), own);
     else if (recursive)
@@ -111,6 +130,7 @@ asio::awaitable<void> actor::take_and_hold() {
     }
     wanted how = draw_wanted();
     how.usual = built->lease;
+    how.reads = built->reads;
     const cancellation plot = draw_cancellation();
     if (further_.percent(plan_.people.blunders))
         co_return co_await blunder_into(built, name, how, plot);
@@ -171,6 +191,10 @@ asio::awaitable<void> actor::use(std::shared_ptr<door> built, grip& held, int ge
             renew_from_now_on(held);
         if (dice_.percent(of.re_enters) && built->nested && !held.empty())
             co_await now_or_beside(re_enter(*built, held, generation));
+        if (built->shared && !held.empty() && built->reads && further_.percent(of.upgrades))
+            co_await upgrade(*built, held, generation);
+        if (built->shared && !held.empty() && !built->reads && further_.percent(of.downgrades))
+            co_await downgrade(*built, held, generation);
     }
 }
 
@@ -259,6 +283,49 @@ asio::awaitable<void> actor::ask(door& built, subject who, int generation) {
     }
 }
 
+asio::awaitable<void> actor::upgrade(door& built, grip& outer, int generation) {
+    const subject who = outer.what().who;
+    const std::string beside = outer.what().owner;
+    operation o{.what = deed::upgrade, .who = who};
+    o.generation = generation;
+    o.patience = further_.between(duration{1}, plan_.people.patience);
+    ongoing call{world_, o, draw_cancellation()};
+    auto [code, got] =
+        co_await built.shared->async_try_upgrade_for(outer.what().held, o.patience, call.token());
+    if (call.ended(code, got.has_value()) != outcome::done)
+        co_return;
+    grip inner{world_,
+               who,
+               std::move(*got),
+               built.lease.value_or(plan_.how.lease_time),
+               taken_by::acquisition,
+               beside};
+    co_await nap(further_.between(duration{0}, plan_.people.holds));
+    co_await release(world_, inner, generation);
+}
+
+asio::awaitable<void> actor::downgrade(door& built, grip& outer, int generation) {
+    const subject who = outer.what().who;
+    const std::string beside = outer.what().owner;
+    operation o{.what = deed::read_beside, .who = who};
+    o.generation = generation;
+    o.reads = true;
+    ongoing call{world_, o};
+    auto [code, got] = co_await built.shared->async_lock_shared(outer.what().held, call.token());
+    if (call.ended(code) != outcome::done)
+        co_return;
+    grip inner{world_,
+               who,
+               std::move(got),
+               built.lease.value_or(plan_.how.lease_time),
+               taken_by::acquisition,
+               beside};
+    if (!outer.empty())
+        co_await release(world_, outer, generation);
+    co_await nap(further_.between(duration{0}, plan_.people.holds));
+    co_await release(world_, inner, generation);
+}
+
 asio::awaitable<void> actor::re_enter(door& built, grip& outer, int generation) {
     const subject who = outer.what().who;
     operation o = deed_on(who.name, deed::share);
@@ -289,7 +356,7 @@ asio::awaitable<void> actor::force() {
     const bool was_locked = std::get<1>(answer);
     const std::optional<holding> now = world_.server.inspect(world::name_of(name));
     if (call.ended(std::get<0>(answer)) == outcome::done && was_locked && ours &&
-        (!now || now->owners.at(0) != *ours))
+        (!now || std::ranges::count(now->owners, *ours) == 0))
         world_.checks().known_lost(name, *ours);
 }
 

@@ -8,6 +8,7 @@
 
 #include <holdfast/mutex.hpp>
 #include <holdfast/recursive_mutex.hpp>
+#include <holdfast/shared_mutex.hpp>
 
 #include <functional>
 #include <memory>
@@ -28,20 +29,28 @@ public:
     bool done() const { return done_ && aside_ == 0; }
 
 private:
-    /// A lock object, of either kind.
+    /// A lock object, of one of the kinds.
     struct door {
         std::optional<mutex> plain{};
         std::optional<recursive_mutex> nested{};
+        std::optional<shared_mutex> shared{};
+        bool reads = false;              ///< of a shared one
         std::optional<duration> lease{}; ///< of its own
-        bool exists() const { return plain || nested; }
-        basic_mutex& lock() { return plain ? static_cast<basic_mutex&>(*plain) : *nested; }
+        bool exists() const { return plain || nested || shared; }
+        basic_mutex& lock() {
+            if (shared)
+                return reads ? shared->shared() : static_cast<basic_mutex&>(*shared);
+            return plain ? static_cast<basic_mutex&>(*plain) : *nested;
+        }
         void destroy() {
             plain.reset();
             nested.reset();
+            shared.reset();
         }
     };
 
     asio::awaitable<void> take_and_hold();
+    asio::awaitable<void> take_once(int name, basic_mutex&, bool reads, duration bound);
     asio::awaitable<void> blunder_into(std::shared_ptr<door>, int name, wanted, cancellation);
     std::function<void()> another_thing_aside();
     /// Inside the callbacks of its lease.
@@ -53,6 +62,9 @@ private:
     asio::awaitable<void> use(std::shared_ptr<door>, grip&, int generation);
     // Begin at once, whenever they are waited for: they may outlast the lease that they are given.
     asio::awaitable<void> extend(grip&, int generation);
+    // Both end when what stands on the hold has ended; the second releases the hold itself.
+    asio::awaitable<void> upgrade(door&, grip& outer, int generation);
+    asio::awaitable<void> downgrade(door&, grip& outer, int generation);
     asio::awaitable<void> re_enter(door&, grip&, int generation);
     asio::awaitable<void> finish_extending(std::unique_ptr<ongoing>,
                                            asio::awaitable<std::tuple<error_code>>,

@@ -11,6 +11,7 @@
 #include "sim/checkers/liveness.hpp"
 #include "sim/checkers/loss.hpp"
 #include "sim/checkers/reports.hpp"
+#include "sim/checkers/sharing.hpp"
 
 namespace holdfast::sim {
 
@@ -25,7 +26,8 @@ public:
         , belief_{w}
         , loss_{w}
         , reports_{w}
-        , kept_{w} {}
+        , kept_{w}
+        , sharing_{w} {}
 
     void after_step() { exclusion_.look(); }
 
@@ -36,6 +38,7 @@ public:
         liveness_.look();
         belief_.look();
         loss_.look();
+        sharing_.look();
     }
 
     void sent(const seat& from, const memory::request& r, const memory::fate& f) {
@@ -43,10 +46,16 @@ public:
         loss_.sent(r);
         left_behind_.sent(from, r, f);
     }
-    void granted(const claim& c) { afterlife_.granted(c); }
+    void granted(const claim& c) {
+        afterlife_.granted(c);
+        sharing_.granted(c);
+    }
     void shared(const claim& c) { afterlife_.shared(c); }
     void released(const claim& c) { afterlife_.released(c); }
-    void completed(const operation& o, outcome how) { endings_.completed(o, how); }
+    void completed(const operation& o, outcome how) {
+        endings_.completed(o, how);
+        sharing_.ended(o);
+    }
     /// The store has told its client that this hold is gone.
     void known_lost(int name, const std::string& owner) { loss_.known(name, owner); }
     void dropped(const operation& o) { endings_.dropped(o); }
@@ -54,7 +63,10 @@ public:
         reports_.heard(client, generation, e);
         kept_.heard(client, generation, e);
     }
-    void closed(const seat& place) { left_behind_.closed(place); }
+    void closed(const seat& place) {
+        left_behind_.closed(place);
+        sharing_.closed();
+    }
 
     /// Everybody has released everything, and time has passed since.
     void at_peace() {
@@ -74,6 +86,7 @@ private:
     loss loss_;
     reports reports_;
     kept kept_;
+    sharing sharing_;
 };
 
 } // namespace holdfast::sim

@@ -28,6 +28,9 @@ struct habits {
     int throws_away = 0; ///< destroys the lock object while it waits
     int blunders = 0;    ///< its handler throws
     int renews = 0;      ///< re-enters a fixed lease as a blocking lock() does: then it is renewed
+    int reads = 50;      ///< shares the lock, where it can be shared
+    int upgrades = 0;    ///< per stage of a hold: writes on top of it
+    int downgrades = 0;  ///< likewise: goes on reading
     duration pause{};    ///< between two deeds, at most
     duration holds{};    ///< at most
     duration patience{};
@@ -59,6 +62,7 @@ struct plan {
     int clients = 2;
     int actors = 2;
     int names = 1;
+    bool shared = false; ///< locks that can be shared
     duration safety_phase{};
 };
 

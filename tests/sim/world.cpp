@@ -28,6 +28,10 @@ world::world(std::uint64_t seed, rules r, int names)
     , checks_{std::make_unique<inspection>(*this)} {
     if (sync::planted(sync::mutant::deadline_ignored))
         memory::ignore_deadlines(server);
+    if (sync::planted(sync::mutant::upgrade_beside_readers))
+        server.inside()->upgrade_beside_readers();
+    if (sync::planted(sync::mutant::downgrade_in_silence))
+        server.inside()->downgrade_in_silence();
 }
 
 world::~world() = default;
@@ -150,6 +154,8 @@ void world::look_at_server() {
         if (const std::optional<holding> held = server.inspect(name_of(name))) {
             now.owner = held->owners.at(0);
             now.remaining = held->remaining.value_or(duration::max());
+            now.owners = held->owners;
+            now.written = held->alone;
         }
         sighting& before = sightings_[static_cast<std::size_t>(name)];
         if (before.owner != now.owner)
@@ -214,13 +220,13 @@ void world::evict(int name) {
         in_doubt(name);
 }
 
-void world::occupy(int name, duration lease) {
+void world::occupy(int name, duration lease, lock_kind kind) {
     log.note({.name = name}, "a foreigner takes it for {} ms", lease);
     if (server.inspect(name_of(name))) {
         faithful_ = false;
         in_doubt(name);
     }
-    server.occupy(name_of(name), lease);
+    server.occupy(name_of(name), lease, kind);
 }
 
 void world::vacate(int name) {

@@ -24,11 +24,8 @@ public:
     void at_the_end();
 
 private:
-    /// A hold on the server that nobody wants.
-    struct ghost {
-        std::string owner{};
-        time_point since{};
-    };
+    /// Holds on the server that nobody wants, and since when.
+    using ghosts = std::map<std::string, time_point>;
     /// What was sent for an owner number.
     struct record {
         time_point settles_at{}; ///< by then it has had its effect, or is known to have failed
@@ -37,14 +34,15 @@ private:
 
     bool wanted(int name, const std::string& owner) const;
     bool of_closed_program(const std::string& owner) const;
-    void watch(int name, ghost&);
+    void watch(int name, ghosts&);
+    void check(int name, const std::string& owner, time_point since);
     duration settled_within(int name, const std::string& owner) const;
     void check_rest(const char* when);
     void check_engine(const sync::engine&, const std::string& of);
     void fail(int name, std::string story);
 
     world& world_;
-    std::vector<ghost> ghosts_;                          ///< by name
+    std::vector<ghosts> ghosts_;                         ///< by name
     std::map<std::string, record> records_;              ///< by owner
     std::map<std::pair<int, int>, std::string> newest_;  ///< asked for, by client and name
     std::set<std::string> closed_;                       ///< identities
