@@ -123,8 +123,11 @@ explanation explain(errc what) noexcept {
         return {"overloaded", "This client has reached one of its limits.", "Nothing was sent.",
                 "Ask for less at a time, or raise the limit that the text names."};
     case errc::would_deadlock:
-        return {"would_deadlock", "The call would wait on the thread that has to finish it.",
-                "Nothing was sent.", "Use the asynchronous verb there."};
+        return {"would_deadlock",
+                "The call would wait for something that waits for it: its own thread, or another "
+                "upgrade.",
+                "Nothing was taken.",
+                "Use the asynchronous verb there, or give way: release the shared hold."};
     case errc::clock_unstable:
         return {"clock_unstable", "The server's clock jumped twice while the lock was asked for.",
                 "Nothing is held.",

@@ -26,16 +26,22 @@ namespace {
 /// A grant that arrives when its lease is over is asked for anew, so often.
 constexpr int late_grants_max = 3;
 
+owner_id number_for(acquisition& call) {
+    if (call.wanted.under && planted(mutant::number_of_under_reused))
+        return call.wanted.under->what.owner;
+    return call.home->next_owner();
+}
+
 /// The place in the store. Leaving the scope undoes what it may have taken, unless that was kept.
 class attempt {
 public:
     explicit attempt(const std::shared_ptr<acquisition>& call)
         : call_{call}
-        , owner_{call->home->next_owner()}
+        , owner_{number_for(*call)}
         , spot_{line_up(*call, owner_)} {}
     attempt(const attempt&) = delete;
     ~attempt() {
-        if (spot_ && (granted_ || (spot_->must_leave() && !stays_in_queue())))
+        if (spot_ && (granted_ || (spot_->must_leave() && !leaves_its_trace())))
             undo(*call_, std::move(spot_));
     }
 
@@ -54,9 +60,11 @@ public:
     }
 
 private:
-    bool stays_in_queue() const {
-        return planted(mutant::place_kept_on_leave) &&
-               queues_in_store(family_of(call_->wanted.of->kind));
+    bool leaves_its_trace() const {
+        const family which = family_of(call_->wanted.of->kind);
+        return (queues_in_store(which) && planted(mutant::place_kept_on_leave)) ||
+               (which == family::shared && !spot_->uncertain() &&
+                planted(mutant::writers_mark_kept));
     }
 
     std::shared_ptr<acquisition> call_;

@@ -36,8 +36,11 @@ std::shared_ptr<acquisition> acquisition::finish() {
     if (std::exchange(finished_, true))
         return nullptr;
     std::shared_ptr<acquisition> self = shared_from_this();
+    const bool stood_in_queue = queued_.is_linked();
     (void)step_out();
     home->acquisition_over(*this);
+    if (stood_in_queue)
+        home->left_queue(*this);
     if (wake_)
         wake_->ring(); // whatever it waits for is no longer worth it
     return self;

@@ -87,9 +87,10 @@ public:
     /// From now on closing ends it. False: it was completed at once, as start() says.
     bool take_up(acquisition&);
     void acquisition_over(acquisition&);
-    void next_turn(gate_key, gate&);    ///< lets in who queues there first, if the gate admits it
-    void found_busy(acquisition&);      ///< the store did not grant it: who is next may ask, too
-    void fewer_share(const wire_hold&); ///< somebody may wait to have it alone
+    void next_turn(gate_key, gate&);     ///< lets in who queues there first, if the gate admits it
+    void found_busy(acquisition&);       ///< the store did not grant it: who is next may ask, too
+    void left_queue(const acquisition&); ///< without having had its turn
+    void fewer_share(const wire_hold&);  ///< somebody may wait to have it alone
 
     void hold_lost(std::shared_ptr<wire_hold>, event_cause); // its own: forget() drops one
     void released(const wire_hold&, bool others_listen);     ///< the store says so

@@ -103,6 +103,19 @@ void engine::hold_over(const wire_hold& held) {
         next_turn(key, *here);
 }
 
+/// Readers may have waited for it, who hold or can share what is here.
+void engine::left_queue(const acquisition& call) {
+    if (key_of(call).of != family::shared)
+        return;
+    auto look_again = [self = shared_from_this(), name = call.name()] {
+        const gate_key key{name, family::shared};
+        gate* const here = self->closing_ ? nullptr : self->gates_.find(key);
+        if (here)
+            self->next_turn(key, *here);
+    };
+    asio::post(executor(), std::move(look_again));
+}
+
 void engine::fewer_share(const wire_hold& held) {
     const gate_key key = key_of(held.what);
     if (gate* const here = gates_.find(key); here && here->upgrade())

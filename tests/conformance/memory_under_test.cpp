@@ -35,6 +35,9 @@ public:
     }
     void stranger_releases(const std::string& name) override { server_.vacate(name); }
     void stranger_queues(const std::string& name) override { server_.queue_stranger(name, 30s); }
+    void stranger_shares(const std::string& name, lock_kind side, duration lease) override {
+        server_.occupy(name, lease, side);
+    }
     std::size_t held() override { return server_.held_count(); }
     std::size_t waiting(const std::string& name) override {
         return server_.inside()->waiting(name).size();

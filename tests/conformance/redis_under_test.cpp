@@ -41,6 +41,7 @@ public:
         server_.command({"DEL", name});
         const std::string channel = "redisson_lock__channel:{" + name + "}";
         server_.command({"PUBLISH", channel, "0"});
+        server_.command({"PUBLISH", "redisson_rwlock:{" + name + "}", "0"});
         const redis::reply next = server_.command({"LINDEX", queue_of(name), "0"});
         server_.command({"PUBLISH", channel + ":" + next.text, "0"}); // if it was a fair lock
     }
@@ -52,6 +53,18 @@ public:
     }
     std::size_t waiting(const std::string& name) override {
         return static_cast<std::size_t>(server_.command({"LLEN", queue_of(name)}).integer);
+    }
+    void stranger_shares(const std::string& name, lock_kind side, duration lease) override {
+        const std::string left = std::to_string(lease.count()), who = stranger;
+        if (side == lock_kind::write) {
+            server_.command({"DEL", name});
+            server_.command({"HSET", name, "mode", "write", who + ":write", "1"});
+        } else {
+            server_.command({"HSET", name, "mode", "read", who, "1"});
+            server_.command(
+                {"SET", "{" + name + "}:" + who + ":rwlock_timeout:1", "1", "PX", left});
+        }
+        server_.command({"PEXPIRE", name, left});
     }
     std::size_t held() override { return support::lock_keys(server_).size(); }
     std::size_t listeners() override {

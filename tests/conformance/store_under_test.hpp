@@ -42,6 +42,8 @@ public:
     virtual void stranger_takes(const std::string& name, duration lease) = 0;
     virtual void stranger_releases(const std::string& name) = 0;
     virtual void stranger_queues(const std::string& name) = 0; ///< as a JVM does for a fair lock
+    /// The same of one side of a lock that can be shared; to read, beside others who do.
+    virtual void stranger_shares(const std::string& name, lock_kind side, duration lease) = 0;
 
     virtual std::size_t held() = 0;                           ///< locks that the store knows
     virtual std::size_t waiting(const std::string& name) = 0; ///< in the queue of a fair lock

@@ -32,17 +32,29 @@ asio::awaitable<void> actor::live() {
 asio::awaitable<void> actor::take_each(duration bound) {
     done_ = false;
     for (int name = 0; name < world_.names(); ++name) {
-        const std::shared_ptr<door> built = build(name);
-        wanted how{.how = deed::try_lock_for, .patience = bound};
-        if (built->own_lease())
-            how.usual = built->own_lease()->value;
-        auto held = co_await acquire(world_, about(name), home_.of_program, built->lock(), how);
-        if (!held)
-            world_.violated("liveness", name, "all is well again, and the lock cannot be taken");
-        else if (co_await release(world_, *held, home_.of_program) != outcome::done)
-            world_.violated("liveness", name, "all is well again, and a release failed");
+        if (plan_.shared) {
+            door both{*home_.program, world::name_of(name), {.kind = lock_kind::write}};
+            co_await take_once(name, both.lock(), false, bound);
+            co_await take_once(name, both.shared()->shared(), true, bound);
+        } else {
+            const std::shared_ptr<door> built = build(name);
+            co_await take_once(name, built->lock(), false, bound, built->own_lease());
+        }
     }
     done_ = true;
+}
+
+asio::awaitable<void> actor::take_once(int name, basic_mutex& m, bool reads, duration bound,
+                                       std::optional<lease_time> own) {
+    wanted how{.how = deed::try_lock_for, .patience = bound};
+    how.reads = reads;
+    if (own)
+        how.usual = own->value;
+    auto held = co_await acquire(world_, about(name), home_.of_program, m, how);
+    if (!held)
+        world_.violated("liveness", name, "all is well again, and the lock cannot be taken");
+    else if (co_await release(world_, *held, home_.of_program) != outcome::done)
+        world_.violated("liveness", name, "all is well again, and a release failed");
 }
 
 /// Never longer than the safety phase lasts: then everybody goes home.
@@ -60,7 +72,13 @@ std::shared_ptr<door> actor::build(int name) {
         how.again = recursion::counted;
     if (dice_.percent(plan_.people.own_lease))
         how.lease = own;
+    if (plan_.shared)
+        how.kind = further_.percent(plan_.people.reads) ? lock_kind::read : lock_kind::write;
     return std::make_shared<door>(*home_.program, world::name_of(name), how);
+}
+
+duration actor::usual_lease(const door& of) const {
+    return of.own_lease() ? of.own_lease()->value : plan_.how.lease_time;
 }
 
 lock_kind actor::kind_of(int name) const {
@@ -113,6 +131,7 @@ asio::awaitable<void> actor::take_and_hold() {
     wanted how = draw_wanted();
     if (built->own_lease())
         how.usual = built->own_lease()->value;
+    how.reads = built->reads();
     const cancellation plot = draw_cancellation();
     if (further_.percent(plan_.people.blunders))
         co_return co_await blunder_into(built, name, how, plot);
@@ -173,6 +192,10 @@ asio::awaitable<void> actor::use(std::shared_ptr<door> built, grip& held, int ge
             renew_from_now_on(held);
         if (dice_.percent(of.re_enters) && built->counts() && !held.empty())
             co_await now_or_beside(re_enter(*built, held, generation));
+        if (built->shared() && !held.empty() && built->reads() && further_.percent(of.upgrades))
+            co_await upgrade(*built, held, generation);
+        if (built->shared() && !held.empty() && !built->reads() && further_.percent(of.downgrades))
+            co_await downgrade(*built, held, generation);
     }
 }
 
@@ -261,6 +284,39 @@ asio::awaitable<void> actor::ask(door& built, subject who, int generation) {
     }
 }
 
+asio::awaitable<void> actor::upgrade(door& built, grip& outer, int generation) {
+    const subject who = outer.what().who;
+    const std::string beside = outer.what().owner;
+    operation o{.what = deed::upgrade, .who = who};
+    o.generation = generation;
+    o.patience = further_.between(duration{1}, plan_.people.patience);
+    ongoing call{world_, o, draw_cancellation()};
+    auto [code, got] =
+        co_await built.shared()->async_try_upgrade_for(outer.what().held, o.patience, call.token());
+    if (call.ended(code, got.has_value()) != outcome::done)
+        co_return;
+    grip inner{world_, who, std::move(*got), usual_lease(built), taken_by::acquisition, beside};
+    co_await nap(further_.between(duration{0}, plan_.people.holds));
+    co_await release(world_, inner, generation);
+}
+
+asio::awaitable<void> actor::downgrade(door& built, grip& outer, int generation) {
+    const subject who = outer.what().who;
+    const std::string beside = outer.what().owner;
+    operation o{.what = deed::read_beside, .who = who};
+    o.generation = generation;
+    o.reads = true;
+    ongoing call{world_, o};
+    auto [code, got] = co_await built.shared()->async_lock_shared(outer.what().held, call.token());
+    if (call.ended(code) != outcome::done)
+        co_return;
+    grip inner{world_, who, std::move(got), usual_lease(built), taken_by::acquisition, beside};
+    if (!outer.empty())
+        co_await release(world_, outer, generation);
+    co_await nap(further_.between(duration{0}, plan_.people.holds));
+    co_await release(world_, inner, generation);
+}
+
 asio::awaitable<void> actor::re_enter(door& built, grip& outer, int generation) {
     const subject who = outer.what().who;
     operation o = deed_on(who.name, deed::share);
@@ -291,7 +347,7 @@ asio::awaitable<void> actor::force() {
     const bool was_locked = std::get<1>(answer);
     const std::optional<holding> now = world_.server.inspect(world::name_of(name));
     if (call.ended(std::get<0>(answer)) == outcome::done && was_locked && ours &&
-        (!now || now->owners.at(0) != *ours))
+        (!now || std::ranges::count(now->owners, *ours) == 0))
         world_.checks().known_lost(name, *ours);
 }
 

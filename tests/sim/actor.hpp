@@ -27,6 +27,8 @@ public:
 
 private:
     asio::awaitable<void> take_and_hold();
+    asio::awaitable<void> take_once(int name, basic_mutex&, bool reads, duration bound,
+                                    std::optional<lease_time> own = {});
     asio::awaitable<void> blunder_into(std::shared_ptr<door>, int name, wanted, cancellation);
     std::function<void()> another_thing_aside();
     /// Inside the callbacks of its lease.
@@ -38,6 +40,9 @@ private:
     asio::awaitable<void> use(std::shared_ptr<door>, grip&, int generation);
     // Begin at once, whenever they are waited for: they may outlast the lease that they are given.
     asio::awaitable<void> extend(grip&, int generation);
+    // Both end when what stands on the hold has ended; the second releases the hold itself.
+    asio::awaitable<void> upgrade(door&, grip& outer, int generation);
+    asio::awaitable<void> downgrade(door&, grip& outer, int generation);
     asio::awaitable<void> re_enter(door&, grip&, int generation);
     asio::awaitable<void> finish_extending(std::unique_ptr<ongoing>,
                                            asio::awaitable<std::tuple<error_code>>,
@@ -55,6 +60,7 @@ private:
 
     std::shared_ptr<door> build(int name);
     lock_kind kind_of(int name) const;
+    duration usual_lease(const door&) const;
     wanted draw_wanted();
     cancellation draw_cancellation();
     subject about(int name) const { return {home_.number, number_, name}; }

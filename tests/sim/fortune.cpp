@@ -121,7 +121,11 @@ asio::awaitable<void> fortune::occupy(dice d) {
         const int name = d.between(0, world_.names() - 1);
         if (!plan_.fate.rude_foreigners && world_.server.inspect(world::name_of(name)))
             continue;
-        world_.occupy(name, d.between(duration{1}, plan_.how.lease_longest));
+        const duration lease = d.between(duration{1}, plan_.how.lease_longest);
+        lock_kind kind = lock_kind::plain;
+        if (plan_.shared)
+            kind = d.percent(50) ? lock_kind::read : lock_kind::write;
+        world_.occupy(name, lease, kind);
         co_await pause(d, plan_.how.lease_time / 4);
         if (d.percent(50))
             world_.vacate(name);

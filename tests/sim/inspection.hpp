@@ -12,6 +12,7 @@
 #include "sim/checkers/loss.hpp"
 #include "sim/checkers/order.hpp"
 #include "sim/checkers/reports.hpp"
+#include "sim/checkers/sharing.hpp"
 #include "sim/checkers/tokens.hpp"
 
 namespace holdfast::sim {
@@ -29,7 +30,8 @@ public:
         , reports_{w}
         , kept_{w}
         , tokens_{w}
-        , order_{w} {}
+        , order_{w}
+        , sharing_{w} {}
 
     void after_step() {
         exclusion_.look();
@@ -43,6 +45,7 @@ public:
         liveness_.look();
         belief_.look();
         loss_.look();
+        sharing_.look();
     }
 
     void sent(const seat& from, const memory::request& r, const memory::fate& f) {
@@ -54,6 +57,7 @@ public:
     void granted(const claim& c) {
         afterlife_.granted(c);
         tokens_.granted(c);
+        sharing_.granted(c);
     }
     std::uint64_t greatest_token(int name) const { return tokens_.greatest(name); }
     void tokens_forgotten() { tokens_.forgotten(); }
@@ -62,6 +66,7 @@ public:
     void completed(const operation& o, outcome how) {
         endings_.completed(o, how);
         tokens_.completed(o);
+        sharing_.ended(o);
     }
     /// The store has told its client that this hold is gone.
     void known_lost(int name, const std::string& owner) { loss_.known(name, owner); }
@@ -70,7 +75,10 @@ public:
         reports_.heard(client, generation, e);
         kept_.heard(client, generation, e);
     }
-    void closed(const seat& place) { left_behind_.closed(place); }
+    void closed(const seat& place) {
+        left_behind_.closed(place);
+        sharing_.closed();
+    }
 
     /// Everybody has released everything, and time has passed since.
     void at_peace() {
@@ -92,6 +100,7 @@ private:
     kept kept_;
     tokens tokens_;
     order order_;
+    sharing sharing_;
 };
 
 } // namespace holdfast::sim

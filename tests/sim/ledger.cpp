@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "sim/ledger.hpp"
 
+#include "support/wire_hold_of.hpp"
+
 #include <holdfast/error.hpp>
 
 #include <boost/asio/error.hpp>
@@ -11,24 +13,37 @@
 
 namespace holdfast::sim {
 
-claim::claim(subject w, lease l, duration asked)
+claim::claim(subject w, lease l, duration asked, std::string stands_on)
     : who{w}
     , held{std::move(l)}
     , owner{held.owner()}
     , hold{held.hold().get()}
+    , reads{support::wire_hold_of(held).what.kind == lock_kind::read}
+    , beside{std::move(stands_on)}
     , longest{asked} {}
 
 const char* spelled(deed d) {
-    constexpr std::array words{"lock",   "try_lock",  "try_lock_for",    "lock(lease)",  "extend",
-                               "unlock", "is_locked", "remaining_lease", "force_unlock", "close"};
+    constexpr std::array words{
+        "lock",         "try_lock", "try_lock_for", "upgrade",   "lock_shared(lease)",
+        "lock(lease)",  "extend",   "unlock",       "is_locked", "remaining_lease",
+        "force_unlock", "close"};
     return words.at(static_cast<std::size_t>(d));
 }
 
 const char* spelled(outcome o) {
-    constexpr std::array words{"done",        "nothing",         "cancelled",
-                               "unreachable", "outcome_unknown", "lease_lost",
-                               "not_owner",   "closed",          "clock_unstable",
-                               "overloaded",  "refused",         "an error it should not have"};
+    constexpr std::array words{"done",
+                               "nothing",
+                               "cancelled",
+                               "unreachable",
+                               "outcome_unknown",
+                               "lease_lost",
+                               "not_owner",
+                               "closed",
+                               "clock_unstable",
+                               "overloaded",
+                               "refused",
+                               "would_deadlock",
+                               "an error it should not have"};
     return words.at(static_cast<std::size_t>(o));
 }
 
@@ -46,6 +61,7 @@ outcome meaning_of(const error_code& ec) {
         std::pair{errc::clock_unstable, outcome::clock_unstable},
         std::pair{errc::overloaded, outcome::overloaded},
         std::pair{errc::refused, outcome::refused},
+        std::pair{errc::would_deadlock, outcome::would_deadlock},
     };
     for (const auto& [code, meaning] : meanings)
         if (ec == code)

@@ -19,15 +19,17 @@ namespace holdfast::sim {
 
 /// A lease in somebody's hands.
 struct claim {
-    claim(subject w, lease l, duration longest);
+    claim(subject w, lease l, duration longest, std::string beside);
     claim(const claim&) = delete;
 
     const subject who;
     lease held;
-    const std::string owner; ///< `<uuid>:<number>`
-    const void* const hold;  ///< the same for leases that share one
-    duration longest;        ///< of the lengths asked for it
-    bool told_lost = false;  ///< a callback on lost() ran
+    const std::string owner;    ///< `<uuid>:<number>`
+    const void* const hold;     ///< the same for leases that share one
+    const bool reads;           ///< it may be shared with other readers
+    const std::string beside{}; ///< the owner of the hold on which it stands, if on any
+    duration longest;           ///< of the lengths asked for it
+    bool told_lost = false;     ///< a callback on lost() ran
     std::optional<std::stop_callback<std::function<void()>>> on_lost;
     std::optional<time_point> first_seen;   ///< by the checkers, at its beginning
     std::optional<time_point> absent_since; ///< the server shows another owner, or none
@@ -37,6 +39,8 @@ enum class deed {
     lock,
     try_lock,
     try_lock_for,
+    upgrade,     ///< to write on top of a read hold
+    read_beside, ///< to read under a write hold
     share,
     extend,
     unlock,
@@ -47,7 +51,7 @@ enum class deed {
 };
 
 constexpr bool acquires(deed d) {
-    return d <= deed::try_lock_for;
+    return d <= deed::read_beside;
 }
 const char* spelled(deed);
 
@@ -58,6 +62,7 @@ struct operation {
     duration patience = duration::max();
     time_point started_at{};
     int generation = 0;            ///< of the client it was called on
+    bool reads = false;            ///< as many others may
     std::uint64_t token_floor = 0; ///< the greatest that was given of its name before it began
     std::optional<time_point> cancelled_at{};
 };
@@ -74,6 +79,7 @@ enum class outcome {
     clock_unstable,
     overloaded,
     refused,
+    would_deadlock,
     other,
 };
 

@@ -46,7 +46,8 @@ bool left_behind::wanted(int name, const std::string& owner) const {
     if (world_.how.is_fair(name)) // several of a client wait side by side
         return !records_.at(owner).left && somebody_waits(client, name);
     const auto newest = newest_.find({client, name});
-    if (newest == newest_.end() || newest->second != owner)
+    const bool is_newest = newest != newest_.end() && newest->second == owner;
+    if (!is_newest && !world_.shares) // readers ask side by side
         return false;
     return somebody_waits(client, name);
 }
@@ -84,16 +85,19 @@ void left_behind::watch_places(int name) {
     }
 }
 
-void left_behind::watch(int name, ghost& seen) {
-    const std::string& owner = world_.seen(name).owner;
-    if (owner.empty() || of_closed_program(owner) || wanted(name, owner)) {
-        seen.owner.clear();
-        return;
-    }
-    if (seen.owner != owner)
-        seen = {owner, world_.clock.now()};
+void left_behind::watch(int name, ghosts& seen) {
+    const sighting& now = world_.seen(name);
+    std::erase_if(seen, [&](const auto& each) {
+        return !now.shows(each.first) || of_closed_program(each.first) || wanted(name, each.first);
+    });
+    for (const std::string& owner : now.owners)
+        if (!of_closed_program(owner) && !wanted(name, owner))
+            check(name, owner, seen.emplace(owner, world_.clock.now()).first->second);
+}
+
+void left_behind::check(int name, const std::string& owner, time_point since) {
     const record& known = records_[owner];
-    const time_point excused = std::max(seen.since, known.settles_at);
+    const time_point excused = std::max(since, known.settles_at);
     if (!known.copied && world_.clock.now() - excused > settled_within(name, owner))
         fail(name, owner + " holds the lock on the server, and nobody has it");
 }

@@ -65,6 +65,13 @@ constexpr std::array faults{
     HOLDFAST_FAULT(place_kept_on_leave),
     HOLDFAST_FAULT(free_lock_to_any),
     HOLDFAST_FAULT(place_not_refreshed),
+    HOLDFAST_FAULT(reader_joins_past_writer),
+    HOLDFAST_FAULT(reader_joins_beside_writer),
+    HOLDFAST_FAULT(write_handed_on_beside_read),
+    HOLDFAST_FAULT(number_of_under_reused),
+    HOLDFAST_FAULT(upgrade_beside_readers),
+    HOLDFAST_FAULT(downgrade_in_silence),
+    HOLDFAST_FAULT(writers_mark_kept),
 };
 #undef HOLDFAST_FAULT
 
@@ -88,7 +95,7 @@ int trace(std::string_view name, std::uint64_t seed) {
 }
 
 void row(std::string_view name, const std::optional<sim::result>& found) {
-    std::cout << std::left << std::setw(24) << name;
+    std::cout << std::left << std::setw(28) << name;
     if (found)
         std::cout << "seed " << std::setw(6) << found->seed << std::setw(26)
                   << found->broken->invariant << found->broken->story << std::endl;
@@ -114,7 +121,7 @@ int main(int argc, char** argv) {
     if (traced != 0)
         return trace(only, traced);
 
-    std::cout << std::left << std::setw(24) << "planted" << std::setw(11) << "found by"
+    std::cout << std::left << std::setw(28) << "planted" << std::setw(11) << "found by"
               << std::setw(26) << "invariant"
               << "what it saw\n";
     int wrong = 0;

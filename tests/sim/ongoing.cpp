@@ -19,6 +19,8 @@ ongoing::ongoing(world& w, operation o, cancellation plot)
     }()}
     , signal_{std::make_shared<asio::cancellation_signal>()} {
     w.log.note(o.who, spelled(o.what));
+    if (o.reads)
+        w.log.note(o.who, "  to read");
     if (o.what == deed::try_lock_for)
         w.log.note(o.who, "  for up to {} ms", o.patience);
     const auto pull = [&w, id = id_, signal = signal_, type = plot.type] {
@@ -58,9 +60,9 @@ outcome ongoing::ended(const error_code& ec, bool got) {
     return how;
 }
 
-grip::grip(world& w, subject who, lease held, duration longest, taken_by how)
+grip::grip(world& w, subject who, lease held, duration longest, taken_by how, std::string beside)
     : world_{w}
-    , claim_{std::make_unique<claim>(who, std::move(held), longest)} {
+    , claim_{std::make_unique<claim>(who, std::move(held), longest, std::move(beside))} {
     claim& c = *claim_;
     c.on_lost.emplace(c.held.lost(), [&c, &w] {
         c.told_lost = true;
@@ -139,6 +141,7 @@ asio::awaitable<std::unique_ptr<grip>> acquire(world& w, subject who, int genera
                                                basic_mutex& m, wanted how, cancellation plot) {
     operation o{.what = how.how, .who = who, .patience = how.patience};
     o.generation = generation;
+    o.reads = how.reads;
     ongoing call{w, o, plot};
     granted answer = co_await ask(call, m, how);
     const bool got = !answer.code && answer.got;
@@ -206,6 +209,7 @@ void blunder_into(world& w, subject who, int generation, basic_mutex& m, wanted 
                   cancellation plot, std::function<void()> over) {
     operation o{.what = how.how, .who = who, .patience = how.patience};
     o.generation = generation;
+    o.reads = how.reads;
     auto call = std::make_unique<ongoing>(w, o, plot);
     const ongoing& begun = *call;
     const duration longest = how.usual.value_or(w.how.lease_time);

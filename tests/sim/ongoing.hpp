@@ -16,6 +16,7 @@
 #include <functional>
 #include <memory>
 #include <optional>
+#include <string>
 #include <utility>
 
 namespace holdfast::sim {
@@ -63,7 +64,8 @@ enum class taken_by { acquisition, re_entry };
 /// What somebody has taken: a lease, in the books as long as it is in his hands.
 class grip {
 public:
-    grip(world&, subject, lease, duration longest, taken_by = taken_by::acquisition);
+    grip(world&, subject, lease, duration longest, taken_by = taken_by::acquisition,
+         std::string beside = {});
     grip(const grip&) = delete;
     ~grip(); ///< drops the lease, if it still has it
 
@@ -84,6 +86,7 @@ struct wanted {
     duration patience = duration::max();
     std::optional<duration> fixed{}; ///< a lease that is not renewed
     std::optional<duration> usual{}; ///< the lock object's own lease time, if it has one
+    bool reads = false;
 };
 
 /// The result is empty unless it was granted. The lock may be destroyed when it has begun.

@@ -95,6 +95,23 @@ mishaps draw_mishaps(dice& d, const rules& r) {
     return m;
 }
 
+/// Some worlds have locks that can be shared.
+void draw_sharing(dice d, plan& p) {
+    p.shared = d.percent(25);
+    if (!p.shared)
+        return;
+    p.people.reads = d.one_of({30, 60, 90});
+    p.people.upgrades = d.one_of({0, 20, 60});
+    p.people.downgrades = d.one_of({0, 30});
+    if (d.percent(50)) // fewer names, more who want them
+        p.names = 1;
+    if (d.percent(50)) {
+        p.usual = {.latency = p.usual.latency};
+        p.fate = {};
+        p.actors = 3;
+    }
+}
+
 /// Everybody takes a name by locks of the same kind.
 void draw_kinds(dice d, plan& p) {
     p.kinds.assign(static_cast<std::size_t>(p.names), lock_kind::plain);
@@ -130,8 +147,10 @@ plan draw_plan(std::uint64_t seed) {
     p.actors = d.between(1, 3);
     p.names = d.one_of({1, 1, 2, 3});
     draw_more(dice{~seed}, p); // most seeds keep their meaning then
+    draw_sharing(dice{seed ^ 0x5ead5}, p);
     draw_kinds(dice{seed ^ 0x6b696e6473}, p);
-    draw_families(dice{seed ^ 0x5bd1e995}, p);
+    if (!p.shared)
+        draw_families(dice{seed ^ 0x5bd1e995}, p);
     p.how.fair = p.fair;
     // Busy worlds are short, so that every seed costs about the same.
     const duration deed = p.people.pause + p.people.holds / p.clients + milliseconds{5};
@@ -148,6 +167,9 @@ std::ostream& operator<<(std::ostream& out, const plan& p) {
         << ms(p.how.release_patience) << ", close patience " << ms(p.how.close_patience);
     if (p.how.max_hold)
         out << ", max hold " << ms(*p.how.max_hold);
+    if (p.shared)
+        out << "; SHARED, reads " << p.people.reads << ", upgrades " << p.people.upgrades
+            << ", downgrades " << p.people.downgrades;
     out << ", hand-off " << p.how.hand_off.times_max << " times within "
         << ms(p.how.hand_off.within);
     out << "\nof 100 requests: refused " << p.usual.refused << ", lost " << p.usual.lost

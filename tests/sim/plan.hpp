@@ -29,6 +29,9 @@ struct habits {
     int throws_away = 0; ///< destroys the lock object while it waits
     int blunders = 0;    ///< its handler throws
     int renews = 0;      ///< re-enters a fixed lease as a blocking lock() does: then it is renewed
+    int reads = 50;      ///< shares the lock, where it can be shared
+    int upgrades = 0;    ///< per stage of a hold: writes on top of it
+    int downgrades = 0;  ///< likewise: goes on reading
     duration pause{};    ///< between two deeds, at most
     duration holds{};    ///< at most
     duration patience{};
@@ -63,6 +66,7 @@ struct plan {
     int names = 1;
     std::vector<lock_kind> kinds{}; ///< of each name
     fencing tokens = fencing::counted;
+    bool shared = false; ///< locks that can be shared
     duration safety_phase{};
     int fair = 0; ///< so many of the names, from the first on, are fair locks
 };

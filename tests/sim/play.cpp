@@ -22,7 +22,9 @@ public:
         : world_{w}
         , plan_{p}
         , safe_until_{w.clock.now() + p.safety_phase}
-        , fortune_{w, p, safe_until_} {}
+        , fortune_{w, p, safe_until_} {
+        w.shares = p.shared;
+    }
 
     void run() {
         safety_phase();

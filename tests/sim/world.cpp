@@ -32,6 +32,10 @@ world::world(std::uint64_t seed, rules r, int names)
         memory::fair_rules{.jvm_wait = how.stranger_waits(),
                            .free_to_any = sync::planted(sync::mutant::free_lock_to_any),
                            .never_refresh = sync::planted(sync::mutant::place_not_refreshed)});
+    if (sync::planted(sync::mutant::upgrade_beside_readers))
+        server.inside()->upgrade_beside_readers();
+    if (sync::planted(sync::mutant::downgrade_in_silence))
+        server.inside()->downgrade_in_silence();
 }
 
 world::~world() = default;
@@ -155,6 +159,8 @@ void world::look_at_server() {
         if (const std::optional<holding> held = server.inspect(name_of(name))) {
             now.owner = held->owners.at(0);
             now.remaining = held->remaining.value_or(duration::max());
+            now.owners = held->owners;
+            now.written = held->alone;
         }
         sighting& before = sightings_[static_cast<std::size_t>(name)];
         if (before.owner != now.owner)
@@ -221,13 +227,13 @@ void world::evict(int name) {
         in_doubt(name);
 }
 
-void world::occupy(int name, duration lease) {
+void world::occupy(int name, duration lease, lock_kind kind) {
     log.note({.name = name}, "a foreigner takes it for {} ms", lease);
     if (server.inspect(name_of(name))) {
         faithful_ = false;
         in_doubt(name);
     }
-    server.occupy(name_of(name), lease);
+    server.occupy(name_of(name), lease, kind);
 }
 
 void world::vacate(int name) {

@@ -16,6 +16,7 @@
 #include <boost/asio/io_context.hpp>
 #include <boost/system/system_error.hpp>
 
+#include <algorithm>
 #include <deque>
 #include <functional>
 #include <memory>
@@ -73,8 +74,14 @@ struct violation {
 
 /// Who holds a lock, as the server shows it.
 struct sighting {
-    std::string owner{}; ///< empty: free
+    std::string owner{}; ///< empty: free; of several the first
     duration remaining{};
+    std::vector<std::string> owners{}; ///< all that share it, and who writes on top of them
+    bool written = false;              ///< somebody excludes all others
+
+    bool shows(const std::string& one) const {
+        return std::find(owners.begin(), owners.end(), one) != owners.end();
+    }
 };
 
 class world {
@@ -88,7 +95,8 @@ public:
     memory::server server{clock};
     const rules how;
     dice chance;
-    dice further; ///< for what came later, so that old seeds keep their meaning
+    bool shares = false; ///< its locks are of the kind that can be shared
+    dice further;        ///< for what came later, so that old seeds keep their meaning
     trace log{clock};
     ledger books;
     std::deque<seat> seats;
@@ -116,7 +124,7 @@ public:
     void set_rate(double);
     void restart_empty();
     void evict(int name);
-    void occupy(int name, duration lease);
+    void occupy(int name, duration lease, lock_kind = lock_kind::plain);
     void vacate(int name);
     // A JVM at a fair lock: true, it has it.
     bool stranger_looks(int name, const std::string& owner, duration wait);

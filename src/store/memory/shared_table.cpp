@@ -38,7 +38,8 @@ verdict_on_look shared_table::look_to_read(const ask& want) {
     if (const waiting* const before = find_waiting(want.name)) {
         if (!held)
             cut_to_head_start(want.name);
-        return {verdict::busy, left(before->ends_at)};
+        return {verdict::busy,
+                left(held ? std::min(held->ends_at, before->ends_at) : before->ends_at)};
     }
     return let_read(want);
 }
@@ -200,11 +201,14 @@ std::optional<holding> shared_table::inspect(const lock_name& name) const {
     const lock& held = found->second;
     holding told;
     told.alone = !held.writer.empty();
-    told.shared = !held.readers.empty();
     if (told.alone)
         told.owners.push_back(held.writer);
     for (const auto& [owner, timer] : held.readers)
-        told.owners.push_back(owner);
+        if (!is_ours(owner) || !is_over(timer))
+            told.owners.push_back(owner);
+    told.shared = told.owners.size() > (told.alone ? 1U : 0U);
+    if (told.owners.empty())
+        return std::nullopt; // the dead are no holders
     if (held.ends_at != microseconds::max())
         told.remaining = left(held.ends_at);
     return told;
@@ -213,7 +217,7 @@ std::optional<holding> shared_table::inspect(const lock_name& name) const {
 std::vector<std::string> shared_table::held() const {
     std::vector<std::string> names;
     for (const auto& [name, each] : locks_)
-        if (!is_over(each.ends_at))
+        if (inspect(name))
             names.push_back(name);
     return names;
 }

@@ -29,6 +29,8 @@ public:
         life& l = of(c);
         if (!std::exchange(l.was_granted, true))
             l.granted_at = world_.clock.now();
+        else if (c.reads && !l.over)
+            joined(c, l);
         else if (l.over || !l.unwanted_since)
             fail(c.who.name, "two acquisitions were granted under one number, " + c.owner);
         else
@@ -54,6 +56,13 @@ private:
         life& l = lives_[c.owner];
         l.name = world::name_of(c.who.name).text;
         return l;
+    }
+
+    /// Readers share a hold, for as long as one may be handed on.
+    void joined(const claim& c, life& l) {
+        l.unwanted_since.reset();
+        if (world_.clock.now() - l.granted_at >= world_.how.hand_off.within)
+            fail(c.who.name, "shared beyond its budget: " + c.owner);
     }
 
     void handed_on(const claim& c, life& l) {

@@ -22,7 +22,7 @@ public:
 
 private:
     void check(const claim& c, const sighting& shown) {
-        if (shown.owner != c.owner) {
+        if (!shown.shows(c.owner)) {
             world_.violated("belief", c.who.name,
                             c.owner + " is believed to hold, but the server shows " +
                                 (shown.owner.empty() ? "nobody" : shown.owner));

@@ -64,6 +64,8 @@ private:
             return how.close_patience + how.release_patience + slack;
         case deed::try_lock:
         case deed::try_lock_for:
+        case deed::upgrade:
+        case deed::read_beside:
             // A look that was quickly told "late" is sent once more.
             return o.patience >= duration::max() / 2
                        ? duration::max()
@@ -80,7 +82,7 @@ private:
         case outcome::done:
             return true;
         case outcome::nothing:
-            return o.what == deed::try_lock || (o.what == deed::try_lock_for && took >= o.patience);
+            return o.what == deed::try_lock || took >= o.patience;
         case outcome::cancelled:
             return o.cancelled_at.has_value();
         case outcome::closed:
@@ -96,11 +98,16 @@ private:
         case outcome::refused:
             return place.net.last_denial(o.who.name) >= o.started_at;
         case outcome::lease_lost:
-            return !acquires(o.what) || troubled;
+            return !acquires(o.what) || troubled || stands_on_another(o.what);
+        case outcome::would_deadlock:
+            return o.what == deed::upgrade;
         default:
             return false;
         }
     }
+
+    /// On a hold that may end meanwhile.
+    static bool stands_on_another(deed d) { return d == deed::upgrade || d == deed::read_beside; }
 
     std::size_t waiting_beside(const operation& o) const {
         const auto& calls = world_.books.under_way();

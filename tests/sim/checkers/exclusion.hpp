@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// No two leases of one name are believed at once. Leases that share a hold count as one.
+// No two leases of one name are believed at once. Leases that share a hold count as one, and
+// readers may read together; who writes on top of its own read hold, or reads under its own write
+// hold, has both.
 #pragma once
 
 #include "sim/world.hpp"
@@ -19,9 +21,18 @@ public:
     }
 
 private:
+    static bool compatible(const claim& one, const claim& other) {
+        if (one.reads && other.reads)
+            return true;
+        const bool of_one_actor =
+            one.who.client == other.who.client && one.who.actor == other.who.actor;
+        const bool stand_together = one.beside == other.owner || other.beside == one.owner;
+        return one.hold == other.hold || (stand_together && of_one_actor);
+    }
+
     void compare(const claim& one, const claim& other) {
         const int name = one.who.name;
-        if (name != other.who.name || one.hold == other.hold || !world_.exclusion_promised(name) ||
+        if (name != other.who.name || compatible(one, other) || !world_.exclusion_promised(name) ||
             !one.held.owns_lock() || !other.held.owns_lock())
             return;
         world_.violated("exclusion", name,

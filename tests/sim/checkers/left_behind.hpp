@@ -24,11 +24,8 @@ public:
     void at_the_end();
 
 private:
-    /// A hold on the server that nobody wants.
-    struct ghost {
-        std::string owner{};
-        time_point since{};
-    };
+    /// Holds on the server that nobody wants, and since when.
+    using ghosts = std::map<std::string, time_point>;
     /// What was sent for an owner number.
     struct record {
         time_point looked_at{};  ///< last
@@ -39,7 +36,8 @@ private:
 
     bool wanted(int name, const std::string& owner) const;
     bool of_closed_program(const std::string& owner) const;
-    void watch(int name, ghost&);
+    void watch(int name, ghosts&);
+    void check(int name, const std::string& owner, time_point since);
     void watch_places(int name);
     bool somebody_waits(int client, int name) const;
     duration settled_within(int name, const std::string& owner) const;
@@ -48,7 +46,7 @@ private:
     void fail(int name, std::string story);
 
     world& world_;
-    std::vector<ghost> ghosts_;                          ///< by name
+    std::vector<ghosts> ghosts_;                         ///< by name
     std::map<std::string, time_point> empty_places_;     ///< in queues, since when; by owner
     std::map<std::string, record> records_;              ///< by owner
     std::map<std::pair<int, int>, std::string> newest_;  ///< asked for, by client and name

@@ -30,7 +30,9 @@ elseif not mine then
         if not mode then
             cut_to_head_start(marks)
         end
-        return {0, math.max(1, redis.call('pttl', marks)), now}
+        -- Whichever comes first: the mark's end, or that of those who read now.
+        local kept_back = math.max(1, redis.call('pttl', marks))
+        return {0, left >= 0 and math.min(left, kept_back) or kept_back, now}
     end
 end
 

@@ -1,0 +1,112 @@
+// SPDX-License-Identifier: Apache-2.0
+// Readers are let in where nobody writes or waits to write: at once where nothing went wrong, also
+// after a downgrade and after a writer that gave up. And none overtakes a writer of its own client.
+// (That nobody reads beside another's write hold is exclusion.)
+#pragma once
+
+#include "sim/world.hpp"
+
+#include <algorithm>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace holdfast::sim {
+
+class sharing {
+public:
+    explicit sharing(world& w)
+        : world_{w}
+        , open_since_(static_cast<std::size_t>(w.names())) {}
+
+    /// A mark of a program that was destroyed stays for a while.
+    void closed() { program_closed_ = true; }
+
+    void look() {
+        if (!world_.shares)
+            return;
+        for (int name = 0; name < world_.names(); ++name) {
+            std::optional<time_point>& since = open_since_[static_cast<std::size_t>(name)];
+            if (world_.seen(name).written || somebody_would_write(name))
+                since.reset();
+            else if (!since)
+                since = world_.clock.now();
+            if (since)
+                check(name, *since);
+        }
+    }
+
+    /// Whoever wants to write has begun before, and still waits.
+    void granted(const claim& c) {
+        if (!c.reads || !c.beside.empty())
+            return;
+        const operation* const own = begun(c);
+        for (const auto& [id, o] : world_.books.under_way())
+            if (own && waits_to_write(o) && o.who.name == c.who.name &&
+                o.who.client == c.who.client && o.generation == own->generation &&
+                o.what != deed::upgrade && o.started_at < own->started_at &&
+                o.patience > world_.clock.now() - o.started_at && !o.cancelled_at)
+                world_.violated("sharing", c.who.name,
+                                "client" + std::to_string(c.who.client) + "." +
+                                    std::to_string(c.who.actor) +
+                                    " reads, and has overtaken a writer of its client");
+    }
+    void ended(const operation& o) { last_ = o; }
+
+private:
+    static bool waits_to_write(const operation& o) {
+        return acquires(o.what) && !o.reads && o.what != deed::try_lock;
+    }
+
+    /// The operation that has just ended with that grant.
+    const operation* begun(const claim& c) const {
+        const bool is_its = last_ && last_->who.client == c.who.client &&
+                            last_->who.actor == c.who.actor && last_->who.name == c.who.name;
+        return is_its ? &*last_ : nullptr;
+    }
+
+    bool somebody_would_write(int name) const {
+        const auto& calls = world_.books.under_way();
+        return std::any_of(calls.begin(), calls.end(), [&](const auto& entry) {
+            return entry.second.who.name == name && acquires(entry.second.what) &&
+                   !entry.second.reads;
+        });
+    }
+
+    void check(int name, time_point open_since) {
+        for (const auto& [id, o] : world_.books.under_way()) {
+            if (o.who.name != name || !acquires(o.what) || !o.reads || o.what == deed::try_lock)
+                continue;
+            const network& net = world_.seats[static_cast<std::size_t>(o.who.client)].net;
+            const time_point since = std::max({open_since, o.started_at, net.troubled_until()});
+            if (net.cut_off() || world_.clock.now() - since <= let_in_within(net))
+                continue;
+            world_.violated("sharing", name,
+                            "nobody writes or would write, and client" +
+                                std::to_string(o.who.client) + "." + std::to_string(o.who.actor) +
+                                " waits to read for " +
+                                std::to_string((world_.clock.now() - since).count()) + " ms");
+        }
+    }
+
+    /// A mark outlasts its writer's last look by twice the poll bound, if nobody takes it away; and
+    /// where others listen, readers of a client leave a gap.
+    duration let_in_within(const network& net) const {
+        const duration gap = world_.how.hand_off.within;
+        if (all_flawless() && world_.server_is_faithful() && !program_closed_)
+            return duration{250} + world_.how.poll_bound / 50 + 10 * net.latency() + gap;
+        return 3 * world_.how.poll_bound + duration{2000} + world_.how.command_timeout +
+               world_.how.lease_longest + gap + 10 * net.latency();
+    }
+    bool all_flawless() const {
+        return std::all_of(world_.seats.begin(), world_.seats.end(),
+                           [](const seat& each) { return each.net.flawless(); });
+    }
+
+    world& world_;
+    std::vector<std::optional<time_point>> open_since_; ///< by name
+    std::optional<operation> last_;                     ///< that ended
+    bool program_closed_ = false;
+};
+
+} // namespace holdfast::sim

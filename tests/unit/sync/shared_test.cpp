@@ -1,0 +1,359 @@
+// SPDX-License-Identifier: Apache-2.0
+// A lock that many share and one may have alone, at the gate of its client: who joins whom, who
+// waits for whom, and what is asked of the store.
+#include "unit/sync/stage.hpp"
+
+#include <holdfast/shared_mutex.hpp>
+
+namespace holdfast::sync {
+namespace {
+
+class Shared : public on_stage {
+protected:
+    actor& alice = enter();
+    actor& bob = enter();
+    shared_mutex prices{alice, "prices"}, bobs{bob, "prices"};
+    basic_mutex& alone = prices;
+
+    lease read() { return taken(prices.shared()); }
+    lease written() { return taken(alone); }
+    said<lease> reader(shared_mutex& of) {
+        said<lease> told;
+        of.async_lock_shared(told.handler());
+        settle();
+        return told;
+    }
+    said<lease> writer(shared_mutex& of) {
+        said<lease> told;
+        static_cast<basic_mutex&>(of).async_lock(told.handler());
+        settle();
+        return told;
+    }
+    said<std::optional<lease>> upgraded(shared_mutex& of, const lease& from,
+                                        duration patience = 10min) {
+        said<std::optional<lease>> told;
+        of.async_try_upgrade_for(from, patience, told.handler());
+        settle();
+        return told;
+    }
+    void release(lease held) {
+        said<> told;
+        held.async_unlock(told.handler());
+        settle();
+        EXPECT_TRUE(told.well());
+    }
+    std::size_t owners() { return server.inspect("prices").value_or(holding{}).owners.size(); }
+};
+
+TEST_F(Shared, ReadersOfTwoClientsHoldAtOnce) {
+    lease one = read();
+    said<lease> two = reader(bobs);
+    ASSERT_TRUE(two.well());
+    EXPECT_EQ(owners(), 2u);
+    said<lease> late = writer(prices);
+    run_for(1min);
+    EXPECT_FALSE(late.done());
+    release(std::move(one));
+    EXPECT_FALSE(late.done());
+    release(two.take());
+    EXPECT_TRUE(late.well());
+    EXPECT_FALSE(reader(bobs).done());
+    release(late.take());
+}
+
+TEST_F(Shared, ReadersOfOneClientShareAHoldForAWhile) {
+    lease one = read();
+    lease two = read();
+    EXPECT_EQ(alice.count(verb::look), 1u);
+    EXPECT_EQ(one.owner(), two.owner());
+    run_for(20ms); // options::hand_off::within
+    lease three = read();
+    EXPECT_EQ(alice.count(verb::look), 2u) << "each client meets the writers of others at times";
+    release(std::move(one));
+    EXPECT_TRUE(two.owns_lock());
+    EXPECT_EQ(alice.count(verb::release), 0u);
+    release(std::move(two));
+    EXPECT_EQ(alice.count(verb::release), 1u);
+    EXPECT_EQ(owners(), 1u);
+    release(std::move(three));
+    EXPECT_EQ(server.held_count(), 0u);
+}
+
+TEST_F(Shared, AHoldThatIsSharedIsOneForTheObserver) {
+    lease one = read(), two = read();
+    EXPECT_EQ(alice.ear->count(event_kind::acquired), 1u);
+    release(std::move(one));
+    EXPECT_EQ(alice.ear->count(event_kind::released), 0u);
+    release(std::move(two));
+    EXPECT_EQ(alice.ear->count(event_kind::released), 1u);
+}
+
+TEST_F(Shared, ReadersThatArriveWhileOneAsksShareWhatItGets) {
+    alice.always.answer_delay = 100ms;
+    std::vector<said<lease>> all;
+    for (int i = 0; i < 10; ++i)
+        all.push_back(reader(prices));
+    run_for(100ms);
+    for (const said<lease>& each : all)
+        EXPECT_TRUE(each.well());
+    EXPECT_EQ(alice.count(verb::look), 1u);
+}
+
+TEST_F(Shared, AReaderWithALeaseTimeHasAHoldOfItsOwn) {
+    lease usual = read();
+    lease fixed = taken(prices.shared(), lease_time{5s});
+    EXPECT_NE(usual.owner(), fixed.owner());
+    lease other = read();
+    EXPECT_EQ(other.owner(), usual.owner());
+    run_for(6s);
+    EXPECT_FALSE(fixed.owns_lock());
+    EXPECT_TRUE(usual.owns_lock());
+}
+
+TEST_F(Shared, AReaderDoesNotPassAWriterOfItsClient) {
+    lease held = read();
+    said<lease> writes = writer(prices);
+    said<lease> behind = reader(prices);
+    EXPECT_FALSE(behind.done());
+    release(std::move(held));
+    ASSERT_TRUE(writes.well());
+    EXPECT_FALSE(behind.done());
+    release(writes.take());
+    EXPECT_TRUE(behind.well());
+}
+
+TEST_F(Shared, ReadersGoOnWhenTheWriterBeforeThemGivesUp) {
+    lease held = read();
+    said<std::optional<lease>> writes;
+    alone.async_try_lock_for(5ms, writes.handler());
+    settle();
+    said<lease> behind = reader(prices);
+    run_for(5ms);
+    ASSERT_TRUE(writes.well());
+    EXPECT_FALSE(writes.value());
+    ASSERT_TRUE(behind.well());
+    EXPECT_EQ(behind.value().owner(), held.owner());
+}
+
+TEST_F(Shared, AWriterThatWaitsKeepsReadersOfOtherClientsAway) {
+    lease held = read();
+    said<lease> writes = writer(bobs);
+    run_for(20ms); // else she would share what she has
+    said<lease> behind = reader(prices);
+    EXPECT_FALSE(behind.done());
+    release(std::move(held));
+    ASSERT_TRUE(writes.well());
+    release(writes.take());
+    EXPECT_TRUE(behind.well());
+}
+
+TEST_F(Shared, AWriterThatGivesUpLetsReadersInAtOnce) {
+    lease held = read();
+    said<std::optional<lease>> writes;
+    static_cast<basic_mutex&>(bobs).async_try_lock_for(1s, writes.handler());
+    settle();
+    run_for(500ms);
+    said<lease> behind = reader(prices);
+    EXPECT_FALSE(behind.done());
+    run_for(500ms);
+    ASSERT_TRUE(writes.well());
+    EXPECT_TRUE(behind.well()) << "the mark was taken away, and that was told";
+}
+
+TEST_F(Shared, ADeadWritersMarkHoldsNobodyBackForLong) {
+    lease held = read();
+    {
+        actor& carol = enter({.poll_bound = 1s});
+        shared_mutex hers{carol, "prices"};
+        said<lease> writes = writer(hers);
+        carol.always.request_lost = true; // she is never heard of again
+        said<> closed = close(carol);
+        run_for(20ms);
+    }
+    said<lease> behind = reader(prices);
+    EXPECT_FALSE(behind.done());
+    release(std::move(held));
+    run_for(150ms);
+    EXPECT_TRUE(behind.well()) << "a free lock is kept for it no longer than its head start";
+}
+
+TEST_F(Shared, WritersPassTheHoldOnUnlessSomebodyReadsUnderIt) {
+    lease first = written();
+    said<lease> second = writer(prices);
+    release(std::move(first));
+    ASSERT_TRUE(second.well());
+    EXPECT_EQ(alice.count(verb::look), 1u);
+    said<lease> under;
+    prices.async_lock_shared(second.value(), under.handler());
+    settle();
+    ASSERT_TRUE(under.well());
+    said<lease> third = writer(prices);
+    release(second.take());
+    EXPECT_FALSE(third.done());
+    release(under.take());
+    EXPECT_TRUE(third.well());
+}
+
+TEST_F(Shared, ADowngradeLetsOthersReadAtOnce) {
+    lease held = written();
+    said<lease> under, wanted = reader(bobs);
+    prices.async_lock_shared(held, under.handler());
+    settle();
+    ASSERT_TRUE(under.well());
+    EXPECT_NE(under.value().owner(), held.owner());
+    EXPECT_FALSE(wanted.done());
+    release(std::move(held));
+    EXPECT_TRUE(wanted.well());
+    EXPECT_TRUE(under.value().owns_lock());
+    EXPECT_EQ(owners(), 2u);
+}
+
+TEST_F(Shared, AWriteHoldOutlivesTheReadHoldUnderIt) {
+    lease held = written();
+    said<lease> under;
+    prices.async_lock_shared(held, under.handler());
+    settle();
+    release(under.take());
+    EXPECT_TRUE(held.owns_lock());
+    EXPECT_FALSE(reader(bobs).done());
+    run_for(10min);
+    EXPECT_TRUE(held.owns_lock());
+}
+
+TEST_F(Shared, AnUpgradeWaitsForOtherReadersAndNobodyWritesBetween) {
+    lease mine = read();
+    said<lease> his = reader(bobs);
+    auto up = upgraded(prices, mine);
+    EXPECT_FALSE(up.done());
+    EXPECT_FALSE(reader(prices).done()) << "no new reader of this client";
+    release(his.take());
+    ASSERT_TRUE(up.well());
+    ASSERT_TRUE(up.value());
+    EXPECT_NE(up.value()->owner(), mine.owner());
+    EXPECT_TRUE(mine.owns_lock());
+    release(std::move(*up.take()));
+    EXPECT_TRUE(mine.owns_lock());
+}
+
+TEST_F(Shared, AnUpgradeFirstWaitsForThoseWhoShareTheHold) {
+    lease mine = read(), other = read();
+    auto up = upgraded(prices, mine);
+    EXPECT_EQ(alice.count(verb::look), 1u) << "nothing is asked yet";
+    release(std::move(other));
+    ASSERT_TRUE(up.well());
+    EXPECT_TRUE(up.value());
+}
+
+TEST_F(Shared, AnUpgradePassesTheWriterThatWaitsForItsHold) {
+    lease mine = read();
+    said<lease> waits = writer(prices);
+    auto up = upgraded(prices, mine);
+    ASSERT_TRUE(up.well());
+    ASSERT_TRUE(up.value());
+    release(std::move(*up.take()));
+    EXPECT_FALSE(waits.done());
+    release(std::move(mine));
+    EXPECT_TRUE(waits.well());
+}
+
+TEST_F(Shared, AnUpgradeGivesUpWhenItsPatienceIsOver) {
+    lease mine = read(), other = read();
+    auto up = upgraded(prices, mine, 1s);
+    run_for(1s);
+    ASSERT_TRUE(up.well());
+    EXPECT_FALSE(up.value());
+    EXPECT_TRUE(mine.owns_lock());
+    said<lease> more = reader(prices);
+    EXPECT_TRUE(more.well());
+}
+
+TEST_F(Shared, TwoUpgradesWouldWaitForEachOther) {
+    lease one = read(), two = read();
+    auto first = upgraded(prices, one);
+    auto second = upgraded(prices, two);
+    EXPECT_TRUE(second.failed(errc::would_deadlock));
+    release(std::move(two));
+    EXPECT_TRUE(first.well());
+}
+
+TEST_F(Shared, TwoUpgradesOfTwoClientsWouldToo) {
+    lease mine = read();
+    said<lease> his = reader(bobs);
+    auto first = upgraded(prices, mine);
+    auto second = upgraded(bobs, his.value());
+    EXPECT_TRUE(second.failed(errc::would_deadlock));
+    EXPECT_TRUE(his.value().owns_lock());
+    release(his.take());
+    ASSERT_TRUE(first.well());
+    EXPECT_TRUE(first.value());
+}
+
+TEST_F(Shared, AnUpgradeOfAHoldThatTheStoreForgotIsLost) {
+    lease mine = read();
+    server.evict("prices");
+    auto up = upgraded(prices, mine);
+    EXPECT_TRUE(up.failed(errc::lease_lost));
+    settle();
+    EXPECT_FALSE(mine.owns_lock()) << "it was asked for at once";
+}
+
+TEST_F(Shared, NeitherSideTakesALeaseOfSomethingElse) {
+    lease mine = read(), other;
+    EXPECT_TRUE(upgraded(bobs, mine).failed(errc::not_owner));
+    EXPECT_TRUE(upgraded(prices, other).failed(errc::not_owner));
+    said<lease> under;
+    prices.async_lock_shared(mine, under.handler());
+    settle();
+    EXPECT_TRUE(under.failed(errc::not_owner));
+}
+
+TEST_F(Shared, LongReadLeasesAreLookedAfterEveryTenSeconds) {
+    lease held = taken(prices.shared(), lease_time{10min});
+    run_for(10s);
+    EXPECT_EQ(alice.count(verb::renew), 1u);
+    EXPECT_EQ(alice.all(verb::renew).front().lease_time, 0s);
+}
+
+TEST_F(Shared, EachSideTellsOfItself) {
+    const auto locked = [this](basic_mutex& m) {
+        said<bool> told;
+        m.async_is_locked(told.handler());
+        settle();
+        return told.value();
+    };
+    const auto forced = [this](basic_mutex& m) {
+        said<bool> told;
+        m.async_force_unlock(told.handler());
+        settle();
+        return told.value();
+    };
+    lease held = read();
+    EXPECT_TRUE(locked(prices.shared()));
+    EXPECT_FALSE(locked(alone));
+    EXPECT_FALSE(forced(alone));
+    EXPECT_TRUE(forced(prices.shared()));
+    EXPECT_FALSE(held.owns_lock());
+    held = written();
+    EXPECT_FALSE(locked(prices.shared()));
+    EXPECT_TRUE(locked(alone));
+    EXPECT_FALSE(forced(prices.shared()));
+    EXPECT_TRUE(forced(alone));
+    EXPECT_FALSE(held.owns_lock());
+}
+
+TEST_F(Shared, ALockOfAnotherKindIsRefused) {
+    mutex plain{bob, "prices"};
+    lease held = taken(plain);
+    EXPECT_TRUE(reader(prices).failed(errc::refused));
+    EXPECT_TRUE(writer(prices).failed(errc::refused));
+    release(std::move(held));
+    lease shares = read();
+    said<std::optional<lease>> tried;
+    plain.async_try_lock(tried.handler());
+    settle();
+    ASSERT_TRUE(tried.well());
+    EXPECT_FALSE(tried.value());
+}
+
+} // namespace
+} // namespace holdfast::sync
