@@ -56,11 +56,7 @@ public:
     /// lock. The lock is free when both are released.
     template <asio::completion_token_for<void(error_code, lease)> Token>
     auto async_lock(const lease& outer, Token&& token) {
-        return asio::async_initiate<Token, void(error_code, lease)>(
-            [lock = subject(), hold = outer.hold()](auto handler) {
-                start_share(lock, hold, std::move(handler));
-            },
-            token);
+        return initiate_share(outer, std::forward<Token>(token));
     }
 };
 
