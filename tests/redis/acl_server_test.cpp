@@ -132,6 +132,19 @@ TEST_P(LeastPrivilege, EachRightThatIsTakenAwayIsNamed) {
     }
 }
 
+TEST_P(LeastPrivilege, WithoutTimeTokensCannotBeDated) {
+    rules rest = all_;
+    std::erase(rest, "+time");
+    grant(rest);
+    client home = connect();
+    fenced_mutex dated{home, "app:stock", {.numbers = fencing::dated}};
+    const support::thrown why = thrown_by([&] { dated.lock(); });
+    EXPECT_EQ(why.code, errc::refused);
+    EXPECT_THAT(why.text, AllOf(HasSubstr("granted: "), HasSubstr("+time")));
+    const rules keys{"EXISTS", "app:stock", "redisson_lock_token:{app:stock}"};
+    EXPECT_EQ(server().command(keys).integer, 0);
+}
+
 TEST_P(LeastPrivilege, OfAnOperatorIsEnough) {
     rules both = all_;
     both.insert(both.end(), operators_.begin(), operators_.end());
