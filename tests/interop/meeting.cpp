@@ -5,12 +5,24 @@
 #include "interop/with_redisson.hpp"
 
 #include <cctype>
+#include <map>
+#include <sstream>
 
 namespace holdfast::interop {
+namespace {
+
+/// What Redisson calls it: most of its locks are RLocks.
+std::string primitive_of(const std::string& getter) {
+    if (getter == "getLock")
+        return "RLock";
+    return getter == "getFencedLock" ? "RFencedLock" : "RLock of " + getter;
+}
+
+} // namespace
 
 void PrintTo(const setting& what, std::ostream* out) {
-    *out << "Redisson " << what.redisson << " on " << what.server.label << ", "
-         << (what.who == roles::jvm_first ? "the JVM first" : "ours first");
+    *out << "Redisson " << what.redisson << " on " << what.server.label << ", " << what.getter
+         << ", " << (what.who == roles::jvm_first ? "the JVM first" : "ours first");
 }
 
 std::vector<setting> one_way() {
@@ -33,10 +45,29 @@ std::vector<setting> both_ways() {
     return all;
 }
 
+std::vector<setting> both_ways_at(const std::vector<std::string>& getters) {
+    const std::map<std::string, std::pair<int, int>> since{
+        {"getSpinLock", {3, 15}}, {"getFencedLock", {3, 19}}, {"getNonReentrantLock", {4, 4}}};
+    std::vector<setting> all;
+    for (setting each : both_ways())
+        for (const std::string& getter : getters) {
+            std::istringstream version{each.redisson};
+            int major = 0, minor = 0;
+            char point = '.';
+            version >> major >> point >> minor;
+            each.getter = getter;
+            if (each.redisson.empty() || std::pair{major, minor} >= since.at(getter))
+                all.push_back(each);
+        }
+    return all;
+}
+
 std::string name_of(const ::testing::TestParamInfo<setting>& info) {
     const setting& what = info.param;
     std::string name = "redisson_" + what.redisson + "_on_" + what.server.label +
                        (what.who == roles::jvm_first ? "_jvm_first" : "_ours_first");
+    if (what.getter != "getLock")
+        name = what.getter + "_" + name;
     for (char& letter : name)
         if (std::isalnum(static_cast<unsigned char>(letter)) == 0)
             letter = '_';
@@ -46,7 +77,7 @@ std::string name_of(const ::testing::TestParamInfo<setting>& info) {
 void meeting::SetUp() {
     if (GetParam().redisson.empty())
         return miss_redisson();
-    RecordProperty("primitive", primitive_);
+    RecordProperty("primitive", primitive_of(GetParam().getter));
     RecordProperty("redisson", GetParam().redisson);
     RecordProperty("server", GetParam().server.label);
     try {

@@ -29,19 +29,20 @@ struct setting {
     std::string redisson; ///< empty: there is no JVM to meet
     support::server_binary server;
     roles who = roles::jvm_first;
+    std::string getter = "getLock"; ///< of Redisson's client: what kind of lock they meet at
 };
 void PrintTo(const setting&, std::ostream*);
 
 std::vector<setting> both_ways(); ///< each version on each server, in either role
 std::vector<setting> one_way();   ///< for what is the same in both
+
+/// Both ways, at each lock that one of these getters makes in versions that have it.
+std::vector<setting> both_ways_at(const std::vector<std::string>& getters);
+
 std::string name_of(const ::testing::TestParamInfo<setting>&);
 
 class meeting : public ::testing::TestWithParam<setting> {
 protected:
-    /// Under which name docs/compatibility.md counts the tests.
-    explicit meeting(std::string primitive = "RLock")
-        : primitive_{std::move(primitive)} {}
-
     void SetUp() override;
 
     support::redis_server& server() { return *server_; }
@@ -67,7 +68,6 @@ protected:
     bool keeps(const remote_client& holder, const std::string& name, duration length);
 
 private:
-    const std::string primitive_;
     client_settings how_;
     std::unique_ptr<support::redis_server> server_;
     std::unique_ptr<peer> our_process_;

@@ -57,12 +57,12 @@ remote_thread remote_client::thread(const std::string& name) {
     return remote_thread{*this, label_ + "." + name};
 }
 
-remote_lock remote_thread::lock(const std::string& name) const {
+remote_lock remote_thread::lock(const std::string& name, const std::string& getter) const {
     return remote_lock{client_->process(),
                        {{"do", "call"},
                         {"client", client_->label()},
                         {"actor", name_},
-                        {"object", "getLock"},
+                        {"object", getter},
                         {"name", name}}};
 }
 
@@ -88,6 +88,16 @@ json::object remote_lock::command(const std::string& method,
         arguments.emplace_back("MILLISECONDS");
     all["args"] = std::move(arguments);
     return all;
+}
+
+bool remote_lock::refuses_reentry() try {
+    lock();
+    return false;
+} catch (const peer_failure& failure) {
+    const std::string_view words = failure.what();
+    if (words.starts_with("IllegalMonitorStateException") || words.starts_with("already_held"))
+        return true;
+    throw;
 }
 
 bool remote_lock::unlock() try {

@@ -44,7 +44,8 @@ private:
     std::string id_;
 };
 
-/// An RLock as one thread sees it. What a call may throw is a `peer_failure`.
+/// An RLock as one thread sees it, whichever getter made it. What a call may throw is a
+/// `peer_failure`.
 class remote_lock {
 public:
     remote_lock(peer& where, json::object call)
@@ -61,6 +62,14 @@ public:
     bool try_lock_for(duration patience, duration lease) {
         return ask("tryLock", {patience, lease}).as_bool();
     }
+    /// Whether it may not be locked again by its holder.
+    bool refuses_reentry();
+
+    /// Of a fenced lock: takes it, and the number of the hold.
+    std::int64_t lock_and_get_token() { return ask("lockAndGetToken").as_int64(); }
+    std::int64_t token() { return ask("getToken").as_int64(); }
+    ongoing begin_lock_and_get_token() { return begin("lockAndGetToken"); }
+
     /// False: it was not, or no longer, this thread's.
     bool unlock();
     bool force_unlock() { return ask("forceUnlock").as_bool(); }
@@ -113,7 +122,7 @@ public:
         : client_{&of}
         , name_{std::move(name)} {}
 
-    remote_lock lock(const std::string& name) const;
+    remote_lock lock(const std::string& name, const std::string& getter = "getLock") const;
 
     /// What it writes as owner begins so: all of it, where that can be known.
     std::string owner() const;

@@ -6,14 +6,17 @@
 
 #include <map>
 #include <stdexcept>
+#include <type_traits>
 
 namespace holdfast::interop {
 namespace {
 
-recursive_mutex& lock_of(const call& of) {
-    if (of.object != "getLock")
-        throw std::invalid_argument{"no " + of.object + " here yet"};
-    return of.at.lock(of.name);
+any_lock& any_lock_of(const call& of) {
+    return of.at.lock(of.object, of.name);
+}
+
+basic_mutex& lock_of(const call& of) {
+    return std::visit([](basic_mutex& lock) -> basic_mutex& { return lock; }, any_lock_of(of));
 }
 
 std::vector<lease>& leases_of(const call& of) {
@@ -56,6 +59,15 @@ std::size_t hold_count(const call& of) {
     return count;
 }
 
+/// Of the actor's own hold. A JVM is told of any: it has no other number than the last.
+std::uint64_t token(const call& of) {
+    const auto& lock = std::get<fenced_mutex>(any_lock_of(of));
+    if (!leases_of(of).empty())
+        return leases_of(of).back().fencing_token();
+    const std::uint64_t own = lock.fencing_token();
+    return own != 0 ? own : lock.last_token();
+}
+
 using blocking_call = json::value (*)(const call&);
 
 const std::map<std::string, blocking_call>& blocking_calls() {
@@ -64,6 +76,8 @@ const std::map<std::string, blocking_call>& blocking_calls() {
         {"lockInterruptibly",
          [](const call& of) { return take(of, of.interrupted), json::value{}; }},
         {"tryLock", [](const call& of) -> json::value { return try_to_take(of); }},
+        {"lockAndGetToken", [](const call& of) -> json::value { return take(of, {}), token(of); }},
+        {"getToken", [](const call& of) -> json::value { return token(of); }},
         {"unlock", [](const call& of) { return release(of), json::value{}; }},
         {"forceUnlock", [](const call& of) -> json::value { return lock_of(of).force_unlock(); }},
         {"isLocked", [](const call& of) -> json::value { return lock_of(of).is_locked(); }},
@@ -99,10 +113,20 @@ auto keep_lease_if_any(const call& of, answer_to_call done) {
                    });
 }
 
+void take_again_later(const call& of, answer_to_call done) {
+    const auto take_again = [&](auto& lock) {
+        if constexpr (std::is_same_v<decltype(lock), mutex&>)
+            done(make_error_code(errc::already_held), {});
+        else
+            lock.async_lock(leases_of(of).back(), keep_lease(of, std::move(done)));
+    };
+    std::visit(take_again, any_lock_of(of));
+}
+
 void take_later(const call& of, answer_to_call done) {
-    recursive_mutex& lock = lock_of(of);
+    basic_mutex& lock = lock_of(of);
     if (!leases_of(of).empty())
-        lock.async_lock(leases_of(of).back(), keep_lease(of, std::move(done)));
+        take_again_later(of, std::move(done));
     else if (of.lengths.empty())
         lock.async_lock(keep_lease(of, std::move(done)));
     else
@@ -110,7 +134,7 @@ void take_later(const call& of, answer_to_call done) {
 }
 
 void try_to_take_later(const call& of, answer_to_call done) {
-    recursive_mutex& lock = lock_of(of);
+    basic_mutex& lock = lock_of(of);
     if (of.lengths.empty())
         lock.async_try_lock(keep_lease_if_any(of, std::move(done)));
     else if (of.lengths.size() == 1)

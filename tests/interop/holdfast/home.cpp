@@ -1,7 +1,30 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "interop/holdfast/home.hpp"
 
+#include <stdexcept>
+
 namespace holdfast::interop {
+namespace {
+
+std::unique_ptr<any_lock> make_lock(client& at, const std::string& getter,
+                                    const std::string& name) {
+    const auto make = []<typename Lock>(std::in_place_type_t<Lock> which, auto&&... how) {
+        return std::make_unique<any_lock>(which, std::forward<decltype(how)>(how)...);
+    };
+    if (getter == "getLock")
+        return make(std::in_place_type<recursive_mutex>, at, name);
+    if (getter == "getNonReentrantLock")
+        return make(std::in_place_type<mutex>, at, name);
+    if (getter == "getSpinLock")
+        return make(std::in_place_type<spin_mutex>, at, name,
+                    spin_options{.again = recursion::counted});
+    if (getter == "getFencedLock")
+        return make(std::in_place_type<fenced_mutex>, at, name,
+                    fenced_options{.again = recursion::counted});
+    throw std::invalid_argument{"no " + getter + " here yet"};
+}
+
+} // namespace
 
 home::~home() {
     client_.close();
@@ -9,11 +32,11 @@ home::~home() {
     thread_.join();
 }
 
-recursive_mutex& home::lock(const std::string& name) {
+any_lock& home::lock(const std::string& getter, const std::string& name) {
     const std::scoped_lock guard{mutex_};
-    std::unique_ptr<recursive_mutex>& known = locks_[name];
+    std::unique_ptr<any_lock>& known = locks_[{getter, name}];
     if (!known)
-        known = std::make_unique<recursive_mutex>(client_, name);
+        known = make_lock(client_, getter, name);
     return *known;
 }
 

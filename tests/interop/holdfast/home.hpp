@@ -2,7 +2,10 @@
 #pragma once
 
 #include <holdfast/client.hpp>
+#include <holdfast/fenced_mutex.hpp>
+#include <holdfast/mutex.hpp>
 #include <holdfast/recursive_mutex.hpp>
+#include <holdfast/spin_mutex.hpp>
 
 #include <boost/asio/executor_work_guard.hpp>
 #include <boost/asio/io_context.hpp>
@@ -14,11 +17,15 @@
 #include <string>
 #include <thread>
 #include <utility>
+#include <variant>
 #include <vector>
 
 namespace holdfast::interop {
 
 namespace json = boost::json;
+
+/// What Redisson's getLock, getNonReentrantLock, getSpinLock and getFencedLock are here.
+using any_lock = std::variant<recursive_mutex, mutex, spin_mutex, fenced_mutex>;
 
 /// One client with its locks, and a loop on which asynchronous calls begin, end and are cancelled.
 class home {
@@ -31,8 +38,11 @@ public:
     client& get() { return client_; }
     asio::io_context& loop() { return loop_; }
 
-    /// The same object for the same name.
-    recursive_mutex& lock(const std::string& name);
+    /// The same object for the same getter and name. Throws `std::invalid_argument`.
+    any_lock& lock(const std::string& getter, const std::string& name);
+    recursive_mutex& lock(const std::string& name) {
+        return std::get<recursive_mutex>(lock("getLock", name));
+    }
 
     /// What an actor took asynchronously and has not released, the innermost last: it belongs to
     /// no thread. The actor's calls use it, one after the other.
@@ -43,7 +53,7 @@ private:
     asio::executor_work_guard<asio::io_context::executor_type> work_{loop_.get_executor()};
     client client_;
     std::mutex mutex_; // guards the maps, not what is in them
-    std::map<std::string, std::unique_ptr<recursive_mutex>> locks_;
+    std::map<std::pair<std::string, std::string>, std::unique_ptr<any_lock>> locks_;
     std::map<std::pair<std::string, std::string>, std::vector<lease>> leases_;
     std::thread thread_{[this] { loop_.run(); }};
 };

@@ -23,6 +23,8 @@ std::string text(const json::object& command, const char* key) {
 std::string kind_of(const error_code& failure) {
     if (failure == errc::lease_lost || failure == errc::not_owner)
         return "not_held";
+    if (failure == errc::already_held)
+        return "already_held";
     return failure == asio::error::operation_aborted ? "cancelled" : "failed";
 }
 

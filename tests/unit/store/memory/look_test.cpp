@@ -136,11 +136,12 @@ TEST_F(MemoryLook, ALeaseEndsByTheServersClock) {
     }(*this));
 }
 
-TEST_F(MemoryLook, ItsKindsOfLocksAndNamesThatAServerWouldTakeAreOffered) {
+TEST_F(MemoryLook, WhatItHasNoTableForAndNamesThatNoServerWouldTakeAreNotOffered) {
     const lock_store& locks = alice.home->locks();
-    for (const lock_kind kept : {lock_kind::plain, lock_kind::fair})
+    for (const lock_kind kept : {lock_kind::plain, lock_kind::spin, lock_kind::fenced,
+                                 lock_kind::fair, lock_kind::read, lock_kind::write})
         EXPECT_TRUE(locks.offers(kept));
-    for (const lock_kind other : {lock_kind::fenced, lock_kind::read, lock_kind::write})
+    for (const lock_kind other : {lock_kind::token, lock_kind::permit})
         EXPECT_FALSE(locks.offers(other));
     EXPECT_EQ(locks.objection_to(""), "the name is empty");
     EXPECT_EQ(locks.objection_to(std::string(65'537, 'x')),
