@@ -6,6 +6,7 @@
 #include "sync/release.hpp"
 #include "sync/subject.hpp"
 
+#include <algorithm>
 #include <utility>
 
 namespace holdfast::sync {
@@ -85,6 +86,13 @@ time_point wire_hold::ends_at() const {
     return planted(mutant::stale_lease_believed) ? time_point::max() : believed_until_;
 }
 
+time_point wire_hold::store_forgets_at() const {
+    time_point last = store_forgets_at_;
+    for (const std::shared_ptr<wire_hold>& each : beside_)
+        last = std::max(last, each->store_forgets_at_);
+    return last;
+}
+
 bool wire_hold::out_of_time() const {
     const std::optional<duration>& longest = home->how().max_hold;
     return longest && renewed() && home->now() >= later(granted_at, *longest);
@@ -121,6 +129,10 @@ bool wire_hold::desert() {
 bool wire_hold::deserted() const {
     const std::scoped_lock guard{mutex_};
     return shares_ <= deserters_;
+}
+
+std::shared_ptr<tenure> wire_hold::one_share() {
+    return {std::make_shared<std::shared_ptr<wire_hold>>(shared_from_this()), this};
 }
 
 void wire_hold::extend(duration length, release_handler done) {
