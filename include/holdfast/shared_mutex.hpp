@@ -110,14 +110,15 @@ public:
     }
 
     /// As try_upgrade_for(), for the hold that `shared_hold` owns: completes with a second,
-    /// exclusive lease beside it, or without one and without an error.
+    /// exclusive lease beside it, or without one and without an error. `lease_lost` also if
+    /// `shared_hold` is released meanwhile.
     template <typename Rep, typename Period,
               asio::completion_token_for<void(error_code, std::optional<lease>)> Token>
     auto async_try_upgrade_for(const lease& shared_hold, length<Rep, Period> patience,
                                Token&& token) {
         return asio::async_initiate<Token, void(error_code, std::optional<lease>)>(
-            [lock = subject(), hold = shared_hold.hold()](auto handler, detail::wish how) {
-                start_try_lock_beside(lock, hold, std::move(how), std::move(handler));
+            [lock = subject(), hold = shared_hold.hold()](auto handler, detail::wish how) mutable {
+                start_try_lock_beside(lock, std::move(hold), std::move(how), std::move(handler));
             },
             token,
             detail::wish{.patience = detail::saturate(patience, detail::rounding::up),

@@ -36,7 +36,7 @@ void start_call(const shared_subject& lock, const detail::wish& how, Handler han
         using call = front::async_call<Handler, decltype(deliver)>;
         sync::request what = front::request_for(lock, how);
         if (beside)
-            what.under = front::hold_beside(*lock, *beside);
+            front::stand_beside(what, *beside);
         call::begin(std::make_shared<call>(std::move(what), std::move(handler), deliver));
     } catch (const boost::system::system_error& e) { // or a lease time that cannot be
         auto refuse = [waiting = front::awaited{std::move(handler), home->executor()},

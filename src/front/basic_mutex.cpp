@@ -56,7 +56,7 @@ bool basic_mutex::take(detail::wish how) {
     }
     front::throw_if(front::objection_to_blocking(*home));
     sync::request what = front::request_for(lock, how);
-    what.under = front::own_hold_beside(*lock, how.upgrades);
+    front::stand_beside_own_hold(what, how.upgrades);
     const auto call = std::make_shared<front::blocking_call>(std::move(what));
     const std::stop_callback on_stop{how.cancel, [&call] { front::blocking_call::stop(call); }};
     front::blocking_call::begin(call);
@@ -88,14 +88,13 @@ void basic_mutex::unlock(error_code& ec) noexcept {
         ec = make_error_code(errc::forked);
         return;
     }
-    const thread_table::entry before =
-        home->threads()->leave(lock_->name.text, side_of(lock_->kind));
+    thread_table::entry before = home->threads()->leave(lock_->name.text, side_of(lock_->kind));
     if (before.count == 0)
         ec = make_error_code(home->stopped() ? errc::closed : errc::not_owner);
     else if (before.count > 1)
         ec = before.hold->believed() ? error_code{} : make_error_code(errc::lease_lost);
     else
-        lease{before.hold}.unlock(ec);
+        lease{std::move(before.hold)}.unlock(ec);
 }
 
 bool basic_mutex::is_held_by_this_thread() const {

@@ -10,7 +10,13 @@ namespace {
 
 using shared_tenure = std::shared_ptr<sync::tenure>;
 
-void release_unwatched(shared_tenure held) {
+/// What is released is the whole, behind the share that the lease had.
+shared_tenure whole_of(shared_tenure share) {
+    return share ? share->whole() : nullptr;
+}
+
+void release_unwatched(shared_tenure share) {
+    shared_tenure held = whole_of(std::move(share));
     const asio::any_io_executor executor = held->home->executor();
     auto let_go = [held = std::move(held), executor] {
         held->release(sync::release_handler{[](const sync::failure&) {}}, executor);
@@ -119,7 +125,7 @@ void lease::unlock() noexcept {
 }
 
 void lease::unlock(error_code& ec) noexcept {
-    const shared_tenure held = std::move(hold_);
+    const shared_tenure held = whole_of(std::move(hold_));
     ec = objection(held);
     if (!ec && held->home->stopped())
         ec = make_error_code(errc::closed);
@@ -134,8 +140,9 @@ void lease::unlock(error_code& ec) noexcept {
     ec = front::release(held).code;
 }
 
-void lease::start_unlock(shared_tenure held,
+void lease::start_unlock(shared_tenure share,
                          asio::any_completion_handler<void(error_code)> handler) {
+    shared_tenure held = whole_of(std::move(share));
     if (const error_code ec = objection(held))
         return front::complete_elsewhere(std::move(handler), ec);
     const std::shared_ptr<sync::engine> home = held->home;

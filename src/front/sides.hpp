@@ -9,13 +9,12 @@
 
 namespace holdfast::front {
 
-/// The hold that this thread has on the other side of that lock, to stand beside which it asks;
-/// null: none. Throws what forbids it to ask: it reads, and would write without an upgrade; it
-/// would upgrade, and does not read; or what it has is lost.
-std::shared_ptr<sync::wire_hold> own_hold_beside(const sync::subject&, bool upgrades);
+/// If this thread has a hold of the other side of the lock that is wanted, it is to stand beside
+/// that. Throws what forbids it to ask: it reads, and would write without an upgrade; it would
+/// upgrade, and does not read; or what it has is lost.
+void stand_beside_own_hold(sync::request&, bool upgrades);
 
-/// The same of a hold that a caller names.
-std::shared_ptr<sync::wire_hold> hold_beside(const sync::subject&,
-                                             const std::shared_ptr<sync::tenure>&);
+/// The same with a hold that a caller names, which must be of the other side.
+void stand_beside(sync::request&, const std::shared_ptr<sync::tenure>&);
 
 } // namespace holdfast::front

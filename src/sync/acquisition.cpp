@@ -50,17 +50,26 @@ void acquisition::tell(outcome got) {
     run_users_own(home->executor(), [&] { complete(std::move(got)); });
 }
 
+namespace {
+
+/// A read hold may be shared, and an upgrade must know whose share is left.
+std::shared_ptr<tenure> handed_out(const std::shared_ptr<wire_hold>& held) {
+    return held->what.kind == lock_kind::read ? held->one_share() : held;
+}
+
+} // namespace
+
 void acquisition::succeed(std::shared_ptr<wire_hold> held) {
     const auto self = finish();
     if (!self)
         return;
     home->tell_of(*held, event_kind::acquired, event_cause::none, home->now() - started_at);
-    tell({std::move(held)});
+    tell({handed_out(held)});
 }
 
 void acquisition::share(std::shared_ptr<wire_hold> held) {
     if (const auto self = finish())
-        tell({std::move(held)});
+        tell({handed_out(held)});
 }
 
 void acquisition::give_up_busy() {
@@ -128,6 +137,23 @@ asio::awaitable<void> leave_a_gap(acquisition& call, gate& here) {
         co_await call.wake().wait_until(end);
 }
 
+/// Who upgrades may have given back meanwhile what it would write on top of.
+void must_have_its_share(const request& wanted) {
+    if (wanted.under && wanted.share.expired())
+        throw boost::system::system_error{make_error_code(errc::lease_lost),
+                                          "the hold that it was to stand beside was released"};
+}
+
+/// The lease of a lock is the longest in it: a write hold lasts as long as the read hold beside it.
+void note_company(const acquisition& call, const std::shared_ptr<wire_hold>& held) {
+    if (!call.wanted.under)
+        return;
+    if (held->what.kind == lock_kind::read)
+        call.wanted.under->stands_with(held);
+    else
+        held->stands_with(call.wanted.under);
+}
+
 } // namespace
 
 asio::awaitable<void> negotiate(std::shared_ptr<acquisition> call) {
@@ -141,6 +167,7 @@ asio::awaitable<void> negotiate(std::shared_ptr<acquisition> call) {
         co_await leave_a_gap(*call, here);
         if (call->finished())
             co_return;
+        must_have_its_share(call->wanted);
         const std::size_t doubts = home->renewals().doubts();
         const std::optional<grant> got = co_await acquire(call);
         if (!got)
@@ -150,6 +177,7 @@ asio::awaitable<void> negotiate(std::shared_ptr<acquisition> call) {
         if (family_of(held->what.kind) != family::shared && here.holder() &&
             here.holder()->believed())
             here.holder()->doubt(); // the store gave the lock to another: its answer decides
+        note_company(*call, held);
         here.enter(held);
         home->renewals().watch(held);
         if (home->renewals().doubts() != doubts && !planted(mutant::old_grant_trusted))

@@ -33,7 +33,7 @@ bool gate::unused() const {
 // Who holds already, and asks for more, passes whoever queues: that one waits for the hold.
 bool gate::admits(const acquisition& call) const {
     if (upgrades(call))
-        return !call.wanted.under->shared_by_others();
+        return call.wanted.share.expired() || !call.wanted.under->shared_by_others();
     return reads(call) ? admits_reader(call) : admits_alone(call);
 }
 

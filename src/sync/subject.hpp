@@ -10,6 +10,7 @@
 namespace holdfast::sync {
 
 class engine;
+class tenure;
 class wire_hold;
 
 /// What one object of a lock type knows. Calls share it while they are under way, and copy no name.
@@ -39,6 +40,7 @@ struct request {
     /// It shall stand beside this one, under a number of its own: to read under a write hold, or
     /// to write on top of a read hold.
     std::shared_ptr<wire_hold> under{};
+    std::weak_ptr<tenure> share{}; ///< the share of it that the caller has
 };
 
 /// A lease given is not renewed. Lengths were checked before.

@@ -54,6 +54,10 @@ public:
     virtual void release(release_handler, const asio::any_io_executor& where) = 0;
     virtual void abandon() = 0; ///< its thread ended
 
+    /// Itself. A pointer that was handed out may stand for one share of it, which is let go of with
+    /// the last copy: who gives the share back lets go of it first.
+    virtual std::shared_ptr<tenure> whole() = 0;
+
     // Where nobody waits for the release, which must still come before what its thread asks next.
     virtual bool deferred() const noexcept = 0;
     virtual void announce_release() noexcept = 0; ///< it follows; any thread

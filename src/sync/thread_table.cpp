@@ -111,7 +111,8 @@ void thread_table::abandon(std::uint64_t thread) {
         std::erase_if(entries_, [&](auto& item) {
             if (item.first.thread != thread)
                 return false;
-            orphans_.push_back({thread, item.first.has_it, item.second.hold, item.second.count});
+            orphans_.push_back(
+                {thread, item.first.has_it, item.second.hold->whole(), item.second.count});
             abandoned.push_back(std::move(item.second.hold));
             return true;
         });

@@ -15,13 +15,12 @@ time_point gone_after(time_point at, duration lease) {
     return later(at, lease + margin(lease));
 }
 
-/// Repeats `step`, which leaves or releases, until the store has answered, or until `gone_at`, when
-/// there is nothing left to do it for.
-template <typename Step>
-asio::awaitable<void> repeat_until(engine& home, engine::task& busy, time_point gone_at,
-                                   Step step) {
+/// Repeats `step`, which leaves or releases, until the store has answered, or until the moment
+/// `gone`, when there is nothing left to do it for. That may move.
+template <typename Gone, typename Step>
+asio::awaitable<void> repeat_until(engine& home, engine::task& busy, Gone gone, Step step) {
     pauses pause{home};
-    while (!home.stopped() && home.now() < gone_at) {
+    while (!home.stopped() && home.now() < gone()) {
         duration rest{};
         try {
             co_await step();
@@ -33,20 +32,15 @@ asio::awaitable<void> repeat_until(engine& home, engine::task& busy, time_point 
                 busy.expect_nothing();
             rest = pause.next(e.code());
         }
-        co_await home.nap(std::min(gone_at, later(home.now(), rest)));
+        co_await home.nap(std::min(gone(), later(home.now(), rest)));
     }
 }
 
-asio::awaitable<void> leave_until(engine& home, engine::task& busy, place& spot,
-                                  time_point gone_at) {
-    auto leave = [&spot] { return spot.leave(); };
-    co_await repeat_until(home, busy, gone_at, leave);
-}
-
-asio::awaitable<void> release_until(engine& home, engine::task& busy, hold what,
-                                    time_point gone_at) {
-    auto release = [&home, &what] { return home.locks().release(what); };
-    co_await repeat_until(home, busy, gone_at, release);
+asio::awaitable<void> release_until(engine& home, engine::task& busy, const wire_hold& ended,
+                                    time_point at_least) {
+    auto gone = [&ended, at_least] { return std::max(at_least, ended.store_forgets_at()); };
+    auto release = [&home, &ended] { return home.locks().release(ended.what); };
+    co_await repeat_until(home, busy, gone, release);
 }
 
 /// What is undone. The place may ring the alarm, so it goes first.
@@ -55,11 +49,13 @@ struct abandoned {
         : home{call.home}
         , wake{call.take_wake()}
         , spot{std::move(s)}
-        , kept{std::max(call.wanted.lease, call.wanted.of->outlasts)} {}
+        , kept{std::max(call.wanted.lease, call.wanted.of->outlasts)}
+        , under{call.wanted.under} {}
     std::shared_ptr<engine> home;
     std::unique_ptr<alarm> wake;
     std::unique_ptr<place> spot;
     duration kept; ///< by the store, of a hold or of a place, if nobody leaves it
+    std::shared_ptr<wire_hold> under; // a write hold on top of it would last as long
 };
 
 // A request that was never answered may be carried out until `settled_at`: so what was left or
@@ -72,11 +68,15 @@ asio::awaitable<void> clean_up(abandoned it) {
     const bool uncertain = spot.uncertain();
     const time_point settled_at = std::max(spot.settled_at(), home.now());
     const time_point gone_at = gone_after(settled_at, it.kept);
-    co_await leave_until(home, busy, spot, gone_at);
+    auto gone = [&it, gone_at] {
+        return it.under ? std::max(gone_at, it.under->store_forgets_at()) : gone_at;
+    };
+    auto leave = [&spot] { return spot.leave(); };
+    co_await repeat_until(home, busy, gone, leave);
     if (!uncertain || planted(mutant::no_second_release))
         co_return;
     co_await home.nap(settled_at);
-    co_await leave_until(home, busy, spot, gone_at);
+    co_await repeat_until(home, busy, gone, leave);
 }
 
 asio::awaitable<void> release_again(engine& home, engine::task& busy, const wire_hold& ended) {
@@ -85,7 +85,7 @@ asio::awaitable<void> release_again(engine& home, engine::task& busy, const wire
     co_await home.nap(ended.settled_at);
     // It may have been extended to a shorter lease, or handed on for one.
     const duration longest = std::max(ended.asked_lease, ended.lease());
-    co_await release_until(home, busy, ended.what, gone_after(ended.settled_at, longest));
+    co_await release_until(home, busy, ended, gone_after(ended.settled_at, longest));
 }
 
 asio::awaitable<void> clean_up_settled(std::shared_ptr<wire_hold> ended) {
@@ -98,7 +98,7 @@ asio::awaitable<void> clean_up_after(std::shared_ptr<wire_hold> ended) {
     engine& home = *ended->home;
     engine::task busy{home};
     const time_point began = home.now();
-    co_await release_until(home, busy, ended->what, ended->store_forgets_at());
+    co_await release_until(home, busy, *ended, time_point::min());
     if (ended->settled_at > began)
         co_await release_again(home, busy, *ended);
 }

@@ -6,6 +6,7 @@
 #include "sync/release.hpp"
 #include "sync/subject.hpp"
 
+#include <algorithm>
 #include <utility>
 
 namespace holdfast::sync {
@@ -98,6 +99,13 @@ bool wire_hold::has_token_for_heir() const {
     return token_ == 0 || more_tokens_ > 0 || planted(mutant::token_block_overrun);
 }
 
+time_point wire_hold::store_forgets_at() const {
+    time_point last = store_forgets_at_;
+    for (const std::shared_ptr<wire_hold>& each : beside_)
+        last = std::max(last, each->store_forgets_at_);
+    return last;
+}
+
 bool wire_hold::out_of_time() const {
     const std::optional<duration>& longest = home->how().max_hold;
     return longest && renewed() && home->now() >= later(granted_at, *longest);
@@ -134,6 +142,10 @@ bool wire_hold::desert() {
 bool wire_hold::deserted() const {
     const std::scoped_lock guard{mutex_};
     return shares_ <= deserters_;
+}
+
+std::shared_ptr<tenure> wire_hold::one_share() {
+    return {std::make_shared<std::shared_ptr<wire_hold>>(shared_from_this()), this};
 }
 
 void wire_hold::extend(duration length, release_handler done) {

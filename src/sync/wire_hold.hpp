@@ -22,6 +22,8 @@
 #include <memory>
 #include <mutex>
 #include <stop_token>
+#include <utility>
+#include <vector>
 
 namespace holdfast::sync {
 
@@ -68,6 +70,9 @@ public:
     void renew_from_now_on(duration lease) override;
     void release(release_handler, const asio::any_io_executor& where) override;
     void abandon() override;
+    std::shared_ptr<tenure> whole() override { return shared_from_this(); }
+    /// The same hold, in a pointer that stands for one share of it.
+    std::shared_ptr<tenure> one_share();
     void release_unwaited(const asio::any_io_executor& where,
                           const std::function<bool()>& sent_off) override;
     void doubt() noexcept override; ///< asks the store at once
@@ -79,7 +84,9 @@ public:
     phase now_in() const { return phase_; }
     /// Until when the store may still have it: the whole lease, counted from the last answer's
     /// latest arrival. Nothing needs releasing after that.
-    time_point store_forgets_at() const { return store_forgets_at_; }
+    time_point store_forgets_at() const;
+    /// A read hold of this client stands with this write hold: while that is kept, so is this one.
+    void stands_with(std::shared_ptr<wire_hold> read) { beside_.push_back(std::move(read)); }
     /// A renewal was granted that was sent at `sent_at`.
     void extended(time_point sent_at, duration term);
     /// One was sent and never answered: it may have been carried out.
@@ -128,6 +135,7 @@ private:
     std::uint32_t deserters_ = 0; // of them
     time_point believed_until_;
     time_point store_forgets_at_;
+    std::vector<std::shared_ptr<wire_hold>> beside_; // of a write hold: see stands_with()
     duration lease_;
     mutable std::mutex mutex_; // behind what a renewal reads without it
     // Made when first asked for: most holds end without anybody asking.

@@ -108,19 +108,22 @@ TEST_P(SharedContract, DowngradeAndUpgrade) {
 }
 
 TEST_P(SharedContract, OneOfTwoUpgradesIsTold) {
-    client home = make_client(), other = make_client();
-    shared_mutex mine{home, "lock"}, his{other, "lock"};
+    client home = make_client(), other = make_client(), third = make_client();
+    shared_mutex mine{home, "lock"}, his{other, "lock"}, hers{third, "lock"};
     lease one = asked(mine.shared()).get(), two = asked(his.shared()).get();
     auto first = mine.async_try_upgrade_for(one, 10min, asio::use_future);
-    error_code told;
-    ASSERT_TRUE(support::eventually([&] {
-        try {
-            (void)his.async_try_upgrade_for(two, 1ms, asio::use_future).get();
-        } catch (const boost::system::system_error& e) {
-            told = e.code();
-        }
-        return told.failed();
+    ASSERT_TRUE(support::eventually([&] { // until it waits
+        if (!hers.try_lock_shared())
+            return true;
+        hers.unlock_shared();
+        return false;
     }));
+    error_code told;
+    try {
+        (void)his.async_try_upgrade_for(two, 10min, asio::use_future).get();
+    } catch (const boost::system::system_error& e) {
+        told = e.code();
+    }
     EXPECT_EQ(told, errc::would_deadlock);
     two.unlock();
     std::optional<lease> up = support::soon(std::move(first));

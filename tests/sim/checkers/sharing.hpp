@@ -7,8 +7,10 @@
 #include "sim/world.hpp"
 
 #include <algorithm>
+#include <map>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace holdfast::sim {
@@ -25,6 +27,7 @@ public:
     void look() {
         if (!world_.shares)
             return;
+        note_writers();
         for (int name = 0; name < world_.names(); ++name) {
             std::optional<time_point>& since = open_since_[static_cast<std::size_t>(name)];
             if (world_.seen(name).written || somebody_would_write(name))
@@ -58,6 +61,13 @@ private:
         return acquires(o.what) && !o.reads && o.what != deed::try_lock;
     }
 
+    /// What the server has taken from a writer, its client still believes in for a while.
+    void note_writers() {
+        for (const claim* c : world_.books.believed())
+            if (!c->reads && c->held.owns_lock())
+                last_written_[{c->who.client, c->who.name}] = world_.clock.now();
+    }
+
     /// The operation that has just ended with that grant.
     const operation* begun(const claim& c) const {
         const bool is_its = last_ && last_->who.client == c.who.client &&
@@ -78,7 +88,8 @@ private:
             if (o.who.name != name || !acquires(o.what) || !o.reads || o.what == deed::try_lock)
                 continue;
             const network& net = world_.seats[static_cast<std::size_t>(o.who.client)].net;
-            const time_point since = std::max({open_since, o.started_at, net.troubled_until()});
+            const time_point since = std::max({open_since, o.started_at, net.troubled_until(),
+                                               last_written_[{o.who.client, name}]});
             if (net.cut_off() || world_.clock.now() - since <= let_in_within(net))
                 continue;
             world_.violated("sharing", name,
@@ -104,8 +115,9 @@ private:
     }
 
     world& world_;
-    std::vector<std::optional<time_point>> open_since_; ///< by name
-    std::optional<operation> last_;                     ///< that ended
+    std::vector<std::optional<time_point>> open_since_;      ///< by name
+    std::map<std::pair<int, int>, time_point> last_written_; ///< by client and name
+    std::optional<operation> last_;                          ///< that ended
     bool program_closed_ = false;
 };
 

@@ -288,6 +288,29 @@ TEST_F(Shared, TwoUpgradesOfTwoClientsWouldToo) {
     EXPECT_TRUE(first.value());
 }
 
+TEST_F(Shared, AnUpgradeWhoseLeaseIsReleasedIsLostAlthoughAnotherShareIsLeft) {
+    lease mine = read(), other = read();
+    auto up = upgraded(prices, mine);
+    release(std::move(mine));
+    EXPECT_TRUE(up.failed(errc::lease_lost));
+    EXPECT_TRUE(other.owns_lock());
+    EXPECT_TRUE(reader(prices).well());
+}
+
+TEST_F(Shared, AWriteHoldOverAReadHoldIsReleasedUntilThatIsKnown) {
+    lease mine = read();
+    auto up = upgraded(prices, mine);
+    ASSERT_TRUE(up.well() && up.value());
+    for (int i = 0; i < 60; ++i) // for longer than the lease of the write hold
+        alice.planned.emplace_back(verb::release, fate{.refused = true});
+    said<> told;
+    std::move(*up.take()).async_unlock(told.handler());
+    run_for(1min);
+    EXPECT_TRUE(told.failed(errc::unreachable));
+    EXPECT_TRUE(mine.owns_lock());
+    EXPECT_TRUE(reader(bobs).well());
+}
+
 TEST_F(Shared, AnUpgradeOfAHoldThatTheStoreForgotIsLost) {
     lease mine = read();
     server.evict("prices");
