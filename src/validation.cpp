@@ -78,8 +78,12 @@ backoff checked_backoff(backoff polls) {
 
 duration checked_waiter_patience(duration length, const options& how, const limits& allowed) {
     constexpr duration longest = std::chrono::hours{1};
-    const duration outage = std::min(how.unavailable_patience.value_or(longest), longest);
+    const duration outage = std::min(how.unavailable_patience.value_or(duration::zero()), longest);
     const duration least = how.poll_bound + outage + 2 * allowed.time_limit;
+    if (least > longest)
+        refuse("a fair lock needs poll_bound + unavailable_patience + 2 * command_timeout of one "
+               "hour at most; here it is " +
+               in_words(least));
     const std::string objection = objection_to_length(length, {least, longest});
     if (!objection.empty())
         refuse("fair_options.waiter_patience" + objection +

@@ -26,6 +26,7 @@
 #include "cli/terminal/say.hpp"
 
 #include <holdfast/client.hpp>
+#include <holdfast/fair_mutex.hpp>
 #include <holdfast/mutex.hpp>
 
 #include <boost/asio/redirect_error.hpp>
@@ -135,7 +136,10 @@ private:
             lease.emplace(*wanted_.lease);
         if (wanted_.fenced) {
             holdfast::fenced_mutex lock{
-                home_, wanted_.name, {.numbers = *wanted_.fenced, .lease = lease}};
+                home_, wanted_.name, {.lease = lease, .numbers = *wanted_.fenced}};
+            co_await acquire(lock, held);
+        } else if (wanted_.fair) {
+            holdfast::fair_mutex lock{home_, wanted_.name, {.lease = lease}};
             co_await acquire(lock, held);
         } else {
             holdfast::mutex lock{home_, wanted_.name, {.lease = lease}};
@@ -143,8 +147,8 @@ private:
         }
     }
 
-    template <typename Lock>
-    asio::awaitable<void> acquire(Lock& lock, std::optional<holdfast::lease>& held) {
+    asio::awaitable<void> acquire(holdfast::basic_mutex& lock,
+                                  std::optional<holdfast::lease>& held) {
         if (wanted_.verbose)
             say("asking " + server_in_words(wanted_.url) + " for lock '" + printable(wanted_.name) +
                 "'");
@@ -155,8 +159,7 @@ private:
             report.granted(held->fencing_token());
     }
 
-    template <typename Lock>
-    asio::awaitable<void> take(Lock& lock, std::optional<holdfast::lease>& held) {
+    asio::awaitable<void> take(holdfast::basic_mutex& lock, std::optional<holdfast::lease>& held) {
         held = co_await lock.async_try_lock_for(wanted_.patience, asio::use_awaitable);
     }
 

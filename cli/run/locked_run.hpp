@@ -26,6 +26,7 @@ struct locked_run {
     on_loss loss;
     int busy_status;
     bool verbose;
+    bool fair; ///< in order of arrival
 };
 
 /// Takes the lock, runs the command, releases; the exit status.

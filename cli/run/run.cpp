@@ -27,6 +27,8 @@ Usage: holdfast run [OPTIONS] NAME [--] COMMAND [ARGUMENT...]
   -E, --conflict-exit-code CODE
                        exit with CODE if the lock stays busy (default 1); with 0
                        nothing is printed either
+      --fair           wait in order of arrival; whoever waits for that lock
+                       without --fair comes in between
       --hold-for TIME  hold the lock at least that long, even if the command
                        ends sooner; INT or TERM ends this wait
       --lease TIME     how long others wait if this program is killed or cut off
@@ -101,6 +103,7 @@ using length = std::chrono::duration<double>;
 struct given_options {
     bool nonblock = false;
     bool verbose = false;
+    bool fair = false;
     std::optional<length> wait;
     std::optional<length> lease;
     std::optional<length> hold_for;
@@ -114,6 +117,7 @@ struct given_options {
 void expect(CLI::App& expected, given_options& given) {
     expected.add_flag("-n,--nonblock", given.nonblock);
     expected.add_flag("-v,--verbose", given.verbose);
+    expected.add_flag("--fair", given.fair);
     expect_time(expected, "-w,--wait", "-w", given.wait);
     expected.add_option("-E,--conflict-exit-code", given.busy_status)->check(CLI::Range(0, 255));
     expect_time(expected, "--lease", "--lease", given.lease);
@@ -178,7 +182,8 @@ int run(const inheritance& inherited, arguments all) {
                             .fenced = fencing_on(url, given.fenced),
                             .loss = loss,
                             .busy_status = given.busy_status,
-                            .verbose = given.verbose};
+                            .verbose = given.verbose,
+                            .fair = given.fair};
     return perform(wanted, inherited);
 }
 

@@ -68,5 +68,29 @@ TEST_P(Contenders, AWaiterGetsTheLockOfAHolderThatWasKilledWhenItsLeaseEnds) {
     EXPECT_EQ(waiter.end().status, 0);
 }
 
+TEST_P(Contenders, FairOnesAreServedInOrderOfArrival) {
+    const auto stand_in_queue = [this](std::int64_t count) {
+        return eventually([&] {
+            return server().command({"LLEN", "redisson_lock_queue:{job}"}).integer == count;
+        });
+    };
+    program holder{until_closed({"--fair"}), url()};
+    ASSERT_EQ(holder.line(), "held");
+    std::vector<std::unique_ptr<program>> line;
+    for (const char* who : {"first", "second", "third"}) {
+        const std::string note =
+            "echo " + std::string{who} + " >>'" + folder.string() + "/journal'";
+        line.push_back(std::make_unique<program>(shell(note, {"--fair"}), url()));
+        ASSERT_TRUE(stand_in_queue(static_cast<std::int64_t>(line.size())));
+    }
+    EXPECT_EQ(run(shell("true", {"--fair", "-n"}), url()).status, 1) << "it overtakes";
+    holder.close_stdin();
+    EXPECT_EQ(holder.end().status, 0);
+    for (const auto& each : line)
+        EXPECT_EQ(each->end().status, 0);
+    EXPECT_EQ(journal(), (std::vector<std::string>{"first", "second", "third"}));
+    EXPECT_TRUE(stand_in_queue(0));
+}
+
 } // namespace
 } // namespace holdfast::cli_test

@@ -44,6 +44,8 @@ owner_id client::owner_of(const std::string& owner) const {
     const std::string thread = owner.substr(owner.find(':') + 1);
     owner_id made;
     made.client.fill(static_cast<std::uint8_t>(label_.back()));
+    made.client[6] = 0x8f; // as ours are told from a JVM's
+    made.client[7] = 0xd5;
     made.number = thread[0] == 'T' ? 1'000 + std::stoull(thread.substr(1)) : std::stoull(thread);
     return made;
 }
@@ -65,6 +67,8 @@ client::holding& client::line_up(const key& which, lock_kind kind, duration leas
     made.want.give_up_at = give_up_at;
     ask now = made.want;
     now.lease_time = lease;
+    now.waits = give_up_at > clock_.now();
+    now.outlasts = place_outlasts;
     made.spot = store_.line_up(std::move(now), *made.wake);
     return made;
 }
@@ -75,7 +79,8 @@ void client::begin(const step& asked) {
     const time_point give_up_at = patience == duration::max()
                                       ? time_point::max()
                                       : clock_.now() + std::max(patience, duration::zero());
-    holding& wanted = line_up({first.keys.at(0), first.words.at(1)}, asked.kind,
+    const lock_kind kind = is_of_a_fair_lock(first) ? lock_kind::fair : asked.kind;
+    holding& wanted = line_up({first.keys.at(0), first.words.at(1)}, kind,
                               duration{std::stoll(first.words.at(0))}, give_up_at);
     asio::co_spawn(io_, acquire(asked.made, wanted), [](std::exception_ptr failure) {
         if (failure)
@@ -117,6 +122,8 @@ void client::advance(duration length) {
 std::optional<redis::reply> client::run(const command& made) {
     if (made.what == "lock.unlock")
         return unlock({made.keys.at(0), made.words.at(2)}, lock_kind::plain);
+    if (made.what == "fair.unlock")
+        return unlock({made.keys.at(0), made.words.at(2)}, lock_kind::fair);
     if (made.what == "spin.unlock")
         return unlock({made.keys.at(0), made.words.at(1)}, lock_kind::spin);
     if (made.what.ends_with(".force-unlock"))

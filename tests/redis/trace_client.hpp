@@ -21,6 +21,9 @@ namespace holdfast::trace {
 /// in the recording. Re-entry is counted here, as in the library; on the wire the count stays 1.
 class client {
 public:
+    /// In the queue of a fair lock.
+    static constexpr duration place_outlasts = std::chrono::seconds{30};
+
     client(support::redis_server& server, std::string label);
 
     const std::string& label() const { return label_; }

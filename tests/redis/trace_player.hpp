@@ -31,6 +31,12 @@ private:
     void compare_tokens(const std::string& name, const json::object& recorded);
     std::vector<support::message> expected_messages(const step&);
     std::int64_t tokens_saved() const;
+    void compare_queue(const std::string& name, const json::object& recorded);
+    void compare_deadlines(const std::string& name, const json::object& recorded);
+    std::string with_our_owners(std::string text) const;
+    command with_our_owners(command) const;
+    bool is_ours(const std::string& by) const;
+    bool is_of_nothing(const command&) const;
     bool refused(const step&);
 
     client* one_of_us(const std::string& by);
@@ -43,6 +49,7 @@ private:
     std::vector<std::unique_ptr<client>> ours_;
     std::vector<client::outcome> ended_;
     json::object state_; // as recorded last
+    bool is_fair_ = false;
 };
 
 } // namespace holdfast::trace

@@ -11,7 +11,7 @@ constexpr std::string_view latch_prefix = "redisson_unlock_latch";
 
 } // namespace
 
-bool is_of_an_exclusive_lock(const command& made) {
+bool is_known(const command& made) {
     constexpr std::array<std::string_view, 10> known{
         "lock.acquire",
         "lock.unlock",
@@ -24,10 +24,13 @@ bool is_of_an_exclusive_lock(const command& made) {
         "fenced.acquire-with-token",
         "non-reentrant.acquire",
     };
-    return !made.is_script || std::ranges::find(known, made.what) != known.end();
+    return !made.is_script || is_of_a_fair_lock(made) ||
+           std::ranges::find(known, made.what) != known.end();
 }
 
 std::optional<redis::reply> redisson::run(const command& made) {
+    if (is_of_a_fair_lock(made))
+        return fair(made);
     if (made.what == "lock.acquire")
         return acquire(made);
     if (made.what == "non-reentrant.acquire")
@@ -48,7 +51,8 @@ std::optional<redis::reply> redisson::run(const command& made) {
         made.words.at(0).starts_with(latch_prefix))
         return std::nullopt;
     std::vector<std::string> words{made.what};
-    words.insert(words.end(), made.words.begin(), made.words.end());
+    for (const std::string& each : made.words)
+        words.push_back(each.starts_with("NOW") ? std::to_string(moment(each)) : each);
     return server_.command(words);
 }
 

@@ -25,11 +25,21 @@ private:
     redis::reply leave(const std::string& name, const std::string& lease, const std::string& owner);
     redis::reply force_unlock(const command&);
     redis::reply renew(const command&);
+    std::optional<redis::reply> fair(const command&);
+    redis::reply acquire_fair(const command&);
+    redis::reply unlock_fair(const command&);
+    redis::reply give_up_fair(const command&);
+    redis::reply force_unlock_fair(const command&);
+    void purge(const std::string& queue, const std::string& deadlines);
+    void tell_head(const command&);
+    std::int64_t now(); ///< ms of the server's clock
+    std::int64_t moment(const std::string& recorded);
 
     support::redis_server& server_;
 };
 
-/// Whether a recorded command is one of a lock's that one owner holds alone, in no order.
-bool is_of_an_exclusive_lock(const command&);
+/// Whether a recorded command is one that this knows: of a lock that one owner holds alone.
+bool is_known(const command&);
+bool is_of_a_fair_lock(const command&);
 
 } // namespace holdfast::trace

@@ -104,7 +104,8 @@ bool step::is_refused_reentry() const {
 
 bool is_acquire(const command& made) {
     return made.is_script &&
-           (made.what.ends_with(".acquire") || made.what.ends_with(".acquire-with-token"));
+           (made.what.ends_with(".acquire") || made.what.ends_with(".acquire-with-token") ||
+            made.what.ends_with(".try-once"));
 }
 
 recording read(const std::filesystem::path& file) {

@@ -38,7 +38,8 @@ const std::vector<primitive>& recorded_primitives() {
         {"lock-watchdog", {"3.13.6", "3.17.7", "3.27.2", "3.52.0", "4.7.0"}, 5},
         {"spin", {"3.17.7", "3.27.2", "3.52.0", "4.7.0"}, 2},
         {"fenced", {"3.27.2", "3.52.0", "4.7.0"}, 1},
-        {"nonreentrant", {"4.7.0"}, 2}};
+        {"nonreentrant", {"4.7.0"}, 2},
+        {"fair", {"3.13.6", "3.17.7", "3.27.2", "3.52.0", "4.7.0"}, 3}};
     return all;
 }
 
@@ -53,6 +54,8 @@ std::vector<replay> all_replays() {
             for (const std::string& version : which.versions)
                 for (const parts& who : casts)
                     all.push_back({server, version, which.file, who, which.fewest});
+    for (const support::server_binary& server : support::servers())
+        all.push_back({server, "4.7.0", "nonreentrantfair", casts.at(2), 1});
     return all;
 }
 

@@ -146,10 +146,10 @@ plan draw_plan(std::uint64_t seed) {
     p.clients = d.between(2, 4);
     p.actors = d.between(1, 3);
     p.names = d.one_of({1, 1, 2, 3});
-    draw_more(dice{~seed}, p); // most seeds keep their meaning then
+    const bool has_plot = draw_more(dice{~seed}, p); // most seeds keep their meaning then
     draw_sharing(dice{seed ^ 0x5ead5}, p);
     draw_kinds(dice{seed ^ 0x6b696e6473}, p);
-    if (!p.shared)
+    if (!has_plot && !p.shared)
         draw_families(dice{seed ^ 0x5bd1e995}, p);
     p.how.fair = p.fair;
     // Busy worlds are short, so that every seed costs about the same.

@@ -164,17 +164,17 @@ void mixture(dice& d, plan& p) {
 
 } // namespace
 
-void draw_more(dice d, plan& p) {
+bool draw_more(dice d, plan& p) {
     const int kind = d.between(0, 99);
-    if (kind < 40)
-        return;
-    if (kind < 60)
-        return mixture(d, p);
-    plots[d.below(plots.size())](d, p);
+    if (kind >= 60)
+        plots[d.below(plots.size())](d, p);
+    else if (kind >= 40)
+        mixture(d, p);
+    return kind >= 60;
 }
 
 void draw_families(dice d, plan& p) {
-    if (!d.percent(25))
+    if (!d.percent(40))
         return;
     p.fair = d.between(1, p.names);
     if (d.percent(40)) { // many, and short of time

@@ -7,7 +7,8 @@
 namespace holdfast::sim {
 
 /// Most seeds stay as they are, some have more of everything, and some are about one thing.
-void draw_more(dice, plan&);
+/// Whether there is one plot that all of it is about.
+bool draw_more(dice, plan&);
 
 /// Which kind of lock each name is.
 void draw_families(dice, plan&);

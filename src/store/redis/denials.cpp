@@ -1,12 +1,23 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "store/redis/denials.hpp"
 
+#include "store/redis/names.hpp"
+
 #include <holdfast/error.hpp>
 
 #include <string>
 #include <utility>
 
 namespace holdfast::redis {
+namespace {
+
+/// Of a fair lock each waiter has one of its own.
+std::string channels_of(const hold& held) {
+    return held.kind == lock_kind::fair ? lock_channel(held.name).text + ":*"
+                                        : verbs_of(held.kind)->told_on(held).text;
+}
+
+} // namespace
 
 void denials::note(const hold& asked, const attempt& got) {
     if (got.server_now != std::chrono::microseconds::zero() || std::exchange(time_told_, true))
@@ -20,7 +31,7 @@ void denials::note(const hold& held, const released& outcome) {
         return;
     tell(held.name, "PUBLISH is denied: a release wakes nobody, and waiters find a free lock only "
                     "when they ask by themselves (to be granted: +publish &" +
-                        verbs_of(held.kind)->told_on(held).text + ")");
+                        channels_of(held) + ")");
 }
 
 void denials::tell(const lock_name& name, std::string_view text) const {

@@ -20,10 +20,11 @@ constexpr duration expiry_rounding{2};
 } // namespace
 
 lock_place::lock_place(node& server, const store_context& context, denials& denied,
-                       heartbeat* heart, ask want, alarm& wake)
+                       fair_patience& patience, heartbeat* heart, ask want, alarm& wake)
     : server_{server}
     , context_{context}
     , denials_{denied}
+    , patience_{patience}
     , heart_{heart}
     , want_{std::move(want)}
     , how_{*verbs_of(want_.kind)}
@@ -43,6 +44,7 @@ asio::awaitable<answer> lock_place::look() {
 }
 
 asio::awaitable<attempt> lock_place::request(time_point deadline) {
+    want_.outlasts = patience_.of(want_);
     if (want_.kind == lock_kind::write) {
         const remote::mark_terms terms = remote::terms_of_mark(context_.poll_bound, round_trip_);
         want_.outlasts = terms.lasts;
@@ -51,9 +53,19 @@ asio::awaitable<attempt> lock_place::request(time_point deadline) {
     const attempt got = co_await how_.take(server_, want_, server_deadline{deadline});
     round_trip_ = got.received_at - got.sent_at;
     denials_.note(want_, got);
+    note_place(got);
     if (heart_ && got.said == verdict::granted)
         heart_->beat(want_.lease_time, got.received_at);
     co_return got;
+}
+
+/// In the queue of a fair lock.
+void lock_place::note_place(const attempt& got) {
+    if (!got.queued)
+        return;
+    if (attempts_.queued() && got.joined_now && !std::exchange(loss_told_, true))
+        patience_.lost(want_, got.sent_at < place_lasts_until_);
+    place_lasts_until_ = got.sent_at + want_.outlasts;
 }
 
 // Confirmed first, asked afterwards: a release in between is seen by the one or the other.

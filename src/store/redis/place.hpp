@@ -3,6 +3,7 @@
 
 #include "redis/node.hpp"
 #include "store/redis/denials.hpp"
+#include "store/redis/fair_patience.hpp"
 #include "store/redis/heartbeat.hpp"
 #include "store/remote/attempts.hpp"
 
@@ -17,8 +18,8 @@ namespace holdfast::redis {
 class lock_place final : public place {
 public:
     /// All but `want` must outlive it.
-    lock_place(node& server, const store_context& context, denials& denied, heartbeat* heart,
-               ask want, alarm& wake);
+    lock_place(node& server, const store_context& context, denials& denied, fair_patience& patience,
+               heartbeat* heart, ask want, alarm& wake);
 
     /// The first look is one script, for most locks are free. The second one listens first.
     asio::awaitable<answer> look() override;
@@ -30,11 +31,13 @@ public:
 
 private:
     asio::awaitable<attempt> request(time_point deadline);
+    void note_place(const attempt&);
     asio::awaitable<void> listen();
 
     node& server_;
     const store_context& context_;
     denials& denials_;
+    fair_patience& patience_;
     heartbeat* const heart_;
     ask want_;
     const verbs& how_;
@@ -43,6 +46,8 @@ private:
     std::unique_ptr<hearing> ear_;
     duration round_trip_{}; ///< of the last look
     bool listening_ = false;
+    time_point place_lasts_until_{};
+    bool loss_told_ = false;
 };
 
 } // namespace holdfast::redis

@@ -14,7 +14,8 @@ std::optional<std::string> redis_locks::objection_to(const lock_name& name) cons
 }
 
 std::unique_ptr<place> redis_locks::line_up(ask want, alarm& wake) {
-    return std::make_unique<lock_place>(server_, context_, denials_, heart_, std::move(want), wake);
+    return std::make_unique<lock_place>(server_, context_, denials_, patience_, heart_,
+                                        std::move(want), wake);
 }
 
 asio::awaitable<void> redis_locks::renew(hold_list holds, const renewal_wishes& how,

@@ -3,6 +3,7 @@
 
 #include "redis/node.hpp"
 #include "store/redis/denials.hpp"
+#include "store/redis/fair_patience.hpp"
 #include "store/redis/heartbeat.hpp"
 #include "store/redis/kinds.hpp"
 
@@ -19,6 +20,7 @@ public:
         : server_{server}
         , context_{context}
         , denials_{context}
+        , patience_{context, server.fair_wait()}
         , heart_{heart} {}
 
     bool offers(lock_kind kind) const noexcept override { return verbs_of(kind) != nullptr; }
@@ -38,6 +40,7 @@ private:
     node& server_;
     const store_context& context_;
     denials denials_;
+    fair_patience patience_;
     heartbeat* const heart_;
 };
 

@@ -52,6 +52,9 @@ public:
     /// Whether a look found it busy: then the next one listens first.
     bool found_busy() const noexcept { return found_busy_; }
 
+    /// Whether the last answer said that the owner has a place in a queue.
+    bool queued() const noexcept { return queued_; }
+
     // As of a place.
     bool uncertain() const noexcept { return unanswered_until_ != none; }
     time_point settled_at() const noexcept { return settled_at_; }

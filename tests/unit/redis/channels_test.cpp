@@ -96,6 +96,23 @@ TEST_F(Channels, KeepASubscriptionForAWhile) {
     EXPECT_EQ(tells(), "");
 }
 
+TEST_F(Channels, LetASubscriptionThatShallNotLingerGoAtOnce) {
+    listen(a_);
+    all_.remove(a_, std::nullopt);
+    EXPECT_EQ(all_.next_due(), std::nullopt);
+    EXPECT_EQ(tells(), "UNSUBSCRIBE ");
+    answer("unsubscribe", "ch");
+    EXPECT_EQ(all_.size(), 0u);
+}
+
+TEST_F(Channels, KeepASubscriptionThatShallNotLingerForAnotherWhoListens) {
+    listen(a_);
+    all_.add(b_, "ch");
+    all_.remove(a_, std::nullopt);
+    EXPECT_EQ(tells(), "");
+    EXPECT_TRUE(channels::confirmed(*b_.where));
+}
+
 TEST_F(Channels, LetALingeringSubscriptionGo) {
     listen(a_);
     all_.remove(a_, at(5000));

@@ -121,8 +121,8 @@ TEST(UrlPage, SaysWhatIsAllowed) {
         EXPECT_FALSE(is_taken(name, most->plus(1))) << name;
         ++bounded;
     }
-    EXPECT_EQ(lengths, 10);
-    EXPECT_EQ(bounded, 7);
+    EXPECT_EQ(lengths, 11);
+    EXPECT_EQ(bounded, 8);
 }
 
 TEST(UrlPage, TellsOfEveryParameterAndOfNoOther) {

@@ -1,8 +1,8 @@
 -- Takes a free fair lock if it is its asker's turn; confirms, and never shortens, a hold that its
 -- asker has already; else gives it a place behind all who wait, or confirms the place.
--- KEYS: name, queue, deadlines. ARGV: lease ms, owner, deadline in µs of this server's clock (0: none),
---   channel, publish command, 1 it waits | 0 one look, for how many ms its place outlives a look, and
---   a JVM's, perhaps another publish command.
+-- KEYS: name, queue, deadlines. ARGV: lease ms, owner, deadline in µs of this server's clock (0:
+--   none), channel, publish command, 1 it waits | 0 one look, for how many ms its place outlives a
+--   look, and a JVM's, perhaps another publish command.
 -- Returns {1 granted | 0 busy | 2 late, ms left if busy (-1: no end), µs now, 1 the place is new}.
 --   RedissonFairLock
 -- uses: deadline tell turns
@@ -74,12 +74,12 @@ if ARGV[6] == '1' then
     -- Never what it was before: a JVM that gives up takes from it no more than its own wait, and
     -- one that is taken away nothing.
     local lasts = tonumber(ARGV[7])
-    set_time(me, score_for(lasts, now + lasts + jvms * jvm_lasts))
     if not queue[place] then
         is_new = 1
-        redis.call('rpush', KEYS[2], me)
+        redis.call('rpush', KEYS[2], me) -- first: without a time it blocks nobody
         table.insert(queue, me)
     end
+    set_time(me, score_for(lasts, now + lasts + jvms * jvm_lasts))
 end
 local time = let_go(first - 1)
 if left == -2 then -- free, and another's turn

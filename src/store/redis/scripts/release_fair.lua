@@ -1,8 +1,8 @@
 -- Ends its asker's hold of a fair lock, or its wait for it, and wakes who is next. Repeating it is
 -- harmless.
--- KEYS: name, queue, deadlines. ARGV: owner, channel, publish command, for how many ms a JVM's place
---   lasts, perhaps another publish command.
--- Returns {1 it was held | 0 not, receivers of other clients (-1: message denied)}. RedissonFairLock
+-- KEYS: name, queue, deadlines. ARGV: owner, channel, publish command, for how many ms a JVM's
+--   place lasts, perhaps another publish command.
+-- Returns {1 it was held | 0 not, receivers of other clients (-1: denied)}. RedissonFairLock
 -- uses: deadline tell turns
 
 local told_max = 100

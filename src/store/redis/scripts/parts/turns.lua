@@ -1,7 +1,7 @@
--- Whose turn it is at a fair lock. KEYS[2] is the list of owners that wait, KEYS[3] says until when
--- (ms) each counts. A JVM is given its whole wait when its turn begins. A place of ours is short and
--- written anew by each look; what its score has behind the point says how short (in 2 s / 2048):
--- JVMs only add to scores whole numbers and take them away.
+-- Whose turn it is at a fair lock. KEYS[2] is the list of owners that wait, KEYS[3] says until
+-- when (ms) each counts. A JVM is given its whole wait when its turn begins. A place of ours is
+-- short and written anew by each look; what its score has behind the point says how short (in
+-- 2 s / 2048): JVMs only add to scores whole numbers and take them away.
 
 local function is_ours(owner)
     return string.sub(owner, 15, 18) == '8fd5'
@@ -15,14 +15,15 @@ local function time_of(owner)
     return tonumber(redis.call('zscore', KEYS[3], owner) or 0)
 end
 
--- The first in `queue` that counts, or is `me`; those before it have gone. One script takes away one
--- JVM at most, and none whose turn had not begun.
+-- The first in `queue` that counts, or is `me`; those before it have gone. One script takes away
+-- one JVM at most, and none whose turn had not begun.
 local function first_in(queue, me, now)
     local once_max = 1000
     for i, owner in ipairs(queue) do
         local time = time_of(owner)
-        if owner == me or time > now or i > once_max or i > 1 and time > 0 and not is_ours(owner) then
-            return i, owner
+        local begins_now = i > 1 and time > 0 and not is_ours(owner)
+        if owner == me or time > now or begins_now or i > once_max then
+            return i
         end
     end
     return #queue + 1
