@@ -37,9 +37,14 @@ public:
     explicit attempt(const std::shared_ptr<acquisition>& call)
         : call_{call}
         , owner_{number_for(*call)}
-        , spot_{line_up(*call, owner_)} {}
+        , spot_{line_up(*call, owner_)} {
+        if (stood_on())
+            stood_on()->begin_company();
+    }
     attempt(const attempt&) = delete;
     ~attempt() {
+        if (stood_on())
+            stood_on()->end_company(gone_at());
         const bool only_marked = !granted_ && spot_ && !spot_->uncertain();
         if (only_marked && planted(mutant::writers_mark_kept))
             return;
@@ -62,6 +67,20 @@ public:
     }
 
 private:
+    /// The write hold under which it would read.
+    wire_hold* stood_on() const {
+        const bool reads = call_->wanted.of->kind == lock_kind::read;
+        return reads ? call_->wanted.under.get() : nullptr;
+    }
+    /// By then the store has nothing of it that nobody knows of.
+    time_point gone_at() const {
+        if (!spot_ || !spot_->must_leave())
+            return time_point::min();
+        const duration lease = call_->wanted.lease;
+        const time_point settled_at = std::max(spot_->settled_at(), call_->home->now());
+        return later(settled_at, lease + margin(lease));
+    }
+
     std::shared_ptr<acquisition> call_;
     const owner_id owner_;
     std::unique_ptr<place> spot_;
