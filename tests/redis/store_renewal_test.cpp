@@ -196,10 +196,10 @@ TEST_F(RedisStore, AReleaseSaysWhetherOthersListen) {
     }
 }
 
-TEST_F(RedisStore, OnlyPlainLocksAreOffered) {
-    EXPECT_TRUE(store_.offers(lock_kind::plain));
-    for (const lock_kind other :
-         {lock_kind::fair, lock_kind::fenced, lock_kind::read, lock_kind::write})
+TEST_F(RedisStore, OnlyKindsInTheTableAreOffered) {
+    for (const lock_kind kept : {lock_kind::plain, lock_kind::read, lock_kind::write})
+        EXPECT_TRUE(store_.offers(kept));
+    for (const lock_kind other : {lock_kind::token, lock_kind::permit})
         EXPECT_FALSE(store_.offers(other));
     struct : doubter {
         void doubt() noexcept override {}

@@ -10,7 +10,7 @@ for i = 1, #KEYS, 2 do
     local mine = redis.pcall('hexists', name, ARGV[2] .. ARGV[2 + (i + 1) / 2])
     local left = mine == 1 and redis.call('pttl', timer)
     if left == -2 and lease == 0 then
-        mine = 0 -- its time is over, and only others keep the lock: it is swept when it is in the way
+        mine = 0 -- its time is over, and only others keep the lock; a writer sweeps it out
     end
     if mine == 1 then
         local timed = math.max(left, lease, 1)
