@@ -38,9 +38,14 @@ public:
     explicit attempt(const std::shared_ptr<acquisition>& call)
         : call_{call}
         , owner_{number_for(*call)}
-        , spot_{line_up(*call, owner_)} {}
+        , spot_{line_up(*call, owner_)} {
+        if (stood_on())
+            stood_on()->begin_company();
+    }
     attempt(const attempt&) = delete;
     ~attempt() {
+        if (stood_on())
+            stood_on()->end_company(gone_at());
         if (spot_ && (granted_ || (spot_->must_leave() && !leaves_its_trace())))
             undo(*call_, std::move(spot_));
     }
@@ -65,6 +70,19 @@ private:
         return (queues_in_store(which) && planted(mutant::place_kept_on_leave)) ||
                (which == family::shared && !spot_->uncertain() &&
                 planted(mutant::writers_mark_kept));
+    }
+    /// The write hold under which it would read.
+    wire_hold* stood_on() const {
+        const bool reads = call_->wanted.of->kind == lock_kind::read;
+        return reads ? call_->wanted.under.get() : nullptr;
+    }
+    /// By then the store has nothing of it that nobody knows of.
+    time_point gone_at() const {
+        if (!spot_ || !spot_->must_leave())
+            return time_point::min();
+        const duration lease = call_->wanted.lease;
+        const time_point settled_at = std::max(spot_->settled_at(), call_->home->now());
+        return later(settled_at, lease + margin(lease));
     }
 
     std::shared_ptr<acquisition> call_;

@@ -100,10 +100,18 @@ bool wire_hold::has_token_for_heir() const {
 }
 
 time_point wire_hold::store_forgets_at() const {
+    if (company_asked_ > 0)
+        return time_point::max();
     time_point last = store_forgets_at_;
     for (const std::shared_ptr<wire_hold>& each : beside_)
         last = std::max(last, each->store_forgets_at_);
     return last;
+}
+
+void wire_hold::end_company(time_point until) {
+    const std::scoped_lock guard{mutex_};
+    --company_asked_;
+    store_forgets_at_ = std::max(store_forgets_at_, until);
 }
 
 bool wire_hold::out_of_time() const {

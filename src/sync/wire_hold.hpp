@@ -87,6 +87,10 @@ public:
     time_point store_forgets_at() const;
     /// A read hold of this client stands with this write hold: while that is kept, so is this one.
     void stands_with(std::shared_ptr<wire_hold> read) { beside_.push_back(std::move(read)); }
+    /// Such a one is asked for, and may be there already; `until` then when what nobody heard of
+    /// is gone.
+    void begin_company() { ++company_asked_; }
+    void end_company(time_point until);
     /// A renewal was granted that was sent at `sent_at`.
     void extended(time_point sent_at, duration term);
     /// One was sent and never answered: it may have been carried out.
@@ -135,6 +139,7 @@ private:
     std::uint32_t deserters_ = 0; // of them
     time_point believed_until_;
     time_point store_forgets_at_;
+    int company_asked_ = 0;
     std::vector<std::shared_ptr<wire_hold>> beside_; // of a write hold: see stands_with()
     duration lease_;
     mutable std::mutex mutex_; // behind what a renewal reads without it

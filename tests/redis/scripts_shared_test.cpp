@@ -275,6 +275,15 @@ TEST_P(SharedScripts, AskingLiftsALockThatAJvmHasCut) {
     EXPECT_GT(left_of(timer(ours(1))), 58'000);
 }
 
+TEST_P(SharedScripts, AReadLeaseThatIsOverIsNoHoldAlthoughOthersKeepTheLock) {
+    read(ours(1));
+    read(ours(2));
+    server().command({"DEL", timer(ours(1))});
+    EXPECT_THAT(renew_reads({ours(1), ours(2)}, 0), ElementsAre(0, 1));
+    EXPECT_THAT(renew_reads({ours(1)}, 30'000), ElementsAre(1)) << "nobody was let in meanwhile";
+    EXPECT_GT(left_of(timer(ours(1))), 29'000);
+}
+
 TEST_P(SharedScripts, WriteHoldsAreRenewedWithThePlainOnes) {
     write(ours(1), 10'000);
     EXPECT_THAT(integers_of(renew({name_}, 30'000, {ours(1) + ":write"})), ElementsAre(1));

@@ -146,6 +146,8 @@ bool shared_table::renew(const hold& what, duration lease_time) {
     const auto reader = held->readers.find(owner);
     if (reader == held->readers.end())
         return false;
+    if (lease_time == duration::zero() && is_over(reader->second))
+        return false; // only others keep the lock
     reader->second = std::max(reader->second, end_of(lease_time));
     held->ends_at = std::max(held->ends_at, reader->second);
     return true;

@@ -1,7 +1,7 @@
 -- Lets its asker read: beside others, or under a write hold of its own client. Confirms, and never
 -- shortens, a hold that it has already. A writer that waits keeps new readers away.
--- KEYS: name, its own timer, marks of waiting writers. ARGV: lease ms, owner, deadline in µs of this
---   server's clock (0: none), write field that it shall stand beside ('': beside none).
+-- KEYS: name, its own timer, marks of waiting writers. ARGV: lease ms, owner, deadline in µs of
+--   this server's clock (0: none), write field that it shall stand beside ('': beside none).
 -- Returns {1 granted | 0 busy | 2 late | 4 that write hold is gone, ms left if busy (-1: no end),
 --   µs now or 0}. RedissonReadLock
 -- uses: deadline shared

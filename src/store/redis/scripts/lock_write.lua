@@ -1,11 +1,11 @@
 -- Takes a free read-write lock, or one that only its asker reads: then it writes on top of that.
 -- Confirms, and never shortens, a hold that it has already. Who waits while others read leaves a
 -- mark: until when, whose read field it stands on ('-': none's), its head start.
--- KEYS: name, marks of waiting writers. ARGV: lease ms, owner, deadline in µs of this server's clock
---   (0: none), read field that it shall stand beside ('': beside none), what timers begin with, how
---   long the mark lasts (ms; 0: it leaves none), head start (ms).
--- Returns {1 granted | 0 busy | 2 late | 3 another reader waits to write on top of its hold | 4 that
---   read hold is gone, ms left if busy (-1: no end), µs now or 0}. RedissonWriteLock
+-- KEYS: name, marks of waiting writers. ARGV: lease ms, owner, deadline in µs of this server's
+--   clock (0: none), read field that it shall stand beside ('': beside none), what timers begin
+--   with, how long the mark lasts (ms; 0: it leaves none), head start (ms).
+-- Returns {1 granted | 0 busy | 2 late | 3 another reader waits to write on top of its hold | 4 its
+--   own read hold is gone, ms left if busy (-1: no end), µs now or 0}. RedissonWriteLock
 -- uses: deadline shared
 
 local others_swept_max = 200

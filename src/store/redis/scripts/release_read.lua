@@ -1,6 +1,6 @@
 -- Ends its asker's read hold; the last one wakes who waits. Repeating it is harmless.
--- KEYS: name, its own timer, marks of waiting writers. ARGV: owner, what timers begin with, channel,
---   publish command, perhaps another.
+-- KEYS: name, its own timer, marks of waiting writers. ARGV: owner, what timers begin with,
+--   channel, publish command, perhaps another.
 -- Returns {1, receivers or listeners (-1: denied)} | {0, 0} nothing of this owner here.
 --   RedissonReadLock
 -- uses: shared tell

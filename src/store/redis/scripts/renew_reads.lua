@@ -8,11 +8,15 @@ local lease, held = tonumber(ARGV[1]), {}
 for i = 1, #KEYS, 2 do
     local name, timer = KEYS[i], KEYS[i + 1]
     local mine = redis.pcall('hexists', name, ARGV[2] .. ARGV[2 + (i + 1) / 2])
+    local left = mine == 1 and redis.call('pttl', timer)
+    if left == -2 and lease == 0 then
+        mine = 0 -- its time is over, and only others keep the lock; a writer sweeps it out
+    end
     if mine == 1 then
-        local timed = math.max(redis.call('pttl', timer), lease, 1)
+        local timed = math.max(left, lease, 1)
         -- Written even if enough is left, see renew_leases.lua.
         local set = redis.pcall('set', timer, '1', 'px', timed)
-        local left = redis.call('pttl', name)
+        left = redis.call('pttl', name)
         mine = set.err and set or left == -1 and 1 or
             redis.pcall('pexpire', name, math.max(left, timed))
     end
