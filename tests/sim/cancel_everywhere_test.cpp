@@ -3,7 +3,11 @@
 // on until nothing is left to cancel. Each time all invariants hold, and nothing is left behind.
 #include "sim/story.hpp"
 
+#include <holdfast/fair_mutex.hpp>
+
 #include <functional>
+#include <string>
+#include <tuple>
 
 namespace holdfast::sim {
 namespace {
@@ -19,9 +23,23 @@ void one_slow_look(world& w, memory::fate f) {
     w.seats[0].net.next(memory::verb::look, f);
 }
 
+/// The lock, of the kind that it is in that world.
+struct door {
+    door(world& w, client& home) {
+        if (w.how.is_fair(0))
+            fair.emplace(home, world::name_of(0),
+                         fair_options{.waiter_patience = w.how.waiter_patience()});
+        else
+            plain.emplace(home, world::name_of(0));
+    }
+    operator basic_mutex&() { return fair ? static_cast<basic_mutex&>(*fair) : *plain; }
+    std::optional<mutex> plain;
+    std::optional<fair_mutex> fair;
+};
+
 /// Somebody of the same client holds the lock for a while.
 asio::awaitable<void> hold_locally(world& w, duration d) {
-    mutex m{*w.seats[0].program, world::name_of(0)};
+    door m{w, *w.seats[0].program};
     const wanted how;
     const held mine = co_await acquire(w, {0, 1, 0}, w.seats[0].of_program, m, how);
     co_await w.sleep(d);
@@ -51,14 +69,17 @@ const std::vector<setting>& settings() {
 }
 
 /// Whether it was still under way after so many steps, and was cancelled then.
-bool cancelled_after(std::size_t steps, asio::cancellation_type type, const setting& s) {
-    auto w = std::make_unique<world>(1, rules{}, 1);
+bool cancelled_after(std::size_t steps, asio::cancellation_type type, const setting& s,
+                     bool is_fair) {
+    rules how;
+    how.fair = is_fair ? 1 : 0;
+    auto w = std::make_unique<world>(1, how, 1);
     seat& alice = w->add_seat({.latency = 20ms}); // else much would happen in one step
     w->add_seat();
     s.arrange(*w);
     bool was_cancelled = true;
     auto scene = [&]() -> asio::awaitable<void> {
-        mutex m{*alice.program, world::name_of(0)};
+        door m{*w, *alice.program};
         const cancellation plot{.after_steps = steps, .type = type};
         const held mine = co_await acquire(*w, {0, 0, 0}, alice.of_program, m, s.how, plot);
         was_cancelled = w->log.kinds().contains("is cancelled");
@@ -70,6 +91,7 @@ bool cancelled_after(std::size_t steps, asio::cancellation_type type, const sett
     w->run_for(1min);
     if (!w->verdict())
         w->checks().at_peace();
+    EXPECT_TRUE(w->waiting(0).empty()) << "a place is left in the queue";
     for (seat& place : w->seats) {
         w->play(close_program(*w, place));
         w->run_for(1min);
@@ -89,20 +111,26 @@ bool cancelled_after(std::size_t steps, asio::cancellation_type type, const sett
     return false;
 }
 
-class CancelEverywhere : public testing::TestWithParam<std::size_t> {};
+class CancelEverywhere : public testing::TestWithParam<std::tuple<std::size_t, bool>> {};
 
 TEST_P(CancelEverywhere, LeavesNothing) {
+    const auto [which, is_fair] = GetParam();
     using type = asio::cancellation_type;
     for (const type t : {type::terminal, type::partial, type::total}) {
         std::size_t steps = 1;
-        while (cancelled_after(steps, t, settings()[GetParam()]))
+        while (cancelled_after(steps, t, settings()[which], is_fair))
             ++steps;
         EXPECT_GT(steps, 1u) << "it was never cancelled";
     }
 }
 
-INSTANTIATE_TEST_SUITE_P(All, CancelEverywhere, testing::Range<std::size_t>(0, settings().size()),
-                         [](const auto& which) { return settings()[which.param].name; });
+INSTANTIATE_TEST_SUITE_P(All, CancelEverywhere,
+                         testing::Combine(testing::Range<std::size_t>(0, settings().size()),
+                                          testing::Bool()),
+                         [](const auto& which) {
+                             return settings()[std::get<0>(which.param)].name +
+                                    std::string{std::get<1>(which.param) ? "Fair" : ""};
+                         });
 
 } // namespace
 } // namespace holdfast::sim

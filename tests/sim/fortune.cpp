@@ -49,6 +49,14 @@ void fortune::heal() {
         world_.set_rate(1);
     for (int name = 0; name < world_.names(); ++name)
         world_.vacate(name);
+    bury_strangers();
+}
+
+/// A JVM that died in a queue may block it for as long as all that were before it might have
+/// waited.
+void fortune::bury_strangers() {
+    for (const dead_stranger& each : dead_)
+        world_.stranger_gives_up(each.name, each.owner, each.wait);
 }
 
 asio::awaitable<void> fortune::pause(dice& d, duration usual) {
@@ -146,7 +154,7 @@ asio::awaitable<void> fortune::send_strangers(dice d) {
 asio::awaitable<void> fortune::live_as_stranger(int name, std::string owner, dice d) {
     constexpr duration between_looks{20};
     const duration usual = plan_.how.stranger_waits();
-    const bool timed = d.percent(30), dies = d.percent(10);
+    const bool timed = d.percent(30), dies = d.percent(5);
     const duration wait = timed ? d.between(duration{1}, usual) : usual;
     const time_point began = world_.clock.now();
     const time_point end = timed ? began + wait : end_;
@@ -155,7 +163,7 @@ asio::awaitable<void> fortune::live_as_stranger(int name, std::string owner, dic
     while (!world_.stranger_looks(name, owner, wait)) {
         if (world_.clock.now() - began > lives) {
             world_.log.note({.name = name}, "that JVM dies in the queue");
-            world_.stranger_died();
+            dead_.push_back({name, owner, wait});
             co_return;
         }
         if (world_.clock.now() >= end)

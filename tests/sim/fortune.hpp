@@ -4,6 +4,9 @@
 
 #include "sim/plan.hpp"
 
+#include <string>
+#include <vector>
+
 namespace holdfast::sim {
 
 class fortune {
@@ -21,6 +24,7 @@ private:
     asio::awaitable<void> occupy(dice);
     asio::awaitable<void> send_strangers(dice);
     asio::awaitable<void> live_as_stranger(int name, std::string owner, dice);
+    void bury_strangers();
     asio::awaitable<void> reconnect(seat&, duration takes);
     asio::awaitable<void> trouble_server(dice);
     bool over() const { return world_.clock.now() >= end_; }
@@ -29,6 +33,12 @@ private:
     world& world_;
     const plan& plan_;
     const time_point end_;
+    struct dead_stranger {
+        int name;
+        std::string owner;
+        duration wait;
+    };
+    std::vector<dead_stranger> dead_;
 };
 
 /// Ends the program of a seat as its user would: `close`, and then it is destroyed.

@@ -108,9 +108,7 @@ private:
         return 3 * r.lease_longest + world_.stepped_back() + 3 * r.poll_bound +
                r.unavailable_patience + 4 * r.command_timeout + r.release_patience +
                r.close_patience + plan_.people.patience + std::chrono::seconds{10} +
-               (r.fair > 0
-                    ? r.waiter_patience() + (3 + world_.strangers_died()) * r.stranger_waits()
-                    : duration{});
+               (r.fair > 0 ? r.waiter_patience() + 3 * r.stranger_waits() : duration{});
     }
 
     world& world_;

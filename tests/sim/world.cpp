@@ -173,6 +173,7 @@ void world::sent(seat& place, const memory::request& r, const memory::fate& f) {
     tell_of_request(log, place.number, r, f, place.net.troubles(f));
     if (r.what == memory::verb::force && !f.refused && !f.request_lost)
         in_doubt(number_of(r.name), f.request_delay + f.executed_again.value_or(duration{}));
+    somebody_died_ = somebody_died_ || f.executed_again; // as if somebody had come and died
     checks_->sent(place, r, f);
 }
 

@@ -133,8 +133,6 @@ public:
     std::vector<std::string> waiting(int name) const;  ///< in the queue of a fair lock
     std::vector<std::string> counting(int name) const; ///< of those, whose time is not over
     std::string holder(int name) const;                ///< now; empty: nobody
-    void stranger_died() { ++strangers_died_; }
-    int strangers_died() const { return strangers_died_; }
     /// Whether somebody may stand in a queue and not look any more.
     bool anybody_may_be_dead() const;
 
@@ -185,7 +183,6 @@ private:
     std::size_t came_out_ = 0;
     bool was_slow_ = false;
     bool somebody_died_ = false;
-    int strangers_died_ = 0;
     duration stepped_back_{};
     std::optional<violation> verdict_;
     std::unique_ptr<inspection> checks_;

@@ -25,7 +25,7 @@ public:
         note_believers();
         for (int name = 0; name < world_.names(); ++name) {
             std::optional<time_point>& since = free_since_[static_cast<std::size_t>(name)];
-            if (!world_.seen(name).owner.empty())
+            if (!world_.seen(name).owner.empty() || a_jvm_is_first(name))
                 since.reset();
             else if (!since)
                 since = world_.clock.now();
@@ -68,14 +68,22 @@ private:
         believers_ = std::move(now);
     }
 
-    /// Whoever died or was cut off in the queue of a fair lock keeps its place for a while; and a
-    /// JVM behind a JVM that died begins its turn then.
+    /// How long it may stay so, Redisson reckons.
+    bool a_jvm_is_first(int name) const {
+        if (!world_.how.is_fair(name))
+            return false;
+        const std::vector<std::string> waiting = world_.waiting(name);
+        return !waiting.empty() && world_.client_of(waiting.front()) < 0;
+    }
+
+    /// Whoever died or was cut off in the queue of a fair lock keeps its place for a
+    /// while.
     duration waited_for_dead(int name) const {
         const rules& how = world_.how;
         if (!how.is_fair(name) || !world_.anybody_may_be_dead())
             return {};
         return how.waiter_patience() + how.poll_bound + world_.stepped_back() +
-               (world_.strangers_died() + 1) * how.stranger_waits();
+               how.stranger_waits();
     }
 
     /// The poll bound, the longest pause between two tries, and some round trips.
