@@ -136,11 +136,11 @@ TEST_F(MemoryLook, ALeaseEndsByTheServersClock) {
     }(*this));
 }
 
-TEST_F(MemoryLook, OnlyPlainLocksAndNamesThatAServerWouldTakeAreOffered) {
+TEST_F(MemoryLook, OnlyKindsThatItKeepsAndNamesThatAServerWouldTakeAreOffered) {
     const lock_store& locks = alice.home->locks();
     EXPECT_TRUE(locks.offers(lock_kind::plain));
     for (const lock_kind other :
-         {lock_kind::fair, lock_kind::fenced, lock_kind::read, lock_kind::write})
+         {lock_kind::token, lock_kind::permit})
         EXPECT_FALSE(locks.offers(other));
     EXPECT_EQ(locks.objection_to(""), "the name is empty");
     EXPECT_EQ(locks.objection_to(std::string(65'537, 'x')),
