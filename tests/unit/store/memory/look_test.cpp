@@ -139,8 +139,7 @@ TEST_F(MemoryLook, ALeaseEndsByTheServersClock) {
 TEST_F(MemoryLook, OnlyKindsThatItKeepsAndNamesThatAServerWouldTakeAreOffered) {
     const lock_store& locks = alice.home->locks();
     EXPECT_TRUE(locks.offers(lock_kind::plain));
-    for (const lock_kind other :
-         {lock_kind::token, lock_kind::permit})
+    for (const lock_kind other : {lock_kind::token, lock_kind::permit})
         EXPECT_FALSE(locks.offers(other));
     EXPECT_EQ(locks.objection_to(""), "the name is empty");
     EXPECT_EQ(locks.objection_to(std::string(65'537, 'x')),
