@@ -174,9 +174,8 @@ asio::awaitable<void> negotiate(std::shared_ptr<acquisition> call) {
             co_return;
         auto held = std::make_shared<wire_hold>(call->wanted, *got);
         held->others_listen = home->queues().others_listen(key_of(held->what));
-        if (family_of(held->what.kind) != family::shared && here.holder() &&
-            here.holder()->believed())
-            here.holder()->doubt(); // the store gave the lock to another: its answer decides
+        if (family_of(held->what.kind) != family::shared)
+            here.doubt_holder();
         note_company(*call, held);
         here.enter(held);
         home->renewals().watch(held);

@@ -20,14 +20,15 @@ bool upgrades(const acquisition& call) {
 
 gate::hold_set gate::holds() const {
     hold_set all = readers_;
+    all.insert(all.end(), displaced_.begin(), displaced_.end());
     if (holder_)
         all.push_back(holder_);
     return all;
 }
 
 bool gate::unused() const {
-    return !holder_ && readers_.empty() && alone_ + reads_ == 0 && queue_.empty() &&
-           upgrade_.empty() && !sent_off_;
+    return !holder_ && readers_.empty() && displaced_.empty() && alone_ + reads_ == 0 &&
+           queue_.empty() && upgrade_.empty() && !sent_off_;
 }
 
 // Who holds already, and asks for more, passes whoever queues: that one waits for the hold.
@@ -139,6 +140,18 @@ void gate::ring() const {
         each->ring();
 }
 
+void gate::doubt_holder() {
+    if (!holder_ || !holder_->believed())
+        return;
+    holder_->doubt();
+    displaced_.push_back(std::move(holder_));
+}
+
+bool gate::forget_displaced(const wire_hold& ended) {
+    return std::erase_if(displaced_, [&ended](const auto& each) { return each.get() == &ended; }) >
+           0;
+}
+
 void gate::open_behind(const wire_hold& leaving) {
     holder_.reset();
     sent_off_ = &leaving;
@@ -155,6 +168,7 @@ bool gate::acknowledged(const wire_hold& left) {
 void gate::let_go() {
     holder_.reset();
     readers_.clear();
+    displaced_.clear();
     sent_off_ = nullptr;
     ring();
     while (!queue_.empty())

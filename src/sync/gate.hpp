@@ -31,7 +31,7 @@ public:
 
     const shared_hold& holder() const { return holder_; } ///< who has it alone
     const hold_set& readers() const { return readers_; }  ///< of family shared
-    hold_set holds() const;
+    hold_set holds() const;                               ///< all that this client may have
     std::size_t waiting() const { return queue_.size(); }
     bool unused() const;
 
@@ -65,6 +65,11 @@ public:
     void enter(shared_hold);
     bool drop(const wire_hold&); ///< false: it is not here
     void let_go();
+
+    /// The store gave the lock to another call of this client, while the holder still believes in
+    /// its hold: so it is asked for, and known here until it has ended.
+    void doubt_holder();
+    bool forget_displaced(const wire_hold&); ///< false: it is none of these
 
     /// Opens it: the holder's release is on its way, and not acknowledged yet.
     void open_behind(const wire_hold&);
@@ -101,6 +106,7 @@ private:
     acquisition::queue queue_;
     acquisition::queue upgrade_; // one at most
     shared_hold holder_;
+    hold_set displaced_;
     hold_set readers_;
     const wire_hold* sent_off_ = nullptr; // only compared: its release keeps it alive
     std::vector<alarm*> bells_;

@@ -92,7 +92,7 @@ void engine::hold_over(const wire_hold& held) {
     gate* const here = gates_.find(key);
     if (!here)
         return;
-    if (here->acknowledged(held)) {
+    if (here->forget_displaced(held) || here->acknowledged(held)) {
         if (here->unused())
             gates_.forget(key);
         return;

@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <map>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -22,6 +23,8 @@ public:
 
     void sent(const memory::request& r, const memory::fate& f) {
         const bool arrives = !f.refused && !f.overloaded && !f.denied && !f.request_lost;
+        if (r.what == memory::verb::release && arrives)
+            gave_up_.insert(to_string(r.holds[0].owner)); // which may be carried out at once
         if (r.what == memory::verb::look && arrives &&
             f.request_delay <= world_.how.command_timeout)
             looks_[to_string(r.holds[0].owner)].push_back(world_.clock.now() + f.request_delay);
@@ -52,7 +55,7 @@ private:
         for (const std::string& owner : queue) {
             if (owner == taker)
                 return;
-            if (world_.client_of(owner) >= 0 && counts(owner))
+            if (world_.client_of(owner) >= 0 && !gave_up_.contains(owner) && counts(owner))
                 world_.violated("order", name, taker + " has overtaken " + owner);
         }
     }
@@ -72,7 +75,8 @@ private:
     }
 
     world& world_;
-    std::vector<state> seen_;                              ///< by name
+    std::vector<state> seen_; ///< by name
+    std::set<std::string> gave_up_;
     std::map<std::string, std::vector<time_point>> looks_; ///< by owner, when they arrive
 };
 
