@@ -84,7 +84,7 @@ asio::awaitable<void> release_again(engine& home, engine::task& busy, const wire
         co_return;
     co_await home.nap(ended.settled_at);
     // It may have been extended to a shorter lease, or handed on for one.
-    const duration longest = std::max(ended.asked_lease, ended.lease());
+    const duration longest = std::max(ended.late_lasts, ended.lease());
     co_await release_until(home, busy, ended, gone_after(ended.settled_at, longest));
 }
 

@@ -45,7 +45,7 @@ wire_hold::wire_hold(const request& wanted, const grant& got)
     , settled_at{got.settled_at}
     , taken_at{granted_at}
     , handed_on{0}
-    , asked_lease{wanted.lease}
+    , late_lasts{std::max(wanted.lease, wanted.of->outlasts)}
     , deferred_{wanted.of->deferred}
     , token_{got.token}
     , more_tokens_{got.tokens > 0 ? got.tokens - 1 : 0}
@@ -62,7 +62,7 @@ wire_hold::wire_hold(const wire_hold& other, const request& wanted)
     , settled_at{other.settled_at}
     , taken_at{other.taken_at}
     , handed_on{other.handed_on + 1}
-    , asked_lease{other.asked_lease}
+    , late_lasts{other.late_lasts}
     , others_listen{other.others_listen}
     , deferred_{wanted.of->deferred}
     , token_{next_token(other.token_)}

@@ -46,7 +46,7 @@ public:
     const time_point settled_at;   ///< see grant
     const time_point taken_at;     ///< when the store granted it, before it was ever handed on
     const std::uint32_t handed_on; ///< so often
-    const duration asked_lease;    ///< of the requests for it: one that comes late takes it so long
+    const duration late_lasts; ///< what a request for it takes that comes late: a hold, or a place
 
     // Any thread.
     std::string_view name() const noexcept override { return what.name.text; }

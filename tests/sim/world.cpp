@@ -243,7 +243,7 @@ void world::vacate(int name) {
 }
 
 bool world::stranger_looks(int name, const std::string& owner, duration wait) {
-    somebody_died_ = true;
+    somebody_died_ = jvms_came_ = true;
     const bool has_it =
         server.inside()->stranger_takes_or_queues(name_of(name), owner, wait, how.lease_longest);
     if (has_it)

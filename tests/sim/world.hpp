@@ -135,6 +135,7 @@ public:
     std::string holder(int name) const;                ///< now; empty: nobody
     /// Whether somebody may stand in a queue and not look any more.
     bool anybody_may_be_dead() const;
+    bool jvms_came() const { return jvms_came_; } ///< into a queue
 
     int names() const { return static_cast<int>(sightings_.size()); }
     static lock_name name_of(int number) { return "lock" + std::to_string(number); }
@@ -183,6 +184,7 @@ private:
     std::size_t came_out_ = 0;
     bool was_slow_ = false;
     bool somebody_died_ = false;
+    bool jvms_came_ = false;
     duration stepped_back_{};
     std::optional<violation> verdict_;
     std::unique_ptr<inspection> checks_;

@@ -6,6 +6,7 @@
 #include "sim/world.hpp"
 
 #include <algorithm>
+#include <cstddef>
 #include <map>
 #include <optional>
 #include <set>
@@ -19,16 +20,22 @@ class liveness {
 public:
     explicit liveness(world& w)
         : world_{w}
-        , free_since_(static_cast<std::size_t>(w.names())) {}
+        , free_since_(static_cast<std::size_t>(w.names()))
+        , queued_(static_cast<std::size_t>(w.names())) {}
 
     void look() {
         note_believers();
         for (int name = 0; name < world_.names(); ++name) {
             std::optional<time_point>& since = free_since_[static_cast<std::size_t>(name)];
-            if (!world_.seen(name).owner.empty() || a_jvm_is_first(name))
+            std::size_t& queued = queued_[static_cast<std::size_t>(name)];
+            if (!world_.seen(name).owner.empty() || a_jvm_is_first(name)) {
                 since.reset();
-            else if (!since)
+                queued = 0;
+            } else if (!since) {
                 since = world_.clock.now();
+            }
+            if (world_.jvms_came())
+                queued = std::max(queued, world_.waiting(name).size());
             if (since)
                 check(name, *since);
         }
@@ -82,8 +89,10 @@ private:
         const rules& how = world_.how;
         if (!how.is_fair(name) || !world_.anybody_may_be_dead())
             return {};
-        return how.waiter_patience() + how.poll_bound + world_.stepped_back() +
-               how.stranger_waits();
+        // Behind JVMs a place lasts longer, and is cut when it is the first: one after the other.
+        const auto places = static_cast<int>(queued_[static_cast<std::size_t>(name)]);
+        return std::max(places, 1) * how.waiter_patience() + how.poll_bound +
+               world_.stepped_back() + how.stranger_waits();
     }
 
     /// The poll bound, the longest pause between two tries, and some round trips.
@@ -96,7 +105,8 @@ private:
 
     world& world_;
     std::vector<std::optional<time_point>> free_since_;
-    std::set<place> believers_; ///< when it last looked
+    std::vector<std::size_t> queued_; ///< so many at once since then, where JVMs were among them
+    std::set<place> believers_;       ///< when it last looked
     std::map<place, time_point> last_believed_;
 };
 
