@@ -27,6 +27,16 @@ contest crowd(std::string name, int threads, goals wanted = {}) {
                           .slowness = 5});
 }
 
+/// What the tokens cost.
+contest fenced_crowd() {
+    return {.name = "fenced.gate.64",
+            .at_once = 64,
+            .ours = holdfast_fenced_gate,
+            .yardstick = holdfast_gate,
+            .wanted = {{"", {.ratio = 0.9}}},
+            .what = &hand_offs_alone};
+}
+
 } // namespace
 
 std::vector<contest> contests() {
@@ -79,12 +89,7 @@ std::vector<contest> contests() {
          .ours = holdfast_gate,
          .yardstick = bare_hand_off,
          .what = &hand_offs_alone},
-        {.name = "fenced.gate.64",
-         .at_once = 64,
-         .ours = holdfast_fenced_gate,
-         .yardstick = holdfast_gate,
-         .wanted = {{"", {.ratio = 0.9}}},
-         .what = &hand_offs_alone},
+        fenced_crowd(),
         with_redisson({.name = "reentry",
                        .at_once = 1,
                        .ours = holdfast_reentry,

@@ -23,6 +23,7 @@ HEAD = """#include <holdfast/holdfast.hpp>
 #include <boost/asio.hpp>
 #include <iostream>
 #include <mutex>
+#include <shared_mutex>
 #include <thread>
 namespace asio = boost::asio;
 using namespace std::chrono_literals;

@@ -156,6 +156,8 @@ redis::reply client::unlock(const key& which, lock_kind if_unknown) {
     if (held != holdings_.end() && --held->second.count > 0)
         return integer(0);
     hold last = hold_of(which, if_unknown);
+    if (if_unknown == lock_kind::fair)
+        last.kind = if_unknown; // the one label that says it
     if (held != holdings_.end())
         holdings_.erase(held);
     return complete(store_.release(std::move(last))) ? integer(1) : redis::reply{};

@@ -107,7 +107,7 @@ void row(std::string_view name, const std::optional<sim::result>& found) {
 
 int main(int argc, char** argv) {
     const std::vector<std::string> words{argv + 1, argv + argc};
-    std::uint64_t seeds = 500;
+    std::uint64_t seeds = 1500;
     std::uint64_t traced = 0;
     std::string only;
     for (std::size_t i = 0; i + 1 < words.size(); i += 2) {
