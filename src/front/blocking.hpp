@@ -83,8 +83,9 @@ protected:
     void complete(sync::outcome got) override {
         if (visitor_ && visitor_ != visit_at(*home))
             visitor_->interrupt(); // cancelled, or the client closes, while it asks the store
+        std::shared_ptr<sync::tenure> held = got.held;
         if (!meeting_.bring(std::move(got), shared_from_this()))
-            const lease unwanted{std::move(got.held)};
+            const lease unwanted{std::move(held)};
     }
 
 private:

@@ -48,6 +48,7 @@ verdict_on_look server::state::look(const ask& want, std::optional<microseconds>
 std::vector<bool> server::state::renew(const std::vector<hold>& holds, duration lease_time) {
     const guard lock_it{mutex_};
     std::vector<bool> still_held;
+    still_held.reserve(holds.size());
     for (const hold& each : holds)
         still_held.push_back(can_be_shared(each.kind) ? shared_.renew(each, lease_time)
                                                       : locks_.renew(each, lease_time));
