@@ -136,7 +136,9 @@ length patience(const given_options& given) {
     return given.wait.value_or(length::max());
 }
 
-void check_fencing(const std::optional<std::string>& numbers) {
+void check_fencing(const std::optional<std::string>& numbers, bool fair) {
+    if (numbers && fair)
+        throw usage_error{"--fair and --fenced are locks of different kinds: choose one"};
     if (numbers && !numbers->empty() && *numbers != "counted" && *numbers != "dated")
         throw usage_error{"--fenced: '" + printable(*numbers) +
                           "' is no kind of numbers; give --fenced alone, or --fenced=dated"};
@@ -170,7 +172,7 @@ int run(const inheritance& inherited, arguments all) {
     const length most = patience(given);
     const on_loss loss = given.loss ? parse_on_loss(*given.loss) : on_loss{};
 
-    check_fencing(given.fenced);
+    check_fencing(given.fenced, given.fair);
 
     const std::string url = server_url(given.url);
     const locked_run wanted{.url = url,

@@ -103,7 +103,8 @@ void basic_mutex::start_share(shared_subject lock, shared_tenure outer,
     auto share = [lock, outer = std::move(outer),
                   waiting = front::awaited{std::move(handler), lock->home->executor()}]() mutable {
         error_code ec;
-        if (!outer || outer->home != lock->home || outer->name() != lock->name.text)
+        if (!outer || outer->home != lock->home || outer->name() != lock->name.text ||
+            outer->kind() != lock->kind)
             ec = make_error_code(errc::not_owner);
         else if (lock->again == recursion::refused)
             ec = make_error_code(errc::already_held);

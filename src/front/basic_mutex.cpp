@@ -21,6 +21,9 @@ void enter_again(const sync::subject& lock, const thread_table::entry& mine,
     if (!mine.hold->believed())
         throw front::worded_error{{make_error_code(errc::lease_lost),
                                    "this thread held the lock and lost it; unlock() it first"}};
+    if (mine.hold->kind() != lock.kind)
+        throw front::worded_error{{make_error_code(errc::already_held),
+                                   "this thread holds the lock of that name as another type"}};
     if (lock.again == recursion::refused)
         throw front::worded_error{{make_error_code(errc::already_held),
                                    "this thread holds the lock, and a mutex is not recursive"}};

@@ -52,6 +52,20 @@ public:
 
     place& spot() { return *spot_; }
 
+    /// Whether the store has nothing of it any more, so that another may follow.
+    asio::awaitable<bool> leave() {
+        if (spot_->uncertain())
+            co_return false;
+        try {
+            if (granted_ || spot_->must_leave())
+                co_await spot_->leave();
+        } catch (const boost::system::system_error&) {
+            co_return false;
+        }
+        granted_ = false;
+        co_return true;
+    }
+
     /// What was granted, or nothing if that came too late to be of use.
     std::optional<grant> keep(time_point sent_at, const answer& said) {
         granted_ = true;
@@ -157,8 +171,8 @@ asio::awaitable<std::optional<grant>> acquire(std::shared_ptr<acquisition> call)
             look_at = trouble.next_try(e, sent_at);
         }
         if (home.now() >= call->wanted.give_up_at) {
-            trouble.rethrow_if_unanswered();                 // nobody knows then whether it is busy
-            if (may_overtake && !here->spot().uncertain()) { // it may have been our own hold
+            trouble.rethrow_if_unanswered();              // nobody knows then whether it is busy
+            if (may_overtake && co_await here->leave()) { // it may have been our own hold
                 co_await until_acknowledged(*call, *door);
                 here.emplace(call);
                 continue;

@@ -137,9 +137,9 @@ asio::awaitable<void> leave_a_gap(acquisition& call, gate& here) {
         co_await call.wake().wait_until(end);
 }
 
-/// Who upgrades may have given back meanwhile what it would write on top of.
+/// What it would stand on may have been given back meanwhile, and be another's by now.
 void must_have_its_share(const request& wanted) {
-    if (wanted.under && wanted.share.expired())
+    if (wanted.under && (wanted.share.expired() || !wanted.under->believed()))
         throw boost::system::system_error{make_error_code(errc::lease_lost),
                                           "the hold that it was to stand beside was released"};
 }

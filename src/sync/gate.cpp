@@ -27,7 +27,7 @@ gate::hold_set gate::holds() const {
 }
 
 bool gate::unused() const {
-    return !holder_ && readers_.empty() && displaced_.empty() && alone_ + reads_ == 0 &&
+    return !holder_ && readers_.empty() && displaced_.empty() && nobody_negotiates() &&
            queue_.empty() && upgrade_.empty() && !sent_off_;
 }
 
@@ -44,7 +44,7 @@ bool gate::admits_alone(const acquisition& call) const {
         return false;
     if (queues_in_store(family_of(call.wanted.of->kind)))
         return asking_ == 0 && !is_on_its_way_out(); // or it would find its own client's hold
-    return !holder_ && readers_.empty() && alone_ + reads_ == 0;
+    return !holder_ && readers_.empty() && nobody_negotiates();
 }
 
 bool gate::is_on_its_way_out() const {
@@ -76,21 +76,22 @@ bool gate::writer_before(const acquisition& reader) const {
 }
 
 bool gate::has_upgrade_against(const acquisition& call) const {
-    return upgrades(call) && (upgrades_ > 0 || !upgrade_.empty());
+    return upgrades(call) && ((upgrading_ && !upgrading_->finished()) || !upgrade_.empty());
 }
 
 bool gate::is_about_to_be_left() const {
     const auto follows = [](const shared_hold& held) { return held->release_follows(); };
-    return queue_.empty() && ((holder_ && follows(holder_)) ||
-                              std::any_of(readers_.begin(), readers_.end(), follows));
+    return nobody_negotiates() && queue_.empty() &&
+           ((holder_ && follows(holder_)) ||
+            std::any_of(readers_.begin(), readers_.end(), follows));
 }
 
 bool gate::is_being_left() const {
     const auto stays = [](const shared_hold& held) {
         return !held->deferred() || held->now_in() != wire_hold::phase::releasing;
     };
-    return queue_.empty() && (holder_ || !readers_.empty()) && !(holder_ && stays(holder_)) &&
-           std::none_of(readers_.begin(), readers_.end(), stays);
+    return nobody_negotiates() && queue_.empty() && (holder_ || !readers_.empty()) &&
+           !(holder_ && stays(holder_)) && std::none_of(readers_.begin(), readers_.end(), stays);
 }
 
 void gate::line_up(acquisition& waits) {
@@ -99,18 +100,20 @@ void gate::line_up(acquisition& waits) {
 
 void gate::begin_negotiation(const acquisition& call) {
     ++asking_;
+    if (upgrades(call))
+        upgrading_ = &call;
     count(call, 1);
 }
 
 void gate::end_negotiation(const acquisition& call) {
     asking_ -= call.waits_there() ? 0 : 1;
+    if (upgrading_ == &call)
+        upgrading_ = nullptr;
     count(call, -1);
 }
 
 void gate::count(const acquisition& call, int by) {
     (reads(call) ? reads_ : alone_) += by;
-    if (upgrades(call))
-        upgrades_ += by;
     if (may_share(call.wanted))
         sharable_ += by;
 }

@@ -46,7 +46,8 @@ public:
     /// Whether it would wait for another upgrade, which waits for it.
     bool has_upgrade_against(const acquisition&) const;
 
-    // A deferred release comes before what its thread asks next, where nobody else waits here.
+    // A deferred release comes before what its thread asks next, where nobody else waits here or
+    // at the store: then it opens the gate.
     bool is_about_to_be_left() const; ///< it is still on its way to the executor
     bool is_being_left() const;       ///< the store was asked, and answers within its time limit
 
@@ -102,6 +103,7 @@ private:
     bool admits_alone(const acquisition&) const;
     bool admits_reader(const acquisition&) const;
     bool is_on_its_way_out() const;
+    bool nobody_negotiates() const { return alone_ + reads_ == 0; }
 
     acquisition::queue queue_;
     acquisition::queue upgrade_; // one at most
@@ -110,9 +112,10 @@ private:
     hold_set readers_;
     const wire_hold* sent_off_ = nullptr; // only compared: its release keeps it alive
     std::vector<alarm*> bells_;
-    // So many calls negotiate: to have it alone, some of them on top of a read hold; and readers,
-    // some of them with a hold that others could share. And so many of all these were not answered.
-    int alone_ = 0, upgrades_ = 0, reads_ = 0, sharable_ = 0, asking_ = 0;
+    const acquisition* upgrading_ = nullptr; // negotiates; only compared when it has ended
+    // So many calls negotiate: to have it alone; and readers, some of them with a hold that others
+    // could share. And so many of all these were not answered.
+    int alone_ = 0, reads_ = 0, sharable_ = 0, asking_ = 0;
 };
 
 /// Whether what a call is granted may be shared, and it may share what another one was granted: it

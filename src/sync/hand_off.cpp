@@ -29,7 +29,7 @@ bool in_good_state(const wire_hold& held) {
     if (planted(mutant::lost_lease_handed_on))
         return true;
     return held.renewed() && held.believed() && !held.warned && !held.in_flight &&
-           held.has_token_for_heir() &&
+           held.has_token_for_heir() && !held.is_asked_for_company() &&
            (held.extensions == 0 || planted(mutant::extended_handed_on));
 }
 

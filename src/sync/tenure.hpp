@@ -2,6 +2,7 @@
 #pragma once
 
 #include <holdfast/error.hpp>
+#include <holdfast/store.hpp>
 #include <holdfast/time.hpp>
 
 #include <cstdint>
@@ -39,6 +40,7 @@ public:
     // Any thread.
     virtual std::string_view name() const noexcept = 0; ///< as the store sees it; lives as long
     virtual std::string owner() const = 0;
+    virtual lock_kind kind() const noexcept = 0;
     virtual duration remaining() const noexcept = 0; ///< zero: it is not believed
     bool believed() const noexcept { return remaining() > duration::zero(); }
     virtual std::stop_token lost() const = 0;

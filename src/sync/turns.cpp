@@ -118,7 +118,8 @@ void engine::left_queue(const acquisition& call) {
 
 void engine::fewer_share(const wire_hold& held) {
     const gate_key key = key_of(held.what);
-    if (gate* const here = gates_.find(key); here && here->upgrade())
+    gate* const here = gates_.find(key);
+    if (here && (here->upgrade() || queues_in_store(key.of))) // it is not on its way out, after all
         next_turn(key, *here);
 }
 

@@ -108,6 +108,12 @@ time_point wire_hold::store_forgets_at() const {
     return last;
 }
 
+void wire_hold::stands_with(std::shared_ptr<wire_hold> read) {
+    const time_point now = home->now();
+    std::erase_if(beside_, [now](const auto& each) { return each->store_forgets_at_ <= now; });
+    beside_.push_back(std::move(read));
+}
+
 void wire_hold::end_company(time_point until) {
     const std::scoped_lock guard{mutex_};
     --company_asked_;

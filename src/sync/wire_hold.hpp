@@ -51,6 +51,7 @@ public:
     // Any thread.
     std::string_view name() const noexcept override { return what.name.text; }
     std::string owner() const override { return to_string(what.owner); }
+    lock_kind kind() const noexcept override { return what.kind; }
     duration remaining() const noexcept override;
     std::stop_token lost() const override;
     std::stop_token in_danger() const override;
@@ -86,10 +87,11 @@ public:
     /// latest arrival. Nothing needs releasing after that.
     time_point store_forgets_at() const;
     /// A read hold of this client stands with this write hold: while that is kept, so is this one.
-    void stands_with(std::shared_ptr<wire_hold> read) { beside_.push_back(std::move(read)); }
+    void stands_with(std::shared_ptr<wire_hold> read);
     /// Such a one is asked for, and may be there already; `until` then when what nobody heard of
     /// is gone.
     void begin_company() { ++company_asked_; }
+    bool is_asked_for_company() const { return company_asked_ > 0; }
     void end_company(time_point until);
     /// A renewal was granted that was sent at `sent_at`.
     void extended(time_point sent_at, duration term);

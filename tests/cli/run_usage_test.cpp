@@ -71,6 +71,7 @@ INSTANTIATE_TEST_SUITE_P(
         mistake{{"run", "-w", "5 s", "job", "--", "true"}, "-w: '5 s' is no length of time"},
         mistake{{"run", "-w", "", "job", "--", "true"}, "-w: '' is no length"},
         mistake{{"run", "-n", "-w", "5", "job", "--", "true"}, "exclude each other"},
+        mistake{{"run", "--fair", "--fenced", "job", "--", "true"}, "choose one"},
         mistake{{"run", "-E", "256", "job", "--", "true"}, "--conflict-exit-code"},
         mistake{{"run", "-E", "-1", "job", "--", "true"}, "--conflict-exit-code"},
         mistake{{"run", "-E", "busy", "job", "--", "true"}, "--conflict-exit-code"},

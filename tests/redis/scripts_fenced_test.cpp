@@ -161,5 +161,12 @@ TEST_P(FencedScripts, AReleaseOfNoChannelTellsNobody) {
     EXPECT_FALSE(exists());
 }
 
+TEST_P(FencedScripts, TheLastTokenOfACounterThatIsNoneIsAnError) {
+    for (const char* odd : {"seven", "-3"}) {
+        server().command({"SET", tokens_, odd});
+        EXPECT_TRUE(is_error(run(redis::scripts::last_token, {tokens_}, {}), "not an integer"));
+    }
+}
+
 } // namespace
 } // namespace holdfast

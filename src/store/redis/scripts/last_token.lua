@@ -1,5 +1,9 @@
 -- Tells the greatest fencing token of a lock, given away or reserved.
 -- KEYS: token counter. ARGV: none.
--- Returns it | 0 there was none. RedissonFencedLock: GET
+-- Returns it | 0 there was none; an error if the counter is no number of ours. RedissonFencedLock: GET
 
-return tonumber(redis.call('get', KEYS[1]) or '0')
+local last = redis.call('get', KEYS[1]) or '0'
+if not string.find(last, '^%d+$') then
+    return redis.error_reply('ERR the counter of fencing tokens is not an integer')
+end
+return tonumber(last)

@@ -37,7 +37,7 @@ local function turn_of(owner, is_new, now, jvm_lasts)
     if is_ours(owner) then
         local lasts = (time % 1) * 2048 * 2000
         rightly = lasts > 0 and math.min(time, score_for(lasts, now + lasts)) or time
-    elseif is_new then
+    elseif is_new and time > 0 then -- without a time it is stale
         rightly = math.max(time, now + jvm_lasts)
     end
     return rightly, rightly ~= time
