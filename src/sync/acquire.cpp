@@ -94,9 +94,8 @@ private:
     time_point gone_at() const {
         if (!spot_ || !spot_->must_leave())
             return time_point::min();
-        const duration lease = call_->wanted.lease;
         const time_point settled_at = std::max(spot_->settled_at(), call_->home->now());
-        return later(settled_at, lease + margin(lease));
+        return forgotten_at(settled_at, call_->wanted.lease);
     }
 
     std::shared_ptr<acquisition> call_;

@@ -30,6 +30,12 @@ inline time_point believed_until(time_point sent_at, duration lease) {
     return later(sent_at, lease - margin(lease));
 }
 
+/// When the store has surely forgotten by itself what it gave or promised for `length`, at
+/// `given_at` at the latest: its clock may be slow by the margin.
+inline time_point forgotten_at(time_point given_at, duration length) {
+    return later(given_at, length + margin(length));
+}
+
 /// How often a hold is renewed, or looked at: room for two failures before the end comes near.
 constexpr duration renewal_period(duration lease) {
     return std::max(lease / 3, duration{1});

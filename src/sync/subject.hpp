@@ -4,6 +4,7 @@
 #include <holdfast/basic_mutex.hpp>
 #include <holdfast/store.hpp>
 
+#include <algorithm>
 #include <memory>
 #include <optional>
 
@@ -41,6 +42,9 @@ struct request {
     /// to write on top of a read hold.
     std::shared_ptr<wire_hold> under{};
     std::weak_ptr<tenure> share{}; ///< the share of it that the caller has
+
+    /// For so long the store keeps what it gives the call, a hold or a place, if nobody wants it.
+    duration lasts_unwanted() const { return std::max(lease, of->outlasts); }
 };
 
 /// A lease given is not renewed. Lengths were checked before.

@@ -10,11 +10,6 @@
 namespace holdfast::sync {
 namespace {
 
-/// When a hold granted at `at` is gone from the store by itself.
-time_point gone_after(time_point at, duration lease) {
-    return later(at, lease + margin(lease));
-}
-
 /// Repeats `step`, which leaves or releases, until the store has answered, or until the moment
 /// `gone`, when there is nothing left to do it for. That may move.
 template <typename Gone, typename Step>
@@ -49,7 +44,7 @@ struct abandoned {
         : home{call.home}
         , wake{call.take_wake()}
         , spot{std::move(s)}
-        , kept{std::max(call.wanted.lease, call.wanted.of->outlasts)}
+        , kept{call.wanted.lasts_unwanted()}
         , under{call.wanted.under} {}
     std::shared_ptr<engine> home;
     std::unique_ptr<alarm> wake;
@@ -67,7 +62,7 @@ asio::awaitable<void> clean_up(abandoned it) {
     place& spot = *it.spot;
     const bool uncertain = spot.uncertain();
     const time_point settled_at = std::max(spot.settled_at(), home.now());
-    const time_point gone_at = gone_after(settled_at, it.kept);
+    const time_point gone_at = forgotten_at(settled_at, it.kept);
     auto gone = [&it, gone_at] {
         return it.under ? std::max(gone_at, it.under->store_forgets_at()) : gone_at;
     };
@@ -85,7 +80,7 @@ asio::awaitable<void> release_again(engine& home, engine::task& busy, const wire
     co_await home.nap(ended.settled_at);
     // It may have been extended to a shorter lease, or handed on for one.
     const duration longest = std::max(ended.late_lasts, ended.lease());
-    co_await release_until(home, busy, ended, gone_after(ended.settled_at, longest));
+    co_await release_until(home, busy, ended, forgotten_at(ended.settled_at, longest));
 }
 
 asio::awaitable<void> clean_up_settled(std::shared_ptr<wire_hold> ended) {

@@ -12,11 +12,6 @@
 namespace holdfast::sync {
 namespace {
 
-/// An answer may have been given up to its arrival; the store's clock may be slow by the margin.
-time_point forgotten_at(time_point answered_at, duration lease) {
-    return later(answered_at, lease + margin(lease));
-}
-
 std::stop_source stopped_source() {
     std::stop_source fresh;
     fresh.request_stop(); // nobody can have a callback there yet
@@ -45,7 +40,7 @@ wire_hold::wire_hold(const request& wanted, const grant& got)
     , settled_at{got.settled_at}
     , taken_at{granted_at}
     , handed_on{0}
-    , late_lasts{std::max(wanted.lease, wanted.of->outlasts)}
+    , late_lasts{wanted.lasts_unwanted()}
     , deferred_{wanted.of->deferred}
     , token_{got.token}
     , more_tokens_{got.tokens > 0 ? got.tokens - 1 : 0}
