@@ -5,7 +5,7 @@
 --   look, and a JVM's, perhaps another publish command.
 -- Returns {1 granted | 0 busy | 2 late, ms left if busy (-1: no end), µs now, 1 the place is new}.
 --   RedissonFairLock
--- uses: deadline tell turns
+-- uses: deadline confirm take tell turns
 
 local clock, late = clock_and_whether_late(ARGV[3])
 if clock == 0 then
@@ -17,9 +17,7 @@ end
 
 local left = redis.call('pttl', KEYS[1])
 if left ~= -2 and redis.call('hexists', KEYS[1], ARGV[2]) == 1 then
-    if left ~= -1 then -- as in lock_mutex
-        redis.call('pexpire', KEYS[1], math.max(1, left, tonumber(ARGV[1])))
-    end
+    confirm_hold(KEYS[1], left, ARGV[1])
     return {1, 0, clock, 0}
 end
 
@@ -54,11 +52,9 @@ local function let_go(count)
 end
 
 if left == -2 and (not head or head == me) then
-    redis.call('hset', KEYS[1], me, '1')
-    local expires = redis.pcall('pexpire', KEYS[1], ARGV[1])
-    if expires ~= 1 then -- nothing rolls a script back, and no lock may stay without an end
-        redis.call('del', KEYS[1])
-        return expires
+    local refused = take_hold(KEYS[1], me, ARGV[1])
+    if refused then
+        return refused
     end
     let_go(head and first or #queue)
     return {1, 0, clock, 0}

@@ -3,7 +3,7 @@
 --   none), how many tokens, 1: they are at least the time in µs.
 -- Returns {1 granted | 0 busy | 2 late, ms left if busy (-1: no end), µs now or 0, first token}.
 --   RedissonFencedLock
--- uses: deadline
+-- uses: deadline confirm take
 
 local tokens_end = 2^53 -- beyond it, this server's scripts lose count
 
@@ -36,14 +36,8 @@ if not mine or (last or 0) < count then
 end
 local first = last - count + 1
 
-if not mine then
-    redis.call('hset', KEYS[1], ARGV[2], '1')
-    local expires = redis.pcall('pexpire', KEYS[1], ARGV[1])
-    if expires ~= 1 then -- nothing rolls a script back, and no lock may stay without an end
-        redis.call('del', KEYS[1])
-        return expires
-    end
-elseif left ~= -1 then -- written even if enough is left: see lock_mutex
-    redis.call('pexpire', KEYS[1], math.max(1, left, tonumber(ARGV[1])))
+if mine then
+    confirm_hold(KEYS[1], left, ARGV[1])
+    return {1, 0, now, first}
 end
-return {1, 0, now, first}
+return take_hold(KEYS[1], ARGV[2], ARGV[1]) or {1, 0, now, first}

@@ -4,7 +4,7 @@
 --   this server's clock (0: none), write field that it shall stand beside ('': beside none).
 -- Returns {1 granted | 0 busy | 2 late | 4 that write hold is gone, ms left if busy (-1: no end),
 --   µs now or 0}. RedissonReadLock
--- uses: deadline shared
+-- uses: deadline confirm shared
 
 local now, late = clock_and_whether_late(ARGV[3])
 if late then
@@ -47,8 +47,5 @@ end
 if not mine then
     redis.call('hset', name, 'mode', mode or 'read', owner, '1')
 end
--- Written even if enough is left, see lock_mutex.lua. Without an end it stays without one.
-if left ~= -1 then
-    redis.call('pexpire', name, math.max(1, left, tonumber(lease)))
-end
+confirm_hold(name, left, lease)
 return {1, 0, now}

@@ -6,7 +6,7 @@
 --   with, how long the mark lasts (ms; 0: it leaves none), head start (ms).
 -- Returns {1 granted | 0 busy | 2 late | 3 another reader waits to write on top of its hold | 4 its
 --   own read hold is gone, ms left if busy (-1: no end), µs now or 0}. RedissonWriteLock
--- uses: deadline shared
+-- uses: deadline confirm shared
 
 local others_swept_max = 200
 
@@ -23,9 +23,7 @@ if wrong then
 end
 local left = redis.call('pttl', name)
 if mode and redis.call('hexists', name, field) == 1 then
-    if left ~= -1 then
-        redis.call('pexpire', name, math.max(1, left, lease))
-    end
+    confirm_hold(name, left, lease)
     return {1, 0, now}
 end
 if base ~= '' and not (mode and redis.call('hexists', name, base) == 1) then

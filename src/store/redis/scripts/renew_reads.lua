@@ -3,30 +3,24 @@
 -- KEYS: pairs of a name and the owner's timer. ARGV: lease ms (0: extend none), what all owners
 --   begin with, then the rest of each.
 -- Returns for each pair 1 still its owner's | 0 not any more. Redisson's ReadLockTask
+-- uses: names
 
-local lease, held = tonumber(ARGV[1]), {}
-for i = 1, #KEYS, 2 do
-    local name, timer = KEYS[i], KEYS[i + 1]
-    local mine = redis.pcall('hexists', name, ARGV[2] .. ARGV[2 + (i + 1) / 2])
-    local left = mine == 1 and redis.call('pttl', timer)
+local lease = tonumber(ARGV[1])
+return for_each_name(3, function(name, number, timer)
+    local mine = redis.pcall('hexists', name, ARGV[2] .. number)
+    if mine ~= 1 then
+        return mine
+    end
+    local left = redis.call('pttl', timer)
     if left == -2 and lease == 0 then
-        mine = 0 -- its time is over, and only others keep the lock; a writer sweeps it out
+        return 0 -- its time is over, and only others keep the lock; a writer sweeps it out
     end
-    if mine == 1 then
-        local timed = math.max(left, lease, 1)
-        -- Written even if enough is left, see renew_leases.lua.
-        local set = redis.pcall('set', timer, '1', 'px', timed)
-        left = redis.call('pttl', name)
-        mine = set.err and set or left == -1 and 1 or
-            redis.pcall('pexpire', name, math.max(left, timed))
+    local timed = math.max(left, lease, 1)
+    -- Written even if enough is left, see renew_leases.lua.
+    local set = redis.pcall('set', timer, '1', 'px', timed)
+    if set.err then
+        return set
     end
-    if type(mine) == 'table' then
-        -- A name that has become something else must not spoil the others' answers.
-        if not string.find(mine.err, 'WRONGTYPE', 1, true) then
-            return mine
-        end
-        mine = 0
-    end
-    held[(i + 1) / 2] = mine
-end
-return held
+    left = redis.call('pttl', name)
+    return left == -1 and 1 or redis.pcall('pexpire', name, math.max(left, timed))
+end, 2)
