@@ -1,17 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "store/memory/exclusive_table.hpp"
 
+#include "store/memory/living.hpp"
+
 #include <algorithm>
 #include <utility>
 
 namespace holdfast::memory {
-namespace {
-
-/// A lease longer than a hundred years is one without an end.
-constexpr duration lease_without_end = std::chrono::hours{24 * 36525};
-
-} // namespace
-
 verdict_on_look exclusive_table::look(const ask& want) {
     const std::string owner = to_string(want.owner);
     lock* held = find(want.name);
@@ -19,8 +14,8 @@ verdict_on_look exclusive_table::look(const ask& want) {
     if (is_new)
         held = &locks_.emplace(want.name.text, lock{owner, microseconds::min()}).first->second;
     if (held->owner != owner)
-        return {verdict::busy, left(*held)};
-    held->ends_at = std::max(held->ends_at, end_of(want.lease_time));
+        return {verdict::busy, clock_.left(held->ends_at)};
+    held->ends_at = std::max(held->ends_at, clock_.end_of(want.lease_time));
     verdict_on_look granted{.said = verdict::granted};
     if (want.kind == lock_kind::fenced) {
         const std::uint64_t last = is_new ? reserve_tokens(want) : last_token(want.name);
@@ -44,7 +39,7 @@ std::uint64_t exclusive_table::last_token(const lock_name& name) const {
 bool exclusive_table::renew(const hold& what, duration lease_time) {
     lock* const held = find_of(what);
     if (held)
-        held->ends_at = std::max(held->ends_at, end_of(lease_time));
+        held->ends_at = std::max(held->ends_at, clock_.end_of(lease_time));
     return held != nullptr;
 }
 
@@ -59,7 +54,7 @@ std::optional<holding> exclusive_table::inspect(const lock_name& name) const {
     const auto found = locks_.find(name.text);
     if (found == locks_.end() || is_over(found->second))
         return std::nullopt;
-    return holding{{found->second.owner}, left(found->second)};
+    return holding{{found->second.owner}, clock_.left(found->second.ends_at)};
 }
 
 std::vector<std::string> exclusive_table::held() const {
@@ -71,7 +66,7 @@ std::vector<std::string> exclusive_table::held() const {
 }
 
 void exclusive_table::occupy(const lock_name& name, std::string owner, duration lease_time) {
-    locks_.insert_or_assign(name.text, lock{std::move(owner), end_of(lease_time)});
+    locks_.insert_or_assign(name.text, lock{std::move(owner), clock_.end_of(lease_time)});
 }
 
 bool exclusive_table::erase(const lock_name& name) {
@@ -84,30 +79,12 @@ void exclusive_table::clear() {
 }
 
 exclusive_table::lock* exclusive_table::find(const lock_name& name) {
-    const auto found = locks_.find(name.text);
-    if (found == locks_.end())
-        return nullptr;
-    if (!is_over(found->second))
-        return &found->second;
-    locks_.erase(found);
-    return nullptr;
+    return find_living(locks_, name, clock_);
 }
 
 exclusive_table::lock* exclusive_table::find_of(const hold& what) {
     lock* const held = find(what.name);
     return held && held->owner == to_string(what.owner) ? held : nullptr;
-}
-
-microseconds exclusive_table::end_of(duration lease_time) const {
-    if (lease_time > lease_without_end)
-        return microseconds::max();
-    return clock_.now() + lease_time;
-}
-
-std::optional<duration> exclusive_table::left(const lock& held) const {
-    if (held.ends_at == microseconds::max())
-        return std::nullopt;
-    return std::chrono::ceil<duration>(held.ends_at - clock_.now());
 }
 
 } // namespace holdfast::memory

@@ -56,11 +56,9 @@ private:
         microseconds ends_at; ///< microseconds::max(): no end
     };
 
-    bool is_over(const lock& l) const { return l.ends_at <= clock_.now(); }
+    bool is_over(const lock& l) const { return clock_.is_over(l.ends_at); }
     lock* find(const lock_name&);
     lock* find_of(const hold&);
-    microseconds end_of(duration lease_time) const;
-    std::optional<duration> left(const lock&) const;
     std::uint64_t reserve_tokens(const ask&);
 
     const server_clock& clock_;

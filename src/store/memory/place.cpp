@@ -2,6 +2,8 @@
 // How one client waits for one lock: ask; listen, ask again; sleep; ask.
 #include "store/memory/place.hpp"
 
+#include "store/remote/mark.hpp"
+
 #include <holdfast/error.hpp>
 
 #include <algorithm>
@@ -28,20 +30,17 @@ asio::awaitable<answer> lock_place::look() {
     if (attempts_.found_busy() && is_told_ && !ear_)
         listen();
     remote::attempts::sender send = [this](time_point deadline) { return request(deadline); };
-    const bool upgrades = want_.kind == lock_kind::write && want_.under != 0;
-    const duration bound =
-        upgrades ? std::min(context_.poll_bound, remote::upgrade_poll_bound) : context_.poll_bound;
-    co_return co_await attempts_.look(std::move(send), bound, after_the_end);
+    co_return co_await attempts_.look(
+        std::move(send), remote::poll_bound_of(want_, context_.poll_bound), after_the_end);
 }
 
 asio::awaitable<remote::attempt> lock_place::request(time_point deadline) {
+    remote::set_terms_of_mark(want_, context_.poll_bound, round_trip_);
     const hold& who = want_;
     const memory::request asked{verb::look, who.name.text, {&who, 1}, want_.lease_time};
     std::function<verdict_on_look(server::state&)> execute =
-        [want = want_, over_there = link_->server_clock()->no_later_than(deadline),
-         terms = remote::terms_of_mark(context_.poll_bound, round_trip_)](server::state& server) {
-            return server.look(want, over_there, terms);
-        };
+        [want = want_, over_there = link_->server_clock()->no_later_than(deadline)](
+            server::state& server) { return server.look(want, over_there); };
     const auto got = co_await link_->call(asked, std::move(execute));
     round_trip_ = got.received_at - got.sent_at;
     if (got.said.wrong_type)
@@ -51,9 +50,7 @@ asio::awaitable<remote::attempt> lock_place::request(time_point deadline) {
     outcome.said = got.said.said;
     outcome.left = got.said.left;
     outcome.token = got.said.token;
-    // A writer that waits may have left a mark.
-    outcome.queued = got.said.queued || (want_.kind == lock_kind::write && want_.waits &&
-                                         outcome.said != verdict::granted);
+    outcome.queued = got.said.queued || remote::may_be_marked(want_, outcome.said);
     outcome.joined_now = got.said.joined_now;
     outcome.server_now = got.server_now;
     outcome.sent_at = got.sent_at;

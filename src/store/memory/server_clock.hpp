@@ -6,6 +6,7 @@
 #include <chrono>
 #include <cmath>
 #include <functional>
+#include <optional>
 #include <utility>
 
 namespace holdfast::memory {
@@ -26,6 +27,20 @@ public:
                microseconds{std::llround(static_cast<double>(passed.count()) * rate_)};
     }
 
+    /// Of a lease that begins now. One longer than a hundred years has no end.
+    microseconds end_of(duration lease_time) const {
+        constexpr duration without_end = std::chrono::hours{24 * 36525};
+        return lease_time > without_end ? never : now() + lease_time;
+    }
+    bool is_over(microseconds end) const { return end <= now(); }
+
+    /// Nothing: it has no end.
+    std::optional<duration> left(microseconds end) const {
+        if (end == never)
+            return std::nullopt;
+        return std::chrono::ceil<duration>(end - now());
+    }
+
     void step(duration by) { shown_at_anchor_ += by; }
 
     void set_rate(double rate) {
@@ -35,6 +50,8 @@ public:
     }
 
 private:
+    static constexpr microseconds never = microseconds::max();
+
     std::function<time_point()> clients_;
     time_point anchor_;
     microseconds shown_at_anchor_{std::chrono::seconds{1'000'000'000}}; // in September 2001

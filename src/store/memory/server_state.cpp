@@ -27,14 +27,12 @@ bool server::state::comes_late(std::optional<microseconds> deadline) const {
     return deadline && clock_.now() > *deadline && !deadlines_ignored_;
 }
 
-verdict_on_look server::state::look(const ask& want, std::optional<microseconds> deadline,
-                                    const mark_terms& terms) {
+verdict_on_look server::state::look(const ask& want, std::optional<microseconds> deadline) {
     const guard lock_it{mutex_};
     if (comes_late(deadline))
         return {.said = verdict::late};
     if (can_be_shared(want.kind))
-        return locks_.inspect(want.name) ? verdict_on_look{.wrong_type = true}
-                                         : shared_.look(want, terms);
+        return locks_.inspect(want.name) ? verdict_on_look{.wrong_type = true} : shared_.look(want);
     if (const std::optional<holding> other = shared_.inspect(want.name))
         return {verdict::busy, other->remaining};
     if (want.kind != lock_kind::fair)

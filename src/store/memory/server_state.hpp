@@ -37,7 +37,7 @@ public:
     // The verbs.
 
     /// Comes the request after `deadline`, a moment of this server's clock, it is refused.
-    verdict_on_look look(const ask&, std::optional<microseconds> deadline, const mark_terms& = {});
+    verdict_on_look look(const ask&, std::optional<microseconds> deadline);
     std::vector<bool> renew(const std::vector<hold>&, duration lease_time);
     release_answer release(const hold&);
     std::optional<holding> inspect(const lock_name&) const;

@@ -1,14 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "store/memory/shared_table.hpp"
 
+#include "store/memory/living.hpp"
+
 #include <algorithm>
 #include <utility>
 
 namespace holdfast::memory {
 namespace {
-
-/// A lease longer than a hundred years is one without an end.
-constexpr duration lease_without_end = std::chrono::hours{24 * 36525};
 
 std::string owner_beside(const ask& want) {
     return to_string(owner_id{want.owner.client, want.under});
@@ -21,8 +20,8 @@ bool is_ours(const std::string& owner) {
 
 } // namespace
 
-verdict_on_look shared_table::look(const ask& want, const mark_terms& terms) {
-    return want.kind == lock_kind::read ? look_to_read(want) : look_to_write(want, terms);
+verdict_on_look shared_table::look(const ask& want) {
+    return want.kind == lock_kind::read ? look_to_read(want) : look_to_write(want);
 }
 
 verdict_on_look shared_table::look_to_read(const ask& want) {
@@ -39,24 +38,24 @@ verdict_on_look shared_table::look_to_read(const ask& want) {
         if (!held)
             cut_to_head_start(want.name);
         return {verdict::busy,
-                left(held ? std::min(held->ends_at, before->ends_at) : before->ends_at)};
+                clock_.left(held ? std::min(held->ends_at, before->ends_at) : before->ends_at)};
     }
     return let_read(want);
 }
 
 verdict_on_look shared_table::let_read(const ask& want) {
     lock& held = locks_[want.name.text];
-    const microseconds end = end_of(want.lease_time);
+    const microseconds end = clock_.end_of(want.lease_time);
     microseconds& timer = held.readers[to_string(want.owner)];
     timer = std::max(timer, end);
     held.ends_at = std::max(held.ends_at, end);
     return {.said = verdict::granted};
 }
 
-verdict_on_look shared_table::look_to_write(const ask& want, const mark_terms& terms) {
+verdict_on_look shared_table::look_to_write(const ask& want) {
     lock* held = find(want.name);
     const std::string owner = to_string(want.owner), base = owner_beside(want);
-    const microseconds end = end_of(want.lease_time);
+    const microseconds end = clock_.end_of(want.lease_time);
     if (held && held->writer == owner) {
         held->ends_at = std::max(held->ends_at, end);
         return {.said = verdict::granted};
@@ -80,40 +79,38 @@ verdict_on_look shared_table::look_to_write(const ask& want, const mark_terms& t
     if (meets_another_upgrade(*held, want))
         return {.said = verdict::conflict};
     if (want.waits)
-        leave_mark(want, terms);
+        leave_mark(want);
     return busy(*held);
 }
 
 verdict_on_look shared_table::busy(const lock& held) const {
-    if (held.ends_at == microseconds::max())
-        return {.said = verdict::busy};
-    return {verdict::busy, left(held.ends_at)};
+    return {verdict::busy, clock_.left(held.ends_at)};
 }
 
 void shared_table::sweep(lock& held, const std::string& asker) const {
     std::erase_if(held.readers, [&](const auto& reader) {
-        return reader.first != asker && is_ours(reader.first) && is_over(reader.second);
+        return reader.first != asker && is_ours(reader.first) && clock_.is_over(reader.second);
     });
 }
 
 bool shared_table::meets_another_upgrade(const lock& held, const ask& want) const {
     const auto found = waiting_.find(want.name.text);
-    if (want.under == 0 || found == waiting_.end() || is_over(found->second.ends_at))
+    if (want.under == 0 || found == waiting_.end() || clock_.is_over(found->second.ends_at))
         return false;
     const auto waits_for_us = [&](const auto& each) {
         const mark& its = each.second;
         return its.beside != owner_beside(want) && held.readers.contains(its.beside) &&
-               !is_over(its.until);
+               !clock_.is_over(its.until);
     };
     return std::any_of(found->second.marks.begin(), found->second.marks.end(), waits_for_us);
 }
 
-void shared_table::leave_mark(const ask& want, const mark_terms& terms) {
+void shared_table::leave_mark(const ask& want) {
     if (!find_waiting(want.name))
         waiting_[want.name.text] = {};
     waiting& all = waiting_[want.name.text];
-    all.ends_at = clock_.now() + terms.lasts;
-    all.head_start = std::max(all.head_start, terms.head_start);
+    all.ends_at = clock_.now() + want.outlasts;
+    all.head_start = std::max(all.head_start, want.head_start);
     all.marks.insert_or_assign(
         to_string(want.owner),
         mark{all.ends_at, want.under == 0 ? std::string{} : owner_beside(want)});
@@ -140,15 +137,15 @@ bool shared_table::renew(const hold& what, duration lease_time) {
         return false;
     if (what.kind == lock_kind::write) {
         if (held->writer == owner)
-            held->ends_at = std::max(held->ends_at, end_of(lease_time));
+            held->ends_at = std::max(held->ends_at, clock_.end_of(lease_time));
         return held->writer == owner;
     }
     const auto reader = held->readers.find(owner);
     if (reader == held->readers.end())
         return false;
-    if (lease_time == duration::zero() && is_over(reader->second))
+    if (lease_time == duration::zero() && clock_.is_over(reader->second))
         return false; // only others keep the lock
-    reader->second = std::max(reader->second, end_of(lease_time));
+    reader->second = std::max(reader->second, clock_.end_of(lease_time));
     held->ends_at = std::max(held->ends_at, reader->second);
     return true;
 }
@@ -164,7 +161,7 @@ left_verdict shared_table::release_read(const hold& what) {
     if (!held->writer.empty())
         return {.was_ours = true};
     const microseconds longest = longest_timer(*held);
-    if (!is_over(longest)) {
+    if (!clock_.is_over(longest)) {
         held->ends_at = longest;
         return {.was_ours = true, .is_told = find_waiting(what.name) != nullptr};
     }
@@ -179,7 +176,7 @@ left_verdict shared_table::release_write(const hold& what) {
     if (!held || held->writer != to_string(what.owner))
         return {.is_told = withdrawn};
     const microseconds longest = longest_timer(*held);
-    const bool goes_on = !is_over(longest);
+    const bool goes_on = !clock_.is_over(longest);
     if (goes_on) {
         held->writer.clear();
         held->ends_at = longest;
@@ -198,7 +195,7 @@ microseconds shared_table::longest_timer(const lock& held) const {
 
 std::optional<holding> shared_table::inspect(const lock_name& name) const {
     const auto found = locks_.find(name.text);
-    if (found == locks_.end() || is_over(found->second.ends_at))
+    if (found == locks_.end() || clock_.is_over(found->second.ends_at))
         return std::nullopt;
     const lock& held = found->second;
     holding told;
@@ -206,13 +203,12 @@ std::optional<holding> shared_table::inspect(const lock_name& name) const {
     if (told.alone)
         told.owners.push_back(held.writer);
     for (const auto& [owner, timer] : held.readers)
-        if (!is_ours(owner) || !is_over(timer))
+        if (!is_ours(owner) || !clock_.is_over(timer))
             told.owners.push_back(owner);
     told.shared = told.owners.size() > (told.alone ? 1U : 0U);
     if (told.owners.empty())
         return std::nullopt; // the dead are no holders
-    if (held.ends_at != microseconds::max())
-        told.remaining = left(held.ends_at);
+    told.remaining = clock_.left(held.ends_at);
     return told;
 }
 
@@ -229,7 +225,7 @@ void shared_table::occupy(const lock_name& name, const std::string& owner, lock_
     lock* held = find(name);
     if (!held || kind == lock_kind::write || !held->writer.empty())
         held = &locks_.insert_or_assign(name.text, lock{}).first->second;
-    const microseconds end = end_of(lease_time);
+    const microseconds end = clock_.end_of(lease_time);
     held->ends_at = std::max(held->ends_at, end);
     if (kind == lock_kind::write)
         held->writer = owner;
@@ -256,33 +252,11 @@ void shared_table::clear() {
 }
 
 shared_table::lock* shared_table::find(const lock_name& name) {
-    const auto found = locks_.find(name.text);
-    if (found == locks_.end())
-        return nullptr;
-    if (!is_over(found->second.ends_at))
-        return &found->second;
-    locks_.erase(found);
-    return nullptr;
+    return find_living(locks_, name, clock_);
 }
 
 shared_table::waiting* shared_table::find_waiting(const lock_name& name) {
-    const auto found = waiting_.find(name.text);
-    if (found == waiting_.end())
-        return nullptr;
-    if (!is_over(found->second.ends_at))
-        return &found->second;
-    waiting_.erase(found);
-    return nullptr;
-}
-
-microseconds shared_table::end_of(duration lease_time) const {
-    if (lease_time > lease_without_end)
-        return microseconds::max();
-    return clock_.now() + lease_time;
-}
-
-duration shared_table::left(microseconds end) const {
-    return std::chrono::ceil<duration>(end - clock_.now());
+    return find_living(waiting_, name, clock_);
 }
 
 } // namespace holdfast::memory

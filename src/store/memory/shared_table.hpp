@@ -2,7 +2,6 @@
 #pragma once
 
 #include "store/memory/exclusive_table.hpp"
-#include "store/remote/mark.hpp"
 
 #include <map>
 #include <optional>
@@ -10,8 +9,6 @@
 #include <vector>
 
 namespace holdfast::memory {
-
-using remote::mark_terms;
 
 /// What came of a release of a lock that can be shared.
 struct left_verdict {
@@ -29,7 +26,7 @@ public:
     explicit shared_table(const server_clock& clock)
         : clock_{clock} {}
 
-    verdict_on_look look(const ask&, const mark_terms&);
+    verdict_on_look look(const ask&);
     bool renew(const hold&, duration lease_time); ///< false: it is not held by that owner
     left_verdict release(const hold&);
 
@@ -64,23 +61,20 @@ private:
     };
 
     verdict_on_look look_to_read(const ask&);
-    verdict_on_look look_to_write(const ask&, const mark_terms&);
+    verdict_on_look look_to_write(const ask&);
     verdict_on_look busy(const lock&) const;
     verdict_on_look let_read(const ask&);
     void sweep(lock&, const std::string& asker) const;
     bool meets_another_upgrade(const lock&, const ask&) const;
-    void leave_mark(const ask&, const mark_terms&);
+    void leave_mark(const ask&);
     bool withdraw(const hold&);
     void cut_to_head_start(const lock_name&);
     left_verdict release_read(const hold&);
     left_verdict release_write(const hold&);
     microseconds longest_timer(const lock&) const;
 
-    bool is_over(microseconds end) const { return end <= clock_.now(); }
     lock* find(const lock_name&);
     waiting* find_waiting(const lock_name&);
-    microseconds end_of(duration lease_time) const;
-    duration left(microseconds end) const;
 
     const server_clock& clock_;
     std::map<std::string, lock> locks_;

@@ -37,19 +37,13 @@ asio::awaitable<answer> lock_place::look() {
     const duration bound =
         listening_ ? context_.poll_bound : std::min(context_.poll_bound, unheard_poll_bound);
     remote::attempts::sender send = [this](time_point deadline) { return request(deadline); };
-    const bool upgrades = want_.kind == lock_kind::write && want_.under != 0;
-    co_return co_await attempts_.look(
-        std::move(send), upgrades ? std::min(bound, remote::upgrade_poll_bound) : bound,
-        expiry_rounding);
+    co_return co_await attempts_.look(std::move(send), remote::poll_bound_of(want_, bound),
+                                      expiry_rounding);
 }
 
 asio::awaitable<attempt> lock_place::request(time_point deadline) {
     want_.outlasts = patience_.of(want_);
-    if (want_.kind == lock_kind::write) {
-        const remote::mark_terms terms = remote::terms_of_mark(context_.poll_bound, round_trip_);
-        want_.outlasts = terms.lasts;
-        want_.head_start = terms.head_start;
-    }
+    remote::set_terms_of_mark(want_, context_.poll_bound, round_trip_);
     const attempt got = co_await how_.take(server_, want_, server_deadline{deadline});
     round_trip_ = got.received_at - got.sent_at;
     denials_.note(want_, got);

@@ -4,6 +4,7 @@
 #include "store/redis/lock_replies.hpp"
 #include "store/redis/names.hpp"
 #include "store/redis/scripts.hpp"
+#include "store/remote/mark.hpp"
 
 #include <string>
 #include <string_view>
@@ -15,10 +16,9 @@ attempt read_attempt_in(const reply& answer) {
     return attempt_in(answer, verdict::unfounded);
 }
 
-/// Who waits may have left a mark.
 attempt write_attempt_in(const ask& want, const reply& answer) {
     attempt outcome = attempt_in(answer, verdict::unfounded);
-    outcome.queued = want.waits && outcome.said != verdict::granted;
+    outcome.queued = remote::may_be_marked(want, outcome.said);
     return outcome;
 }
 
