@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include "scripts_fixture.hpp"
+#include "scripts_limited.hpp"
 
 #include <optional>
 #include <string>
@@ -11,9 +11,9 @@ namespace holdfast {
 
 /// The scripts of a fair lock, called as src/store/redis does: a place of ours lasts 20 s, a JVM's
 /// wait 300 s.
-class on_fair_scripts : public on_scripts {
+class on_fair_scripts : public on_limited_scripts {
 protected:
-    using on_scripts::on_scripts;
+    using on_limited_scripts::on_limited_scripts;
 
     enum { busy = 0, granted = 1, late = 2 };
 

@@ -11,27 +11,7 @@ using support::integers_of;
 using ::testing::ElementsAre;
 using ::testing::IsEmpty;
 
-class FairScriptsInTrouble : public on_fair_scripts {
-protected:
-    /// From now on, as a user with every right but the one for `command`.
-    void deny(const std::string& command) {
-        limited_.reset();
-        server().command({"ACL", "SETUSER", "limited", "reset", "on", "nopass", "~*", "&*", "+@all",
-                          "-" + command});
-        limited_.emplace(server().socket_path());
-        limited_->command({"AUTH", "limited", "any"});
-    }
-    void allow_all() { limited_.reset(); }
-
-    redis::reply run(const redis::script& what, std::vector<std::string> keys,
-                     std::vector<std::string> arguments) override {
-        return limited_
-                   ? support::run_script(*limited_, what, std::move(keys), std::move(arguments))
-                   : on_scripts::run(what, std::move(keys), std::move(arguments));
-    }
-
-    std::optional<support::redis_connection> limited_;
-};
+class FairScriptsInTrouble : public on_fair_scripts {};
 HOLDFAST_ON_EACH_SERVER(FairScriptsInTrouble);
 
 TEST_P(FairScriptsInTrouble, WithoutTheRightToTellTimeItIsRefused) {

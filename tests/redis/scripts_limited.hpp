@@ -13,6 +13,8 @@ namespace holdfast {
 /// The scripts as a user who lacks something calls them.
 class on_limited_scripts : public on_scripts {
 protected:
+    using on_scripts::on_scripts;
+
     /// From now on, as a user with every right but the one for `command`.
     void deny(const std::string& command) { become({"~*", "&*", "+@all", "-" + command}); }
 
@@ -24,6 +26,9 @@ protected:
         limited_.emplace(server().socket_path());
         limited_->command({"AUTH", "limited", "any"});
     }
+
+    /// From now on, as who may do everything.
+    void allow_all() { limited_.reset(); }
 
     redis::reply run(const redis::script& what, std::vector<std::string> keys,
                      std::vector<std::string> arguments) override {

@@ -8,6 +8,7 @@
 #include "support/on_each_server.hpp"
 #include "support/run_script.hpp"
 #include "support/source_tree.hpp"
+#include "trace_casts.hpp"
 #include "trace_redisson.hpp"
 #include "wire_trace.hpp"
 
@@ -188,11 +189,6 @@ private:
     std::map<key, int> counts_;
 };
 
-struct cast {
-    std::string name;
-    std::set<std::string> ours;
-};
-
 struct replay {
     support::server_binary server;
     std::string version;
@@ -204,25 +200,17 @@ void PrintTo(const replay& what, std::ostream* out) {
 }
 
 std::vector<replay> all_replays() {
-    const std::vector<cast> casts{{"InThePlaceOfBoth", {"CLIENT1", "CLIENT2"}},
-                                  {"InThePlaceOfTheFirst", {"CLIENT1"}},
-                                  {"InThePlaceOfTheSecond", {"CLIENT2"}},
-                                  {"RedissonAlone", {}}};
     std::vector<replay> all;
     for (const support::server_binary& server : support::servers())
         for (const char* version : {"3.13.6", "3.17.7", "3.27.2", "3.52.0", "4.7.0"})
-            for (const cast& who : casts)
+            for (const cast& who : all_casts())
                 all.push_back({server, version, who});
     return all;
 }
 
 std::string name_of(const ::testing::TestParamInfo<replay>& info) {
-    std::string name =
-        info.param.server.label + "_" + info.param.version + "_" + info.param.who.name;
-    for (char& letter : name)
-        if (std::isalnum(static_cast<unsigned char>(letter)) == 0)
-            letter = '_';
-    return name;
+    return as_test_name(info.param.server.label + "_" + info.param.version + "_" +
+                        info.param.who.name);
 }
 
 /// The word of a command that names its owner; a writer's without its end.

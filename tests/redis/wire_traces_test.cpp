@@ -3,6 +3,7 @@
 // JVMs, of the one, of the other, and of none, which tests the replay itself.
 #include "support/on_each_server.hpp"
 #include "support/source_tree.hpp"
+#include "trace_casts.hpp"
 #include "trace_player.hpp"
 
 #include <ostream>
@@ -10,15 +11,10 @@
 namespace holdfast {
 namespace {
 
-struct parts {
-    std::string name;
-    std::set<std::string> ours;
-};
-
 struct replay {
     support::server_binary server;
     std::string version, file;
-    parts who;
+    trace::cast who;
     std::size_t fewest;
 };
 
@@ -44,29 +40,21 @@ const std::vector<primitive>& recorded_primitives() {
 }
 
 std::vector<replay> all_replays() {
-    const std::vector<parts> casts{{"InThePlaceOfBoth", {"CLIENT1", "CLIENT2"}},
-                                   {"InThePlaceOfTheFirst", {"CLIENT1"}},
-                                   {"InThePlaceOfTheSecond", {"CLIENT2"}},
-                                   {"RedissonAlone", {}}};
     std::vector<replay> all;
     for (const support::server_binary& server : support::servers())
         for (const primitive& which : recorded_primitives())
             for (const std::string& version : which.versions)
-                for (const parts& who : casts)
+                for (const trace::cast& who : trace::all_casts())
                     all.push_back({server, version, which.file, who, which.fewest});
     for (const support::server_binary& server : support::servers())
-        all.push_back({server, "4.7.0", "nonreentrantfair", casts.at(2), 1});
+        all.push_back({server, "4.7.0", "nonreentrantfair", trace::all_casts().at(2), 1});
     return all;
 }
 
 std::string name_of(const ::testing::TestParamInfo<replay>& info) {
     const replay& what = info.param;
-    std::string name =
-        what.server.label + "_" + what.file + "_" + what.version + "_" + what.who.name;
-    for (char& letter : name)
-        if (std::isalnum(static_cast<unsigned char>(letter)) == 0)
-            letter = '_';
-    return name;
+    return trace::as_test_name(what.server.label + "_" + what.file + "_" + what.version + "_" +
+                               what.who.name);
 }
 
 class WireTraces : public ::testing::TestWithParam<replay> {};

@@ -1,36 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // A lock that can be shared, when its client's own calls come between: a hand-off, a deferred
 // release, an upgrade that has just ended, a lock of another type under the same name.
-#include "unit/sync/stage.hpp"
-
-#include <holdfast/shared_mutex.hpp>
+#include "unit/sync/shared_stage.hpp"
 
 namespace holdfast::sync {
 namespace {
 
-class SharedAside : public on_stage {
-protected:
-    actor& alice = enter();
-    actor& bob = enter();
-    shared_mutex prices{alice, "prices"}, bobs{bob, "prices"};
-    basic_mutex& alone = prices;
-
-    lease read() { return taken(prices.shared()); }
-    lease written() { return taken(alone); }
-    said<lease> writer(shared_mutex& of) {
-        said<lease> told;
-        static_cast<basic_mutex&>(of).async_lock(told.handler());
-        settle();
-        return told;
-    }
-    void release(lease held) {
-        said<> told;
-        held.async_unlock(told.handler());
-        settle();
-        EXPECT_TRUE(told.well());
-    }
-    std::size_t owners() { return server.inspect("prices").value_or(holding{}).owners.size(); }
-};
+class SharedAside : public on_shared_stage {};
 
 TEST_F(SharedAside, NobodyReadsUnderAWriteHoldThatIsAnothersByNow) {
     lease held = written();

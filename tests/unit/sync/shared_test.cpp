@@ -1,49 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // A lock that many share and one may have alone, at the gate of its client: who joins whom, who
 // waits for whom, and what is asked of the store.
-#include "unit/sync/stage.hpp"
-
-#include <holdfast/shared_mutex.hpp>
+#include "unit/sync/shared_stage.hpp"
 
 namespace holdfast::sync {
 namespace {
 
-class Shared : public on_stage {
-protected:
-    actor& alice = enter();
-    actor& bob = enter();
-    shared_mutex prices{alice, "prices"}, bobs{bob, "prices"};
-    basic_mutex& alone = prices;
-
-    lease read() { return taken(prices.shared()); }
-    lease written() { return taken(alone); }
-    said<lease> reader(shared_mutex& of) {
-        said<lease> told;
-        of.async_lock_shared(told.handler());
-        settle();
-        return told;
-    }
-    said<lease> writer(shared_mutex& of) {
-        said<lease> told;
-        static_cast<basic_mutex&>(of).async_lock(told.handler());
-        settle();
-        return told;
-    }
-    said<std::optional<lease>> upgraded(shared_mutex& of, const lease& from,
-                                        duration patience = 10min) {
-        said<std::optional<lease>> told;
-        of.async_try_upgrade_for(from, patience, told.handler());
-        settle();
-        return told;
-    }
-    void release(lease held) {
-        said<> told;
-        held.async_unlock(told.handler());
-        settle();
-        EXPECT_TRUE(told.well());
-    }
-    std::size_t owners() { return server.inspect("prices").value_or(holding{}).owners.size(); }
-};
+class Shared : public on_shared_stage {};
 
 TEST_F(Shared, ReadersOfTwoClientsHoldAtOnce) {
     lease one = read();
