@@ -189,6 +189,11 @@ TEST_P(SharedScripts, AReadHoldUnderAWriteHoldEndsAlone) {
     EXPECT_EQ(mode(), "write");
     EXPECT_GT(time_left(), 59'000) << "the write lease does not shrink";
     EXPECT_EQ(left_of(timer(ours(2))), -2);
+
+    read(ours(2), 30'000, ours(1) + ":write");
+    support::redis_connection listener{server().socket_path()};
+    listener.command({"SUBSCRIBE", rw_channel_});
+    EXPECT_THAT(end_read(ours(2)), ElementsAre(1, 1)) << "who listens may wait for a turn";
 }
 
 TEST_P(SharedScripts, AnUpgradeStandsOnTheOnlyReadHold) {

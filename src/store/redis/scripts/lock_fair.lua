@@ -24,12 +24,12 @@ end
 -- All is read before anything is written, what is new is written first, and what may empty a key
 -- last: half of this must never be done.
 local me, now, jvm_lasts = ARGV[2], math.floor(clock / 1000), tonumber(ARGV[8])
-local queue = redis.call('lrange', KEYS[2], 0, -1)
+local queue = front_of_queue()
 local first = first_in(queue, me, now)
 local head = queue[first]
 
 local function set_time(owner, time)
-    redis.call('zadd', KEYS[3], string.format('%.17g', time), owner)
+    return redis.pcall('zadd', KEYS[3], string.format('%.17g', time), owner)
 end
 
 -- The first `count` go; who is behind them begins its turn.
@@ -39,7 +39,7 @@ local function let_go(count)
     if next and next ~= me then
         time, is_wrong = turn_of(next, count > 0, now, jvm_lasts)
         if is_wrong then
-            set_time(next, time)
+            set_time(next, time) -- or it stays as it is: who goes must go
         end
     end
     for i = 1, count do
@@ -67,15 +67,21 @@ if ARGV[6] == '1' then
         jvms = jvms + (is_ours(queue[place]) and 0 or 1)
         place = place + 1
     end
-    -- Never what it was before: a JVM that gives up takes from it no more than its own wait, and
-    -- one that is taken away nothing.
-    local lasts = tonumber(ARGV[7])
-    if not queue[place] then
+    -- Whoever stands behind the part that was read has a time.
+    if not queue[place] and (#queue <= gone_max or time_of(me) == 0) then
         is_new = 1
         redis.call('rpush', KEYS[2], me) -- first: without a time it blocks nobody
         table.insert(queue, me)
     end
-    set_time(me, score_for(lasts, now + lasts + jvms * jvm_lasts))
+    -- Never what it was before: a JVM that gives up takes from it no more than its own wait, and
+    -- one that is taken away nothing. (Of JVMs that far ahead it may take more; the next look comes
+    -- before they are through.)
+    local lasts = tonumber(ARGV[7])
+    local refused = set_time(me, score_for(lasts, now + lasts + jvms * jvm_lasts))
+    -- A place on a full server lasts as the last look said, which is no reason to give up waiting.
+    if type(refused) == 'table' and (is_new == 1 or not string.find(refused.err, 'OOM', 1, true)) then
+        return refused
+    end
 end
 local time = let_go(first - 1)
 if left == -2 then -- free, and another's turn

@@ -13,15 +13,16 @@ local now = math.floor(clock / 1000)
 -- All is read before anything is written. In pcalls: whatever is wrong with the queue must not keep
 -- the lock.
 local owners = redis.pcall('hlen', KEYS[1])
-local listed = redis.pcall('lrange', KEYS[2], 0, -1)
-local is_well = not listed.err and type(redis.pcall('zscore', KEYS[3], me)) ~= 'table'
+local listed = redis.pcall('lrange', KEYS[2], 0, told_max)
+local my_time = redis.pcall('zscore', KEYS[3], me)
+local is_well = not listed.err and type(my_time) ~= 'table'
 local queue = {}
 for _, owner in ipairs(is_well and listed or {}) do
     if owner ~= me then
         table.insert(queue, owner)
     end
 end
-local waited = is_well and #queue < #listed
+local waited = is_well and (my_time or #queue < #listed) -- perhaps far behind
 local head = queue[1]
 local head_is_new = head ~= listed[1]
 local time, is_wrong

@@ -15,9 +15,14 @@ end
 if redis.call('hexists', name, ARGV[1]) == 0 then
     return {0, 0}
 end
+local function listeners()
+    local heard = redis.pcall('pubsub', 'numsub', channel)
+    return heard.err and 0 or heard[2]
+end
+
 if mode == 'write' then
     redis.call('hdel', name, ARGV[1]) -- the write hold on top of it has its own lease
-    return {1, 0}
+    return {1, listeners()}
 end
 
 local longest = longest_timer(name, timers)
@@ -27,8 +32,7 @@ if longest > 0 then
     if is_marked then -- somebody may wait to write on top of the only hold that is left
         return {1, tell(channel, '0', ARGV[4], ARGV[5])}
     end
-    local heard = redis.pcall('pubsub', 'numsub', channel)
-    return {1, heard.err and 0 or heard[2]}
+    return {1, listeners()}
 end
 redis.call('del', name)
 cut_to_head_start(marks)

@@ -15,14 +15,21 @@ local function time_of(owner)
     return tonumber(redis.call('zscore', KEYS[3], owner) or 0)
 end
 
+-- One script takes away so many that have gone, and reads one more: the whole queue may be long,
+-- and whoever waits in it looks.
+local gone_max = 1000
+
+local function front_of_queue()
+    return redis.call('lrange', KEYS[2], 0, gone_max)
+end
+
 -- The first in `queue` that counts, or is `me`; those before it have gone. One script takes away
 -- one JVM at most, and none whose turn had not begun.
 local function first_in(queue, me, now)
-    local once_max = 1000
     for i, owner in ipairs(queue) do
         local time = time_of(owner)
         local begins_now = i > 1 and time > 0 and not is_ours(owner)
-        if owner == me or time > now or begins_now or i > once_max then
+        if owner == me or time > now or begins_now or i > gone_max then
             return i
         end
     end
