@@ -52,6 +52,12 @@ enum class mutant {
     dropped_unheard,    // a subscription that the server ends is not made again
     provider_unwinds,   // what a credential provider throws ends what runs it
     trial_lock_left,    // the doctor leaves a lock that it may have
+    // Places and marks that whoever waits leaves at the server.
+    place_unknown,         // of a place in the queue of a fair lock nobody knows
+    patience_stays,        // a place that a JVM's clock takes away lasts no longer the next time
+    mark_unknown,          // of a writer's mark nobody knows
+    upgrade_polls_seldom,  // who waits to write on top of its read hold asks as all others do
+    hold_beside_forgotten, // what it shall stand beside is not said
 };
 
 #ifdef HOLDFAST_MUTANTS

@@ -84,6 +84,12 @@ constexpr std::array faults{
     HOLDFAST_FAULT(provider_unwinds,
                    "NodeReconnected.WhateverACredentialProviderThrowsEndsThatAttemptAlone"),
     HOLDFAST_FAULT(trial_lock_left, "Examination.ReleasesALockThatItMayHave"),
+    HOLDFAST_FAULT(place_unknown, "StoreFair.WhoeverWaitsHasAPlaceToLeave"),
+    HOLDFAST_FAULT(patience_stays,
+                   "StoreFair.APlaceThatWasTakenAwayInTimeLastsTwiceAsLongFromNowOn"),
+    HOLDFAST_FAULT(mark_unknown, "StoreShared.AWriterThatWaitsHasAMarkToTakeAway"),
+    HOLDFAST_FAULT(upgrade_polls_seldom, "StoreShared.AnUpgradeAsksFourTimesASecond"),
+    HOLDFAST_FAULT(hold_beside_forgotten, "StoreShared.AHoldMayStandBesideAnother"),
 };
 #undef HOLDFAST_FAULT
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "store/redis/fair_requests.hpp"
 
+#include "redis/mutants.hpp"
 #include "store/redis/lock_replies.hpp"
 #include "store/redis/names.hpp"
 #include "store/redis/scripts.hpp"
@@ -13,7 +14,7 @@ namespace {
 
 attempt fair_attempt_in(const ask& want, const reply& answer) {
     attempt outcome = attempt_in<4>(answer);
-    outcome.queued = outcome.said == verdict::busy && want.waits;
+    outcome.queued = outcome.said == verdict::busy && want.waits && !planted(mutant::place_unknown);
     outcome.joined_now = integer_up_to(1, answer.items[3]) == 1;
     return outcome;
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "store/redis/shared_requests.hpp"
 
+#include "redis/mutants.hpp"
 #include "store/redis/lock_replies.hpp"
 #include "store/redis/names.hpp"
 #include "store/redis/scripts.hpp"
@@ -18,13 +19,13 @@ attempt read_attempt_in(const reply& answer) {
 
 attempt write_attempt_in(const ask& want, const reply& answer) {
     attempt outcome = attempt_in(answer, verdict::unfounded);
-    outcome.queued = remote::may_be_marked(want, outcome.said);
+    outcome.queued = remote::may_be_marked(want, outcome.said) && !planted(mutant::mark_unknown);
     return outcome;
 }
 
 /// The field of the hold that it shall stand beside; empty: beside none.
 std::string field_beside(const ask& want) {
-    if (want.under == 0)
+    if (want.under == 0 || planted(mutant::hold_beside_forgotten))
         return {};
     const std::string client = client_part(want.owner);
     return client +
