@@ -15,7 +15,13 @@
 namespace holdfast::sim {
 namespace {
 
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+constexpr std::uint64_t seeds_played = 100; // ten times as slow, for other kinds of faults
+constexpr bool enough_for_rare_things = false;
+#else
 constexpr std::uint64_t seeds_played = 500;
+constexpr bool enough_for_rare_things = true;
+#endif
 
 std::uint64_t first_seed() {
     const char* const wish = std::getenv("HOLDFAST_SEED");
@@ -38,6 +44,8 @@ TEST(Seeds, KeepEveryInvariantAndRareThingsHappen) {
             return; // one story at a time
         seen.insert(r.seen.begin(), r.seen.end());
     }
+    if (!enough_for_rare_things)
+        return;
     // If one of these never happens, the worlds have become too tame to prove anything.
     for (const std::string_view rare :
          {"is cancelled",

@@ -78,9 +78,12 @@ if ARGV[6] == '1' then
     -- before they are through.)
     local lasts = tonumber(ARGV[7])
     local refused = set_time(me, score_for(lasts, now + lasts + jvms * jvm_lasts))
-    -- A place on a full server lasts as the last look said, which is no reason to give up waiting.
-    if type(refused) == 'table' and (is_new == 1 or not string.find(refused.err, 'OOM', 1, true)) then
-        return refused
+    if type(refused) == 'table' then
+        -- A place on a full server lasts as its last look said: no reason to give up waiting.
+        local stays = is_new == 0 and string.find(refused.err, 'OOM', 1, true)
+        if not stays then
+            return refused
+        end
     end
 end
 local time = let_go(first - 1)
