@@ -20,13 +20,18 @@ struct belongings {
     explicit belongings(client c)
         : home{std::move(c)} {
         shelf.lock();
+        prices.lock_shared();
+        line.lock();
         held = soon(stock.async_lock(asio::use_future));
     }
 
     client home;
     mutex stock{home, "stock"}, other{home, "other"};
     recursive_mutex shelf{home, "shelf"}; ///< held by the thread that made this
-    lease held;                           ///< of stock
+    shared_mutex prices{home, "prices"};  ///< likewise, to read
+    fair_mutex line{home, "line"};        ///< likewise
+    fenced_mutex report{home, "report"};
+    lease held; ///< of stock
 };
 
 /// A call by its name.

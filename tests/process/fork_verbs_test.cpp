@@ -5,6 +5,7 @@
 #include <boost/asio/bind_executor.hpp>
 #include <boost/asio/io_context.hpp>
 
+#include <algorithm>
 #include <memory>
 
 namespace holdfast::process {
@@ -20,15 +21,22 @@ protected:
     void expect_unharmed(belongings& my, const std::set<std::string>& connections_before) {
         EXPECT_TRUE(is_renewed("stock")) << "the lease's hold is not renewed any more";
         EXPECT_TRUE(is_renewed("shelf")) << "the thread's hold is not renewed any more";
+        EXPECT_TRUE(is_renewed("prices")) << "the thread's read hold is not renewed any more";
+        EXPECT_TRUE(is_renewed("line")) << "the thread's fair hold is not renewed any more";
         EXPECT_TRUE(my.held.owns_lock());
         EXPECT_TRUE(my.shelf.is_held_by_this_thread());
+        EXPECT_EQ(connections(), connections_before);
         my.other.lock();
         my.other.unlock();
-        EXPECT_EQ(connections(), connections_before);
+        EXPECT_TRUE(std::ranges::includes(connections(), connections_before)) << "one was ended";
         my.shelf.unlock();
+        my.line.unlock();
+        my.prices.unlock_shared();
         my.held.unlock();
         EXPECT_TRUE(is_free("stock"));
         EXPECT_TRUE(is_free("shelf"));
+        EXPECT_TRUE(is_free("line"));
+        EXPECT_TRUE(is_free("prices"));
     }
     options brief() {
         options how = quick(url());

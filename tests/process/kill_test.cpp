@@ -58,6 +58,17 @@ const named_story waits{"waits", [](const auto& arguments) {
                             return 0;
                         }};
 
+const named_story waits_in_line{"waits in line", [](const auto& arguments) {
+                                    client home{of_story(arguments)};
+                                    fair_mutex stock{home, "stock"};
+                                    stock.lock();
+                                    say("got it");
+                                    std::string line;
+                                    std::getline(std::cin, line);
+                                    stock.unlock();
+                                    return 0;
+                                }};
+
 const named_story locks_over_and_over{"locks over and over", [](const auto& arguments) {
                                           client home{of_story(arguments)};
                                           mutex stock{home, "stock"};
@@ -85,6 +96,9 @@ protected:
     /// One that comes late is sent again, by each connection once (remote::attempts::lates_max).
     static constexpr std::int64_t scripts_of_a_look = 3;
 
+    std::int64_t in_line() {
+        return server().command({"LLEN", "redisson_lock_queue:{stock}"}).integer;
+    }
     bool is_waited_for_soon() {
         return eventually([&] { return is_waited_for("stock"); });
     }
@@ -149,6 +163,26 @@ TEST_F(Killed, AWaiterIsNotWaitedFor) {
     stock.unlock();
     EXPECT_TRUE(stock.try_lock());
     stock.unlock();
+}
+
+TEST_F(Killed, AWaiterInLineIsWaitedForUntilItsPlaceIsOver) {
+    client home{quick(url())};
+    fair_mutex stock{home, "stock"};
+    stock.lock(lease_time{1h});
+    child first = start("waits in line");
+    ASSERT_TRUE(eventually([&] { return in_line() == 1; }));
+    child second = start("waits in line");
+    ASSERT_TRUE(eventually([&] { return in_line() == 2; }));
+    kill(first);
+    stock.unlock();
+    EXPECT_FALSE(stock.try_lock()) << "it is the dead one's turn";
+    EXPECT_FALSE(second.has_said());
+    server().step_clock(fair_options{}.waiter_patience + 1s);
+    EXPECT_EQ(second.next_line(), "got it");
+    end(second);
+    EXPECT_TRUE(stock.try_lock());
+    stock.unlock();
+    EXPECT_EQ(in_line(), 0);
 }
 
 TEST_F(Killed, AnywhereItLeavesNothingThatOutlivesItsLease) {

@@ -7,9 +7,7 @@
 #include "support/redis_server.hpp"
 #include "support/thrown.hpp"
 
-#include <holdfast/client.hpp>
-#include <holdfast/mutex.hpp>
-#include <holdfast/recursive_mutex.hpp>
+#include <holdfast/holdfast.hpp>
 
 #include <chrono>
 #include <optional>
