@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // A name is refused, or its key and its channel are on one node of a cluster and no other name has
-// that channel: but for `b` and `{b}`, which share Redisson's.
+// that channel: but for `b` and `{b}`, which share Redisson's. All that belongs to it is on that
+// node.
 #include "store/redis/names.hpp"
 
 #include "input.hpp"
 
+#include <iterator>
+#include <set>
 #include <string>
 
 namespace holdfast::redis {
@@ -25,6 +28,23 @@ std::string_view slot_of(std::string_view key) {
     return key;
 }
 
+/// A script has all of them, and what waits listens.
+void check_side_keys(const lock_name& name) {
+    const std::string owner = "aaaaaaaa-0000-8fd5-8000-000000000001:7";
+    const std::string all[] = {name.text,
+                               token_key(name),
+                               fair_queue(name),
+                               fair_deadlines(name),
+                               writers_key(name),
+                               timer_key(name, owner),
+                               shared_channel(name).text,
+                               fair_channel(hold{name, {{}, 7}, lock_kind::fair}).text};
+    for (const std::string& each : all)
+        fuzz::require(slot_of(each) == slot_of(name.text), "a side key on another node");
+    const std::set<std::string> different{std::begin(all), std::end(all)};
+    fuzz::require(different.size() == std::size(all), "two side keys are one");
+}
+
 void check(const lock_name& name) {
     const std::optional<std::string> objection = objection_to_name(name, bytes_max);
     const std::string channel = lock_channel(name).text;
@@ -34,6 +54,7 @@ void check(const lock_name& name) {
         return fuzz::require(!objection->empty(), "refused without a reason");
     fuzz::require(!name.text.empty() && name.text.size() <= bytes_max, "a length that is refused");
     fuzz::require(slot_of(name.text) == slot_of(channel), "key and channel on two nodes");
+    check_side_keys(name);
 }
 
 } // namespace
