@@ -28,6 +28,7 @@
 #include <holdfast/client.hpp>
 #include <holdfast/fair_mutex.hpp>
 #include <holdfast/mutex.hpp>
+#include <holdfast/shared_mutex.hpp>
 
 #include <boost/asio/redirect_error.hpp>
 
@@ -51,6 +52,10 @@ std::string label_of(const std::string& command) {
 holdfast::duration length_of(std::chrono::duration<double> wanted) {
     constexpr std::chrono::duration<double> longest = std::chrono::hours{24 * 366};
     return std::chrono::ceil<holdfast::duration>(std::min(wanted, longest));
+}
+
+bool is_shared(holdfast::lock_kind kind) {
+    return kind == holdfast::lock_kind::read || kind == holdfast::lock_kind::write;
 }
 
 class performance {
@@ -93,6 +98,9 @@ private:
             status = co_await lock_and_run();
         } catch (const boost::system::system_error& failure) {
             status = words_->report(failure, wanted_.url);
+            if (status == no_lock && is_shared(wanted_.kind))
+                say("a lock that was taken without -s and -x is of another kind: take '" +
+                    printable(wanted_.name) + "' either with or without them");
         } catch (const not_a_lock& found) {
             say("'" + printable(wanted_.name) + "' is no lock, but a " + printable(found.type) +
                 ", on " + server_in_words(wanted_.url));
@@ -131,16 +139,20 @@ private:
     bool is_held_around() const { return outer_locks::on(wanted_.url).have(wanted_.name); }
 
     asio::awaitable<void> acquire(std::optional<holdfast::lease>& held) {
+        using holdfast::lock_kind;
         std::optional<holdfast::lease_time> lease;
         if (wanted_.lease)
             lease.emplace(*wanted_.lease);
-        if (wanted_.fenced) {
+        if (wanted_.kind == lock_kind::fenced) {
             holdfast::fenced_mutex lock{
-                home_, wanted_.name, {.lease = lease, .numbers = *wanted_.fenced}};
+                home_, wanted_.name, {.lease = lease, .numbers = wanted_.numbers}};
             co_await acquire(lock, held);
-        } else if (wanted_.fair) {
+        } else if (wanted_.kind == lock_kind::fair) {
             holdfast::fair_mutex lock{home_, wanted_.name, {.lease = lease}};
             co_await acquire(lock, held);
+        } else if (is_shared(wanted_.kind)) {
+            holdfast::shared_mutex lock{home_, wanted_.name, {.lease = lease}};
+            co_await acquire(wanted_.kind == lock_kind::read ? lock.shared() : lock, held);
         } else {
             holdfast::mutex lock{home_, wanted_.name, {.lease = lease}};
             co_await acquire(lock, held);
