@@ -18,6 +18,8 @@ bool is_known(const holdfast::lock_owner& owner) {
 }
 
 std::string told_of(const holdfast::lock_state& lock, wording form) {
+    if (!lock.is_held)
+        return "free, and it is the turn of " + waiter_in_words(lock.waiters.front());
     if (lock.owners.empty() || std::ranges::any_of(lock.owners, is_known))
         return "held by " +
                (form == wording::brief ? owners_in_short(lock) : owners_in_words(lock));
