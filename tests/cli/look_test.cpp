@@ -112,6 +112,10 @@ TEST_P(Look, TellsWhoWaitsForAFairLockInOrder) {
     EXPECT_GT(last.at("place_left_ms").as_int64(), 0);
     EXPECT_TRUE(last.at("listens").as_bool());
     EXPECT_TRUE(last.at("is_holdfast").as_bool());
+    EXPECT_TRUE(eventually([&] {
+        const boost::json::value one = told_of(name).at("waiters").as_array().back();
+        return one.at("client").is_object() && one.at("client").at("pid").as_int64() == waiter.id();
+    }));
     EXPECT_THAT(run({"inspect", name}, url()).out,
                 AllOf(HasSubstr("kind       fair lock\n"), HasSubstr("\nnext       "),
                       HasSubstr("its place lasts ")));
