@@ -35,7 +35,8 @@ asio::awaitable<std::string> who_holds(holdfast::client& home, std::string name,
     co_return found ? printable(told_of(*found, form), 500) : "";
 }
 
-asio::awaitable<void> refuse_if_no_lock(holdfast::client& home, std::string name) {
+asio::awaitable<void> refuse_if_another(holdfast::client& home, std::string name,
+                                        holdfast::lock_kind wanted) {
     std::optional<holdfast::lock_state> found;
     try {
         found = co_await home.async_inspect(std::move(name), asio::use_awaitable);
@@ -45,6 +46,8 @@ asio::awaitable<void> refuse_if_no_lock(holdfast::client& home, std::string name
     }
     if (found && found->kind == holdfast::key_kind::other)
         throw not_a_lock{found->type};
+    if (found && found->kind == holdfast::key_kind::read_write_lock && !can_be_shared(wanted))
+        throw kept_to_share{};
 }
 
 } // namespace cli

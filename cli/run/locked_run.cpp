@@ -54,10 +54,6 @@ holdfast::duration length_of(std::chrono::duration<double> wanted) {
     return std::chrono::ceil<holdfast::duration>(std::min(wanted, longest));
 }
 
-bool is_shared(holdfast::lock_kind kind) {
-    return kind == holdfast::lock_kind::read || kind == holdfast::lock_kind::write;
-}
-
 class performance {
 public:
     performance(const locked_run& wanted, const inheritance& inherited, const job* behind)
@@ -98,9 +94,14 @@ private:
             status = co_await lock_and_run();
         } catch (const boost::system::system_error& failure) {
             status = words_->report(failure, wanted_.url);
-            if (status == no_lock && is_shared(wanted_.kind))
-                say("a lock that was taken without -s and -x is of another kind: take '" +
-                    printable(wanted_.name) + "' either with or without them");
+            if (status == no_lock && can_be_shared(wanted_.kind))
+                say("'" + printable(wanted_.name) +
+                    "' is kept by something else than a lock with -s or -x: these need a name of "
+                    "their own");
+        } catch (const kept_to_share&) {
+            say("lock '" + printable(wanted_.name) + "' is a read-write lock on " +
+                server_in_words(wanted_.url) + ": it can be taken with -s or -x only");
+            status = no_lock;
         } catch (const not_a_lock& found) {
             say("'" + printable(wanted_.name) + "' is no lock, but a " + printable(found.type) +
                 ", on " + server_in_words(wanted_.url));
@@ -128,7 +129,7 @@ private:
     }
 
     asio::awaitable<int> answer_busy() {
-        co_await refuse_if_no_lock(home_, wanted_.name);
+        co_await refuse_if_another(home_, wanted_.name, wanted_.kind);
         if (wanted_.busy_status != success)
             say("lock '" + printable(wanted_.name) + "' is busy on " +
                 server_in_words(wanted_.url) +
@@ -150,7 +151,7 @@ private:
         } else if (wanted_.kind == lock_kind::fair) {
             holdfast::fair_mutex lock{home_, wanted_.name, {.lease = lease}};
             co_await acquire(lock, held);
-        } else if (is_shared(wanted_.kind)) {
+        } else if (can_be_shared(wanted_.kind)) {
             holdfast::shared_mutex lock{home_, wanted_.name, {.lease = lease}};
             co_await acquire(wanted_.kind == lock_kind::read ? lock.shared() : lock, held);
         } else {
@@ -164,7 +165,7 @@ private:
         if (wanted_.verbose)
             say("asking " + server_in_words(wanted_.url) + " for lock '" + printable(wanted_.name) +
                 "'");
-        wait_report report{home_, wanted_.name, wanted_.verbose, is_held_around()};
+        wait_report report{home_, wanted_, is_held_around()};
         co_await until_first(take(lock, held), report.tell());
         granted_at_ = holdfast::boot_clock::now();
         if (held)

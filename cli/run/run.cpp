@@ -89,8 +89,9 @@ Exit status:
   the command's; 128+N if signal N ended it, or ended the wait for the lock
     1   the lock is busy (with -n or -w); -E changes this
    64   the command line or a variable is wrong
-   65   the server has something else under that name, which is no lock, or with
-        -s and -x a lock of another kind
+   65   the server has something else under that name, which is no lock; or
+        others use that lock with -s and -x, and this has neither, or the
+        other way round
    69   the server cannot be reached, or refuses
    75   the lock was lost before the command had ended, whatever its status was
   126   the command cannot be executed

@@ -84,10 +84,22 @@ TEST_P(SharedRun, ALockOfAnotherKindIsRefusedAtOnce) {
         const ended refused = run(shell("true", {option}), url());
         EXPECT_EQ(refused.status, 65) << option;
         EXPECT_THAT(refused.err,
-                    AllOf(HasSubstr("WRONGTYPE"), HasSubstr("take 'job' either with or without")));
+                    AllOf(HasSubstr("WRONGTYPE"), HasSubstr("need a name of their own")));
     }
     holder.close_stdin();
     EXPECT_EQ(holder.end().status, 0);
+    program reader{until_closed({"-s"}), url()};
+    ASSERT_EQ(reader.line(), "held");
+    for (const std::vector<std::string>& options :
+         {std::vector<std::string>{"-n"}, {}, {"--fair"}, {"--fenced", "-w", "1m"}}) {
+        const ended refused = run(shell("echo ran", options), url());
+        EXPECT_EQ(refused.status, 65);
+        EXPECT_EQ(refused.out, "");
+        EXPECT_THAT(refused.err,
+                    HasSubstr("'job' is a read-write lock on " + url() + ": it can be"));
+    }
+    reader.close_stdin();
+    EXPECT_EQ(reader.end().status, 0);
     server().command({"SET", name, "somebody's data"});
     const ended none = run(shell("true", {"-s"}), url());
     EXPECT_EQ(none.status, 65);

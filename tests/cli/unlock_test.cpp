@@ -58,13 +58,15 @@ TEST_P(Unlock, WakesWhoWaits) {
 }
 
 TEST_P(Unlock, WakesTheNextInTheQueueOfAFairLock) {
-    const std::string patient = url() + "?poll_bound=30m&lease_time=1h";
+    const std::string patient = url() + "?poll_bound=10s&lease_time=1h";
     program holder{until_closed({"--fair"}), patient};
     ASSERT_EQ(holder.line(), "held");
     program waiter{shell("echo mine", {"--fair"}), patient};
     await_listeners(1);
+    const time_point before = boot_clock::now();
     EXPECT_EQ(run({"unlock", "--force", "-y", name}, url()).status, 0);
     EXPECT_EQ(waiter.line(), "mine");
+    EXPECT_LT(boot_clock::now() - before, std::chrono::seconds{6}) << "it has looked by itself";
 }
 
 TEST_P(Unlock, TakesASharedLockFromAllItsReadersAndWakesWhoWaits) {
