@@ -10,6 +10,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <functional>
 #include <iterator>
 #include <set>
 #include <string_view>
@@ -103,7 +104,7 @@ void add_owners(lock_state& told, const reply& answer) {
         told.kind = key_kind::lock;
     else
         told.owners.clear();
-    std::ranges::stable_partition(told.owners, &lock_owner::writes);
+    std::stable_partition(told.owners.begin(), told.owners.end(), std::mem_fn(&lock_owner::writes));
     if (told.kind == key_kind::lock) // its lease is the key's
         told.owners.front().remaining.reset();
 }
