@@ -29,6 +29,7 @@
 #include <holdfast/fair_mutex.hpp>
 #include <holdfast/mutex.hpp>
 #include <holdfast/shared_mutex.hpp>
+#include <holdfast/spin_mutex.hpp>
 
 #include <boost/asio/redirect_error.hpp>
 
@@ -150,6 +151,9 @@ private:
             co_await acquire(lock, held);
         } else if (wanted_.kind == lock_kind::fair) {
             holdfast::fair_mutex lock{home_, wanted_.name, {.lease = lease}};
+            co_await acquire(lock, held);
+        } else if (wanted_.kind == lock_kind::spin) {
+            holdfast::spin_mutex lock{home_, wanted_.name, {.lease = lease}};
             co_await acquire(lock, held);
         } else if (can_be_shared(wanted_.kind)) {
             holdfast::shared_mutex lock{home_, wanted_.name, {.lease = lease}};

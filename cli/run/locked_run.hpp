@@ -22,7 +22,7 @@ struct locked_run {
     std::optional<std::chrono::duration<double>> lease;
     std::optional<std::chrono::duration<double>> hold_for; ///< at least that long
     std::chrono::duration<double> patience;
-    holdfast::lock_kind kind;  ///< plain, fair, fenced, read or write
+    holdfast::lock_kind kind;  ///< plain, spin, fair, fenced, read or write
     holdfast::fencing numbers; ///< of a fenced one, whose token the command gets
     on_loss loss;
     int busy_status;

@@ -32,6 +32,8 @@ Usage: holdfast run [OPTIONS] NAME [--] COMMAND [ARGUMENT...]
   -x, --exclusive      have a lock alone that others share with -s. This is not
                        the lock that a command without -s and -x takes: use one
                        NAME either with or without them
+      --spin           for a NAME that JVMs take with getSpinLock: ask again and
+                       again instead of waiting for a message
       --fair           wait in order of arrival; whoever waits for that lock
                        without --fair comes in between
       --hold-for TIME  hold the lock at least that long, even if the command
@@ -113,6 +115,7 @@ struct given_options {
     bool nonblock = false;
     bool verbose = false;
     bool fair = false;
+    bool spin = false;
     bool shared = false;
     bool exclusive = false;
     std::optional<length> wait;
@@ -129,6 +132,7 @@ void expect(CLI::App& expected, given_options& given) {
     expected.add_flag("-n,--nonblock", given.nonblock);
     expected.add_flag("-v,--verbose", given.verbose);
     expected.add_flag("--fair", given.fair);
+    expected.add_flag("--spin", given.spin);
     expected.add_flag("-s,--shared", given.shared);
     expected.add_flag("-x,--exclusive", given.exclusive);
     expect_time(expected, "-w,--wait", "-w", given.wait);
@@ -165,6 +169,7 @@ holdfast::lock_kind kind_of(const given_options& given) {
     } choices[] = {{given.shared, "--shared", lock_kind::read},
                    {given.exclusive, "--exclusive", lock_kind::write},
                    {given.fair, "--fair", lock_kind::fair},
+                   {given.spin, "--spin", lock_kind::spin},
                    {given.fenced.has_value(), "--fenced", lock_kind::fenced}};
     const char* first = nullptr;
     lock_kind kind = lock_kind::plain;

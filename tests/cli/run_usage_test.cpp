@@ -75,6 +75,7 @@ INSTANTIATE_TEST_SUITE_P(
         mistake{{"run", "-s", "-x", "job", "--", "true"},
                 "--shared and --exclusive are locks of different kinds: choose one"},
         mistake{{"run", "--fair", "--shared", "job", "--", "true"}, "--shared and --fair are"},
+        mistake{{"run", "--fair", "--spin", "job", "--", "true"}, "--fair and --spin are"},
         mistake{{"run", "-x", "--fenced", "job", "--", "true"}, "--exclusive and --fenced are"},
         mistake{{"run", "-E", "256", "job", "--", "true"}, "--conflict-exit-code"},
         mistake{{"run", "-E", "-1", "job", "--", "true"}, "--conflict-exit-code"},

@@ -109,6 +109,23 @@ TEST_P(Inspection, TellsTheQueueOfAFairLockInOrder) {
     EXPECT_FALSE(home.inspect("L"));
 }
 
+TEST_P(Inspection, TellsWhoseTurnItIsAtAFreeLock) {
+    client home = make_client();
+    store().stranger_takes("L", 30s);
+    store().stranger_queues("L");
+    EXPECT_TRUE(home.inspect("L")->is_held);
+    EXPECT_TRUE(home.force_unlock("L"));
+    const std::optional<lock_state> seen = home.inspect("L");
+    ASSERT_TRUE(seen);
+    EXPECT_FALSE(seen->is_held);
+    EXPECT_THAT(seen->owners, IsEmpty());
+    ASSERT_EQ(seen->waiters.size(), 1u);
+    EXPECT_FALSE(seen->waiters[0].is_holdfast);
+    EXPECT_EQ(seen->waiters[0].listens, false);
+    EXPECT_THAT(home.list().locks, IsEmpty());
+    EXPECT_TRUE(home.wait_free("L", 0ms));
+}
+
 TEST_P(Inspection, TellsReadersAndTheirLeasesAndWhoWaitsToWrite) {
     client home = make_client(), second = make_client(), third = make_client();
     shared_mutex one{home, "L"}, two{second, "L"}, writes{third, "L"};
