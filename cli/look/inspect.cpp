@@ -21,20 +21,29 @@ using holdfast::key_kind;
 using holdfast::lock_state;
 
 constexpr std::string_view inspect_help =
-    R"(Prints all that is known of one lock. Its holder may be a holdfast program or a
-JVM with Redisson.
+    R"(Prints all that is known of one lock. Its holders and those who wait for it may
+be holdfast programs or JVMs with Redisson.
 
 Usage: holdfast inspect [OPTIONS] NAME
 
       --json           for programs: {"name", "held", "kind", "type", "owners":
-                       [{"owner", "count", "is_holdfast", "client": {"host",
-                       "pid", "program", "label", "since"}}], "lease_left_ms",
-                       "listeners", "last_token"}; a value is null if it is not
-                       known, or if the lease has no end; the token is the
-                       greatest that a fenced lock has given, as a number, and
-                       null if there is none
+                       [{"owner", "count", "writes", "lease_left_ms",
+                       "is_holdfast", "client": {"host", "pid", "program",
+                       "label", "since"}}], "lease_left_ms", "listeners",
+                       "last_token", "waiting", "waiters": [{"owner",
+                       "place_left_ms", "listens", "is_holdfast", "client"}]}; a
+                       value is null if it is not known, or if the lease has no
+                       end; the token is the greatest that a fenced lock has
+                       given, as a number, and null if there is none
       --url URL        the server, as for 'holdfast run'
   -h, --help           print this text
+
+Of a lock that is shared, each holder is printed with the rest of its own lease.
+Those who wait are printed if they have written it down on the server: in the
+queue of a fair lock, where "next" is the first, and holdfast's writers that
+wait for a lock that is shared. The others only listen for the release. A place
+that is over, or whose owner does not listen, may be that of a dead program; the
+queue passes it over.
 
 Exit status:
     0   the lock is held
@@ -46,6 +55,7 @@ Exit status:
 Examples:
   holdfast inspect nightly-report
   holdfast inspect --json nightly-report | jq -r '.owners[0].client.host'
+  holdfast inspect --json desk | jq '.waiters | length'
 )";
 
 void print_line(const char* what, const std::string& value) {
@@ -53,27 +63,48 @@ void print_line(const char* what, const std::string& value) {
     std::cout << std::left << std::setw(width) << what << printable(value, value.size()) << '\n';
 }
 
-void print_lines(const lock_state& lock) {
-    print_line("name", lock.name);
-    if (lock.kind == key_kind::other)
-        return print_line("kind", "no lock that is known here, but a " + lock.type);
-    print_line("kind", to_string(lock.kind));
+void print_owners(const lock_state& lock) {
     for (const holdfast::lock_owner& each : lock.owners) {
         print_line("held by", owner_in_words(each));
         print_line("owner", each.text);
     }
-    if (lock.owners.empty())
+    if (!lock.is_held)
+        print_line("held by", "nobody, and the next may take it");
+    else if (lock.owners.empty())
         print_line("held by", "more than can be told");
-    print_line("lease left", left_in_words(lock.remaining));
+}
+
+void print_waiters(const lock_state& lock) {
+    const bool in_order = lock.kind == key_kind::lock;
+    const char* what = in_order ? "next" : "to write";
+    for (const holdfast::lock_waiter& each : lock.waiters) {
+        print_line(what, waiter_in_words(each));
+        if (in_order)
+            what = "then";
+    }
+    const std::size_t told = lock.waiters.size();
+    if (lock.waiting.value_or(told) > told)
+        print_line(what, std::to_string(*lock.waiting - told) + " more");
+}
+
+void print_lines(const lock_state& lock) {
+    print_line("name", lock.name);
+    if (lock.kind == key_kind::other)
+        return print_line("kind", "no lock that is known here, but a " + lock.type);
+    print_line("kind", kind_in_words(lock));
+    print_owners(lock);
+    if (lock.is_held)
+        print_line("lease left", left_in_words(lock.remaining));
     if (lock.last_token != 0)
         print_line("last token", std::to_string(lock.last_token));
+    print_waiters(lock);
     print_line("listening", lock.listeners ? std::to_string(*lock.listeners) +
                                                  " connection(s) wait for its release"
                                            : "not known: this user may not ask");
 }
 
 int status_of(const std::optional<lock_state>& found) {
-    if (!found)
+    if (!found || !found->is_held)
         return is_free;
     return found->kind == key_kind::other ? no_lock : success;
 }

@@ -48,9 +48,13 @@ json::value card_to_json(const std::optional<holdfast::client_card>& client) {
                         {"since", date(client->since)}};
 }
 
-template <typename Number>
-json::value or_null(const std::optional<Number>& number) {
-    return number ? json::value(*number) : json::value(nullptr);
+template <typename Value>
+json::value or_null(const std::optional<Value>& value) {
+    return value ? json::value(*value) : json::value(nullptr);
+}
+
+json::value count_or_null(const std::optional<holdfast::duration>& length) {
+    return length ? json::value(length->count()) : json::value(nullptr);
 }
 
 } // namespace
@@ -67,19 +71,29 @@ json::object named(std::string_view name) {
 }
 
 json::object to_json(const holdfast::lock_state& lock) {
-    json::array owners;
+    json::array owners, waiters;
     for (const holdfast::lock_owner& each : lock.owners)
         owners.push_back({{"owner", text_in_json(each.text)},
                           {"count", each.count},
+                          {"writes", each.writes},
+                          {"lease_left_ms", count_or_null(each.remaining)},
                           {"is_holdfast", each.is_holdfast},
                           {"client", card_to_json(each.client)}});
+    for (const holdfast::lock_waiter& each : lock.waiters)
+        waiters.push_back({{"owner", text_in_json(each.text)},
+                           {"place_left_ms", count_or_null(each.remaining)},
+                           {"listens", or_null(each.listens)},
+                           {"is_holdfast", each.is_holdfast},
+                           {"client", card_to_json(each.client)}});
     json::object made = named(lock.name);
     made["kind"] = to_string(lock.kind);
     made["type"] = text_in_json(lock.type);
     made["owners"] = std::move(owners);
-    made["lease_left_ms"] = lock.remaining ? json::value(lock.remaining->count()) : nullptr;
+    made["lease_left_ms"] = count_or_null(lock.remaining);
     made["listeners"] = or_null(lock.listeners);
     made["last_token"] = lock.last_token != 0 ? json::value(lock.last_token) : nullptr;
+    made["waiting"] = or_null(lock.waiting);
+    made["waiters"] = std::move(waiters);
     return made;
 }
 

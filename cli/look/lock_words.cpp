@@ -10,20 +10,33 @@ namespace {
 using holdfast::client_card;
 using holdfast::duration;
 using holdfast::lock_owner;
+using holdfast::lock_waiter;
 using namespace std::chrono_literals;
 
-/// `<uuid>:<number>`, and what stands behind it in a read-write lock.
+/// `<uuid>:<number>`; a writer's `:write` behind it is left out.
 struct owner_parts {
-    std::string client, number, rest;
+    std::string client, number;
 };
 
 owner_parts parts_of(const std::string& owner) {
     const std::size_t colon = owner.find(':');
     if (colon == owner.npos)
-        return {owner, "", ""};
+        return {owner, ""};
     const std::size_t second = owner.find(':', colon + 1);
-    return {owner.substr(0, colon), owner.substr(colon + 1, second - colon - 1),
-            second == owner.npos ? "" : owner.substr(second + 1)};
+    return {owner.substr(0, colon), owner.substr(colon + 1, second - colon - 1)};
+}
+
+/// Whose client it is: of an owner or a waiter.
+template <typename One>
+std::string who_in_words(const One& one) {
+    const owner_parts parts = parts_of(one.text);
+    if (const auto& client = one.client)
+        return client->program + ", process " + std::to_string(client->pid) + " on " +
+               client->host + (client->label.empty() ? "" : ", '" + client->label + "'") +
+               ", there since " + date_in_words(client->since);
+    if (one.is_holdfast)
+        return "a holdfast client that does not say who it is, " + parts.client;
+    return "Redisson client " + parts.client + ", thread " + parts.number;
 }
 
 template <typename Unit>
@@ -83,34 +96,42 @@ std::string date_in_short(std::chrono::seconds since_1970) {
 
 std::string owner_in_short(const lock_owner& owner) {
     constexpr std::size_t enough_of_uuid = 8;
+    const std::string side = owner.writes ? " (writes)" : "";
     if (const auto& client = owner.client)
         return client->host + ":" + std::to_string(client->pid) + " " +
-               (client->label.empty() ? client->program : client->label);
+               (client->label.empty() ? client->program : client->label) + side;
     const owner_parts parts = parts_of(owner.text);
-    if (owner.is_holdfast)
-        return "holdfast " + parts.client.substr(0, enough_of_uuid);
-    return "Redisson " + parts.client.substr(0, enough_of_uuid) + " thread " + parts.number;
+    const std::string uuid = parts.client.substr(0, enough_of_uuid);
+    return (owner.is_holdfast ? "holdfast " + uuid
+                              : "Redisson " + uuid + " thread " + parts.number) +
+           side;
 }
 
 std::string owner_in_words(const lock_owner& owner) {
-    const owner_parts parts = parts_of(owner.text);
-    std::string words;
-    if (const auto& client = owner.client) {
-        words =
-            client->program + ", process " + std::to_string(client->pid) + " on " + client->host;
-        if (!client->label.empty())
-            words += ", '" + client->label + "'";
-        words += ", there since " + date_in_words(client->since);
-    } else if (owner.is_holdfast) {
-        words = "a holdfast client that does not say who it is, " + parts.client;
-    } else {
-        words = "Redisson client " + parts.client + ", thread " + parts.number;
-    }
-    if (!parts.rest.empty())
-        words += ", to " + parts.rest;
+    std::string words = who_in_words(owner);
+    if (owner.writes)
+        words += ", to write";
     if (owner.count > 1)
         words += ", entered " + std::to_string(owner.count) + " times";
+    if (owner.remaining)
+        words += *owner.remaining > 0ms ? ", reads for another " + in_words(*owner.remaining)
+                                        : ", whose lease is over";
     return words;
+}
+
+std::string waiter_in_words(const lock_waiter& waiter) {
+    std::string words = who_in_words(waiter);
+    if (waiter.remaining)
+        words += *waiter.remaining > 0ms ? ", its place lasts " + in_words(*waiter.remaining)
+                                         : ", whose place is over";
+    if (waiter.listens == false)
+        words += ", does not listen";
+    return words;
+}
+
+std::string kind_in_words(const holdfast::lock_state& lock) {
+    const bool has_queue = lock.kind == holdfast::key_kind::lock && !lock.waiters.empty();
+    return has_queue ? "fair lock" : to_string(lock.kind);
 }
 
 std::string owners_in_short(const holdfast::lock_state& lock) {

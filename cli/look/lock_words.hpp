@@ -26,6 +26,12 @@ std::string owner_in_short(const holdfast::lock_owner&);
 /// All of it: `make, process 4711 on web3, 'till 3', there since …`.
 std::string owner_in_words(const holdfast::lock_owner&);
 
+/// Likewise, and how long its place lasts.
+std::string waiter_in_words(const holdfast::lock_waiter&);
+
+/// "lock", "fair lock" if there is a queue, "read-write lock", "other".
+std::string kind_in_words(const holdfast::lock_state&);
+
 /// The first of its owners, and how many more there are: `web3:4711 make and 2 more`.
 std::string owners_in_short(const holdfast::lock_state&);
 std::string owners_in_words(const holdfast::lock_state&);

@@ -22,6 +22,8 @@ struct look_options {
     std::optional<std::string> url{};
     std::string name{};   ///< or a pattern; the verb's own where none is given
     std::string server{}; ///< the URL that was asked; `ask_server` sets it
+    /// The longest pause of a wait, unless the URL says it.
+    std::optional<holdfast::duration> asks_within{};
 };
 
 /// Whether such a verb is told a lock.
@@ -37,7 +39,9 @@ int ask_server(const inheritance& inherited, look_options& given, Look look) {
     given.server = server_url(given.url);
     end_with_reader(inherited);
     try {
-        holdfast::client home{reaching(given.server)};
+        holdfast::options how = reaching(given.server);
+        how.poll_bound = given.asks_within.value_or(how.poll_bound);
+        holdfast::client home{std::move(how)};
         return look(home);
     } catch (const boost::system::system_error& failure) {
         return last_words{}.report(failure, given.server, "did not answer");

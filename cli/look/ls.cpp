@@ -44,9 +44,11 @@ Usage: holdfast ls [OPTIONS] [PATTERN]
 
 SINCE is the time at which the holder, a holdfast program, was started; the
 server does not store when it took the lock. LEFT is the rest of the lease,
-which the holder renews. LISTENING is the number of connections that wait for
-the release. Locks that this user may not read are left out. On a terminal, the
-number of locks and the server are printed at the end.
+which the holder renews; of a lock that is shared, the rest of the longest one.
+LISTENING is the number of connections that wait for the release; in the queue
+of a fair lock, of those who wait and listen. 'holdfast inspect' shows each of
+them. Locks that this user may not read are left out. On a terminal, the number
+of locks and the server are printed at the end.
 
 Exit status:
     0   the list was printed; if it is not complete, stderr says so
@@ -82,7 +84,8 @@ void print_table(const lock_list& all) {
                  {"LEFT"},
                  {"LISTENING"}}};
     for (const lock_state& each : all.locks)
-        lines.add({each.name, each.kind == key_kind::lock ? "lock" : "rw lock",
+        lines.add({each.name,
+                   each.kind == key_kind::read_write_lock ? "rw lock" : kind_in_words(each),
                    owners_in_short(each), since(each), left_in_words(each.remaining),
                    each.listeners ? std::to_string(*each.listeners) : "?"});
     if (!all.locks.empty())

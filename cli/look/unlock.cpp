@@ -11,6 +11,7 @@
 #include <CLI/Config.hpp>
 #include <CLI/Formatter.hpp>
 
+#include <algorithm>
 #include <iostream>
 
 #include <unistd.h>
@@ -22,7 +23,8 @@ using holdfast::key_kind;
 using holdfast::lock_state;
 
 constexpr std::string_view unlock_help =
-    R"(Takes a lock away from its holder, and wakes the programs that wait for it. The
+    R"(Takes a lock away from its holder, and wakes the programs that wait for it; of a
+fair lock, the next in its queue. From all its holders, if it is shared. The
 holder is not stopped. It learns at its next renewal that the lock is lost, and
 until then it may work beside the next holder. If the holder is dead, it is
 safer to wait until its lease ends ('holdfast wait'). A lock that somebody else
@@ -65,6 +67,20 @@ bool confirmed(const lock_state& lock) {
     return std::getline(std::cin, answer) && (answer == "y" || answer == "Y" || answer == "yes");
 }
 
+/// Not from a holder that came meanwhile, and that nobody has been asked about; of several that
+/// share it, one that still does is enough.
+bool take_away(holdfast::client& home, const std::string& name, const lock_state& lock) {
+    if (lock.owners.empty()) // more than can be told
+        return home.force_unlock(name);
+    return std::ranges::any_of(lock.owners, [&](const holdfast::lock_owner& each) {
+        return home.force_unlock(name, each.text);
+    });
+}
+
+std::string whose_it_was(const lock_state& lock) {
+    return lock.owners.size() == 1 ? "that holder has it no more" : "those holders have it no more";
+}
+
 } // namespace
 
 int unlock(const inheritance& inherited, arguments all) {
@@ -83,27 +99,25 @@ int unlock(const inheritance& inherited, arguments all) {
 
     return ask_server(inherited, given, [&](holdfast::client& home) -> int {
         const std::optional<lock_state> found = home.inspect(given.name);
-        const bool is_lock = found && found->kind != key_kind::other;
+        const bool is_something_else = found && found->kind == key_kind::other;
+        const bool is_lock = found && !is_something_else && found->is_held;
         if (is_lock && !yes && !confirmed(*found)) {
             say("left alone");
             return left_alone;
         }
-        // Not from a holder that came meanwhile, and that nobody has been asked about.
-        const bool by_one = is_lock && found->owners.size() == 1;
-        const bool released =
-            is_lock && home.force_unlock(given.name, by_one ? found->owners[0].text : "");
+        const bool released = is_lock && take_away(home, given.name, *found);
         if (given.json) {
             boost::json::object told = named(given.name);
             told["released"] = released;
             told["was"] = is_lock ? boost::json::value(to_json(*found)) : nullptr;
             write_json(told);
-        } else if (found && !is_lock) {
+        } else if (is_something_else) {
             say("'" + printable(given.name) + "' is no lock, but a " + printable(found->type));
         } else if (!released) {
             say("'" + printable(given.name) +
-                (is_lock ? "' was released meanwhile: that holder has it no more" : "' was free"));
+                (is_lock ? "' was released meanwhile: " + whose_it_was(*found) : "' was free"));
         }
-        return found && !is_lock ? no_lock : released ? success : is_free;
+        return is_something_else ? no_lock : released ? success : is_free;
     });
 }
 

@@ -18,6 +18,10 @@ constexpr std::string_view wait_help =
 the lock when this program ends. To do something while nobody else holds the
 lock, use 'holdfast run'.
 
+Most releases end the wait at once; those of fair and of spin locks are seen
+within a second. A fair lock is free between two of its holders, too, and that
+may be too short to be seen while others wait in its queue.
+
 Usage: holdfast wait [OPTIONS] NAME
 
   -w, --wait TIME      wait at most that long (0.5, 30, 2m; 0: only look);
@@ -47,6 +51,7 @@ int wait(const inheritance& inherited, arguments all) {
     expect_time(expected, "-w,--wait", "-w", patience);
     if (!parse_look(expected, given, lock_word::required, std::move(all), wait_help))
         return success;
+    given.asks_within = std::chrono::seconds{1}; // whose release nobody is told of
     const auto most = patience.value_or(std::chrono::duration<double>::max());
 
     return ask_server(inherited, given, [&](holdfast::client& home) -> int {

@@ -33,7 +33,9 @@ std::vector<std::string> command_run::variables(const holdfast::lease& held) con
     all.push_back("HOLDFAST_URL=" + wanted_.url);
     // That of a lock around this one would be taken for this one's.
     const std::string token = "HOLDFAST_TOKEN";
-    all.push_back(wanted_.fenced ? token + "=" + std::to_string(held.fencing_token()) : token);
+    all.push_back(wanted_.kind == holdfast::lock_kind::fenced
+                      ? token + "=" + std::to_string(held.fencing_token())
+                      : token);
     return all;
 }
 

@@ -18,6 +18,8 @@ bool is_known(const holdfast::lock_owner& owner) {
 }
 
 std::string told_of(const holdfast::lock_state& lock, wording form) {
+    if (!lock.is_held)
+        return "free, and it is the turn of " + waiter_in_words(lock.waiters.front());
     if (lock.owners.empty() || std::ranges::any_of(lock.owners, is_known))
         return "held by " +
                (form == wording::brief ? owners_in_short(lock) : owners_in_words(lock));
@@ -33,7 +35,8 @@ asio::awaitable<std::string> who_holds(holdfast::client& home, std::string name,
     co_return found ? printable(told_of(*found, form), 500) : "";
 }
 
-asio::awaitable<void> refuse_if_no_lock(holdfast::client& home, std::string name) {
+asio::awaitable<void> refuse_if_another(holdfast::client& home, std::string name,
+                                        holdfast::lock_kind wanted) {
     std::optional<holdfast::lock_state> found;
     try {
         found = co_await home.async_inspect(std::move(name), asio::use_awaitable);
@@ -43,6 +46,8 @@ asio::awaitable<void> refuse_if_no_lock(holdfast::client& home, std::string name
     }
     if (found && found->kind == holdfast::key_kind::other)
         throw not_a_lock{found->type};
+    if (found && found->kind == holdfast::key_kind::read_write_lock && !can_be_shared(wanted))
+        throw kept_to_share{};
 }
 
 } // namespace cli

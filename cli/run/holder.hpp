@@ -21,8 +21,17 @@ struct not_a_lock {
     std::string type;
 };
 
-/// Throws `not_a_lock`: nobody releases that, so a wait for it would have no end. Returns where
-/// this cannot be seen, as by a user who may not look.
-asio::awaitable<void> refuse_if_no_lock(holdfast::client&, std::string lock);
+/// Under that name is a lock that can be shared, and another is wanted: their holders exclude each
+/// other by chance alone, and do not wake each other.
+struct kept_to_share {};
+
+/// Whether the lock has the keys of those that can be shared.
+inline bool can_be_shared(holdfast::lock_kind kind) {
+    return kind == holdfast::lock_kind::read || kind == holdfast::lock_kind::write;
+}
+
+/// Throws `not_a_lock`: nobody releases that, so a wait for it would have no end; or
+/// `kept_to_share`. Returns where this cannot be seen, as by a user who may not look.
+asio::awaitable<void> refuse_if_another(holdfast::client&, std::string lock, holdfast::lock_kind);
 
 } // namespace cli

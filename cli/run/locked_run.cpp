@@ -28,6 +28,8 @@
 #include <holdfast/client.hpp>
 #include <holdfast/fair_mutex.hpp>
 #include <holdfast/mutex.hpp>
+#include <holdfast/shared_mutex.hpp>
+#include <holdfast/spin_mutex.hpp>
 
 #include <boost/asio/redirect_error.hpp>
 
@@ -93,6 +95,14 @@ private:
             status = co_await lock_and_run();
         } catch (const boost::system::system_error& failure) {
             status = words_->report(failure, wanted_.url);
+            if (status == no_lock && can_be_shared(wanted_.kind))
+                say("'" + printable(wanted_.name) +
+                    "' is kept by something else than a lock with -s or -x: these need a name of "
+                    "their own");
+        } catch (const kept_to_share&) {
+            say("lock '" + printable(wanted_.name) + "' is a read-write lock on " +
+                server_in_words(wanted_.url) + ": it can be taken with -s or -x only");
+            status = no_lock;
         } catch (const not_a_lock& found) {
             say("'" + printable(wanted_.name) + "' is no lock, but a " + printable(found.type) +
                 ", on " + server_in_words(wanted_.url));
@@ -120,7 +130,7 @@ private:
     }
 
     asio::awaitable<int> answer_busy() {
-        co_await refuse_if_no_lock(home_, wanted_.name);
+        co_await refuse_if_another(home_, wanted_.name, wanted_.kind);
         if (wanted_.busy_status != success)
             say("lock '" + printable(wanted_.name) + "' is busy on " +
                 server_in_words(wanted_.url) +
@@ -131,16 +141,23 @@ private:
     bool is_held_around() const { return outer_locks::on(wanted_.url).have(wanted_.name); }
 
     asio::awaitable<void> acquire(std::optional<holdfast::lease>& held) {
+        using holdfast::lock_kind;
         std::optional<holdfast::lease_time> lease;
         if (wanted_.lease)
             lease.emplace(*wanted_.lease);
-        if (wanted_.fenced) {
+        if (wanted_.kind == lock_kind::fenced) {
             holdfast::fenced_mutex lock{
-                home_, wanted_.name, {.lease = lease, .numbers = *wanted_.fenced}};
+                home_, wanted_.name, {.lease = lease, .numbers = wanted_.numbers}};
             co_await acquire(lock, held);
-        } else if (wanted_.fair) {
+        } else if (wanted_.kind == lock_kind::fair) {
             holdfast::fair_mutex lock{home_, wanted_.name, {.lease = lease}};
             co_await acquire(lock, held);
+        } else if (wanted_.kind == lock_kind::spin) {
+            holdfast::spin_mutex lock{home_, wanted_.name, {.lease = lease}};
+            co_await acquire(lock, held);
+        } else if (can_be_shared(wanted_.kind)) {
+            holdfast::shared_mutex lock{home_, wanted_.name, {.lease = lease}};
+            co_await acquire(wanted_.kind == lock_kind::read ? lock.shared() : lock, held);
         } else {
             holdfast::mutex lock{home_, wanted_.name, {.lease = lease}};
             co_await acquire(lock, held);
@@ -152,7 +169,7 @@ private:
         if (wanted_.verbose)
             say("asking " + server_in_words(wanted_.url) + " for lock '" + printable(wanted_.name) +
                 "'");
-        wait_report report{home_, wanted_.name, wanted_.verbose, is_held_around()};
+        wait_report report{home_, wanted_, is_held_around()};
         co_await until_first(take(lock, held), report.tell());
         granted_at_ = holdfast::boot_clock::now();
         if (held)

@@ -22,11 +22,11 @@ struct locked_run {
     std::optional<std::chrono::duration<double>> lease;
     std::optional<std::chrono::duration<double>> hold_for; ///< at least that long
     std::chrono::duration<double> patience;
-    std::optional<holdfast::fencing> fenced; ///< the command gets the token of the hold
+    holdfast::lock_kind kind;  ///< plain, spin, fair, fenced, read or write
+    holdfast::fencing numbers; ///< of a fenced one, whose token the command gets
     on_loss loss;
     int busy_status;
     bool verbose;
-    bool fair; ///< in order of arrival
 };
 
 /// Takes the lock, runs the command, releases; the exit status.

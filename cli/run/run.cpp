@@ -27,6 +27,13 @@ Usage: holdfast run [OPTIONS] NAME [--] COMMAND [ARGUMENT...]
   -E, --conflict-exit-code CODE
                        exit with CODE if the lock stays busy (default 1); with 0
                        nothing is printed either
+  -s, --shared         share the lock with others that take it with -s, and
+                       exclude those with -x
+  -x, --exclusive      have a lock alone that others share with -s. This is not
+                       the lock that a command without -s and -x takes: use one
+                       NAME either with or without them
+      --spin           for a NAME that JVMs take with getSpinLock: ask again and
+                       again instead of waiting for a message
       --fair           wait in order of arrival; whoever waits for that lock
                        without --fair comes in between
       --hold-for TIME  hold the lock at least that long, even if the command
@@ -84,7 +91,9 @@ Exit status:
   the command's; 128+N if signal N ended it, or ended the wait for the lock
     1   the lock is busy (with -n or -w); -E changes this
    64   the command line or a variable is wrong
-   65   the server has something else under that name, which is no lock
+   65   the server has something else under that name, which is no lock; or
+        others use that lock with -s and -x, and this has neither, or the
+        other way round
    69   the server cannot be reached, or refuses
    75   the lock was lost before the command had ended, whatever its status was
   126   the command cannot be executed
@@ -94,6 +103,8 @@ Examples:
   holdfast run nightly-report ./report.sh
   holdfast run -n -E 0 cleanup find /srv/cache -mtime +7 -delete
   holdfast run -n -E 0 --hold-for 1m sync-stock -- ./sync.sh --all
+  holdfast run -s prices ./show.sh       # many at once, but ...
+  holdfast run -x prices ./update.sh     # ... nobody beside this one
   holdfast run --fenced report sh -c './report --token "$HOLDFAST_TOKEN"'
   holdfast run -w 10 --on-loss INT:5s deploy -- sh -c 'git pull && make install'
 )";
@@ -104,6 +115,9 @@ struct given_options {
     bool nonblock = false;
     bool verbose = false;
     bool fair = false;
+    bool spin = false;
+    bool shared = false;
+    bool exclusive = false;
     std::optional<length> wait;
     std::optional<length> lease;
     std::optional<length> hold_for;
@@ -118,6 +132,9 @@ void expect(CLI::App& expected, given_options& given) {
     expected.add_flag("-n,--nonblock", given.nonblock);
     expected.add_flag("-v,--verbose", given.verbose);
     expected.add_flag("--fair", given.fair);
+    expected.add_flag("--spin", given.spin);
+    expected.add_flag("-s,--shared", given.shared);
+    expected.add_flag("-x,--exclusive", given.exclusive);
     expect_time(expected, "-w,--wait", "-w", given.wait);
     expected.add_option("-E,--conflict-exit-code", given.busy_status)->check(CLI::Range(0, 255));
     expect_time(expected, "--lease", "--lease", given.lease);
@@ -136,20 +153,41 @@ length patience(const given_options& given) {
     return given.wait.value_or(length::max());
 }
 
-void check_fencing(const std::optional<std::string>& numbers, bool fair) {
-    if (numbers && fair)
-        throw usage_error{"--fair and --fenced are locks of different kinds: choose one"};
-    if (numbers && !numbers->empty() && *numbers != "counted" && *numbers != "dated")
-        throw usage_error{"--fenced: '" + printable(*numbers) +
+void check_numbers(const std::string& numbers) {
+    if (!numbers.empty() && numbers != "counted" && numbers != "dated")
+        throw usage_error{"--fenced: '" + printable(numbers) +
                           "' is no kind of numbers; give --fenced alone, or --fenced=dated"};
 }
 
+/// Throws `usage_error` for two options that ask for locks of different kinds.
+holdfast::lock_kind kind_of(const given_options& given) {
+    using holdfast::lock_kind;
+    const struct {
+        bool wanted;
+        const char* option;
+        lock_kind kind;
+    } choices[] = {{given.shared, "--shared", lock_kind::read},
+                   {given.exclusive, "--exclusive", lock_kind::write},
+                   {given.fair, "--fair", lock_kind::fair},
+                   {given.spin, "--spin", lock_kind::spin},
+                   {given.fenced.has_value(), "--fenced", lock_kind::fenced}};
+    const char* first = nullptr;
+    lock_kind kind = lock_kind::plain;
+    for (const auto& each : choices) {
+        if (!each.wanted)
+            continue;
+        if (first != nullptr)
+            throw usage_error{std::string{first} + " and " + each.option +
+                              " are locks of different kinds: choose one"};
+        first = each.option;
+        kind = each.kind;
+    }
+    return kind;
+}
+
 /// The private server ends when nobody uses it, and has forgotten all when it starts again.
-std::optional<holdfast::fencing> fencing_on(const std::string& url,
-                                            const std::optional<std::string>& numbers) {
-    if (!numbers)
-        return std::nullopt;
-    const bool dated = numbers->empty() ? is_private_server(url) : *numbers == "dated";
+holdfast::fencing fencing_on(const std::string& url, const std::string& numbers) {
+    const bool dated = numbers.empty() ? is_private_server(url) : numbers == "dated";
     return dated ? holdfast::fencing::dated : holdfast::fencing::counted;
 }
 
@@ -172,7 +210,9 @@ int run(const inheritance& inherited, arguments all) {
     const length most = patience(given);
     const on_loss loss = given.loss ? parse_on_loss(*given.loss) : on_loss{};
 
-    check_fencing(given.fenced, given.fair);
+    const holdfast::lock_kind kind = kind_of(given);
+    const std::string numbers = given.fenced.value_or("");
+    check_numbers(numbers);
 
     const std::string url = server_url(given.url);
     const locked_run wanted{.url = url,
@@ -181,11 +221,11 @@ int run(const inheritance& inherited, arguments all) {
                             .lease = given.lease,
                             .hold_for = given.hold_for,
                             .patience = most,
-                            .fenced = fencing_on(url, given.fenced),
+                            .kind = kind,
+                            .numbers = fencing_on(url, numbers),
                             .loss = loss,
                             .busy_status = given.busy_status,
-                            .verbose = given.verbose,
-                            .fair = given.fair};
+                            .verbose = given.verbose};
     return perform(wanted, inherited);
 }
 

@@ -21,29 +21,28 @@ void write_raw(const std::string& text) {
 
 } // namespace
 
-wait_report::wait_report(holdfast::client& home, const std::string& lock, bool verbose,
-                         bool held_around)
+wait_report::wait_report(holdfast::client& home, const locked_run& wanted, bool held_around)
     : home_{home}
-    , lock_{lock}
-    , name_{"'" + printable(lock, 40) + "'"}
-    , verbose_{verbose}
+    , wanted_{wanted}
+    , name_{"'" + printable(wanted.name, 40) + "'"}
     , held_around_{held_around}
     , in_place_{form_of(STDERR_FILENO).live} {}
 
 asio::awaitable<void> wait_report::tell() {
     // Most waits are shorter, and nobody wants to read of them.
-    co_await pause(verbose_ ? 100ms : 700ms);
-    co_await refuse_if_no_lock(home_, lock_);
+    co_await pause(wanted_.verbose ? 100ms : 700ms);
+    co_await refuse_if_another(home_, wanted_.name, wanted_.kind);
     if (held_around_)
         say("lock " + name_ +
             " is held by a 'holdfast run' around this command (HOLDFAST_LOCKS). "
             "No lock is given twice: this waits until that one has ended");
-    if (!verbose_ && !in_place_)
+    if (!wanted_.verbose && !in_place_)
         co_await stop_requested({});
     for (;;) {
         std::string holder;
         try {
-            holder = co_await who_holds(home_, lock_, in_place_ ? wording::brief : wording::full);
+            holder =
+                co_await who_holds(home_, wanted_.name, in_place_ ? wording::brief : wording::full);
         } catch (const boost::system::system_error& failure) {
             if (failure.code() == asio::error::operation_aborted)
                 throw;
@@ -56,7 +55,7 @@ asio::awaitable<void> wait_report::tell() {
 }
 
 void wait_report::show(const std::string& holder) {
-    if (verbose_ && !in_place_ && !shown_)
+    if (wanted_.verbose && !in_place_ && !shown_)
         say("waiting for lock " + name_ + (holder.empty() ? "" : ", " + holder));
     if (in_place_) {
         const std::string line = "holdfast: waiting for lock " + name_ + ", " +
@@ -80,7 +79,7 @@ wait_report::~wait_report() {
 
 void wait_report::granted(std::uint64_t fencing_token) {
     clear();
-    if (verbose_)
+    if (wanted_.verbose)
         say("has lock " + name_ + " after " + in_words(boot_clock::now() - since_) +
             (fencing_token != 0 ? ", with the token " + std::to_string(fencing_token) : ""));
 }

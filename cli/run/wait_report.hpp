@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include "cli/run/locked_run.hpp"
 #include "cli/run/until_first.hpp"
 
 #include <holdfast/client.hpp>
@@ -17,12 +18,12 @@ namespace cli {
 class wait_report {
 public:
     /// `held_around`: by a `holdfast run` that waits for the end of this one.
-    wait_report(holdfast::client&, const std::string& lock, bool verbose, bool held_around);
+    wait_report(holdfast::client&, const locked_run&, bool held_around);
     wait_report(const wait_report&) = delete;
     ~wait_report(); ///< removes the line
 
     /// Runs until it is cancelled. Why a store cannot be asked the wait itself will say. Throws
-    /// `not_a_lock` if there is something else, for which the wait would have no end.
+    /// `not_a_lock` or `kept_to_share` if there is something else.
     asio::awaitable<void> tell();
 
     /// The wait is over, and well. A token of zero is none.
@@ -33,9 +34,8 @@ private:
     void clear();
 
     holdfast::client& home_;
-    const std::string& lock_;
+    const locked_run& wanted_;
     const std::string name_; ///< as it is shown
-    const bool verbose_;
     const bool held_around_;
     const bool in_place_; ///< the line can be written over
     const holdfast::time_point since_ = holdfast::boot_clock::now();

@@ -20,13 +20,15 @@ namespace {
 constexpr int silences_max = 2;
 
 /// How many keys nobody needs a server for: those that say who a client is
-/// (docs/protocol/client.md), of which that of a killed one stays for a minute, and the counters of
-/// fencing tokens, which stay for good; the numbers go on without them (docs/protocol/fenced.md,
-/// dated tokens).
+/// (docs/protocol/client.md), of which that of a killed one stays for a minute; the counters of
+/// fencing tokens, which stay for good, and the numbers go on without them
+/// (docs/protocol/fenced.md, dated tokens); and the queues of fair locks: who waits there is
+/// connected, and the place of who was killed stays until somebody else asks.
 long keys_without_use(server_link& link) {
-    const std::string number =
-        link.ask("EVAL \"return tostring(#redis.call('keys', 'holdfast_client:*') + "
-                 "#redis.call('keys', 'redisson_lock_token:*'))\" 0");
+    const std::string number = link.ask(
+        "EVAL \"local count = 0 for _, kind in ipairs({'holdfast_client', 'redisson_lock_token', "
+        "'redisson_lock_queue', 'redisson_lock_timeout'}) do "
+        "count = count + #redis.call('keys', kind .. ':*') end return tostring(count)\" 0");
     return std::atol(number.c_str());
 }
 

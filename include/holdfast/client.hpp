@@ -99,7 +99,8 @@ public:
     // nobody. The answer may be old when it arrives. They throw as the acquiring verbs of a lock
     // do; the asynchronous ones complete with the same codes, and cannot be cancelled.
 
-    /// Everything that the store reports about the lock of that name. Empty: it is free.
+    /// Everything that the store reports about the lock of that name. Empty: it is free, and nobody
+    /// waits in a queue for it (`lock_state::is_held`).
     std::optional<lock_state> inspect(lock_name);
 
     /// The held locks whose names match a glob pattern (`*`, `?`, `[a-z]`, `\\`) behind this
@@ -109,8 +110,9 @@ public:
     lock_list list(std::string pattern = "*", std::size_t limit = 1000);
 
     /// Waits until the lock is found free. False: it was not free within `patience` (zero: one
-    /// look). The release wakes this call, as it wakes the waiters for the lock. Somebody else may
-    /// have taken the lock when this returns.
+    /// look). The release wakes this call, as it wakes the waiters for the lock; those of a fair
+    /// and of a spin lock are seen within `options::poll_bound`. Somebody else may have taken the
+    /// lock when this returns.
     bool wait_free(lock_name name) { return await_free(std::move(name), duration::max()); }
     template <typename Rep, typename Period>
     bool wait_free(lock_name name, std::chrono::duration<Rep, Period> patience) {
@@ -118,9 +120,10 @@ public:
     }
 
     /// As `basic_mutex::force_unlock()`. If `only_from` is given (an owner's text, as `inspect()`
-    /// reports it), the lock is taken away from that owner only. False: it was free, or that owner
-    /// did not hold it. To repeat it after an unknown outcome, give `only_from`: otherwise the next
-    /// holder may lose the lock.
+    /// reports it), the lock is taken away from that owner only; one that is shared is taken away
+    /// from all, if that owner is among them. False: it was free, or that owner did not hold it. To
+    /// repeat it after an unknown outcome, give `only_from`: otherwise the next holder may lose the
+    /// lock.
     bool force_unlock(lock_name, std::string only_from = {});
 
     template <asio::completion_token_for<void(error_code, std::optional<lock_state>)> Token>

@@ -29,6 +29,23 @@ struct lock_owner {
     std::int64_t count = 1;   ///< how often it was entered; holdfast counts that itself: 1
     bool is_holdfast = false; ///< false: a Redisson client, or a program that writes as it does
     std::optional<client_card> client{}; ///< of a holdfast client, if it has described itself
+    bool writes = false; ///< of a read-write lock: it has the lock alone; false: it shares it
+    /// Of the reader's own lease; zero: it is over, and whoever writes next removes the owner.
+    /// Empty if the hold ends with the lock's lease, or if the store does not tell.
+    std::optional<duration> remaining{};
+};
+
+/// One that waits, and has written that down at the store.
+struct lock_waiter {
+    std::string text{};                  ///< as in `lock_owner`
+    bool is_holdfast = false;            ///< likewise
+    std::optional<client_card> client{}; ///< likewise
+    /// For so long its place counts if it does not ask again; zero: it counts no more, and the next
+    /// to ask removes it. Empty if the store does not tell.
+    std::optional<duration> remaining{};
+    /// In the queue of a fair lock: whether it listens for its turn. One that does not has just
+    /// come, has lost its connection or is dead. Empty if that is not known.
+    std::optional<bool> listens{};
 };
 
 /// The kind of thing that the store has under a lock's name.
@@ -45,15 +62,24 @@ HOLDFAST_EXPORT const char* to_string(key_kind) noexcept;
 struct lock_state {
     std::string name{}; ///< in the store: with the client's prefix
     key_kind kind = key_kind::lock;
-    std::string type{};                  ///< the store's own word for it: "hash", "string", …
-    std::vector<lock_owner> owners{};    ///< empty for a lock with very many readers
+    std::string type{};               ///< the store's own word for it: "hash", "string", …
+    std::vector<lock_owner> owners{}; ///< empty for a lock with very many readers; a writer first
     std::optional<duration> remaining{}; ///< of the lease; empty if it has no end
     /// Connections that listen for its release. Each is a client with one or more waiting threads,
-    /// or one that waited a few seconds ago. Empty if the store does not report them.
+    /// or one that waited a few seconds ago; in a fair lock's queue each waiter counts. Empty if
+    /// the store does not report them.
     std::optional<std::size_t> listeners{};
     /// Of the fenced lock of that name, JVMs' too: no hold ever had a greater fencing token. 0:
     /// there was none, or the store does not tell.
     std::uint64_t last_token = 0;
+    /// The queue of a fair lock, the next one first; the writers of holdfast that wait for a
+    /// read-write lock while others read. If they are very many, the first of them. Who waits for
+    /// another lock, or to read, and a writer of Redisson's, listens and leaves no other trace.
+    std::vector<lock_waiter> waiters{};
+    std::optional<std::size_t> waiting{}; ///< so many are those; empty if the store does not tell
+    /// False: nobody holds the lock, but it is somebody's turn. It is a fair lock, and only the
+    /// first of `waiters` that still counts can take it.
+    bool is_held = true;
 };
 
 /// The locks that `client::list()` found, in the order of their names.

@@ -85,10 +85,11 @@ struct options {
 
     std::string label{}; ///< a name for people to read; shown in the server's list of clients
 
-    /// True: while this client holds locks, one key on the server has its host, process id, program
-    /// and label, so that `client::inspect` and `holdfast ls` can show who holds a lock. No lock
-    /// depends on that key. It is deleted when the client closes, and ends by itself soon after the
-    /// client has died (docs/protocol/client.md).
+    /// True: while this client holds locks, or has a place in the queue of one, one key on the
+    /// server has its host, process id, program and label, so that `client::inspect` and `holdfast
+    /// ls` can show who holds a lock and who is next. No lock depends on that key. It is deleted
+    /// when the client closes, and ends by itself soon after the client has died
+    /// (docs/protocol/client.md).
     bool announce = true;
 
     std::shared_ptr<holdfast::observer> observer{};

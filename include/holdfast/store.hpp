@@ -247,10 +247,11 @@ public:
     virtual ~inspector() = default;
     virtual asio::awaitable<std::optional<holding>> inspect(lock_name) = 0; ///< empty: free
 
-    /// Takes the lock away from `only_from` (in the store's own spelling), or from any holder if
-    /// that is empty, and wakes all waiters for a lock of that name, of each kind that the store
-    /// has. A request that is carried out after the store's time limit takes nothing away. Without
-    /// `only_from`, to repeat it after an unknown outcome may end somebody else's hold.
+    /// Takes the lock away from `only_from` (in the store's own spelling; a lock that is shared
+    /// from all, if that owner is among them), or from any holder if that is empty, and wakes all
+    /// waiters for a lock of that name, of each kind that the store has. A request that is carried
+    /// out after the store's time limit takes nothing away. Without `only_from`, to repeat it after
+    /// an unknown outcome may end somebody else's hold.
     virtual asio::awaitable<forced> force_release(lock_name, std::string only_from) = 0;
 
     /// The same for one side of a lock that can be shared: `read` ends it only while it is shared
@@ -261,7 +262,8 @@ public:
     /// away or reserved. Zero: none was, or the store has no tokens.
     virtual asio::awaitable<std::uint64_t> last_token(lock_name) { co_return 0; }
 
-    /// Everything that the store reports about that name; empty: it is free.
+    /// Everything that the store reports about that name; empty: it is free, and nobody waits in a
+    /// queue for it.
     virtual asio::awaitable<std::optional<lock_state>> describe(lock_name) = 0;
 
     /// The held locks whose names match a glob pattern (`*`, `?`, `[…]`, `\\`): at most `limit`, in
@@ -269,7 +271,8 @@ public:
     virtual asio::awaitable<lock_list> list(std::string pattern, std::size_t limit) = 0;
 
     /// Rings `wake` when the lock may have become free, while the returned watch lives: releases
-    /// after the answer ring it. Null: the store cannot report releases for now.
+    /// after the answer ring it, but not those that the store reports to one waiter or to nobody,
+    /// as of a fair or a spin lock. Null: the store cannot report releases for now.
     virtual asio::awaitable<std::unique_ptr<watch>> listen(lock_name, alarm& wake) = 0;
 };
 

@@ -97,7 +97,7 @@ TEST_P(OfShell, AnOptionOfTheVerbIsOffered) {
     EXPECT_THAT(offered({"holdfast", "unlock", "--f"}), ElementsAre("--force"));
     EXPECT_THAT(offered({"holdfast", "run", "--"}),
                 IsSupersetOf({"--wait", "--lease", "--url", "--verbose", "--hold-for", "--on-loss",
-                              "--fenced"}));
+                              "--fenced", "--shared", "--exclusive"}));
     EXPECT_THAT(offered({"holdfast", "ls", "--"}), Not(Contains("--lease")));
 }
 
@@ -126,7 +126,7 @@ TEST_P(OfShell, BehindTheDashesTheCommandIsAnotherPrograms) {
 TEST_P(OfShell, TheSecondWordIsTheCommandToo) {
     for (const word_list& before :
          {word_list{"job"}, word_list{"-v", "job"}, word_list{"--fenced", "job"},
-          word_list{"--hold-for", "1m", "job"}}) {
+          word_list{"-s", "job"}, word_list{"--hold-for", "1m", "job"}}) {
         word_list line{"holdfast", "run"};
         line.insert(line.end(), before.begin(), before.end());
         line.push_back("flo");

@@ -95,6 +95,72 @@ TEST_P(Look, TellsJvmsAndReadersToo) {
     EXPECT_THAT(run({"inspect", "rw"}, url()).out, HasSubstr("lease left no end"));
 }
 
+TEST_P(Look, TellsWhoWaitsForAFairLockInOrder) {
+    program holder{until_closed({"--fair"}), url()};
+    ASSERT_EQ(holder.line(), "held");
+    const std::string stranger = "8743c9c0-0795-4907-87fd-6c719a6b4586:50";
+    server().command({"RPUSH", "redisson_lock_queue:{job}", stranger});
+    server().command({"ZADD", "redisson_lock_timeout:{job}", "1", stranger});
+    const program waiter{shell("true", {"--fair"}), url()};
+    ASSERT_TRUE(eventually([&] { return told_of(name).at("listeners").as_int64() == 1; }));
+    EXPECT_THAT(run({"ls"}, url()).out, HasSubstr("fair lock"));
+    const boost::json::value all = told_of(name);
+    const boost::json::array waiters = all.at("waiters").as_array();
+    ASSERT_FALSE(waiters.empty());
+    const boost::json::value last = waiters.at(waiters.size() - 1);
+    EXPECT_EQ(all.at("waiting").as_int64(), static_cast<std::int64_t>(waiters.size()));
+    EXPECT_GT(last.at("place_left_ms").as_int64(), 0);
+    EXPECT_TRUE(last.at("listens").as_bool());
+    EXPECT_TRUE(last.at("is_holdfast").as_bool());
+    EXPECT_TRUE(eventually([&] {
+        const boost::json::value one = told_of(name).at("waiters").as_array().back();
+        return one.at("client").is_object() && one.at("client").at("pid").as_int64() == waiter.id();
+    }));
+    EXPECT_THAT(run({"inspect", name}, url()).out,
+                AllOf(HasSubstr("kind       fair lock\n"), HasSubstr("\nnext       "),
+                      HasSubstr("its place lasts ")));
+}
+
+TEST_P(Look, TellsWhoseTurnItIsAtAFreeFairLock) {
+    const std::string stranger = "8743c9c0-0795-4907-87fd-6c719a6b4586:50";
+    server().command({"RPUSH", "redisson_lock_queue:{job}", stranger});
+    server().command({"ZADD", "redisson_lock_timeout:{job}", "9999999999999", stranger});
+    const ended told = run({"inspect", name}, url());
+    EXPECT_EQ(told.status, 1);
+    EXPECT_THAT(told.out,
+                AllOf(HasSubstr("held by    nobody, and the next may take it\n"),
+                      HasSubstr("next       Redisson client 8743c9c0-0795-4907-87fd-6c719a6b4586, "
+                                "thread 50, its place lasts "),
+                      HasSubstr(", does not listen\n")));
+    EXPECT_FALSE(told_of(name).at("held").as_bool());
+    EXPECT_EQ(run({"ls"}, url()).out, "");
+    EXPECT_EQ(run({"unlock", "--force", "--yes", name}, url()).err, "holdfast: 'job' was free\n");
+    EXPECT_EQ(run({"wait", "-w", "0", name}, url()).status, 0);
+    program patient{shell("true", {"--fair", "-v", "-w", "5"}), url()};
+    EXPECT_TRUE(eventually([&] { return patient.said("free, and it is the turn of Redisson"); }));
+}
+
+TEST_P(Look, TellsReadersTheirLeasesAndWhoWaitsToWrite) {
+    program reader{until_closed({"-s"}), url()};
+    ASSERT_EQ(reader.line(), "held");
+    const program writer{shell("true", {"-x"}), url()};
+    ASSERT_TRUE(eventually([&] { return !told_of(name).at("waiters").as_array().empty(); }));
+    const boost::json::value all = told_of(name);
+    EXPECT_EQ(all.at("kind").as_string(), "read-write lock");
+    EXPECT_GT(all.at("owners").at(0).at("lease_left_ms").as_int64(), 0);
+    EXPECT_FALSE(all.at("owners").at(0).at("writes").as_bool());
+    EXPECT_THAT(run({"inspect", name}, url()).out,
+                AllOf(HasSubstr("kind       read-write lock\n"), HasSubstr(", reads for another "),
+                      HasSubstr("\nto write   ")));
+}
+
+TEST_P(Look, TellsAWriterFirst) {
+    server().command({"HSET", "rw", "mode", "write", jvm, "1", std::string{jvm} + ":write", "1"});
+    EXPECT_THAT(run({"ls"}, url()).out, HasSubstr("thread 49 (writes) and 1 more"));
+    EXPECT_THAT(run({"inspect", "rw"}, url()).out, HasSubstr("thread 49, to write\n"));
+    EXPECT_TRUE(told_of("rw").at("owners").at(0).at("writes").as_bool());
+}
+
 TEST_P(Look, TellsTheLastTokenOfAFencedLock) {
     let_jvm_hold("jvms");
     EXPECT_THAT(run({"inspect", "jvms"}, url()).out, Not(HasSubstr("token")));

@@ -69,6 +69,24 @@ TEST_P(PrivateServer, EndsAlthoughItHasGivenFencingTokensAndTheNextOnesAreGreate
     EXPECT_GT(token(), first);
 }
 
+TEST_P(PrivateServer, EndsAlthoughAKilledWaiterHasLeftAPlaceInAQueue) {
+    program holder{holding("job", {"--fair"})};
+    ASSERT_EQ(holder.line(), "held");
+    program waiter{holding("job", {"--fair"})};
+    {
+        support::redis_connection look{folder / "holdfast" / "socket"};
+        ASSERT_TRUE(eventually([&] {
+            return look.command({"LLEN", "redisson_lock_queue:{job}"}).integer == 1;
+        }));
+    }
+    waiter.signal(SIGKILL);
+    waiter.end();
+    observed_process server{process()};
+    holder.close_stdin();
+    holder.end();
+    EXPECT_TRUE(server.ended_within(far_too_long));
+}
+
 TEST_P(PrivateServer, LingersForTheNextCommandOfAScript) {
     EXPECT_EQ(run({"run", "job", "--", "true"}, {"HOLDFAST_SERVER_LINGER=1h"}).status, 0);
     const pid_t first = process();

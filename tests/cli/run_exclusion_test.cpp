@@ -68,6 +68,22 @@ TEST_P(Contenders, AWaiterGetsTheLockOfAHolderThatWasKilledWhenItsLeaseEnds) {
     EXPECT_EQ(waiter.end().status, 0);
 }
 
+TEST_P(Contenders, SpinningOnesListenToNobodyAndTellNobody) {
+    program holder{until_closed({"--spin"}), url()};
+    ASSERT_EQ(holder.line(), "held");
+    support::redis_connection listener{server().socket_path()};
+    listener.command({"PSUBSCRIBE", "*"});
+    program waiter{shell("echo mine", {"--spin", "-v"}), url()};
+    EXPECT_TRUE(eventually([&] { return waiter.said("waiting for lock 'job'"); }));
+    EXPECT_EQ(run(shell("true", {"-n"}), url()).status, 1) << "it is a plain lock's key";
+    EXPECT_EQ(server().command({"PUBSUB", "CHANNELS"}).items.size(), 0U);
+    holder.close_stdin();
+    EXPECT_EQ(waiter.line(), "mine");
+    EXPECT_EQ(waiter.end().status, 0);
+    server().command({"PUBLISH", "end", ""});
+    EXPECT_EQ(listener.next_message(duration{5'000}).value().items.at(2).text, "end");
+}
+
 TEST_P(Contenders, FairOnesAreServedInOrderOfArrival) {
     const auto stand_in_queue = [this](std::int64_t count) {
         return eventually([&] {

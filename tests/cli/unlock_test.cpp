@@ -15,6 +15,13 @@ using ::testing::IsEmpty;
 
 class Unlock : public on_server {
 protected:
+    void await_listeners(std::int64_t count) {
+        ASSERT_TRUE(eventually([&] {
+            const ended told = run({"inspect", "--json", name}, url());
+            return boost::json::parse(told.out).at("listeners").as_int64() == count;
+        })) << "nobody waits for the lock";
+    }
+
     /// As on a terminal where that is typed.
     ended typed(const std::string& letters) {
         const std::string command = program_path() + " unlock --force " + name;
@@ -48,6 +55,50 @@ TEST_P(Unlock, WakesWhoWaits) {
     await_waiter();
     EXPECT_EQ(run({"unlock", "--force", "-y", name}, url()).status, 0);
     EXPECT_EQ(waiter.line(), "mine");
+}
+
+TEST_P(Unlock, WakesTheNextInTheQueueOfAFairLock) {
+    const std::string patient = url() + "?poll_bound=10s&lease_time=1h";
+    program holder{until_closed({"--fair"}), patient};
+    ASSERT_EQ(holder.line(), "held");
+    program waiter{shell("echo mine", {"--fair"}), patient};
+    await_listeners(1);
+    const time_point before = boot_clock::now();
+    EXPECT_EQ(run({"unlock", "--force", "-y", name}, url()).status, 0);
+    EXPECT_EQ(waiter.line(), "mine");
+    EXPECT_LT(boot_clock::now() - before, std::chrono::seconds{6}) << "it has looked by itself";
+}
+
+TEST_P(Unlock, TakesASharedLockFromAllItsReadersAndWakesWhoWaits) {
+    const std::string patient = url() + "?poll_bound=1h&lease_time=1h";
+    program one{until_closed({"-s"}), patient}, two{until_closed({"-s"}), patient};
+    ASSERT_EQ(one.line(), "held");
+    ASSERT_EQ(two.line(), "held");
+    program waiter{until_closed({"-x"}), patient};
+    await_listeners(1);
+    EXPECT_EQ(run({"unlock", "--force", "-y", name}, url()).status, 0);
+    ASSERT_EQ(waiter.line(), "held");
+    program reader{shell("echo mine", {"-s"}), patient};
+    await_listeners(1);
+    EXPECT_EQ(run({"unlock", "--force", "-y", name}, url()).status, 0);
+    EXPECT_EQ(reader.line(), "mine");
+}
+
+TEST_P(Unlock, TakesASharedLockFromTheReadersThatItHasShown) {
+    const std::string first = "8743c9c0-0795-4907-87fd-6c719a6b4586:49";
+    server().command({"HSET", name, "mode", "read", first, "1", first + "0", "1"});
+    terminal_session asked{{program_path(), "unlock", "--force", "--url", url(), name},
+                           {"TERM=xterm"}};
+    (void)asked.expect("[y/N]");
+    server().command({"HDEL", name, first, first + "0"});
+    server().command({"HSET", name, "mode", "read", first + "1", "1"});
+    asked.type("y\n");
+    (void)asked.expect("was released meanwhile: those holders have it no more");
+    EXPECT_EQ(asked.end(), 1);
+    EXPECT_TRUE(is_locked());
+    server().command({"HSET", name, first + "0", "1"});
+    EXPECT_EQ(run({"unlock", "--force", "-y", name}, url()).status, 0);
+    EXPECT_FALSE(is_locked());
 }
 
 TEST_P(Unlock, AsksOnATerminal) {
@@ -104,6 +155,31 @@ TEST_P(Wait, IsWokenByTheReleaseAndTakesNothing) {
     EXPECT_GE(all.at("waited_ms").as_int64(), 0);
     EXPECT_EQ(holder.end().status, 0);
     EXPECT_THAT(support::lock_keys(server()), IsEmpty());
+}
+
+TEST_P(Wait, IsWokenByTheLastReaderAndByAWriter) {
+    for (const char* const option : {"-s", "-x"}) {
+        program holder{until_closed({option}), url()};
+        ASSERT_EQ(holder.line(), "held");
+        program waiter{{"wait", name}, url() + "?poll_bound=1h"};
+        ASSERT_TRUE(eventually([&] {
+            const std::string channel = "redisson_rwlock:{" + name + "}";
+            return server().command({"PUBSUB", "NUMSUB", channel}).items.at(1).integer > 0;
+        }));
+        holder.close_stdin();
+        EXPECT_EQ(waiter.end().status, 0) << option;
+    }
+}
+
+TEST_P(Wait, SeesTheReleaseOfAFairLockSoon) {
+    program holder{until_closed({"--fair"}), url()};
+    ASSERT_EQ(holder.line(), "held");
+    program waiter{{"wait", "--json", name}, url()};
+    await_waiter();
+    holder.close_stdin();
+    const ended told = waiter.end();
+    EXPECT_EQ(told.status, 0);
+    EXPECT_LT(boost::json::parse(told.out).at("waited_ms").as_int64(), 4'000);
 }
 
 TEST_P(Wait, GivesUpWhenPatienceIsOver) {

@@ -2,7 +2,9 @@
 // What a store tells of its locks, and waiting for a lock without taking it.
 #include "conformance/suite.hpp"
 
+#include <holdfast/fair_mutex.hpp>
 #include <holdfast/fenced_mutex.hpp>
+#include <holdfast/shared_mutex.hpp>
 
 #include <boost/asio/use_future.hpp>
 
@@ -82,6 +84,77 @@ TEST_P(Inspection, TellsAStrangerFromOneOfOurs) {
     EXPECT_FALSE(seen->owners[0].client);
 }
 
+TEST_P(Inspection, TellsTheQueueOfAFairLockInOrder) {
+    client home = make_client(), second = make_client(), third = make_client();
+    fair_mutex lock{home, "L"}, next{second, "L"}, last{third, "L"};
+    lock.lock();
+    auto first_waits = next.async_lock(asio::use_future);
+    ASSERT_TRUE(support::eventually([&] { return home.inspect("L")->waiters.size() == 1; }));
+    auto last_waits = last.async_lock(asio::use_future);
+    ASSERT_TRUE(support::eventually([&] { return home.inspect("L")->listeners == 2u; }));
+    const lock_state seen = home.inspect("L").value();
+    EXPECT_EQ(seen.waiting, 2u);
+    ASSERT_EQ(seen.waiters.size(), 2u);
+    EXPECT_EQ(seen.waiters[0].text.substr(0, 37), second.id() + ":");
+    EXPECT_EQ(seen.waiters[1].text.substr(0, 37), third.id() + ":");
+    for (const lock_waiter& each : seen.waiters) {
+        EXPECT_TRUE(each.is_holdfast);
+        EXPECT_EQ(each.listens, true);
+        EXPECT_GT(each.remaining.value(), 1s);
+        EXPECT_LE(each.remaining.value(), 30s);
+    }
+    lock.unlock();
+    support::soon(std::move(first_waits)).unlock();
+    support::soon(std::move(last_waits)).unlock();
+    EXPECT_FALSE(home.inspect("L"));
+}
+
+TEST_P(Inspection, TellsWhoseTurnItIsAtAFreeLock) {
+    client home = make_client();
+    store().stranger_takes("L", 30s);
+    store().stranger_queues("L");
+    EXPECT_TRUE(home.inspect("L")->is_held);
+    EXPECT_TRUE(home.force_unlock("L"));
+    const std::optional<lock_state> seen = home.inspect("L");
+    ASSERT_TRUE(seen);
+    EXPECT_FALSE(seen->is_held);
+    EXPECT_THAT(seen->owners, IsEmpty());
+    ASSERT_EQ(seen->waiters.size(), 1u);
+    EXPECT_FALSE(seen->waiters[0].is_holdfast);
+    EXPECT_EQ(seen->waiters[0].listens, false);
+    EXPECT_THAT(home.list().locks, IsEmpty());
+    EXPECT_TRUE(home.wait_free("L", 0ms));
+}
+
+TEST_P(Inspection, TellsReadersAndTheirLeasesAndWhoWaitsToWrite) {
+    client home = make_client(), second = make_client(), third = make_client();
+    shared_mutex one{home, "L"}, two{second, "L"}, writes{third, "L"};
+    one.lock_shared(lease_time{20s});
+    two.lock_shared(lease_time{60s});
+    lock_state seen = third.inspect("L").value();
+    EXPECT_EQ(seen.kind, key_kind::read_write_lock);
+    ASSERT_EQ(seen.owners.size(), 2u);
+    for (const lock_owner& each : seen.owners) {
+        const bool is_first = each.text.starts_with(home.id());
+        EXPECT_FALSE(each.writes);
+        EXPECT_LE(each.remaining.value(), is_first ? 20s : 60s);
+        EXPECT_GT(each.remaining.value(), is_first ? 1s : 20s);
+    }
+    EXPECT_EQ(seen.waiting, 0u);
+    auto waits = writes.async_lock(asio::use_future);
+    ASSERT_TRUE(support::eventually([&] { return home.inspect("L")->waiters.size() == 1; }));
+    EXPECT_EQ(home.inspect("L")->waiters[0].text.substr(0, 37), third.id() + ":");
+    one.unlock_shared();
+    two.unlock_shared();
+    lease alone = support::soon(std::move(waits));
+    seen = home.inspect("L").value();
+    ASSERT_EQ(seen.owners.size(), 1u);
+    EXPECT_TRUE(seen.owners[0].writes);
+    EXPECT_FALSE(seen.owners[0].remaining) << "it is the lock's";
+    EXPECT_EQ(seen.waiting, 0u) << "who writes waits no more";
+    alone.unlock();
+}
+
 TEST_P(Inspection, ListsWhatIsHeldByName) {
     client home = make_client();
     std::vector<std::unique_ptr<mutex>> locks;
@@ -128,6 +201,19 @@ TEST_P(Inspection, WaitsUntilALockIsFreeAndTakesNothing) {
     ASSERT_TRUE(support::eventually([&] { return home.inspect("L")->listeners == 1u; }));
     lock.unlock();
     EXPECT_TRUE(support::soon(std::move(free))) << "the release wakes it";
+    EXPECT_EQ(store().held(), 0u);
+}
+
+TEST_P(Inspection, IsWokenByTheReleaseOfEitherSideOfASharedLock) {
+    client home = make_client(), other = make_client({.poll_bound = 1h});
+    shared_mutex lock{home, "L"};
+    for (basic_mutex* const side : {static_cast<basic_mutex*>(&lock), &lock.shared()}) {
+        side->lock();
+        auto free = other.async_wait_free("L", duration::max(), asio::use_future);
+        ASSERT_TRUE(support::eventually([&] { return home.inspect("L")->listeners == 1u; }));
+        side->unlock();
+        EXPECT_TRUE(support::soon(std::move(free)));
+    }
     EXPECT_EQ(store().held(), 0u);
 }
 

@@ -69,6 +69,19 @@ TEST_P(ClientKey, IsWrittenOnceForManyLocksAndTakenAwayAtTheEnd) {
     EXPECT_THAT(told_->of(event_kind::impaired), IsEmpty());
 }
 
+TEST_P(ClientKey, IsWrittenByWhoHasAPlaceToo) {
+    client holder{reaching()}, in_queue{reaching()}, writer{reaching()}, listener{reaching()};
+    fair_mutex fair{holder, "F"}, next{in_queue, "F"};
+    shared_mutex shared{holder, "S"}, writes{writer, "S"};
+    mutex plain{holder, "P"}, waits{listener, "P"};
+    const std::scoped_lock held{fair, shared.shared(), plain};
+    EXPECT_FALSE(next.try_lock_for(50ms));
+    EXPECT_FALSE(writes.try_lock_for(50ms));
+    EXPECT_FALSE(waits.try_lock_for(50ms));
+    EXPECT_TRUE(eventually([&] { return exists(key_of(in_queue)) && exists(key_of(writer)); }));
+    EXPECT_FALSE(exists(key_of(listener))) << "nobody could ask who that is";
+}
+
 TEST_P(ClientKey, SaysWhoTheClientIs) {
     client home{reaching()};
     mutex lock{home, "L"};

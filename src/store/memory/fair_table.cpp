@@ -89,6 +89,17 @@ fair_table::owners fair_table::counting(const lock_name& name) const {
     return all;
 }
 
+std::vector<lock_waiter> fair_table::queued(const lock_name& name) const {
+    std::vector<lock_waiter> all;
+    const auto found = queues_.find(name.text);
+    if (found != queues_.end())
+        for (const waiter& each : found->second)
+            all.push_back({.text = each.owner,
+                           .is_holdfast = each.is_ours,
+                           .remaining = clock_.left(std::max(each.until, clock_.now()))});
+    return all;
+}
+
 /// The first that counts, or is `me`. One look takes away one JVM at most, and none whose turn had
 /// not begun.
 std::size_t fair_table::first_in(const queue& waiting, const std::string& me) const {

@@ -45,6 +45,7 @@ public:
     owners next(const lock_name&) const;
     owners waiting(const lock_name&) const;  ///< the first of them first
     owners counting(const lock_name&) const; ///< of those, whose time is not over
+    std::vector<lock_waiter> queued(const lock_name&) const; ///< all of them, for people
 
     // A JVM, by Redisson's arithmetic.
     bool stranger_takes_or_queues(const lock_name&, const std::string& owner, duration wait,

@@ -95,17 +95,29 @@ std::uint64_t server::state::last_token(const lock_name& name) const {
 
 std::optional<lock_state> server::state::state_of(const lock_name& name) const {
     const std::optional<holding> held = holding_of(name);
-    if (!held)
-        return std::nullopt;
     lock_state told;
     told.name = name.text;
     told.type = "lock";
-    if (shared_.inspect(name))
-        told.kind = key_kind::read_write_lock;
-    for (const std::string& owner : held->owners)
-        told.owners.push_back({.text = owner, .is_holdfast = owner != foreign_owner});
-    told.remaining = held->remaining;
     told.listeners = ears_.count(name.text);
+    told.is_held = held.has_value();
+    if (held && shared_.inspect(name)) {
+        told.kind = key_kind::read_write_lock;
+        told.owners = shared_.owners(name);
+        told.waiters = shared_.waiting_writers(name);
+    } else {
+        for (const std::string& owner : held ? held->owners : std::vector<std::string>{})
+            told.owners.push_back({.text = owner, .is_holdfast = owner != foreign_owner});
+        told.waiters = fair_.queued(name);
+        for (lock_waiter& each : told.waiters) {
+            const std::size_t listeners = ears_.count(channel_of(name, each.text).text);
+            each.listens = listeners > 0;
+            *told.listeners += listeners;
+        }
+    }
+    if (!held && told.waiters.empty())
+        return std::nullopt;
+    told.waiting = told.waiters.size();
+    told.remaining = held ? held->remaining : std::nullopt;
     told.last_token = locks_.last_token(name);
     return told;
 }

@@ -212,6 +212,33 @@ std::optional<holding> shared_table::inspect(const lock_name& name) const {
     return told;
 }
 
+std::vector<lock_owner> shared_table::owners(const lock_name& name) const {
+    const lock& held = locks_.at(name.text);
+    std::vector<lock_owner> all;
+    if (!held.writer.empty())
+        all.push_back({.text = held.writer, .is_holdfast = is_ours(held.writer), .writes = true});
+    for (const auto& [owner, timer] : held.readers) {
+        lock_owner& told = all.emplace_back(lock_owner{.text = owner});
+        told.is_holdfast = is_ours(owner);
+        if (told.is_holdfast || !clock_.is_over(timer))
+            told.remaining = clock_.left(std::max(timer, clock_.now()));
+    }
+    return all;
+}
+
+std::vector<lock_waiter> shared_table::waiting_writers(const lock_name& name) const {
+    std::vector<lock_waiter> all;
+    const auto found = waiting_.find(name.text);
+    if (found == waiting_.end() || clock_.is_over(found->second.ends_at))
+        return all;
+    for (const auto& [owner, its] : found->second.marks)
+        if (!clock_.is_over(its.until))
+            all.push_back({.text = owner,
+                           .is_holdfast = true,
+                           .remaining = clock_.left(std::min(its.until, found->second.ends_at))});
+    return all;
+}
+
 std::vector<std::string> shared_table::held() const {
     std::vector<std::string> names;
     for (const auto& [name, each] : locks_)

@@ -33,6 +33,10 @@ public:
     std::optional<holding> inspect(const lock_name&) const; ///< nothing: it is free
     std::vector<std::string> held() const;                  ///< their names, in order
 
+    // For people; of a lock that is held.
+    std::vector<lock_owner> owners(const lock_name&) const;
+    std::vector<lock_waiter> waiting_writers(const lock_name&) const;
+
     /// `kind` says how; who had it otherwise has it no more.
     void occupy(const lock_name&, const std::string& owner, lock_kind kind, duration lease_time);
     bool vacate(const lock_name&, const std::string& owner); ///< false: that owner is not there

@@ -25,6 +25,11 @@ private:
     std::unique_ptr<hearing> ear_;
 };
 
+asio::awaitable<reply> fields_of(node& server, const lock_name& name) {
+    const std::string_view keys[] = {name.text};
+    co_return co_await server.call(scripts::inspect_lock, keys, {});
+}
+
 std::optional<holding> holding_in(const reply& answer) {
     const std::vector<reply>& said = items(answer);
     if (said.empty())
@@ -44,6 +49,13 @@ std::optional<holding> holding_in(const reply& answer) {
     found.alone = !has_mode || has_writer;
     found.shared = has_mode && has_reader;
     return found;
+}
+
+/// Whether what is told of belongs to a read-write lock.
+bool has_mode(const reply& answer) {
+    const std::vector<reply>& said = items(answer);
+    const auto is_mode = [](const reply& word) { return word.text == "mode"; };
+    return std::ranges::any_of(said, is_mode);
 }
 
 enum class force_verdict { free = 0, taken = 1, late = 2, others = 3 };
@@ -68,8 +80,7 @@ std::pair<attempt, forced> force_in(const reply& answer) {
 } // namespace
 
 asio::awaitable<std::optional<holding>> lock_inspector::inspect(lock_name name) {
-    const std::string_view keys[] = {name.text};
-    const reply answer = co_await server_.call(scripts::inspect_lock, keys, {});
+    const reply answer = co_await fields_of(server_, name);
     co_return checked(server_, answer, holding_in);
 }
 
@@ -142,8 +153,14 @@ asio::awaitable<lock_list> lock_inspector::list(std::string pattern, std::size_t
     co_return all;
 }
 
+/// Of a read-write lock on its own channel: JVMs ask whether anybody is there, so without
+/// lingering. A fair lock tells nobody but the next in its queue.
 asio::awaitable<std::unique_ptr<watch>> lock_inspector::listen(lock_name name, alarm& wake) {
-    std::unique_ptr<hearing> ear = server_.hear(lock_channel(name), wake);
+    const reply answer = co_await fields_of(server_, name);
+    const bool can_be_shared = checked(server_, answer, has_mode);
+    std::unique_ptr<hearing> ear = can_be_shared
+                                       ? server_.hear(shared_channel(name), wake, linger::none)
+                                       : server_.hear(lock_channel(name), wake);
     if (!co_await ear->confirmed(context_.time.now() + confirmation_patience))
         co_return nullptr;
     co_return std::make_unique<release_watch>(std::move(ear));

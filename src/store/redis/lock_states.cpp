@@ -10,6 +10,8 @@
 
 #include <algorithm>
 #include <charconv>
+#include <functional>
+#include <iterator>
 #include <set>
 #include <string_view>
 #include <utility>
@@ -17,9 +19,23 @@
 namespace holdfast::redis {
 namespace {
 
-/// Before the fields of a hash come its type, what is left, who listens, the last token, and how
-/// many fields.
-constexpr std::size_t words_before_fields = 5;
+/// What the script tells of a key, in its order.
+enum told_of_key : std::size_t {
+    its_type,
+    its_left,
+    its_listeners,
+    its_token,
+    its_field_count,
+    its_fields,
+    its_waiting,
+    its_waiters,
+    told_of_key_count
+};
+
+/// A field, its value, a lease of its own; a waiter, its time, its listeners.
+constexpr std::size_t words_each = 3;
+
+constexpr std::string_view write_mark = ":write";
 
 std::optional<std::int64_t> number_in(std::string_view text) {
     std::int64_t value = 0;
@@ -32,29 +48,53 @@ std::optional<std::int64_t> number_in(std::string_view text) {
 /// `<uuid>:<number>`, and behind it `:write` in a read-write lock. Ours and every Redisson's.
 bool looks_like_owner(std::string_view field) {
     constexpr std::string_view form = "xxxxxxxx-xxxx-xxxx-xxxx-xxxxxxxxxxxx:";
-    constexpr std::string_view hexadecimal = "0123456789abcdefABCDEF", write = ":write";
+    constexpr std::string_view hexadecimal = "0123456789abcdefABCDEF";
     if (field.size() <= form.size())
         return false;
     for (std::size_t i = 0; i < form.size(); ++i)
         if (form[i] == 'x' ? hexadecimal.find(field[i]) == hexadecimal.npos : field[i] != form[i])
             return false;
-    if (field.ends_with(write))
-        field.remove_suffix(write.size());
+    if (field.ends_with(write_mark))
+        field.remove_suffix(write_mark.size());
     return number_in(field.substr(form.size())).has_value();
+}
+
+const std::vector<reply>& triples(const reply& list) {
+    const std::vector<reply>& words = items(list);
+    if (words.size() % words_each != 0)
+        throw_unexpected_answer();
+    return words;
+}
+
+/// One of ours that has no timer any more is dead; some JVMs let theirs run out (lock_write.lua).
+std::optional<duration> own_lease(const lock_owner& owner, std::int64_t left) {
+    constexpr std::int64_t none = -2;
+    if (left >= 0)
+        return duration{left};
+    return left == none && owner.is_holdfast ? std::optional{duration::zero()} : std::nullopt;
+}
+
+lock_owner owner_of(const std::string& field, std::int64_t count, std::int64_t left) {
+    lock_owner told{.text = field, .count = count, .is_holdfast = client_key(field).has_value()};
+    told.writes = field.ends_with(write_mark);
+    if (!told.writes)
+        told.remaining = own_lease(told, left);
+    return told;
 }
 
 /// The fields of a hash, judged: those of a lock are owners and how often each has entered.
 void add_owners(lock_state& told, const reply& answer) {
-    const std::int64_t fields = integer(answer.items[4]);
+    const std::int64_t fields = integer(answer.items[its_field_count]);
+    const std::vector<reply>& words = triples(answer.items[its_fields]);
     bool has_mode = false, has_else = false;
-    for (std::size_t i = words_before_fields; i + 1 < answer.items.size(); i += 2) {
-        const std::string& field = answer.items[i].text;
-        const std::string& value = answer.items[i + 1].text;
+    for (std::size_t i = 0; i < words.size(); i += words_each) {
+        const std::string& field = words[i].text;
+        const std::string& value = words[i + 1].text;
         const std::optional<std::int64_t> count = number_in(value);
         if (field == "mode" && (value == "read" || value == "write"))
             has_mode = true;
         else if (count && looks_like_owner(field))
-            told.owners.push_back({field, *count, client_key(field).has_value(), {}});
+            told.owners.push_back(owner_of(field, *count, integer(words[i + 2])));
         else
             has_else = true;
     }
@@ -64,15 +104,43 @@ void add_owners(lock_state& told, const reply& answer) {
         told.kind = key_kind::lock;
     else
         told.owners.clear();
+    std::stable_partition(told.owners.begin(), told.owners.end(), std::mem_fn(&lock_owner::writes));
+    if (told.kind == key_kind::lock) // its lease is the key's
+        told.owners.front().remaining.reset();
 }
 
-/// Of all owners that are ours, each once.
+void add_waiters(lock_state& told, const reply& answer) {
+    if (const std::int64_t count = integer(answer.items[its_waiting]); count >= 0)
+        told.waiting = static_cast<std::size_t>(count);
+    const std::vector<reply>& words = triples(answer.items[its_waiters]);
+    for (std::size_t i = 0; i < words.size(); i += words_each) {
+        lock_waiter one{.text = text(words[i])};
+        one.is_holdfast = client_key(one.text).has_value();
+        if (const std::int64_t left = integer(words[i + 1]); left >= 0)
+            one.remaining = duration{left};
+        if (const std::int64_t listeners = integer(words[i + 2]); listeners >= 0)
+            one.listens = listeners > 0;
+        told.waiters.push_back(std::move(one));
+    }
+}
+
+/// Calls `act` with each owner and each waiter that is ours, and with its client's key.
+template <typename Locks, typename Act>
+void for_each_of_ours(Locks& locks, Act act) {
+    for (auto& each : locks) {
+        for (auto& owner : each.owners)
+            if (const auto key = client_key(owner.text))
+                act(owner, *key);
+        for (auto& waiter : each.waiters)
+            if (const auto key = client_key(waiter.text))
+                act(waiter, *key);
+    }
+}
+
+/// Each once.
 std::vector<std::string> clients_of(const std::vector<lock_state>& locks) {
     std::set<std::string> keys;
-    for (const lock_state& each : locks)
-        for (const lock_owner& owner : each.owners)
-            if (const auto key = client_key(owner.text))
-                keys.insert(*key);
+    for_each_of_ours(locks, [&](const auto&, const std::string& key) { keys.insert(key); });
     return {keys.begin(), keys.end()};
 }
 
@@ -93,12 +161,10 @@ asio::awaitable<void> add_clients(node& server, std::vector<lock_state>& locks) 
     if (keys.empty())
         co_return;
     const auto cards = co_await read_what_may_be_read(server, keys);
-    for (lock_state& each : locks)
-        for (lock_owner& owner : each.owners)
-            if (const auto key = client_key(owner.text)) {
-                const auto at = std::ranges::lower_bound(keys, *key);
-                owner.client = cards[static_cast<std::size_t>(at - keys.begin())];
-            }
+    for_each_of_ours(locks, [&](auto& one, const std::string& key) {
+        const auto at = std::ranges::lower_bound(keys, key);
+        one.client = cards[static_cast<std::size_t>(at - keys.begin())];
+    });
 }
 
 std::vector<lock_state> states_in(const std::vector<std::string>& names, const reply& said) {
@@ -114,33 +180,44 @@ std::vector<lock_state> states_in(const std::vector<std::string>& names, const r
 
 std::optional<lock_state> lock_state_in(std::string name, const reply& told) {
     const std::vector<reply>& words = items(told);
-    if (words.size() < words_before_fields)
+    if (words.size() != told_of_key_count)
         throw_unexpected_answer();
     lock_state found;
     found.name = std::move(name);
-    found.type = text(words[0]);
+    found.type = text(words[its_type]);
     found.kind = key_kind::other;
-    if (found.type == "none")
+    add_waiters(found, told);
+    found.is_held = found.type != "none";
+    if (!found.is_held && found.waiters.empty())
         return std::nullopt;
-    if (const std::int64_t left = integer(words[1]); left >= 0)
+    if (const std::int64_t left = integer(words[its_left]); left >= 0)
         found.remaining = duration{left};
-    if (const std::int64_t listeners = integer(words[2]); listeners >= 0)
+    if (const std::int64_t listeners = integer(words[its_listeners]); listeners >= 0)
         found.listeners = static_cast<std::size_t>(listeners);
-    if (const std::int64_t token = integer(words[3]); token > 0)
+    if (const std::int64_t token = integer(words[its_token]); token > 0)
         found.last_token = static_cast<std::uint64_t>(token);
-    if (found.type == "hash")
+    if (!found.is_held)
+        found.kind = key_kind::lock;
+    else if (found.type == "hash")
         add_owners(found, told);
     return found;
 }
 
 asio::awaitable<std::vector<lock_state>> describe_locks(node& server,
                                                         std::vector<std::string> names) {
+    using belonging = std::string (*)(const lock_name&);
+    const belonging all_of[] = {[](const lock_name& name) { return lock_channel(name).text; },
+                                token_key,
+                                fair_queue,
+                                fair_deadlines,
+                                [](const lock_name& name) { return shared_channel(name).text; },
+                                writers_key,
+                                timer_prefix};
     std::vector<std::string> belongings;
-    belongings.reserve(2 * names.size());
-    for (const std::string& each : names)
-        belongings.push_back(lock_channel(each).text);
-    for (const std::string& each : names)
-        belongings.push_back(token_key(each));
+    belongings.reserve(std::size(all_of) * names.size());
+    for (const belonging its : all_of)
+        for (const std::string& each : names)
+            belongings.push_back(its(each));
     const std::vector<std::string_view> keys{names.begin(), names.end()};
     const std::vector<argument> arguments{belongings.begin(), belongings.end()};
     const reply answer = co_await server.call(scripts::describe_locks, keys, arguments);

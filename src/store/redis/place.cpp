@@ -50,7 +50,7 @@ asio::awaitable<attempt> lock_place::request(time_point deadline) {
     round_trip_ = got.received_at - got.sent_at;
     denials_.note(want_, got);
     note_place(got);
-    if (heart_ && got.said == verdict::granted)
+    if (heart_ && (got.said == verdict::granted || got.queued))
         heart_->beat(want_.lease_time, got.received_at);
     co_return got;
 }

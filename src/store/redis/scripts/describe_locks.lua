@@ -1,24 +1,111 @@
 -- Tells all there is to know about keys that may be locks.
--- KEYS: names. ARGV: the channel of each, then the token counter of each.
+-- KEYS: names. ARGV: the channel of each, then the token counter of each; of each fair lock the
+--   queue, the deadlines; of each read-write lock the channel, the marks of waiting writers, what
+--   timers begin with.
 -- Returns for each {type, ms left (-1: no end), listeners (-1: denied), last token (0: none, or it
---   may not be told), fields, field, value, ...}.
+--   may not be told), fields, {field, value, ms left of its own timer (-1: no end, -2: none), ...},
+--   how many wait (-1: denied), {waiter, ms that its place lasts, its listeners, ...}}; -1 is what
+--   is not known.
 --   RedissonLock: TYPE, PTTL, HGETALL. Fields are counted; if they are many, only `mode` is told.
+-- uses: deadline shared
 
-local fields_told_max = 100
+local fields_told_max, timers_asked_max = 100, 16
+local waiters_told_max = math.max(10, math.floor(100 / #KEYS))
+local now = math.floor(clock_and_whether_late(0) / 1000) -- 0: denied
+
+-- Nothing where that is denied.
+local function listeners_of(channels)
+    local heard = redis.pcall('pubsub', 'numsub', unpack(channels))
+    local counts = not heard.err and {} or nil
+    for i = 2, #heard, 2 do
+        table.insert(counts, heard[i])
+    end
+    return counts
+end
+
+local function queue_of(queue, deadlines, channel)
+    local listed = redis.pcall('lrange', queue, 0, -1)
+    if listed.err then
+        return -1, {}, 0
+    end
+    local channels, told, listeners = {}, {}, 0
+    for i = 1, math.min(#listed, waiters_told_max) do
+        channels[i] = channel .. ':' .. listed[i]
+    end
+    local counts = listeners_of(channels) or {}
+    for i = 1, #channels do
+        local time = redis.pcall('zscore', deadlines, listed[i])
+        local is_known = now > 0 and type(time) == 'string'
+        listeners = listeners + (counts[i] or 0)
+        table.insert(told, listed[i])
+        table.insert(told, is_known and math.max(0, math.floor(tonumber(time)) - now) or -1)
+        table.insert(told, counts[i] or -1)
+    end
+    return #listed, told, listeners
+end
+
+local function writers_in(marks)
+    local listed = redis.pcall('hgetall', marks)
+    if listed.err then
+        return -1, {}
+    end
+    local count, told, ends = 0, {}, redis.call('pttl', marks)
+    for i = 1, #listed, 2 do
+        local waits_until = tonumber(string.match(listed[i + 1], '^%d+')) or now
+        local left = math.min(now > 0 and waits_until - now or ends, ends)
+        if left > 0 then
+            count = count + 1
+            if count <= waiters_told_max then
+                table.insert(told, listed[i])
+                table.insert(told, left)
+                table.insert(told, -1)
+            end
+        end
+    end
+    return count, told
+end
+
+local function timer_left(timers, owner, holds)
+    local longest = -2
+    for k = math.min(holds, timers_asked_max), 1, -1 do
+        local left = redis.pcall('pttl', timer_of(timers, owner, k))
+        if left == -1 then
+            return -1
+        end
+        longest = type(left) == 'number' and math.max(longest, left) or longest
+    end
+    return longest
+end
+
 local all = {}
 for i, name in ipairs(KEYS) do
+    local function its(which)
+        return ARGV[(which - 1) * #KEYS + i]
+    end
     local kind = redis.call('type', name).ok
-    local heard = redis.pcall('pubsub', 'numsub', ARGV[i])
-    local told = {kind, redis.call('pttl', name), heard.err and -1 or heard[2], 0, 0}
+    local told = {kind, redis.call('pttl', name), -1, 0, 0, {}, 0, {}}
+    local mode = kind == 'hash' and redis.call('hget', name, 'mode')
+    local counts = listeners_of({its(mode and 5 or 1)})
+    told[3] = counts and counts[1] or -1
+    if mode then
+        told[7], told[8] = writers_in(its(6))
+    elseif kind == 'hash' or kind == 'none' then
+        local listeners
+        told[7], told[8], listeners = queue_of(its(3), its(4), its(1))
+        told[3] = counts and told[3] + listeners or -1
+    end
     if kind == 'hash' then
-        local token = redis.pcall('get', ARGV[#KEYS + i])
+        local token = redis.pcall('get', its(2))
         told[4] = type(token) == 'string' and tonumber(token:match('^%d+$')) or 0
         told[5] = redis.call('hlen', name)
-        local mode = redis.call('hget', name, 'mode')
         local words = told[5] <= fields_told_max and redis.call('hgetall', name) or
             mode and {'mode', mode} or {}
-        for _, word in ipairs(words) do
-            table.insert(told, word)
+        for at = 1, #words, 2 do
+            local reads = mode and words[at] ~= 'mode' and string.sub(words[at], -6) ~= ':write'
+            local holds = reads and tonumber(words[at + 1]) or 0
+            table.insert(told[6], words[at])
+            table.insert(told[6], words[at + 1])
+            table.insert(told[6], timer_left(its(7), words[at], holds))
         end
     end
     all[i] = told

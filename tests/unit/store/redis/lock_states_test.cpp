@@ -7,8 +7,12 @@
 
 #include <boost/system/system_error.hpp>
 
+#include <array>
 #include <initializer_list>
+#include <string>
+#include <tuple>
 #include <utility>
+#include <vector>
 
 #include <gtest/gtest.h>
 
@@ -34,17 +38,43 @@ reply number(std::int64_t value) {
     return made;
 }
 
-reply hash(fields all, std::int64_t left = 30'000, std::int64_t listeners = 0,
-           std::int64_t last_token = 0) {
+reply list(std::vector<reply> all) {
     reply made;
     made.type = reply::kind::array;
-    made.items = {text("hash"), number(left), number(listeners), number(last_token),
-                  number(static_cast<std::int64_t>(all.size()))};
-    for (const auto& [field, value] : all) {
-        made.items.push_back(text(field));
-        made.items.push_back(text(value));
-    }
+    made.items = std::move(all);
     return made;
+}
+
+/// A field, its value, the lease of its own (-2: none).
+using timed = std::tuple<const char*, const char*, std::int64_t>;
+
+/// Who waits, for how long its place lasts, how many listen there.
+using waiting = std::tuple<const char*, std::int64_t, std::int64_t>;
+
+reply told_of_hash(const std::vector<timed>& all, std::int64_t left = 30'000,
+                   std::int64_t listeners = 0, std::int64_t last_token = 0) {
+    std::vector<reply> words;
+    for (const auto& [field, value, own] : all)
+        words.insert(words.end(), {text(field), text(value), number(own)});
+    return list({text("hash"), number(left), number(listeners), number(last_token),
+                 number(static_cast<std::int64_t>(all.size())), list(std::move(words)), number(0),
+                 list({})});
+}
+
+reply hash(fields all, std::int64_t left = 30'000, std::int64_t listeners = 0,
+           std::int64_t last_token = 0) {
+    std::vector<timed> untimed;
+    for (const auto& [field, value] : all)
+        untimed.emplace_back(field, value, -2);
+    return told_of_hash(untimed, left, listeners, last_token);
+}
+
+reply with_waiters(reply told, std::int64_t count, const std::vector<waiting>& all) {
+    told.items[6] = number(count);
+    for (const auto& [owner, left, listeners] : all)
+        for (reply& word : std::array{text(owner), number(left), number(listeners)})
+            told.items[7].items.push_back(std::move(word));
+    return told;
 }
 
 key_kind kind_of(fields all) {
@@ -82,6 +112,55 @@ TEST(LockState, OfAReadWriteLockHasAMode) {
     EXPECT_EQ(kind_of({{"mode", "write"}, {writer.c_str(), "1"}}), key_kind::read_write_lock);
     EXPECT_EQ(kind_of({{"mode", "dark"}, {jvm, "1"}}), key_kind::other);
     EXPECT_EQ(kind_of({{"mode", "read"}, {"colour", "1"}}), key_kind::other);
+}
+
+TEST(LockState, OfReadersHasTheLeaseOfEachAndTheWriterFirst) {
+    const std::string writer = std::string{jvm} + ":write";
+    const lock_state held = lock_state_in("L", told_of_hash({{"mode", "write", -2},
+                                                             {jvm, "2", 700},
+                                                             {ours, "1", -2},
+                                                             {writer.c_str(), "1", -2}}))
+                                .value();
+    ASSERT_EQ(held.owners.size(), 3u);
+    EXPECT_EQ(held.owners[0].text, writer);
+    EXPECT_TRUE(held.owners[0].writes);
+    EXPECT_FALSE(held.owners[0].remaining) << "the lock's";
+    EXPECT_EQ(held.owners[1].remaining, duration{700});
+    EXPECT_FALSE(held.owners[1].writes);
+    EXPECT_EQ(held.owners[2].remaining, duration{0}) << "one of ours without a timer is dead";
+    const lock_state jvms = lock_state_in("L", hash({{"mode", "read"}, {jvm, "1"}})).value();
+    EXPECT_FALSE(jvms.owners.at(0).remaining) << "a JVM's may be well without one";
+    const lock_state endless =
+        lock_state_in("L", told_of_hash({{"mode", "read", -2}, {ours, "1", -1}})).value();
+    EXPECT_FALSE(endless.owners.at(0).remaining);
+    EXPECT_FALSE(lock_state_in("L", hash({{ours, "1"}}))->owners.at(0).remaining);
+}
+
+TEST(LockState, TellsWhoWaitsInOrder) {
+    const reply told =
+        with_waiters(hash({{jvm, "1"}}), 7, {{ours, 250, 1}, {jvm, 0, 0}, {ours, -1, -1}});
+    const lock_state held = lock_state_in("L", told).value();
+    EXPECT_EQ(held.waiting, 7u) << "more than are told";
+    ASSERT_EQ(held.waiters.size(), 3u);
+    EXPECT_EQ(held.waiters[0].text, ours);
+    EXPECT_TRUE(held.waiters[0].is_holdfast);
+    EXPECT_EQ(held.waiters[0].remaining, duration{250});
+    EXPECT_EQ(held.waiters[0].listens, true);
+    EXPECT_FALSE(held.waiters[1].is_holdfast);
+    EXPECT_EQ(held.waiters[1].remaining, duration{0});
+    EXPECT_EQ(held.waiters[1].listens, false);
+    EXPECT_FALSE(held.waiters[2].remaining || held.waiters[2].listens);
+    EXPECT_FALSE(lock_state_in("L", with_waiters(hash({{jvm, "1"}}), -1, {}))->waiting);
+}
+
+TEST(LockState, OfAFreeLockWhoseTurnItIsSaysSo) {
+    reply told = with_waiters(hash({}, -2), 1, {{ours, 250, 1}});
+    told.items[0] = text("none");
+    const lock_state free = lock_state_in("L", told).value();
+    EXPECT_FALSE(free.is_held);
+    EXPECT_EQ(free.kind, key_kind::lock);
+    EXPECT_TRUE(free.owners.empty());
+    EXPECT_TRUE(lock_state_in("L", hash({{jvm, "1"}}))->is_held);
 }
 
 TEST(LockState, OfAHashOfSomebodyElseIsOther) {
@@ -126,6 +205,11 @@ TEST(LockState, IsNotMadeOfAnAnswerOfAnotherShape) {
     reply wrong = hash({{jvm, "1"}});
     wrong.items[1] = text("soon");
     EXPECT_THROW((void)lock_state_in("L", wrong), boost::system::system_error);
+    for (const std::size_t list : {5U, 7U}) {
+        reply odd = hash({{jvm, "1"}});
+        odd.items[list].items.push_back(text("one word more"));
+        EXPECT_THROW((void)lock_state_in("L", odd), boost::system::system_error);
+    }
     EXPECT_THROW((void)lock_state_in("L", number(1)), boost::system::system_error);
 }
 
