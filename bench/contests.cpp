@@ -37,6 +37,27 @@ contest fenced_crowd() {
             .what = &hand_offs_alone};
 }
 
+/// Everybody waits for everybody, and the more they are the longer.
+contest in_queue(std::string name, int processes) {
+    return with_redisson({.name = std::move(name),
+                          .at_once = processes,
+                          .ours = holdfast_fair,
+                          .yardstick = redisson_fair,
+                          .wanted = {{"", {.ratio = 2}}, {".commands", {.value = 6}}},
+                          .what = &acquisitions,
+                          .slowness = 5});
+}
+
+/// Beside how a mutex wakes who waits for it.
+contest waking(std::string name, made (*ours)(const arena&)) {
+    return {.name = std::move(name),
+            .at_once = 2,
+            .ours = ours,
+            .yardstick = holdfast_wake_up,
+            .wanted = {{".p50", {.ratio = 1.2}}},
+            .what = &wake_ups};
+}
+
 } // namespace
 
 std::vector<contest> contests() {
@@ -90,6 +111,19 @@ std::vector<contest> contests() {
          .yardstick = bare_hand_off,
          .what = &hand_offs_alone},
         fenced_crowd(),
+        in_queue("fair.2", 2),
+        in_queue("fair.8", 8),
+        in_queue("fair.32", 32),
+        {"shared.64", 64, holdfast_readers, bare_readers, {{"", {.ratio = 20}}}},
+        with_redisson({.name = "shared.mixed",
+                       .at_once = 64,
+                       .ours = holdfast_readers_and_writer,
+                       .yardstick = redisson_readers_and_writer,
+                       .wanted = {{"", {.ratio = 5}}, {".writer.p99", {.ratio = 1}}},
+                       .what = &pairs_beside_a_writer,
+                       .slowness = 5}),
+        waking("wake.shared.reader", holdfast_wake_up_of_reader),
+        waking("wake.shared.writer", holdfast_wake_up_of_writer),
         with_redisson({.name = "reentry",
                        .at_once = 1,
                        .ours = holdfast_reentry,
