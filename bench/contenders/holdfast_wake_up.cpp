@@ -7,6 +7,7 @@
 #include <holdfast/shared_mutex.hpp>
 
 #include <future>
+#include <latch>
 #include <limits>
 #include <thread>
 
@@ -15,7 +16,7 @@ namespace {
 
 using namespace std::chrono_literals;
 
-/// By then whoever wants the lock has asked in vain, listens, and sleeps.
+/// So much later whoever wants the lock has asked in vain, listens, and sleeps.
 constexpr auto asleep_after = 2ms;
 
 /// What one of them has, and what the other waits for.
@@ -43,20 +44,23 @@ public:
         return all;
     }
 
-    /// Or more: whoever waits looks again when it listens.
+    /// Or more: whoever waits has asked in vain.
     claim scripts_for(const tally& all) const override {
-        return {5 * all.done, std::numeric_limits<long long>::max()};
+        return {4 * all.done, std::numeric_limits<long long>::max()};
     }
 
 private:
     nanoseconds wake_up() {
         held_.lock();
-        auto returned = std::async(std::launch::async, [this] {
+        std::latch about_to_wait{1};
+        auto returned = std::async(std::launch::async, [&] {
+            about_to_wait.count_down();
             wanted_.lock();
             const auto now = stopwatch::now();
             expect_unlocked(wanted_);
             return now;
         });
+        about_to_wait.wait();
         std::this_thread::sleep_for(asleep_after);
         const auto released = stopwatch::now();
         expect_unlocked(held_);

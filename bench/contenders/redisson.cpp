@@ -5,6 +5,7 @@
 
 #include <cstdlib>
 #include <limits>
+#include <numeric>
 #include <vector>
 
 namespace holdfast::bench {
@@ -46,24 +47,28 @@ private:
 
 } // namespace
 
-peer& redisson::process() {
-    if (!process_)
-        process_ = start();
-    return *process_;
+peer& redisson::process(std::size_t number) {
+    while (processes_.size() <= number)
+        start_one();
+    return processes_[number];
 }
 
-std::unique_ptr<peer> redisson::start() {
+void redisson::start_one() {
     const char* const given = std::getenv("HOLDFAST_BENCH_REDISSON");
     const std::string what = given ? given : "";
     const std::size_t split = what.find('=');
     if (split == what.npos)
         throw not_here{"no JVM with Redisson: ./dev bench says what it misses"};
-    auto process = std::make_unique<peer>(
+    const peer& started = processes_.emplace_back(
         std::vector<std::string>{"java", "-cp", what.substr(split + 1), "holdfast.bench.Driver",
                                  home_.url(transport::tcp_loopback)},
         home_.folder() / "redisson.log");
-    version_ = "Redisson " + what.substr(0, split) + ", " + process->version();
-    return process;
+    version_ = "Redisson " + what.substr(0, split) + ", " + started.version();
+}
+
+double redisson::cpu_seconds() const {
+    return std::accumulate(processes_.begin(), processes_.end(), 0.0,
+                           [](double sum, const peer& each) { return sum + each.cpu_seconds(); });
 }
 
 made redisson_threads(const arena& where) {
