@@ -2,6 +2,9 @@
 // Every contest and every goal, a line each.
 #include "bench/contests.hpp"
 
+#include <algorithm>
+#include <iterator>
+
 namespace holdfast::bench {
 namespace {
 
@@ -37,9 +40,28 @@ contest fenced_crowd() {
             .what = &hand_offs_alone};
 }
 
-} // namespace
+/// Everybody waits for everybody, and the more they are the longer.
+contest in_queue(std::string name, int processes) {
+    return with_redisson({.name = std::move(name),
+                          .at_once = processes,
+                          .ours = holdfast_fair,
+                          .yardstick = redisson_fair,
+                          .wanted = {{"", {.ratio = 2}}, {".commands", {.value = 6}}},
+                          .what = &acquisitions,
+                          .slowness = 5});
+}
 
-std::vector<contest> contests() {
+/// Beside how a mutex wakes who waits for it.
+contest waking(std::string name, made (*ours)(const arena&)) {
+    return {.name = std::move(name),
+            .at_once = 2,
+            .ours = ours,
+            .yardstick = holdfast_wake_up,
+            .wanted = {{".p50", {.ratio = 1.2}}},
+            .what = &wake_ups};
+}
+
+std::vector<contest> about_free_locks() {
     return {
         {"blocking.1", 1, holdfast_threads, bare_sockets},
         {"blocking.1.poll-on", 1, holdfast_threads, bare_sockets, {{".p50", {.ratio = 0.5}}}},
@@ -77,7 +99,11 @@ std::vector<contest> contests() {
                        .yardstick = redisson_threads,
                        .wanted = {{"", {.ratio = 0.5}}},
                        .what = &server_time}),
+    };
+}
 
+std::vector<contest> about_one_lock() {
+    return {
         on_demand(crowd("gate.2", 2)),
         on_demand(crowd("gate.4", 4)),
         on_demand(crowd("gate.8", 8)),
@@ -90,12 +116,25 @@ std::vector<contest> contests() {
          .yardstick = bare_hand_off,
          .what = &hand_offs_alone},
         fenced_crowd(),
+        {"shared.64", 64, holdfast_readers, bare_readers, {{"", {.ratio = 20}}}},
+        with_redisson({.name = "shared.mixed",
+                       .at_once = 64,
+                       .ours = holdfast_readers_and_writer,
+                       .yardstick = redisson_readers_and_writer,
+                       .wanted = {{"", {.ratio = 5}}, {".writer.p99", {.ratio = 1}}},
+                       .what = &pairs_beside_a_writer,
+                       .slowness = 5}),
+        waking("wake.shared.reader", holdfast_wake_up_of_reader),
+        waking("wake.shared.writer", holdfast_wake_up_of_writer),
         with_redisson({.name = "reentry",
                        .at_once = 1,
                        .ours = holdfast_reentry,
                        .yardstick = redisson_reentry,
                        .wanted = {{"", {.ratio = 1000}}},
                        .what = &re_entries}),
+        in_queue("fair.2", 2),
+        in_queue("fair.8", 8),
+        in_queue("fair.32", 32),
         {.name = "run",
          .at_once = 1,
          .ours = holdfast_commands,
@@ -104,6 +143,14 @@ std::vector<contest> contests() {
          .what = &commands,
          .way = transport::tcp_loopback},
     };
+}
+
+} // namespace
+
+std::vector<contest> contests() {
+    std::vector<contest> all = about_free_locks();
+    std::ranges::move(about_one_lock(), std::back_inserter(all));
+    return all;
 }
 
 std::vector<rivalry> rivalries() {

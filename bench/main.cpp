@@ -2,6 +2,7 @@
 // holdfast_bench: how far the library is from what the server and the kernel allow, and how far
 // ahead of Redisson. README.md beside this file says how to read what it prints.
 #include "bench/conditions.hpp"
+#include "bench/contenders/neighbour.hpp"
 #include "bench/contenders/redisson.hpp"
 #include "bench/contests.hpp"
 #include "bench/duel.hpp"
@@ -9,7 +10,6 @@
 #include "bench/record.hpp"
 #include "bench/renewal/hold_vigil.hpp"
 #include "bench/rivalry/compare_budgets.hpp"
-#include "bench/rivalry/neighbour.hpp"
 #include "bench/server/onlooker.hpp"
 
 #include <algorithm>
@@ -99,8 +99,10 @@ private:
     const server& home_;
     accounts books_{home_.connect(transport::unix_socket)};
     redisson java_{home_};
-    const onlooker watching_{
-        [this] { return own_cpu_seconds() + books_.cpu_seconds() + java_.cpu_seconds(); }};
+    const onlooker watching_{[this] {
+        return own_cpu_seconds() + ended_children_cpu_seconds() + books_.cpu_seconds() +
+               java_.cpu_seconds();
+    }};
     record record_;
 };
 

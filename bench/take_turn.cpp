@@ -56,7 +56,8 @@ turn take_turn(contender& who, accounts& books, nanoseconds length,
             .p99_us = percentile_us(all.samples, 0.99),
             .client_cpu_us = client_cpu * 1e6 / done,
             .server_cpu_us = server_cpu * 1e6 / done,
-            .memory_kb = who.memory_kb()};
+            .memory_kb = who.memory_kb(),
+            .commands = static_cast<double>(books.commands_sent()) / done};
 }
 
 } // namespace holdfast::bench

@@ -51,6 +51,21 @@ made holdfast_fenced_gate(const arena&); // whose holds have tokens
 made bare_hand_off(const arena&);
 made holdfast_reentry(const arena&);
 
+// One lock that all threads of the process share, and against it a bare blocking socket each; and
+// one that all threads but one share, which that one writes.
+made holdfast_readers(const arena&);
+made bare_readers(const arena&);
+made holdfast_readers_and_writer(const arena&);
+
+// One lock, and a process for each who wants it. Redisson's throws `not_here`.
+made holdfast_fair(const arena&);
+made redisson_fair(const arena&);
+
+// From a release in one client to the entry of who waits in another.
+made holdfast_wake_up(const arena&);
+made holdfast_wake_up_of_reader(const arena&); // by a writer
+made holdfast_wake_up_of_writer(const arena&); // by a reader
+
 // From the shell: a process for each lock that is taken. They throw `not_here`.
 made holdfast_commands(const arena&);
 made flock_commands(const arena&);
@@ -60,5 +75,6 @@ made redisson_threads(const arena&);
 made redisson_async(const arena&);
 made redisson_gate(const arena&);
 made redisson_reentry(const arena&);
+made redisson_readers_and_writer(const arena&);
 
 } // namespace holdfast::bench

@@ -2,6 +2,7 @@
 // The yardstick of blocking calls: each thread has a socket, writes a request and sleeps in read()
 // until its answer is there. No library can do less without being cleverer.
 #include "bench/contenders/arena.hpp"
+#include "bench/contenders/read_requests.hpp"
 #include "bench/contenders/requests.hpp"
 #include "bench/contenders/threads.hpp"
 
@@ -62,6 +63,10 @@ made bare_sockets(const arena& where) {
 
 made bare_sockets_with_set_nx(const arena& where) {
     return std::make_unique<callers<set_nx_requests>>(where);
+}
+
+made bare_readers(const arena& where) {
+    return std::make_unique<callers<read_requests>>(where);
 }
 
 } // namespace holdfast::bench

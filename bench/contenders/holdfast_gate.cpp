@@ -3,6 +3,7 @@
 #include "bench/contenders/arena.hpp"
 #include "bench/contenders/expect_unlocked.hpp"
 #include "bench/contenders/one_lock.hpp"
+#include "store/redis/names.hpp"
 
 #include <holdfast/client.hpp>
 #include <holdfast/fenced_mutex.hpp>
@@ -32,6 +33,23 @@ private:
     const int threads_;
 };
 
+/// The last token stays with the server for good, and no turn may leave a key.
+class fenced_crowd final : public crowd<fenced_mutex> {
+public:
+    explicit fenced_crowd(const arena& where)
+        : crowd{where}
+        , server_{where.connect()} {}
+
+    tally run(nanoseconds length) override {
+        tally all = crowd::run(length);
+        ask(server_, {"DEL", redis::token_key({name_of_lock(0)})});
+        return all;
+    }
+
+private:
+    connection server_;
+};
+
 } // namespace
 
 made holdfast_gate(const arena& where) {
@@ -39,7 +57,7 @@ made holdfast_gate(const arena& where) {
 }
 
 made holdfast_fenced_gate(const arena& where) {
-    return std::make_unique<crowd<fenced_mutex>>(where);
+    return std::make_unique<fenced_crowd>(where);
 }
 
 } // namespace holdfast::bench

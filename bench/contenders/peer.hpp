@@ -11,7 +11,7 @@
 namespace holdfast::bench {
 
 /// A contender in a process of its own, told line by line what to do: bench/redisson, or this
-/// program once more (rivalry/neighbour). The process lives as long as this object.
+/// program once more (neighbour.hpp). The process lives as long as this object.
 class peer {
 public:
     /// Throws if it does not answer, with what it wrote into `log` as errors.

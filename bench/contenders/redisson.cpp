@@ -5,6 +5,7 @@
 
 #include <cstdlib>
 #include <limits>
+#include <numeric>
 #include <vector>
 
 namespace holdfast::bench {
@@ -17,7 +18,7 @@ constexpr auto warm_up = 3s;
 
 class redissons_turn : public contender {
 public:
-    /// `kind`: "threads", "async", "gate" or "reentry".
+    /// `kind`: "threads", "async", "gate", "reentry" or "readers-and-writer".
     redissons_turn(const arena& where, const char* kind)
         : java_{where.java.process()}
         , kind_{kind}
@@ -46,20 +47,28 @@ private:
 
 } // namespace
 
-peer& redisson::process() {
-    if (process_)
-        return *process_;
+peer& redisson::process(std::size_t number) {
+    while (processes_.size() <= number)
+        start_one();
+    return processes_[number];
+}
+
+void redisson::start_one() {
     const char* const given = std::getenv("HOLDFAST_BENCH_REDISSON");
     const std::string what = given ? given : "";
     const std::size_t split = what.find('=');
     if (split == what.npos)
         throw not_here{"no JVM with Redisson: ./dev bench says what it misses"};
-    process_.emplace(std::vector<std::string>{"java", "-cp", what.substr(split + 1),
-                                              "holdfast.bench.Driver",
-                                              home_.url(transport::tcp_loopback)},
-                     home_.folder() / "redisson.log");
-    version_ = "Redisson " + what.substr(0, split) + ", " + process_->version();
-    return *process_;
+    const peer& started = processes_.emplace_back(
+        std::vector<std::string>{"java", "-cp", what.substr(split + 1), "holdfast.bench.Driver",
+                                 home_.url(transport::tcp_loopback)},
+        home_.folder() / "redisson.log");
+    version_ = "Redisson " + what.substr(0, split) + ", " + started.version();
+}
+
+double redisson::cpu_seconds() const {
+    return std::accumulate(processes_.begin(), processes_.end(), 0.0,
+                           [](double sum, const peer& each) { return sum + each.cpu_seconds(); });
 }
 
 made redisson_threads(const arena& where) {
@@ -76,6 +85,10 @@ made redisson_gate(const arena& where) {
 
 made redisson_reentry(const arena& where) {
     return std::make_unique<redissons_turn>(where, "reentry");
+}
+
+made redisson_readers_and_writer(const arena& where) {
+    return std::make_unique<redissons_turn>(where, "readers-and-writer");
 }
 
 } // namespace holdfast::bench

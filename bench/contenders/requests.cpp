@@ -4,7 +4,6 @@
 #include "bench/contenders/arena.hpp"
 #include "store/redis/scripts.hpp"
 
-#include <initializer_list>
 #include <stdexcept>
 
 namespace holdfast::bench {
@@ -13,10 +12,17 @@ namespace {
 using namespace std::chrono_literals;
 namespace scripts = redis::scripts;
 
-constexpr std::string_view lease_ms = "30000";
-constexpr auto command_timeout = 3s; // both as the library has them by default
+constexpr auto command_timeout = 3s; // as the library has it by default
 
-void append(std::string& out, std::initializer_list<std::string_view> words) {
+/// Both scripts answer {1, …} when they did what was asked.
+void expect_done(const redisReply& answer, const char* otherwise) {
+    if (answer.type != REDIS_REPLY_ARRAY || answer.elements == 0 || answer.element[0]->integer != 1)
+        throw std::runtime_error{otherwise};
+}
+
+} // namespace
+
+void append_request(std::string& out, std::initializer_list<std::string_view> words) {
     const auto number = [&out](char kind, std::size_t n) {
         out += kind;
         out += std::to_string(n);
@@ -30,13 +36,11 @@ void append(std::string& out, std::initializer_list<std::string_view> words) {
     }
 }
 
-/// Both scripts answer {1, …} when they did what was asked.
-void expect_done(const redisReply& answer, const char* otherwise) {
-    if (answer.type != REDIS_REPLY_ARRAY || answer.elements == 0 || answer.element[0]->integer != 1)
-        throw std::runtime_error{otherwise};
+std::string next_deadline() {
+    const auto deadline = std::chrono::system_clock::now() + command_timeout;
+    const auto us = std::chrono::floor<std::chrono::microseconds>(deadline.time_since_epoch());
+    return std::to_string(us.count());
 }
-
-} // namespace
 
 requests::requests(int lock, const connection& to)
     : name_{name_of_lock(lock)}
@@ -47,14 +51,13 @@ requests::requests(int lock, const connection& to)
 
 void requests::append_lock(std::string& out) {
     owner_ = "00000000-0000-8000-8000-000000000000:" + std::to_string(++number_);
-    const auto deadline = std::chrono::system_clock::now() + command_timeout;
-    const auto us = std::chrono::floor<std::chrono::microseconds>(deadline.time_since_epoch());
-    append(out, {"EVALSHA", scripts::lock_mutex.sha1, "1", name_, lease_ms, owner_,
-                 std::to_string(us.count())});
+    append_request(
+        out, {"EVALSHA", scripts::lock_mutex.sha1, "1", name_, lease_ms, owner_, next_deadline()});
 }
 
 void requests::append_release(std::string& out) const {
-    append(out, {"EVALSHA", scripts::release_mutex.sha1, "1", name_, owner_, channel_, "publish"});
+    append_request(
+        out, {"EVALSHA", scripts::release_mutex.sha1, "1", name_, owner_, channel_, "publish"});
 }
 
 void requests::expect_granted(const redisReply& answer) {
@@ -78,11 +81,11 @@ return 0
 
 void set_nx_requests::append_lock(std::string& out) {
     token_ = "00000000-0000-8000-8000-" + std::to_string(100'000'000'000 + ++number_);
-    append(out, {"SET", name_, token_, "NX", "PX", lease_ms});
+    append_request(out, {"SET", name_, token_, "NX", "PX", lease_ms});
 }
 
 void set_nx_requests::append_release(std::string& out) const {
-    append(out, {"EVALSHA", release_sha1_, "1", name_, token_});
+    append_request(out, {"EVALSHA", release_sha1_, "1", name_, token_});
 }
 
 void set_nx_requests::expect_granted(const redisReply& answer) {

@@ -5,9 +5,19 @@
 #include "bench/server/connection.hpp"
 
 #include <cstdint>
+#include <initializer_list>
 #include <string>
+#include <string_view>
 
 namespace holdfast::bench {
+
+inline constexpr std::string_view lease_ms = "30000"; // as the library has it by default
+
+/// One request in the server's protocol, behind others.
+void append_request(std::string& out, std::initializer_list<std::string_view> words);
+
+/// Until when a script may take a lock: as much later than now as the library allows by default.
+std::string next_deadline();
 
 /// The library's own two scripts, with the arguments it gives them. Composed anew for each pair, as
 /// the library must: each pair is another owner with another deadline.

@@ -45,6 +45,29 @@ const discipline commands = {
     {".memory", "KB while held", better::lower, &turn::memory_kb},
 };
 
+const discipline acquisitions = {
+    {"", "acquisitions/s", better::higher, &turn::per_second},
+    {".p50", "us waited", better::lower, &turn::p50_us},
+    {".p99", "us waited", better::lower, &turn::p99_us},
+    {".commands", "commands each", better::lower, &turn::commands},
+    {".client_cpu", "us each", better::lower, &turn::client_cpu_us},
+    {".server_cpu", "us each", better::lower, &turn::server_cpu_us},
+};
+
+/// Its waits are looked at by themselves: among so many of the readers they would not be seen.
+const discipline pairs_beside_a_writer = {
+    {"", "pairs/s", better::higher, &turn::per_second},
+    {".writer.p50", "us waited", better::lower, &turn::p50_us},
+    {".writer.p99", "us waited", better::lower, &turn::p99_us},
+    {".client_cpu", "us/pair", better::lower, &turn::client_cpu_us},
+    {".server_cpu", "us/pair", better::lower, &turn::server_cpu_us},
+};
+
+const discipline wake_ups = {
+    {".p50", "us", better::lower, &turn::p50_us},
+    {".p99", "us", better::lower, &turn::p99_us},
+};
+
 namespace {
 
 bool is_met(better best, double limit, double value) {

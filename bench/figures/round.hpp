@@ -14,6 +14,7 @@ struct turn {
     double client_cpu_us;  ///< per one: the contender's process, and the kernel's work for it
     double server_cpu_us;  ///< per one: by the server's own accounts
     double memory_kb;      ///< of one that is a process
+    double commands;       ///< that the server was sent, per one
 };
 
 /// Two turns that are neighbours in time.

@@ -23,10 +23,13 @@ double number(std::string_view text) {
 }
 
 /// A command that was never called has no line, and then both counts are 0.
+long long calls(std::string_view commandstats, std::string_view command) {
+    return static_cast<long long>(number(after(line_of(commandstats, command), "calls=")));
+}
+
 long long successes(std::string_view commandstats, std::string_view command) {
-    const auto counts = line_of(commandstats, command);
-    return static_cast<long long>(number(after(counts, "calls=")) -
-                                  number(after(counts, "failed_calls=")));
+    const auto failed = number(after(line_of(commandstats, command), "failed_calls="));
+    return calls(commandstats, command) - static_cast<long long>(failed);
 }
 
 } // namespace
@@ -38,6 +41,16 @@ void accounts::clear() {
 long long accounts::scripts_run() const {
     const std::string stats = info("commandstats");
     return successes(stats, "cmdstat_evalsha:") + successes(stats, "cmdstat_eval:");
+}
+
+long long accounts::commands_sent() const {
+    const std::string stats = info("commandstats");
+    long long sum = 0;
+    for (const char* each :
+         {"cmdstat_evalsha:", "cmdstat_eval:", "cmdstat_subscribe:", "cmdstat_unsubscribe:",
+          "cmdstat_ssubscribe:", "cmdstat_sunsubscribe:"})
+        sum += calls(stats, each);
+    return sum;
 }
 
 long long accounts::leases_extended() const {

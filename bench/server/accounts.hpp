@@ -18,6 +18,10 @@ public:
     /// Scripts that were carried out; an EVALSHA answered with NOSCRIPT was not.
     long long scripts_run() const;
 
+    /// Requests of clients to run a script, to listen or to listen no more, refused ones too. What
+    /// scripts do is not counted, nor what everybody sends now and then (PING).
+    long long commands_sent() const;
+
     /// By scripts and without: granting a lock does it too.
     long long leases_extended() const;
 

@@ -11,13 +11,25 @@
 
 namespace holdfast::bench {
 
-double own_cpu_seconds() {
+namespace {
+
+double cpu_seconds_of(int whom) {
     rusage used{};
-    ::getrusage(RUSAGE_SELF, &used);
+    ::getrusage(whom, &used);
     const auto seconds = [](timeval t) {
         return static_cast<double>(t.tv_sec) + static_cast<double>(t.tv_usec) / 1e6;
     };
     return seconds(used.ru_utime) + seconds(used.ru_stime);
+}
+
+} // namespace
+
+double own_cpu_seconds() {
+    return cpu_seconds_of(RUSAGE_SELF);
+}
+
+double ended_children_cpu_seconds() {
+    return cpu_seconds_of(RUSAGE_CHILDREN);
 }
 
 machine_time machine_cpu_seconds() {

@@ -7,6 +7,9 @@ namespace holdfast::bench {
 /// This process with all its threads, and the kernel's work for it.
 double own_cpu_seconds();
 
+/// The same for all that this process has started, if they have ended.
+double ended_children_cpu_seconds();
+
 /// All cores since the machine was started.
 struct machine_time {
     double busy, all;

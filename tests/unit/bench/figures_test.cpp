@@ -17,7 +17,8 @@ turn with_rate(double per_second) {
             .p99_us = 2e6 / per_second,
             .client_cpu_us = 3,
             .server_cpu_us = 4,
-            .memory_kb = 5};
+            .memory_kb = 5,
+            .commands = 6};
 }
 
 /// A machine that is half as fast in one round as in another, for both sides alike.

@@ -6,9 +6,7 @@ import java.io.IOException;
 import java.io.InputStreamReader;
 import java.io.PrintStream;
 import java.nio.charset.StandardCharsets;
-import org.redisson.Redisson;
 import org.redisson.api.RedissonClient;
-import org.redisson.config.Config;
 
 /**
  * Takes turns with Redisson as its standard input says. A line is {@code <kind> <how many at once>
@@ -21,19 +19,19 @@ public final class Driver {
     public static void main(String[] args) throws IOException {
         PrintStream answers = new PrintStream(System.out, true, StandardCharsets.UTF_8);
         System.setOut(System.err); // whatever a library prints is no answer
-        Config config = new Config();
-        config.useSingleServer().setAddress(args[0]);
-        RedissonClient client = Redisson.create(config);
+        var clients = new Clients(args[0]);
+        clients.first(); // connects, or fails at once
         answers.println("Java " + System.getProperty("java.version"));
 
         var commands = new BufferedReader(new InputStreamReader(System.in, StandardCharsets.UTF_8));
         for (String line = commands.readLine(); line != null; line = commands.readLine()) {
-            answers.println(answer(client, line.split(" ")));
+            answers.println(answer(clients, line.split(" ")));
         }
         Runtime.getRuntime().halt(0); // whoever commanded is gone
     }
 
-    private static String answer(RedissonClient client, String[] command) {
+    private static String answer(Clients clients, String[] command) {
+        RedissonClient client = clients.first();
         int atOnce = Integer.parseInt(command[1]);
         long length = Long.parseLong(command[2]);
         try {
@@ -42,6 +40,8 @@ public final class Driver {
                 case "gate" -> Threads.onOneLock(client, atOnce, length);
                 case "now-and-then" -> Threads.onOneLockNowAndThen(client, length);
                 case "reentry" -> Threads.insideOneLock(client, length);
+                case "readers-and-writer" -> new Sharers(client).share(atOnce, length);
+                case "fair" -> Threads.inOneQueue(clients.first(atOnce), length);
                 case "async" -> new Flights(client, atOnce).fly(length);
                 default -> throw new IllegalArgumentException(command[0]);
             };

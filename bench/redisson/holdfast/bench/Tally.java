@@ -3,16 +3,17 @@ package holdfast.bench;
 
 import java.util.List;
 
-/** What one turn did: a sample for each time that what is counted was done. */
-record Tally(long elapsed, List<Samples> samples) {
-    long done() {
-        return samples.stream().mapToLong(Samples::count).sum();
+/** What one turn did: how often what is counted was done, and samples of some of it. */
+record Tally(long done, long elapsed, List<Samples> samples) {
+    /** Of all of it. */
+    Tally(long elapsed, List<Samples> samples) {
+        this(samples.stream().mapToLong(Samples::count).sum(), elapsed, samples);
     }
 
     @Override
     public String toString() {
         StringBuilder line = new StringBuilder();
-        line.append(done()).append(' ').append(elapsed);
+        line.append(done).append(' ').append(elapsed);
         samples.forEach(some -> some.appendTo(line));
         return line.toString();
     }

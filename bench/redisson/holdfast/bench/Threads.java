@@ -54,9 +54,23 @@ final class Threads {
         return tally;
     }
 
+    /** Each thread has a client of its own, and waits in the server's queue for its turn. */
+    static Tally inOneQueue(List<RedissonClient> clients, long length) throws Exception {
+        return together(clients.size(), length, i -> {
+            RLock lock = clients.get(i).getFairLock(Driver.nameOfLock(0));
+            return () -> {
+                long began = System.nanoTime();
+                lock.lock();
+                long waited = System.nanoTime() - began;
+                lock.unlock();
+                return waited;
+            };
+        });
+    }
+
     /**
      * One thread wants what others hold, and rests between: from one to ten milliseconds, so that it
-     * comes at any moment (bench/rivalry/neighbour.cpp).
+     * comes at any moment (bench/contenders/neighbour.cpp).
      */
     static Tally onOneLockNowAndThen(RedissonClient client, long length) throws Exception {
         RLock lock = client.getLock(Driver.nameOfLock(0));
@@ -92,11 +106,11 @@ final class Threads {
     }
 
     /** What one thread does over and over; it says how long it took. */
-    private interface Role {
+    interface Role {
         LongSupplier of(int thread);
     }
 
-    private static Tally together(int threads, long length, Role role) throws Exception {
+    static Tally together(int threads, long length, Role role) throws Exception {
         var ready = new CountDownLatch(threads);
         var start = new CountDownLatch(1);
         List<Samples> samples = new ArrayList<>();

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "bench/rivalry/neighbour.hpp"
+#include "bench/contenders/neighbour.hpp"
 
 #include "bench/contenders/arena.hpp"
 #include "bench/contenders/expect_unlocked.hpp"
-#include "bench/contenders/threads.hpp"
+#include "bench/contenders/one_lock.hpp"
 
 #include <holdfast/client.hpp>
+#include <holdfast/fair_mutex.hpp>
 #include <holdfast/version.hpp>
 
 #include <iostream>
@@ -21,7 +22,8 @@ std::chrono::milliseconds rest(long long time) {
     return std::chrono::milliseconds{1 + 7 * time % 10};
 }
 
-tally now_and_then(mutex& lock, nanoseconds length) {
+tally now_and_then(client& home, nanoseconds length) {
+    mutex lock{home, name_of_lock(0)};
     tally all;
     all.elapsed = time_of([&] {
         const auto end = stopwatch::now() + length;
@@ -35,14 +37,23 @@ tally now_and_then(mutex& lock, nanoseconds length) {
     return all;
 }
 
-std::string answer(mutex& lock, const std::string& command) try {
+tally in_the_queue(client& home, int threads, nanoseconds length) {
+    fair_mutex lock{home, name_of_lock(0)};
+    return through_one_lock(
+        threads, length, [&] { lock.lock(); }, [&] { expect_unlocked(lock); });
+}
+
+std::string answer(client& home, const std::string& command) try {
     std::istringstream words{command};
     std::string kind;
-    long long threads = 0, length = 0;
+    int threads = 0;
+    long long length = 0;
     words >> kind >> threads >> length;
-    if (kind != "now-and-then" || threads != 1 || !words)
-        return line_of_failure("this is no turn: " + command);
-    return line_of(now_and_then(lock, nanoseconds{length}));
+    if (words && kind == "now-and-then" && threads == 1)
+        return line_of(now_and_then(home, nanoseconds{length}));
+    if (words && kind == "fair")
+        return line_of(in_the_queue(home, threads, nanoseconds{length}));
+    return line_of_failure("this is no turn: " + command);
 } catch (const std::exception& trouble) {
     return line_of_failure(trouble.what());
 }
@@ -51,10 +62,9 @@ std::string answer(mutex& lock, const std::string& command) try {
 
 void be_a_neighbour(const char* url) {
     client home{url};
-    mutex lock{home, name_of_lock(0)};
     std::cout << "holdfast " << HOLDFAST_VERSION_STRING << std::endl;
     for (std::string command; std::getline(std::cin, command);)
-        std::cout << answer(lock, command) << std::endl;
+        std::cout << answer(home, command) << std::endl;
 }
 
 } // namespace holdfast::bench

@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: Apache-2.0
+// Processes that want one fair lock, all the time. Each waits in the server's queue.
+#include "bench/contenders/arena.hpp"
+#include "bench/contenders/peer.hpp"
+#include "bench/contenders/redisson.hpp"
+
+#include <algorithm>
+#include <deque>
+#include <limits>
+#include <vector>
+
+namespace holdfast::bench {
+namespace {
+
+using namespace std::chrono_literals;
+
+class queue : public contender {
+public:
+    /// That many of its threads. In a JVM each has a client of its own.
+    void join(peer& who, int waiters) { all_.push_back({who, waiters}); }
+
+    tally run(nanoseconds length) final {
+        for (const member& each : all_)
+            each.process.begin("fair", each.waiters, length);
+        tally together;
+        for (const member& each : all_) {
+            const tally one = each.process.finish();
+            together.done += one.done;
+            together.elapsed = std::max(together.elapsed, one.elapsed);
+            together.samples.insert(together.samples.end(), one.samples.begin(), one.samples.end());
+        }
+        return together;
+    }
+
+    /// Or more: whoever waits has asked in vain.
+    claim scripts_for(const tally& all) const final {
+        return {2 * all.done, std::numeric_limits<long long>::max()};
+    }
+
+    double cpu_seconds() const final {
+        double sum = 0;
+        for (const member& each : all_)
+            sum += each.process.cpu_seconds();
+        return sum;
+    }
+
+private:
+    struct member {
+        peer& process;
+        int waiters;
+    };
+    std::vector<member> all_;
+};
+
+/// A process each.
+class our_queue final : public queue {
+public:
+    explicit our_queue(const arena& where) {
+        const std::vector<std::string> command{"/proc/self/exe", "--neighbour", where.url()};
+        for (int i = 0; i < where.at_once; ++i)
+            join(processes_.emplace_back(command, where.home.folder() / "neighbour.log"), 1);
+    }
+
+private:
+    std::deque<peer> processes_; // they do not move
+};
+
+/// More JVMs would be the slower on a few cores, as their JIT compilers are never done.
+constexpr int jvms_at_most = 2;
+
+/// Until the JIT compiler has done with what a turn calls. The more wait, the sooner it has.
+void warm_up(peer& java) {
+    java.begin("fair", 8, 5s);
+    java.finish();
+}
+
+} // namespace
+
+made holdfast_fair(const arena& where) {
+    return std::make_unique<our_queue>(where);
+}
+
+made redisson_fair(const arena& where) {
+    auto all = std::make_unique<queue>();
+    const int jvms = std::min(where.at_once, jvms_at_most);
+    for (int i = 0; i < jvms; ++i) {
+        peer& java = where.java.process(i);
+        warm_up(java);
+        all->join(java, where.at_once / jvms + (i < where.at_once % jvms ? 1 : 0));
+    }
+    return all;
+}
+
+} // namespace holdfast::bench

@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the yardstick of readers sends.
+#pragma once
+
+#include "bench/contenders/requests.hpp"
+
+namespace holdfast::bench {
+
+/// The library's own two scripts of readers, with the arguments it gives them. All readers share
+/// one lock.
+class read_requests {
+public:
+    static constexpr int scripts_a_pair = 2;
+
+    read_requests(int reader, const connection&);
+
+    void append_lock(std::string& out);
+    void append_release(std::string& out) const;
+
+    /// Throw unless the lock was taken, and released.
+    static void expect_granted(const redisReply& answer) { requests::expect_granted(answer); }
+    static void expect_released(const redisReply& answer) { requests::expect_released(answer); }
+
+private:
+    const std::string client_, name_, marks_, timers_, channel_;
+    std::string owner_, timer_;
+    std::uint64_t number_ = 0;
+};
+
+} // namespace holdfast::bench
