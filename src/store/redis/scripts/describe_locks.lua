@@ -24,13 +24,15 @@ local function listeners_of(channels)
 end
 
 local function queue_of(queue, deadlines, channel)
-    local listed = redis.pcall('lrange', queue, 0, -1)
+    local listed = redis.pcall('lrange', queue, 0, waiters_told_max - 1)
     if listed.err then
         return -1, {}, 0
     end
+    local length = redis.pcall('llen', queue)
+    local waiting = type(length) == 'number' and length or #listed
     local channels, told, listeners = {}, {}, 0
-    for i = 1, math.min(#listed, waiters_told_max) do
-        channels[i] = channel .. ':' .. listed[i]
+    for i, owner in ipairs(listed) do
+        channels[i] = channel .. ':' .. owner
     end
     local counts = listeners_of(channels) or {}
     for i = 1, #channels do
@@ -41,7 +43,7 @@ local function queue_of(queue, deadlines, channel)
         table.insert(told, is_known and math.max(0, math.floor(tonumber(time)) - now) or -1)
         table.insert(told, counts[i] or -1)
     end
-    return #listed, told, listeners
+    return waiting, told, listeners
 end
 
 local function writers_in(marks)
