@@ -117,8 +117,7 @@ private:
 constexpr duration head_start{2};
 
 asio::awaitable<void> let_others_try(acquisition& call, gate& here) {
-    if (!std::exchange(here.owes_courtesy, false))
-        co_return;
+    here.owes_courtesy = false;
     const time_point until = later(call.home->now(), head_start);
     co_await call.wake().wait_until(std::min(until, call.wanted.give_up_at));
 }
@@ -127,8 +126,7 @@ asio::awaitable<void> let_others_try(acquisition& call, gate& here) {
 /// somebody listens, a reader does not begin while others of this client go on, for a moment.
 asio::awaitable<void> leave_a_gap(acquisition& call, gate& here) {
     engine& home = *call.home;
-    if (call.wanted.of->kind != lock_kind::read || call.wanted.under || !call.wanted.patient ||
-        !home.queues().others_listen(key_of(call)))
+    if (call.wanted.under || !call.wanted.patient || !home.queues().others_listen(key_of(call)))
         co_return;
     const time_point until = later(home.now(), home.how().hand_off.within);
     const time_point end = std::min(until, call.wanted.give_up_at);
@@ -163,8 +161,11 @@ asio::awaitable<void> negotiate(std::shared_ptr<acquisition> call) {
     gate& here = *home->queues().find(key_of(*call));
     const turn ours{*call, here}; // left only after the hold is in the gate
     try {
-        co_await let_others_try(*call, here);
-        co_await leave_a_gap(*call, here);
+        // As a rule neither: then not even their coroutines are begun.
+        if (here.owes_courtesy)
+            co_await let_others_try(*call, here);
+        if (call->wanted.of->kind == lock_kind::read)
+            co_await leave_a_gap(*call, here);
         if (call->finished())
             co_return;
         must_have_its_share(call->wanted);
