@@ -107,8 +107,21 @@ TEST_P(FairScripts, ReleasingTwiceIsReleasingOnce) {
     EXPECT_THAT(integers_of(release_fair(ours(1))), ElementsAre(1, 0));
     EXPECT_THAT(
         told_by([&] { EXPECT_THAT(integers_of(release_fair(ours(1))), ElementsAre(0, 0)); }),
-        IsEmpty());
+        ElementsAre(ours(2)))
+        << "it cannot be told from one that comes too late";
     EXPECT_THAT(queue(), ElementsAre(ours(2)));
+}
+
+// Whoever is next knows how long an earlier lease was, and sleeps as long: found beside JVMs.
+TEST_P(FairScripts, AReleaseAfterTheLeaseTellsTheNext) {
+    ask_fair(ours(1));
+    ask_fair(jvm(2));
+    server().command({"DEL", name_});
+    EXPECT_THAT(told_by([&] { release_fair(ours(1)); }), ElementsAre(jvm(2)));
+    EXPECT_THAT(integers_of(release_fair(ours(1))), ElementsAre(0, 0));
+    stands_in_queue(ours(4), 20'000);
+    server().command({"HSET", name_, ours(3), "1"});
+    EXPECT_THAT(told_by([&] { release_fair(ours(1)); }), IsEmpty()) << "it is held";
 }
 
 TEST_P(FairScripts, WhoGivesUpLeavesTheQueue) {

@@ -48,10 +48,12 @@ bool fair_table::release(const hold& what, owners& told) {
         return was_held;
     queue& waiting = found->second;
     const bool was_first = waiting.front().owner == me;
-    std::erase_if(waiting, [&me](const waiter& each) { return each.owner == me; });
+    const bool waited =
+        std::erase_if(waiting, [&me](const waiter& each) { return each.owner == me; }) > 0;
     if (!waiting.empty())
         begin_turn(waiting.front(), was_first);
-    if (is_free(what.name) && (was_held || was_first))
+    // Also after a lease that had ended: the next one may have looked under an earlier one.
+    if (is_free(what.name) && (was_held || was_first || !waited))
         told = next(what.name);
     forget_if_empty(what.name);
     return was_held;
