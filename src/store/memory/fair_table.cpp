@@ -32,8 +32,7 @@ verdict_on_look fair_table::look(const ask& want, owners& told) {
             const waiter& next = waiting.front();
             answer.left = std::max<duration>(
                 duration{1}, std::chrono::floor<duration>(next.until - clock_.now()));
-            if (first > 0)
-                told.push_back(next.owner);
+            told.push_back(next.owner); // a JVM that gives up just when it is told tells nobody
         }
     }
     forget_if_empty(want.name);
