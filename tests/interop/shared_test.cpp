@@ -26,6 +26,9 @@ protected:
         have_clients(without_polls());
     }
 
+    /// A JVM before 3.44 does not tell that it released what nobody held.
+    bool tells_of_absent() { return !first().is_jvm() || is_at_least(GetParam().redisson, 3, 44); }
+
     std::map<std::string, std::string> fields() { return state_of(server()).at("L").fields; }
 
     /// Beside the lock itself: what each read hold has of its own.
@@ -64,7 +67,7 @@ TEST_P(Shared, AWriteHoldIsAFieldOfItsOwnerAndExcludesAll) {
         EXPECT_LE(writer(second(), "bob").remaining(), 60s);
         EXPECT_TRUE(taking.unlock());
         EXPECT_TRUE(is_free());
-        EXPECT_FALSE(taking.unlock());
+        EXPECT_EQ(taking.unlock(), !tells_of_absent());
     }
 }
 
@@ -97,7 +100,7 @@ TEST_P(Shared, AReadHoldIsAFieldWithATimerAndLetsReadersIn) {
         EXPECT_TRUE(across.is_held());
         EXPECT_TRUE(across.unlock());
         EXPECT_TRUE(is_free());
-        EXPECT_FALSE(held.unlock());
+        EXPECT_EQ(held.unlock(), !tells_of_absent());
     }
 }
 
