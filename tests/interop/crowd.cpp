@@ -17,7 +17,10 @@ json::object described(const turn& how) {
             {"hold", how.hold.count()},
             {"pause", how.pause.count()},
             {"depth", how.depth},
-            {"cancel", how.cancel.count()}};
+            {"cancel", how.cancel.count()},
+            {"object", how.object},
+            {"suffix", how.suffix},
+            {"downgrade", how.downgrade}};
 }
 
 std::filesystem::path new_folder() {

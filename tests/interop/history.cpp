@@ -32,6 +32,10 @@ public:
             ask(at, words);
         else if (what == "holds")
             hold(at, name);
+        else if (what == "shares")
+            share(at, name);
+        else if (what == "token")
+            words >> open_->token;
         else if (what == "gives-up")
             ++made_.gave_up;
         else if (what == "leaves")
@@ -63,6 +67,14 @@ private:
         open_ = claim{worker_, name, at, at};
         made_.waits.push_back(
             std::chrono::duration_cast<std::chrono::microseconds>(at - asked_at_));
+    }
+    /// Who was alone until now did not wait for it.
+    void share(moment at, const std::string& name) {
+        if (open_)
+            end(at);
+        else
+            hold(at, name);
+        open_ = claim{worker_, name, at, at, true};
     }
     /// A lease that is not renewed may have begun as early as it was asked for.
     void end(moment at) {
@@ -103,16 +115,46 @@ history read_history(const std::filesystem::path& file, std::optional<moment> ki
 
 std::vector<std::string> overlaps(std::vector<claim> claims) {
     std::ranges::sort(claims, {}, &claim::from);
-    std::map<std::string, const claim*> last; // by name: of those so far, the one that ends last
+    // By name, of those so far, the one that ends last: of all, and of those who were alone.
+    std::map<std::string, const claim*> last, last_alone;
     std::vector<std::string> found;
     for (const claim& next : claims) {
-        const claim*& before = last[next.name];
+        const claim*& any = last[next.name];
+        const claim*& alone = last_alone[next.name];
+        const claim* before = next.is_shared ? alone : any;
         if (before != nullptr && next.from < before->until && next.worker != before->worker)
             found.push_back(next.worker + " held " + next.name + " from " +
                             std::to_string(next.from.count()) + ", and " + before->worker +
                             " until " + std::to_string(before->until.count()));
-        if (before == nullptr || next.until > before->until)
-            before = &next;
+        if (any == nullptr || next.until > any->until)
+            any = &next;
+        if (!next.is_shared && (alone == nullptr || next.until > alone->until))
+            alone = &next;
+    }
+    return found;
+}
+
+std::vector<std::string> tokens_out_of_order(std::vector<claim> claims) {
+    std::erase_if(claims, [](const claim& each) { return each.token == 0; });
+    std::ranges::sort(claims, {}, &claim::from);
+    std::vector<const claim*> ended;
+    for (const claim& each : claims)
+        ended.push_back(&each);
+    std::ranges::sort(ended, {}, &claim::until);
+    auto next_ended = ended.begin();
+    std::map<std::string, const claim*> highest; // by name: of those that have ended
+    std::vector<std::string> found;
+    for (const claim& each : claims) {
+        for (; next_ended != ended.end() && (*next_ended)->until <= each.from; ++next_ended) {
+            const claim*& before = highest[(*next_ended)->name];
+            if (before == nullptr || before->token < (*next_ended)->token)
+                before = *next_ended;
+        }
+        const claim* before = highest[each.name];
+        if (before != nullptr && each.token <= before->token)
+            found.push_back(each.worker + " held " + each.name + " with the token " +
+                            std::to_string(each.token) + ", after " + before->worker + " with " +
+                            std::to_string(before->token));
     }
     return found;
 }
@@ -123,7 +165,8 @@ std::size_t history_tail::new_grants() {
     std::size_t grants = 0;
     for (std::string line; std::getline(lines, line) && !lines.eof();) {
         read_ += static_cast<std::streamoff>(line.size()) + 1;
-        grants += line.find(" holds ") != line.npos ? 1 : 0;
+        const auto says = [&](const char* what) { return line.find(what) != line.npos; };
+        grants += says(" holds ") || says(" shares ") ? 1 : 0;
     }
     return grants;
 }

@@ -4,6 +4,8 @@
 //
 //     asks NAME MS      before it asks; if granted, sure of it for so long from here, 0: renewed
 //     holds NAME        it has been told that it holds the lock
+//     shares NAME       likewise, beside others; also when it had the lock alone until now
+//     token NAME N      the number of the hold that has just begun
 //     gives-up NAME     it has been told, or has decided, that it does not
 //     leaves NAME       before it releases
 //     left NAME         released; `lost NAME`: it was not its any more
@@ -11,6 +13,7 @@
 #pragma once
 
 #include <chrono>
+#include <cstdint>
 #include <filesystem>
 #include <map>
 #include <optional>
@@ -21,10 +24,12 @@ namespace holdfast::interop {
 
 using moment = std::chrono::nanoseconds; ///< of CLOCK_MONOTONIC
 
-/// A worker was sure, from the one moment to the other, that it was alone.
+/// A worker was sure, from the one moment to the other, that it was alone, or that nobody was.
 struct claim {
     std::string worker, name;
     moment from, until;
+    bool is_shared = false;
+    std::int64_t token = 0; ///< of a fenced lock's hold
 };
 
 struct history {
@@ -41,8 +46,12 @@ struct history {
 /// then ends with the process. Throws `std::runtime_error` at a line that is none.
 history read_history(const std::filesystem::path& file, std::optional<moment> killed_at = {});
 
-/// Each place where two workers were sure of the same name at the same time, in words.
+/// Each place where two workers were sure of the same name at the same time, in words; two who
+/// share it may be.
 std::vector<std::string> overlaps(std::vector<claim>);
+
+/// Each hold whose token is not above those of all that had ended before it began, in words.
+std::vector<std::string> tokens_out_of_order(std::vector<claim>);
 
 /// Reads on where it stopped: for what is still being written.
 class history_tail {

@@ -46,6 +46,40 @@ TEST_F(Histories, TwoAtATimeAreFound) {
                 UnorderedElementsAre(HasSubstr("b held L from 5, and a until 6")));
 }
 
+TEST_F(Histories, ThoseWhoShareMayMeetAndNobodyElse) {
+    const std::string reads = "1 asks L 0\n2 shares L\n6 leaves L\n6 left L\n";
+    EXPECT_THAT(overlaps_of(worker("a", reads), worker("b", reads)), testing::IsEmpty());
+    const std::string writes = "3 asks L 0\n5 holds L\n9 leaves L\n9 left L\n";
+    EXPECT_THAT(overlaps_of(worker("c", reads), worker("d", writes)), testing::SizeIs(1));
+    const std::string reads_later = "3 asks L 0\n8 shares L\n9 leaves L\n9 left L\n";
+    EXPECT_THAT(overlaps_of(worker("e", writes), worker("f", reads_later)), testing::SizeIs(1));
+    history crowd = worker("g", "1 asks L 0\n2 holds L\n7 leaves L\n7 left L\n");
+    crowd.add(worker("h", "1 asks M 0\n3 shares M\n9 leaves M\n9 left M\n"));
+    EXPECT_THAT(overlaps_of(std::move(crowd), worker("i", "1 asks L 0\n6 shares L\n8 leaves L\n")),
+                UnorderedElementsAre(HasSubstr("g until 7")));
+}
+
+TEST_F(Histories, WhoGoesOnAsAReaderIsAloneUntilThen) {
+    const std::string downgrades = "1 asks L 0\n2 holds L\n5 shares L\n9 leaves L\n9 left L\n";
+    EXPECT_THAT(overlaps_of(worker("a", downgrades),
+                            worker("b", "3 asks L 0\n6 shares L\n8 leaves L\n8 left L\n")),
+                testing::IsEmpty());
+    EXPECT_THAT(overlaps_of(worker("c", downgrades),
+                            worker("d", "3 asks L 0\n4 shares L\n8 leaves L\n8 left L\n")),
+                testing::SizeIs(1));
+    EXPECT_EQ(worker("e", downgrades).waits.size(), 1u);
+}
+
+TEST_F(Histories, TokensGrow) {
+    history all = worker("a", "1 asks L 0\n2 holds L\n2 token L 7\n4 leaves L\n4 left L\n");
+    all.add(worker("b", "1 asks L 0\n5 holds L\n5 token L 8\n6 leaves L\n6 left L\n"));
+    all.add(worker("c", "1 asks M 0\n8 holds M\n8 token M 1\n9 leaves M\n9 left M\n"));
+    EXPECT_THAT(tokens_out_of_order(all.claims), testing::IsEmpty());
+    all.add(worker("d", "1 asks L 0\n7 holds L\n7 token L 7\n9 leaves L\n9 left L\n"));
+    EXPECT_THAT(tokens_out_of_order(all.claims),
+                UnorderedElementsAre(HasSubstr("with the token 7, after b with 8")));
+}
+
 TEST_F(Histories, ALongClaimIsNotForgottenBehindAShortOne) {
     history both = worker("a", "1 asks L 0\n2 holds L\n90 leaves L\n90 left L\n");
     both.add(worker("b", "3 asks M 0\n5 holds M\n6 leaves M\n6 left M\n"));

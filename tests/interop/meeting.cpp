@@ -15,6 +15,8 @@ namespace {
 std::string primitive_of(const std::string& getter) {
     if (getter == "getLock")
         return "RLock";
+    if (getter == "getReadWriteLock")
+        return "RReadWriteLock";
     return getter == "getFencedLock" ? "RFencedLock" : "RLock of " + getter;
 }
 
@@ -46,20 +48,27 @@ std::vector<setting> both_ways() {
 }
 
 std::vector<setting> both_ways_at(const std::vector<std::string>& getters) {
-    const std::map<std::string, std::pair<int, int>> since{
-        {"getSpinLock", {3, 15}}, {"getFencedLock", {3, 19}}, {"getNonReentrantLock", {4, 4}}};
+    static const std::map<std::string, std::pair<int, int>> since{
+        {"getFairLock", {3, 13}},        {"getReadWriteLock", {3, 13}},
+        {"getSpinLock", {3, 15}},        {"getFencedLock", {3, 19}},
+        {"getNonReentrantLock", {4, 4}}, {"getNonReentrantFairLock", {4, 4}}};
     std::vector<setting> all;
     for (setting each : both_ways())
         for (const std::string& getter : getters) {
-            std::istringstream version{each.redisson};
-            int major = 0, minor = 0;
-            char point = '.';
-            version >> major >> point >> minor;
+            const auto [major, minor] = since.at(getter);
             each.getter = getter;
-            if (each.redisson.empty() || std::pair{major, minor} >= since.at(getter))
+            if (each.redisson.empty() || is_at_least(each.redisson, major, minor))
                 all.push_back(each);
         }
     return all;
+}
+
+bool is_at_least(const std::string& version, int major, int minor) {
+    std::istringstream text{version};
+    std::pair<int, int> found;
+    char point = '.';
+    text >> found.first >> point >> found.second;
+    return found >= std::pair{major, minor};
 }
 
 std::string name_of(const ::testing::TestParamInfo<setting>& info) {

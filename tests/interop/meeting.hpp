@@ -39,6 +39,9 @@ std::vector<setting> one_way();   ///< for what is the same in both
 /// Both ways, at each lock that one of these getters makes in versions that have it.
 std::vector<setting> both_ways_at(const std::vector<std::string>& getters);
 
+/// Of a version of Redisson: "3.46.0" and later.
+bool is_at_least(const std::string& version, int major, int minor);
+
 std::string name_of(const ::testing::TestParamInfo<setting>&);
 
 class meeting : public ::testing::TestWithParam<setting> {
@@ -80,6 +83,10 @@ private:
     INSTANTIATE_TEST_SUITE_P(Redisson, suite,                                                      \
                              ::testing::ValuesIn(::holdfast::interop::both_ways()),                \
                              ::holdfast::interop::name_of)
+#define HOLDFAST_BOTH_WAYS_AT(suite, ...)                                                          \
+    INSTANTIATE_TEST_SUITE_P(                                                                      \
+        Redisson, suite, ::testing::ValuesIn(::holdfast::interop::both_ways_at({__VA_ARGS__})),    \
+        ::holdfast::interop::name_of)
 #define HOLDFAST_ONE_WAY(suite)                                                                    \
     INSTANTIATE_TEST_SUITE_P(Redisson, suite, ::testing::ValuesIn(::holdfast::interop::one_way()), \
                              ::holdfast::interop::name_of)

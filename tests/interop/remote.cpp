@@ -21,12 +21,16 @@ json::object settings_for_jvm(const client_settings& how) {
 
 json::object settings_for_us(const client_settings& how) {
     json::object all;
-    if (how.lease_time)
-        all["lease_time"] = how.lease_time->count();
-    if (how.poll_bound)
-        all["poll_bound"] = how.poll_bound->count();
-    if (how.unavailable_patience)
-        all["unavailable_patience"] = how.unavailable_patience->count();
+    const auto set = [&](const char* key, const std::optional<duration>& length) {
+        if (length)
+            all[key] = length->count();
+    };
+    set("lease_time", how.lease_time);
+    set("poll_bound", how.poll_bound);
+    set("unavailable_patience", how.unavailable_patience);
+    set("command_timeout", how.command_timeout);
+    set("waiter_patience", how.waiter_patience);
+    set("fair_wait", how.fair_wait);
     return all;
 }
 

@@ -17,6 +17,9 @@ struct client_settings {
     std::optional<duration> lease_time{}; ///< of renewed holds: lockWatchdogTimeout
     std::optional<duration> poll_bound{}; ///< ours alone: a JVM never asks but at the lease's end
     std::optional<duration> unavailable_patience{}; ///< ours alone
+    std::optional<duration> command_timeout{};      ///< ours alone
+    std::optional<duration> waiter_patience{};      ///< of our fair locks
+    std::optional<duration> fair_wait{};            ///< what ours expect of JVMs' fair locks
     json::object redisson{};                        ///< setters of its Config
     json::object redisson_server{};                 ///< setters of its SingleServerConfig
 };

@@ -1,16 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
-// JVMs and our processes at the same few locks, all the ways of taking them mixed, some of them
-// killed: was anybody ever sure of a lock at the same time as another, and is anything left?
+// JVMs of all versions and our processes at the same few locks of all kinds, all the ways of taking
+// them mixed, some of them killed: was anybody ever sure of a lock at the same time as another that
+// may not be, did tokens grow, and is anything left?
 #include "interop/crowd.hpp"
 #include "interop/server_state.hpp"
+#include "interop/stress_turns.hpp"
 #include "interop/with_redisson.hpp"
 
 #include <algorithm>
 #include <cstdlib>
 #include <iomanip>
 #include <iostream>
+#include <map>
 #include <thread>
-#include <utility>
 
 #include <gmock/gmock.h>
 
@@ -19,57 +21,61 @@ namespace {
 
 using namespace std::chrono_literals;
 
-/// How long a hold that is renewed outlives its holder; and so how long a name stands still when
-/// its holder is killed.
-constexpr duration stress_lease = 5s;
-
 std::chrono::seconds length_of_stress() {
     const char* wanted = std::getenv("HOLDFAST_STRESS_SECONDS");
     return std::chrono::seconds{wanted != nullptr ? std::stoi(wanted) : 60};
 }
 
-const std::vector<turn>& all_turns() {
-    static const std::vector<turn> turns{
-        {.hold = 3ms, .pause = 3ms},
-        {.hold = 3ms, .pause = 3ms},
-        {.hold = 3ms, .pause = 3ms, .depth = 3},
-        {.patience = 0ms, .hold = 3ms, .pause = 3ms},
-        {.patience = 20ms, .hold = 3ms, .pause = 3ms},
-        {.lease = 5s, .hold = 3ms, .pause = 3ms},
-        {.patience = 50ms, .lease = 5s, .hold = 3ms, .pause = 3ms, .depth = 2},
-        {.lease = 30ms, .hold = 60ms, .pause = 3ms}, // which may end before it is released
-        {.hold = 3ms, .pause = 3ms, .cancel = 5ms},
-        {.lease = 5s, .hold = 3ms, .pause = 3ms, .cancel = 15ms},
-    };
-    return turns;
-}
-
 class MixedStress : public with_redisson {
 protected:
-    /// The newest, and an older one; on each server another.
-    static std::pair<std::string, std::string> two_redissons() {
-        const std::vector<std::string> versions = redisson_versions();
-        const std::size_t older = GetParam().label.starts_with("redis") ? 0 : versions.size() / 2;
-        return {versions[older], versions.back()};
-    }
-
+    /// A JVM of each version, and two processes of ours.
     std::vector<std::unique_ptr<party>> everybody(const std::filesystem::path& folder) {
-        const auto [older, newest] = two_redissons();
-        const task what{{"stress:1", "stress:2", "stress:3"}, all_turns()};
+        std::vector<party_kind> kinds;
+        for (const std::string& version : redisson_versions())
+            kinds.push_back({version, 4});
+        kinds.insert(kinds.end(), {{"", 8}, {"", 8}});
         std::vector<std::unique_ptr<party>> all;
-        for (const party_kind& each : {party_kind{older, 4}, {newest, 4}, {"", 8}, {"", 8}}) {
+        for (const party_kind& each : kinds) {
             const std::string who = each.redisson.empty() ? "ours" : "redisson-" + each.redisson;
             const std::string label = who + "-" + std::to_string(all.size() + 1);
+            const task what{names, stress_turns(each.redisson)};
             all.push_back(std::make_unique<party>(each, label, what, server().url(),
-                                                  client_settings{.lease_time = stress_lease},
-                                                  folder));
+                                                  stress_settings(), folder));
         }
+        return all;
+    }
+
+    /// Whoever was killed in the queue of a fair lock is taken out by the next one who comes.
+    void come_once_more() {
+        const std::unique_ptr<peer> process = start_ours();
+        remote_client last{*process, false, server().url(), stress_settings()};
+        for (const std::string& name : names) {
+            remote_lock lock = last.thread("last").lock(name + ":fair", "getFairLock");
+            lock.lock();
+            EXPECT_TRUE(lock.unlock());
+        }
+    }
+
+    /// Of each kind of lock, how often it was held.
+    static std::map<std::string, std::size_t> holds_by_kind(const history& told) {
+        std::map<std::string, std::size_t> holds;
+        for (const claim& each : told.claims)
+            ++holds[each.name.substr(names.front().size())];
+        return holds;
+    }
+
+    std::map<std::string, key_state> locks_left() {
+        std::map<std::string, key_state> all = state_of(server());
+        std::erase_if(all, [](const auto& each) { // counters of tokens, which stay
+            return each.first.starts_with("redisson_lock_token:") && !each.second.left;
+        });
         return all;
     }
 
     void expect_nothing_left() {
         // Who was killed holding is forgotten after a lease.
-        EXPECT_TRUE(support::eventually([this] { return state_of(server()).empty(); }));
+        EXPECT_TRUE(support::eventually([this] { return locks_left().empty(); }))
+            << testing::PrintToString(locks_left().begin()->first);
         EXPECT_TRUE(support::eventually([this] {
             return server().command({"PUBSUB", "CHANNELS"}).items.empty();
         }));
@@ -78,6 +84,8 @@ protected:
             return std::ranges::count(clients, '\n') == 1;
         })) << "somebody is still connected";
     }
+
+    static inline const std::vector<std::string> names{"stress:1", "stress:2"};
 };
 HOLDFAST_ON_EACH_SERVER(MixedStress);
 
@@ -93,7 +101,7 @@ TEST_P(MixedStress, NobodyIsEverSureOfALockThatAnotherHas) {
         for (const auto& each : all)
             std::cout << "  " << each->label() << std::setw(5) << each->new_grants();
         std::cout << std::endl;
-        if (second % 15s == 10s && second + 2 * stress_lease < length)
+        if (second % 15s == 10s && second + 10s < length)
             all[kills++ % all.size()]->kill_and_replace();
     }
     history told;
@@ -101,10 +109,16 @@ TEST_P(MixedStress, NobodyIsEverSureOfALockThatAnotherHas) {
         history one = each->stop();
         EXPECT_GT(one.waits.size(), static_cast<std::size_t>(length.count()))
             << each->label() << " hardly worked";
+        std::cout << each->label() << " held:";
+        for (const auto& [kind, times] : holds_by_kind(one))
+            std::cout << "  " << (kind.empty() ? ":plain" : kind) << " " << times;
+        std::cout << std::endl;
         told.add(std::move(one));
     }
     EXPECT_THAT(overlaps(told.claims), testing::IsEmpty());
+    EXPECT_THAT(tokens_out_of_order(told.claims), testing::IsEmpty());
     EXPECT_THAT(told.troubles, testing::IsEmpty());
+    come_once_more();
     expect_nothing_left();
 
     const auto longest = percentile(told.waits, 100);
@@ -113,7 +127,10 @@ TEST_P(MixedStress, NobodyIsEverSureOfALockThatAnotherHas) {
               << longest.count() / 1'000 << " ms" << std::endl;
     RecordProperty("measures", "stress");
     RecordProperty("server", GetParam().label);
-    RecordProperty("redissons", two_redissons().first + ", " + two_redissons().second);
+    std::string versions;
+    for (const std::string& version : redisson_versions())
+        versions += (versions.empty() ? "" : ", ") + version;
+    RecordProperty("redissons", versions);
     RecordProperty("grants", static_cast<int>(told.waits.size()));
     RecordProperty("given_up", static_cast<int>(told.gave_up));
     RecordProperty("ran_out", static_cast<int>(told.lost));

@@ -4,6 +4,7 @@
 #include "support/eventually.hpp"
 
 #include <algorithm>
+#include <atomic>
 #include <cctype>
 #include <stdexcept>
 
@@ -55,9 +56,11 @@ transcript::transcript(const std::string& socket_path)
     (void)connection_.command({"MONITOR"});
 }
 
-// A server tells in order, so what came before a mark of ours is heard before the mark.
+// A server tells in order, so what came before a mark of ours is heard before the mark. Other
+// transcripts leave marks, too.
 const std::vector<entry>& transcript::all() {
-    const std::string mark = "mark " + std::to_string(++last_mark_);
+    static std::atomic<int> last_mark = 0;
+    const std::string mark = "mark " + std::to_string(++last_mark);
     (void)mark_.command({"ECHO", mark});
     for (;;) {
         const std::optional<redis::reply> line =
@@ -65,7 +68,7 @@ const std::vector<entry>& transcript::all() {
         if (!line)
             throw std::runtime_error{"the server's monitor is silent"};
         entry next = entry_of(line->text);
-        if (next.is("ECHO") && next.mentions(mark))
+        if (next.is("ECHO") && next.words.at(1) == mark)
             return heard_;
         heard_.push_back(std::move(next));
     }

@@ -34,7 +34,6 @@ public:
 private:
     std::vector<entry> heard_;
     support::redis_connection connection_, mark_;
-    int last_mark_ = 0;
 };
 
 } // namespace holdfast::interop

@@ -94,6 +94,20 @@ TEST_P(FairScripts, WhoJustComesDoesNotOvertakeWhoWaits) {
     EXPECT_EQ(said(ask_fair(ours(2))), granted);
 }
 
+// A JVM that gives up just when it is told tells nobody whose turn it is then: found beside JVMs.
+TEST_P(FairScripts, WhoFindsItFreeAndAnothersTurnTellsThatOne) {
+    ask_fair(ours(1));
+    ask_fair(jvm(2));
+    ask_fair(ours(3));
+    release_fair(ours(1));
+    server().command({"LREM", queue_, "1", jvm(2)});
+    server().command({"ZREM", deadlines_, jvm(2)});
+    EXPECT_THAT(told_by([&] { ask_fair(ours(4)); }), ElementsAre(ours(3)));
+    EXPECT_THAT(told_by([&] { ask_fair(ours(5), {.waits = false}); }), ElementsAre(ours(3)));
+    EXPECT_THAT(told_by([&] { ask_fair(ours(3)); }), IsEmpty());
+    EXPECT_THAT(told_by([&] { ask_fair(ours(4)); }), IsEmpty()) << "it is held";
+}
+
 TEST_P(FairScripts, AReleaseTellsTheNextAlone) {
     ask_fair(ours(1));
     ask_fair(ours(2));
@@ -107,8 +121,19 @@ TEST_P(FairScripts, ReleasingTwiceIsReleasingOnce) {
     EXPECT_THAT(integers_of(release_fair(ours(1))), ElementsAre(1, 0));
     EXPECT_THAT(
         told_by([&] { EXPECT_THAT(integers_of(release_fair(ours(1))), ElementsAre(0, 0)); }),
-        IsEmpty());
+        ElementsAre(ours(2)))
+        << "it cannot be told from one that comes too late";
     EXPECT_THAT(queue(), ElementsAre(ours(2)));
+}
+
+// Whoever is next knows how long an earlier lease was, and sleeps as long: found beside JVMs.
+TEST_P(FairScripts, AReleaseAfterTheLeaseTellsTheNext) {
+    ask_fair(ours(1));
+    ask_fair(jvm(2));
+    server().command({"DEL", name_});
+    EXPECT_THAT(told_by([&] { release_fair(ours(1)); }), ElementsAre(jvm(2)));
+    server().command({"HSET", name_, ours(3), "1"});
+    EXPECT_THAT(told_by([&] { release_fair(ours(1)); }), IsEmpty()) << "it is held";
 }
 
 TEST_P(FairScripts, WhoGivesUpLeavesTheQueue) {

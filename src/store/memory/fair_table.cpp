@@ -32,8 +32,7 @@ verdict_on_look fair_table::look(const ask& want, owners& told) {
             const waiter& next = waiting.front();
             answer.left = std::max<duration>(
                 duration{1}, std::chrono::floor<duration>(next.until - clock_.now()));
-            if (first > 0)
-                told.push_back(next.owner);
+            told.push_back(next.owner); // a JVM that gives up just when it is told tells nobody
         }
     }
     forget_if_empty(want.name);
@@ -48,10 +47,12 @@ bool fair_table::release(const hold& what, owners& told) {
         return was_held;
     queue& waiting = found->second;
     const bool was_first = waiting.front().owner == me;
-    std::erase_if(waiting, [&me](const waiter& each) { return each.owner == me; });
+    const bool waited =
+        std::erase_if(waiting, [&me](const waiter& each) { return each.owner == me; }) > 0;
     if (!waiting.empty())
         begin_turn(waiting.front(), was_first);
-    if (is_free(what.name) && (was_held || was_first))
+    // Also after a lease that had ended: the next one may have looked under an earlier one.
+    if (is_free(what.name) && (was_held || was_first || !waited))
         told = next(what.name);
     forget_if_empty(what.name);
     return was_held;

@@ -12,15 +12,15 @@ namespace holdfast::interop {
 namespace {
 
 any_lock& any_lock_of(const call& of) {
-    return of.at.lock(of.object, of.name);
+    return of.at.lock(of.object.substr(0, of.object.find('/')), of.name);
 }
 
 basic_mutex& lock_of(const call& of) {
-    return std::visit([](basic_mutex& lock) -> basic_mutex& { return lock; }, any_lock_of(of));
+    return of.at.side(of.object, of.name);
 }
 
 std::vector<lease>& leases_of(const call& of) {
-    return of.at.leases(of.actor, of.name);
+    return of.at.leases(of.actor, of.object, of.name);
 }
 
 /// Redisson: −2 free, −1 without an end.
@@ -113,9 +113,25 @@ auto keep_lease_if_any(const call& of, answer_to_call done) {
                    });
 }
 
+constexpr const char* readers = "getReadWriteLock/readLock";
+constexpr const char* writers = "getReadWriteLock/writeLock";
+
+/// Beside the write hold that the actor has; else a hold of its own, also where it has one.
+void read_later(const call& of, answer_to_call done) {
+    auto& lock = std::get<shared_mutex>(any_lock_of(of));
+    const std::vector<lease>& exclusive = of.at.leases(of.actor, writers, of.name);
+    if (!exclusive.empty())
+        lock.async_lock_shared(exclusive.back(), keep_lease(of, std::move(done)));
+    else if (of.lengths.empty())
+        lock.async_lock_shared(keep_lease(of, std::move(done)));
+    else
+        lock.async_lock_shared(lease_time{of.lengths[0]}, keep_lease(of, std::move(done)));
+}
+
 void take_again_later(const call& of, answer_to_call done) {
     const auto take_again = [&](auto& lock) {
-        if constexpr (std::is_same_v<decltype(lock), mutex&>)
+        using kind = std::remove_reference_t<decltype(lock)>;
+        if constexpr (std::is_same_v<kind, mutex> || std::is_same_v<kind, shared_mutex>)
             done(make_error_code(errc::already_held), {});
         else
             lock.async_lock(leases_of(of).back(), keep_lease(of, std::move(done)));
@@ -125,7 +141,9 @@ void take_again_later(const call& of, answer_to_call done) {
 
 void take_later(const call& of, answer_to_call done) {
     basic_mutex& lock = lock_of(of);
-    if (!leases_of(of).empty())
+    if (of.object == readers)
+        read_later(of, std::move(done));
+    else if (!leases_of(of).empty())
         take_again_later(of, std::move(done));
     else if (of.lengths.empty())
         lock.async_lock(keep_lease(of, std::move(done)));

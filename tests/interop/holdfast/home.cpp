@@ -6,21 +6,27 @@
 namespace holdfast::interop {
 namespace {
 
-std::unique_ptr<any_lock> make_lock(client& at, const std::string& getter,
-                                    const std::string& name) {
+std::unique_ptr<any_lock> make_lock(client& at, const std::string& getter, const std::string& name,
+                                    fair_options fair) {
     const auto make = []<typename Lock>(std::in_place_type_t<Lock> which, auto&&... how) {
         return std::make_unique<any_lock>(which, std::forward<decltype(how)>(how)...);
     };
+    constexpr recursion again = recursion::counted;
     if (getter == "getLock")
         return make(std::in_place_type<recursive_mutex>, at, name);
     if (getter == "getNonReentrantLock")
         return make(std::in_place_type<mutex>, at, name);
     if (getter == "getSpinLock")
-        return make(std::in_place_type<spin_mutex>, at, name,
-                    spin_options{.again = recursion::counted});
+        return make(std::in_place_type<spin_mutex>, at, name, spin_options{.again = again});
     if (getter == "getFencedLock")
-        return make(std::in_place_type<fenced_mutex>, at, name,
-                    fenced_options{.again = recursion::counted});
+        return make(std::in_place_type<fenced_mutex>, at, name, fenced_options{.again = again});
+    if (getter == "getReadWriteLock")
+        return make(std::in_place_type<shared_mutex>, at, name, shared_options{.again = again});
+    if (getter == "getNonReentrantFairLock")
+        return make(std::in_place_type<fair_mutex>, at, name, fair);
+    fair.again = again;
+    if (getter == "getFairLock")
+        return make(std::in_place_type<fair_mutex>, at, name, fair);
     throw std::invalid_argument{"no " + getter + " here yet"};
 }
 
@@ -36,27 +42,41 @@ any_lock& home::lock(const std::string& getter, const std::string& name) {
     const std::scoped_lock guard{mutex_};
     std::unique_ptr<any_lock>& known = locks_[{getter, name}];
     if (!known)
-        known = make_lock(client_, getter, name);
+        known = make_lock(client_, getter, name, fair_);
     return *known;
 }
 
-std::vector<lease>& home::leases(const std::string& actor, const std::string& name) {
-    const std::scoped_lock guard{mutex_};
-    return leases_[{actor, name}];
+basic_mutex& home::side(const std::string& path, const std::string& name) {
+    any_lock& found = lock(path.substr(0, path.find('/')), name);
+    if (path.ends_with("/readLock"))
+        return std::get<shared_mutex>(found).shared();
+    return std::visit([](basic_mutex& each) -> basic_mutex& { return each; }, found);
 }
 
-options options_of(const json::object& command) {
-    options how;
-    how.url = json::value_to<std::string>(command.at("address"));
-    how.close_patience = duration::zero();
+std::vector<lease>& home::leases(const std::string& actor, const std::string& path,
+                                 const std::string& name) {
+    const std::scoped_lock guard{mutex_};
+    return leases_[{actor, path, name}];
+}
+
+home_settings settings_of(const json::object& command) {
+    home_settings how;
+    how.client.close_patience = duration::zero();
     const json::object& settings = command.at("settings").as_object();
     const auto set = [&](const char* key, auto& field) {
         if (const json::value* given = settings.if_contains(key))
             field = duration{given->as_int64()};
     };
-    set("lease_time", how.lease_time);
-    set("poll_bound", how.poll_bound);
-    set("unavailable_patience", how.unavailable_patience);
+    set("lease_time", how.client.lease_time);
+    set("poll_bound", how.client.poll_bound);
+    set("unavailable_patience", how.client.unavailable_patience);
+    set("waiter_patience", how.fair.waiter_patience);
+    std::string& url = how.client.url;
+    url = json::value_to<std::string>(command.at("address"));
+    for (const char* parameter : {"command_timeout", "fair_wait"}) // of this kind of server
+        if (const json::value* given = settings.if_contains(parameter))
+            url += (url.find('?') == url.npos ? "?" : "&") + std::string{parameter} + "=" +
+                   std::to_string(given->as_int64()) + "ms";
     return how;
 }
 

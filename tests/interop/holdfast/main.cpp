@@ -63,7 +63,7 @@ public:
 
 private:
     json::value connect(const json::object& command) {
-        auto made = std::make_unique<home>(options_of(command));
+        auto made = std::make_unique<home>(settings_of(command));
         const std::string id = made->get().id();
         const std::scoped_lock guard{mutex_};
         homes_[text(command, "client")] = std::move(made);

@@ -18,10 +18,13 @@ turn turn_of(const json::value& all) {
             length(all, "hold"),
             length(all, "pause"),
             all.at("depth").to_number<std::int64_t>(),
-            length(all, "cancel")};
+            length(all, "cancel"),
+            json::value_to<std::string>(all.at("object")),
+            json::value_to<std::string>(all.at("suffix")),
+            all.at("downgrade").as_bool()};
 }
 
-void enter(recursive_mutex& lock, duration lease, std::stop_token cancel = {}) {
+void enter(basic_mutex& lock, duration lease, std::stop_token cancel = {}) {
     if (lease > duration::zero())
         lock.lock(lease_time{lease}, std::move(cancel));
     else
@@ -35,7 +38,7 @@ duration sure_for(duration lease) {
 }
 
 /// False: it was not ours any more.
-bool released(recursive_mutex& lock) {
+bool released(basic_mutex& lock) {
     error_code failure;
     lock.unlock(failure);
     if (failure && failure != errc::lease_lost)
@@ -72,7 +75,7 @@ std::int64_t worker::turns() {
 void worker::run(const std::stop_token& over) try {
     for (; !over.stop_requested(); ++turns_) {
         const turn& how = what_.turns[random_() % what_.turns.size()];
-        take(how, what_.names[random_() % what_.names.size()]);
+        take(how, what_.names[random_() % what_.names.size()] + how.suffix);
         std::this_thread::sleep_for(up_to(how.pause));
     }
 } catch (const std::exception& failure) {
@@ -81,21 +84,42 @@ void worker::run(const std::stop_token& over) try {
 }
 
 void worker::take(const turn& how, const std::string& name) {
-    recursive_mutex& lock = home_.lock(name);
+    basic_mutex& lock = home_.side(how.object, name);
     history_.write("asks " + name + " " + std::to_string(sure_for(how.lease).count()));
     if (!acquired(lock, how))
         return history_.write("gives-up " + name);
-    history_.write("holds " + name);
+    tell_of(how, name);
     for (int entry = 1; entry < how.depth; ++entry)
         enter(lock, how.lease);
     std::this_thread::sleep_for(up_to(how.hold));
     for (int entry = 1; entry < how.depth; ++entry)
         lock.unlock();
-    history_.write("leaves " + name);
-    history_.write((released(lock) ? "left " : "lost ") + name);
+    history_.write((released(how, name) ? "left " : "lost ") + name);
 }
 
-bool worker::acquired(recursive_mutex& lock, const turn& how) {
+void worker::tell_of(const turn& how, const std::string& name) {
+    history_.write((how.object.ends_with("readLock") ? "shares " : "holds ") + name);
+    if (how.object == "getFencedLock") {
+        const auto& lock = std::get<fenced_mutex>(home_.lock(how.object, name));
+        history_.write("token " + name + " " + std::to_string(lock.fencing_token()));
+    }
+}
+
+bool worker::released(const turn& how, const std::string& name) {
+    basic_mutex* held = &home_.side(how.object, name);
+    if (how.downgrade) {
+        basic_mutex& reading = home_.side("getReadWriteLock/readLock", name);
+        reading.lock();
+        history_.write("shares " + name);
+        held->unlock();
+        held = &reading;
+        std::this_thread::sleep_for(up_to(how.hold));
+    }
+    history_.write("leaves " + name);
+    return interop::released(*held);
+}
+
+bool worker::acquired(basic_mutex& lock, const turn& how) {
     if (how.cancel >= duration::zero())
         return acquired_unless_cancelled(lock, how);
     if (how.patience < duration::zero())
@@ -105,7 +129,7 @@ bool worker::acquired(recursive_mutex& lock, const turn& how) {
     return lock.try_lock_for(how.patience);
 }
 
-bool worker::acquired_unless_cancelled(recursive_mutex& lock, const turn& how) {
+bool worker::acquired_unless_cancelled(basic_mutex& lock, const turn& how) {
     std::stop_source cancel;
     asio::steady_timer later{home_.loop(), how.cancel};
     later.async_wait([cancel](const error_code& gone) mutable {

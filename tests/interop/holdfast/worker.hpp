@@ -14,11 +14,14 @@ namespace holdfast::interop {
 
 /// One way to take a lock, and what to do with it. `patience`: −1 for ever, 0 one attempt. `lease`:
 /// 0 for renewed. `hold` and `pause`: at most so long, drawn at random. `depth`: how often the lock
-/// is entered. `cancel`: the wait is called off after so long; −1 never.
+/// is entered. `cancel`: the wait is called off after so long; −1 never. `object`: which lock, as
+/// for a call; `suffix` comes behind the name. `downgrade`: a writer goes on as a reader.
 struct turn {
     duration patience, lease, hold, pause;
     std::int64_t depth;
     duration cancel;
+    std::string object, suffix;
+    bool downgrade;
 };
 
 /// What a crew of workers does until it is stopped: turns drawn at random, on random names.
@@ -45,8 +48,10 @@ public:
 private:
     void run(const std::stop_token& over);
     void take(const turn&, const std::string& name);
-    bool acquired(recursive_mutex&, const turn&);
-    bool acquired_unless_cancelled(recursive_mutex&, const turn&);
+    bool acquired(basic_mutex&, const turn&);
+    bool acquired_unless_cancelled(basic_mutex&, const turn&);
+    void tell_of(const turn&, const std::string& name);
+    bool released(const turn&, const std::string& name);
     duration up_to(duration most);
 
     home& home_;

@@ -89,8 +89,7 @@ end
 local time = let_go(first - 1)
 if left == -2 then -- free, and another's turn
     left = math.max(1, math.floor(time - now))
-    if first > 1 then
-        tell(ARGV[4] .. ':' .. head, '0', ARGV[5], ARGV[9])
-    end
+    -- Which nobody may have told: a JVM that gives up just when it is told tells nobody.
+    tell(ARGV[4] .. ':' .. head, '0', ARGV[5], ARGV[9])
 end
 return {0, left, clock, is_new}

@@ -29,6 +29,15 @@ final class History {
         write("holds " + name);
     }
 
+    /** Beside others; also when it had the lock alone until now. */
+    void shares(String name) {
+        write("shares " + name);
+    }
+
+    void token(String name, long token) {
+        write("token " + name + " " + token);
+    }
+
     void givesUp(String name) {
         write("gives-up " + name);
     }

@@ -3,6 +3,7 @@ package holdfast.interop;
 
 import static java.util.concurrent.TimeUnit.MILLISECONDS;
 
+import java.util.List;
 import java.util.Random;
 import java.util.concurrent.TimeoutException;
 import org.redisson.api.RFuture;
@@ -42,26 +43,35 @@ final class Worker implements Runnable {
         try {
             while (!stopped) {
                 var turn = work.turns().get(random.nextInt(work.turns().size()));
-                take(turn, work.names().get(random.nextInt(work.names().size())));
+                var name = work.names().get(random.nextInt(work.names().size()));
+                take(turn, name + turn.suffix());
                 turns++;
                 Thread.sleep(upTo(turn.pause()));
             }
-        } catch (Exception failure) {
+        } catch (Throwable thrown) {
+            var failure = thrown instanceof Exception known ? known : new Exception(thrown);
             history.failed(Calls.words(failure));
             endedBy = failure;
         }
     }
 
-    private void take(Command.Turn turn, String name) throws Exception {
+    private void take(Command.Turn turn, String name) throws Throwable {
         // A lock object remembers the lease it was last given and uses it for calls without one
         // (redisson-protocol.md §3.2), so each turn has an object of its own.
-        RLock lock = client.getLock(name);
+        RLock lock = (RLock) Calls.object(client, turn.object(), name);
         history.asks(name, sureFor(turn.lease()));
         if (!acquired(lock, turn)) {
             history.givesUp(name);
             return;
         }
-        history.holds(name);
+        if (turn.object().endsWith("readLock")) {
+            history.shares(name);
+        } else {
+            history.holds(name);
+        }
+        if (turn.object().equals("getFencedLock")) {
+            history.token(name, (Long) Calls.call(lock, "getToken", List.of()));
+        }
         for (int entry = 1; entry < turn.depth(); entry++) {
             enter(lock, turn.lease());
         }
@@ -69,8 +79,21 @@ final class Worker implements Runnable {
         for (int entry = 1; entry < turn.depth(); entry++) {
             lock.unlock();
         }
+        if (turn.downgrade()) {
+            lock = goOnReading(lock, name);
+            Thread.sleep(upTo(turn.hold()));
+        }
         history.leaves(name);
         history.left(name, released(lock));
+    }
+
+    /** Without letting anybody else write between. */
+    private RLock goOnReading(RLock write, String name) {
+        RLock read = client.getReadWriteLock(name).readLock();
+        read.lock();
+        history.shares(name);
+        write.unlock();
+        return read;
     }
 
     /** A server counts a lease from the beginning of the millisecond in which it grants it. */

@@ -1,0 +1,262 @@
+// SPDX-License-Identifier: Apache-2.0
+// Readers and writers of both sides at one lock: state, and who is let in beside whom.
+#include "interop/shared_meeting.hpp"
+
+namespace holdfast::interop {
+namespace {
+
+using testing::AllOf;
+using testing::ElementsAre;
+using testing::EndsWith;
+using testing::Pair;
+using testing::StartsWith;
+using testing::UnorderedElementsAre;
+
+MATCHER_P(IsFieldOf, owner, "") {
+    return testing::Value(arg, StartsWith(owner)) && !testing::Value(arg, EndsWith(":write"));
+}
+MATCHER_P(IsWriteFieldOf, owner, "") {
+    return testing::Value(arg, AllOf(StartsWith(owner), EndsWith(":write")));
+}
+
+class Shared : public shared_meeting {
+protected:
+    void SetUp() override {
+        shared_meeting::SetUp();
+        have_clients(without_polls());
+    }
+
+    /// A JVM before 3.44 does not tell that it released what nobody held.
+    bool tells_of_absent() { return !first().is_jvm() || is_at_least(GetParam().redisson, 3, 44); }
+
+    std::map<std::string, std::string> fields() { return state_of(server()).at("L").fields; }
+
+    /// Beside the lock itself: what each read hold has of its own.
+    std::vector<std::string> timers() {
+        std::vector<std::string> all;
+        for (const auto& [key, state] : state_of(server()))
+            if (key != "L")
+                all.push_back(key);
+        return all;
+    }
+};
+HOLDFAST_BOTH_WAYS_AT(Shared, "getReadWriteLock");
+
+TEST_P(Shared, AWriteHoldIsAFieldOfItsOwnerAndExcludesAll) {
+    const remote_thread alice = first().thread("alice");
+    remote_lock held = writer(first(), "alice");
+    for (const bool later : {false, true}) {
+        remote_lock taking = later ? held.async() : held;
+        taking.lock(60s);
+        EXPECT_THAT(fields(), UnorderedElementsAre(Pair("mode", "write"),
+                                                   Pair(IsWriteFieldOf(alice.owner()), "1")));
+        EXPECT_TRUE(timers().empty());
+        const duration left = state_of(server()).at("L").left.value();
+        EXPECT_LE(left, 60s);
+        EXPECT_GT(left, 50s);
+        for (remote_client* side : {&first(), &second()}) {
+            EXPECT_FALSE(reader(*side, "bob").try_lock());
+            EXPECT_FALSE(writer(*side, "bob").try_lock());
+            EXPECT_FALSE(reader(*side, "bob").try_lock_for(5ms, 90s));
+            EXPECT_FALSE(writer(*side, "bob").try_lock_for(5ms, 90s));
+            EXPECT_TRUE(writer(*side, "bob").is_locked());
+            EXPECT_FALSE(reader(*side, "bob").is_locked());
+            EXPECT_FALSE(writer(*side, "bob").unlock());
+            EXPECT_FALSE(reader(*side, "bob").unlock());
+        }
+        EXPECT_LE(writer(second(), "bob").remaining(), 60s);
+        EXPECT_TRUE(taking.unlock());
+        EXPECT_TRUE(is_free());
+        EXPECT_EQ(taking.unlock(), !tells_of_absent());
+    }
+}
+
+TEST_P(Shared, AReadHoldIsAFieldWithATimerAndLetsReadersIn) {
+    const remote_thread alice = first().thread("alice"), bob = second().thread("bob");
+    for (const bool later : {false, true}) {
+        remote_lock held = reader(first(), "alice"), across = reader(second(), "bob");
+        if (later)
+            held = held.async();
+        held.lock(60s);
+        EXPECT_THAT(fields(), UnorderedElementsAre(Pair("mode", "read"),
+                                                   Pair(IsFieldOf(alice.owner()), "1")));
+        EXPECT_THAT(timers(), ElementsAre(AllOf(StartsWith("{L}:" + alice.owner()),
+                                                EndsWith(":rwlock_timeout:1"))));
+        EXPECT_GT(state_of(server()).at(timers().at(0)).left.value(), 50s);
+        EXPECT_TRUE(across.try_lock());
+        EXPECT_THAT(fields(),
+                    UnorderedElementsAre(Pair("mode", "read"), Pair(IsFieldOf(alice.owner()), "1"),
+                                         Pair(IsFieldOf(bob.owner()), "1")));
+        EXPECT_EQ(timers().size(), 2u);
+        for (remote_client* side : {&first(), &second()}) {
+            EXPECT_FALSE(writer(*side, "carol").try_lock());
+            EXPECT_FALSE(writer(*side, "carol").try_lock_for(5ms));
+            EXPECT_TRUE(reader(*side, "carol").is_locked());
+            EXPECT_FALSE(writer(*side, "carol").is_locked());
+            EXPECT_FALSE(reader(*side, "carol").unlock());
+        }
+        EXPECT_TRUE(held.unlock());
+        EXPECT_FALSE(writer(second(), "carol").try_lock());
+        EXPECT_TRUE(across.is_held());
+        EXPECT_TRUE(across.unlock());
+        EXPECT_TRUE(is_free());
+        EXPECT_EQ(held.unlock(), !tells_of_absent());
+    }
+}
+
+TEST_P(Shared, AWritersReleaseLetsTheOthersReadersIn) {
+    remote_lock held = writer(first(), "alice");
+    remote_lock reads = reader(second(), "bob"), reads_too = reader(second(), "carol");
+    held.lock();
+    ongoing one = parked(second(), reads), other = reads_too.begin_lock();
+    EXPECT_TRUE(held.unlock());
+    (void)soon(std::move(one.answer));
+    (void)soon(std::move(other.answer));
+    EXPECT_TRUE(reads.unlock());
+    EXPECT_TRUE(reads_too.unlock());
+    EXPECT_TRUE(is_free());
+}
+
+TEST_P(Shared, AWritersReleaseLetsTheOthersWriterIn) {
+    remote_lock held = writer(first(), "alice"), wanted = writer(second(), "bob");
+    held.lock();
+    ongoing waiting = parked(second(), wanted);
+    EXPECT_TRUE(held.unlock());
+    (void)soon(std::move(waiting.answer));
+    EXPECT_FALSE(held.try_lock());
+    EXPECT_TRUE(wanted.unlock());
+    EXPECT_TRUE(is_free());
+}
+
+TEST_P(Shared, TheLastReadersReleaseLetsTheOthersWriterIn) {
+    remote_lock reads = reader(first(), "alice"), reads_too = reader(first(), "anne");
+    remote_lock wanted = writer(second(), "bob");
+    reads.lock();
+    reads_too.lock();
+    ongoing waiting = parked(second(), wanted);
+    EXPECT_TRUE(reads.unlock());
+    EXPECT_FALSE(writer(first(), "carol").try_lock());
+    EXPECT_FALSE(support::is_ready(waiting.answer));
+    EXPECT_TRUE(reads_too.unlock());
+    (void)soon(std::move(waiting.answer));
+    EXPECT_FALSE(reads.try_lock());
+    EXPECT_TRUE(wanted.unlock());
+    EXPECT_TRUE(is_free());
+}
+
+TEST_P(Shared, AWriterWaitsForReadersOfBothSides) {
+    const std::unique_ptr<remote_client> third = another(second().is_jvm());
+    remote_lock reads = reader(first(), "alice"), reads_too = reader(*third, "anne");
+    remote_lock wanted = writer(second(), "bob");
+    for (const bool first_leaves_first : {false, true}) {
+        reads.lock();
+        reads_too.lock();
+        ongoing waiting = parked(second(), wanted);
+        EXPECT_TRUE((first_leaves_first ? reads : reads_too).unlock());
+        EXPECT_FALSE(writer(first(), "carol").try_lock());
+        EXPECT_TRUE((first_leaves_first ? reads_too : reads).unlock());
+        (void)soon(std::move(waiting.answer));
+        EXPECT_TRUE(wanted.unlock());
+        EXPECT_TRUE(is_free());
+    }
+}
+
+TEST_P(Shared, AWriterOfOursThatWaitsKeepsOurNewReadersAwayAndNoJvms) {
+    // Behind a reader of its own client it would ask nobody yet.
+    const std::unique_ptr<remote_client> another_one = another(first().is_jvm());
+    remote_lock reads = reader(*another_one, "alice"), wanted = writer(ours(), "bob");
+    remote_lock of_jvm = reader(jvm(), "carol");
+    reads.lock();
+    ongoing waiting = parked(ours(), wanted);
+    EXPECT_TRUE(of_jvm.try_lock());
+    const std::unique_ptr<remote_client> third = another(false);
+    EXPECT_FALSE(reader(*third, "dave").try_lock());
+    EXPECT_TRUE(of_jvm.unlock());
+    EXPECT_TRUE(reads.unlock());
+    (void)soon(std::move(waiting.answer));
+    EXPECT_TRUE(wanted.unlock());
+    EXPECT_TRUE(is_free());
+}
+
+TEST_P(Shared, AWriterThatGoesOnReadingLetsReadersInAndNoWriter) {
+    // A JVM tells nobody that it writes no more: ours find out.
+    have_clients({.lease_time = 10min, .poll_bound = first().is_jvm() ? duration{300} : 1h});
+    remote_lock writes = writer(first(), "alice"), reads = reader(first(), "alice");
+    remote_lock across = reader(second(), "bob");
+    writes.lock();
+    reads.lock();
+    EXPECT_THAT(fields(),
+                UnorderedElementsAre(Pair("mode", "write"),
+                                     Pair(IsFieldOf(first().thread("alice").owner()), "1"),
+                                     Pair(IsWriteFieldOf(first().thread("alice").owner()), "1")));
+    EXPECT_FALSE(across.try_lock());
+    ongoing waiting = parked(second(), across);
+    EXPECT_TRUE(writes.unlock());
+    EXPECT_EQ(fields().at("mode"), "read");
+    (void)soon(std::move(waiting.answer));
+    EXPECT_FALSE(writer(second(), "carol").try_lock());
+    EXPECT_TRUE(across.unlock());
+    EXPECT_FALSE(writer(second(), "carol").try_lock());
+    EXPECT_TRUE(reads.is_held());
+    EXPECT_TRUE(reads.unlock());
+    EXPECT_TRUE(writer(second(), "carol").try_lock());
+    EXPECT_TRUE(writer(second(), "carol").unlock());
+    EXPECT_TRUE(is_free());
+}
+
+TEST_P(Shared, AReadHoldThatEndsUnderAWriteHoldLeavesIt) {
+    remote_lock writes = writer(first(), "alice"), reads = reader(first(), "alice");
+    writes.lock();
+    reads.lock();
+    EXPECT_TRUE(reads.unlock());
+    EXPECT_EQ(fields().at("mode"), "write");
+    EXPECT_FALSE(reader(second(), "bob").try_lock());
+    EXPECT_TRUE(writes.unlock());
+    EXPECT_TRUE(reader(second(), "bob").try_lock());
+    EXPECT_TRUE(reader(second(), "bob").unlock());
+    EXPECT_TRUE(is_free());
+}
+
+TEST_P(Shared, EachSideIsEnteredAgainAndLeftAsOften) {
+    for (const bool alone : {false, true}) {
+        remote_lock held = alone ? writer(first(), "alice") : reader(first(), "alice");
+        for (const int count : {1, 2, 3}) {
+            held.lock();
+            EXPECT_EQ(held.hold_count(), count);
+        }
+        for (const int count : {2, 1, 0}) {
+            EXPECT_FALSE(writer(second(), "bob").try_lock());
+            EXPECT_TRUE(held.unlock());
+            EXPECT_EQ(held.hold_count(), count);
+        }
+        EXPECT_TRUE(writer(second(), "bob").try_lock());
+        EXPECT_TRUE(writer(second(), "bob").unlock());
+        EXPECT_TRUE(is_free());
+    }
+}
+
+TEST_P(Shared, ForceEndsTheHoldsOfItsOwnSideAlone) {
+    // Of a third client: behind a hold of their own client, our waiters need not listen.
+    const std::unique_ptr<remote_client> third = another(first().is_jvm());
+    remote_lock writes = writer(first(), "alice"), reads = reader(*third, "anne");
+    const auto force = [this](bool alone) {
+        return (alone ? writer(second(), "bob") : reader(second(), "bob")).force_unlock();
+    };
+    EXPECT_FALSE(force(true));
+    EXPECT_FALSE(force(false));
+    writes.lock();
+    EXPECT_FALSE(force(false));
+    ongoing waiting = parked(*third, reads);
+    EXPECT_TRUE(force(true));
+    (void)soon(std::move(waiting.answer));
+    EXPECT_FALSE(writes.unlock());
+    EXPECT_FALSE(force(true));
+    ongoing waiting_too = parked(first(), writes);
+    EXPECT_TRUE(force(false));
+    (void)soon(std::move(waiting_too.answer));
+    EXPECT_FALSE(reads.unlock());
+    EXPECT_TRUE(writes.unlock());
+}
+
+} // namespace
+} // namespace holdfast::interop
