@@ -21,9 +21,10 @@ JVM. The times are of one machine, and of value next to each other only.
 STRESS = """
 ## Under stress
 
-Two JVMs with four threads each and two of our processes with eight, on three names, all ways of
-taking a lock mixed, processes killed at times. Failed would be: two at once sure of a lock, a
-renewed lock lost, or anything left on the server.
+A JVM of each version with four threads and two of our processes with eight, on two names of each
+kind of lock that they have, all ways of taking them mixed, processes killed at times. Failed would
+be: two at once sure of a lock that one alone may have, a token that does not grow, a renewed lock
+lost, or anything left on the server.
 """
 
 WAKE_UPS = """
