@@ -43,8 +43,8 @@ public:
 
     /// Who is told when the lock is taken away from its holder.
     owners next(const lock_name&) const;
-    owners waiting(const lock_name&) const;  ///< the first of them first
-    owners counting(const lock_name&) const; ///< of those, whose time is not over
+    owners waiting(const lock_name&) const;                  ///< the first of them first
+    owners counting(const lock_name&) const;                 ///< of those, whose time is not over
     std::vector<lock_waiter> queued(const lock_name&) const; ///< all of them, for people
 
     // A JVM, by Redisson's arithmetic.

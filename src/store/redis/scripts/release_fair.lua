@@ -54,8 +54,8 @@ if waited then
     redis.call('zrem', KEYS[3], me)
 end
 
--- Also after a hold whose lease had ended before: the next one may have looked under an earlier one,
--- and then sleeps until that lease would have been over.
+-- Also after a hold whose lease had ended before: the next one may have looked under an earlier
+-- one, and then sleeps until that would have been over.
 local others, denied = 0, false
 if owners == ended and (ended == 1 or head_is_new or not waited) then
     for _, owner in ipairs(told) do
