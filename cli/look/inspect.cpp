@@ -42,8 +42,8 @@ Of a lock that is shared, each holder is printed with the rest of its own lease.
 Those who wait are printed if they have written it down on the server: in the
 queue of a fair lock, where "next" is the first, and holdfast's writers that
 wait for a lock that is shared. The others only listen for the release. A place
-that is over, or whose owner does not listen, may be that of a dead program; the
-queue passes it over.
+whose owner does not listen may be that of a dead program: the queue passes it
+over when its time is over.
 
 Exit status:
     0   the lock is held

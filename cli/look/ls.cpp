@@ -46,7 +46,7 @@ SINCE is the time at which the holder, a holdfast program, was started; the
 server does not store when it took the lock. LEFT is the rest of the lease,
 which the holder renews; of a lock that is shared, the rest of the longest one.
 LISTENING is the number of connections that wait for the release; in the queue
-of a fair lock, of those who wait and listen. 'holdfast inspect' shows each of
+of a fair lock, of the first of those who wait. 'holdfast inspect' shows each of
 them. Locks that this user may not read are left out. On a terminal, the number
 of locks and the server are printed at the end.
 

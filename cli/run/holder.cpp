@@ -17,9 +17,17 @@ bool is_known(const holdfast::lock_owner& owner) {
     return owner.client || !owner.is_holdfast;
 }
 
+/// Or it is not known whether its place is over.
+bool counts(const holdfast::lock_waiter& waits) {
+    return !waits.remaining || *waits.remaining > holdfast::duration::zero();
+}
+
 std::string told_of(const holdfast::lock_state& lock, wording form) {
-    if (!lock.is_held)
-        return "free, and it is the turn of " + waiter_in_words(lock.waiters.front());
+    if (!lock.is_held) {
+        const auto next = std::ranges::find_if(lock.waiters, counts);
+        return next == lock.waiters.end() ? "free"
+                                          : "free, and it is the turn of " + waiter_in_words(*next);
+    }
     if (lock.owners.empty() || std::ranges::any_of(lock.owners, is_known))
         return "held by " +
                (form == wording::brief ? owners_in_short(lock) : owners_in_words(lock));

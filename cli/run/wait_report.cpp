@@ -34,8 +34,8 @@ asio::awaitable<void> wait_report::tell() {
     co_await refuse_if_another(home_, wanted_.name, wanted_.kind);
     if (held_around_)
         say("lock " + name_ +
-            " is held by a 'holdfast run' around this command (HOLDFAST_LOCKS). "
-            "No lock is given twice: this waits until that one has ended");
+            " is held by a 'holdfast run' around this command (HOLDFAST_LOCKS): "
+            "this may wait until that one has ended");
     if (!wanted_.verbose && !in_place_)
         co_await stop_requested({});
     for (;;) {

@@ -66,8 +66,8 @@ struct lock_state {
     std::vector<lock_owner> owners{}; ///< empty for a lock with very many readers; a writer first
     std::optional<duration> remaining{}; ///< of the lease; empty if it has no end
     /// Connections that listen for its release. Each is a client with one or more waiting threads,
-    /// or one that waited a few seconds ago; in a fair lock's queue each waiter counts. Empty if
-    /// the store does not report them.
+    /// or one that waited a few seconds ago; in a fair lock's queue each of `waiters` counts.
+    /// Empty if the store does not report them.
     std::optional<std::size_t> listeners{};
     /// Of the fenced lock of that name, JVMs' too: no hold ever had a greater fencing token. 0:
     /// there was none, or the store does not tell.

@@ -10,9 +10,9 @@ namespace holdfast::interop {
 namespace {
 
 /// How long a dead waiter of ours keeps the others waiting, and a JVM's.
-constexpr duration ours_lasts = 2s, jvm_lasts = 3s;
+constexpr duration ours_lasts = 4s, jvm_lasts = 6s;
 /// For a machine that has other work.
-constexpr duration slack = 1500ms;
+constexpr duration slack = 5s;
 
 class FairQueue : public fair_meeting {
 protected:
@@ -21,8 +21,8 @@ protected:
         if (IsSkipped() || HasFatalFailure())
             return;
         client_settings how{.poll_bound = 500ms,
-                            .unavailable_patience = 500ms,
-                            .command_timeout = 500ms,
+                            .unavailable_patience = 5s,
+                            .command_timeout = 5s,
                             .waiter_patience = ours_lasts};
         if (jvms_have_patience()) {
             how.fair_wait = jvm_lasts;

@@ -42,7 +42,7 @@ TEST_P(Fair, AHeldLockIsAHashOfItsOwnerAndBusyToTheOtherSide) {
         EXPECT_TRUE(across.is_locked());
         EXPECT_FALSE(across.unlock());
         EXPECT_LE(across.remaining(), 60s);
-        EXPECT_TRUE(queue().empty()) << "who gave up has left it";
+        EXPECT_TRUE(eventually([this] { return queue().empty(); })) << "who gave up has left it";
         EXPECT_TRUE(taking.unlock());
         EXPECT_TRUE(state_of(server()).empty());
     }
@@ -78,9 +78,8 @@ TEST_P(Fair, ATryOvertakesNobodyWhoWaits) {
     server().command({"DEL", "L"}); // free, and the one whose turn it is was not told
     EXPECT_FALSE(lock_of(first(), "anne").try_lock());
     EXPECT_FALSE(lock_of(second(), "carol").try_lock());
-    EXPECT_EQ(queue().size(), 1u);
-    server().command({"PUBLISH", channel_of("L") + ":" + queue().at(0), "0"});
-    (void)soon(std::move(waiting.answer));
+    (void)soon(std::move(waiting.answer)); // one of the two was ours, and told it
+    EXPECT_TRUE(wanted.is_held());
     EXPECT_TRUE(wanted.unlock());
     EXPECT_TRUE(state_of(server()).empty());
 }
@@ -112,7 +111,7 @@ TEST_P(Fair, AReleaseIsToldToTheFirstAloneWhoAsksOnce) {
 TEST_P(Fair, WhoGivesUpIsNotWaitedFor) {
     remote_lock held = lock_of(first(), "alice");
     held.lock();
-    ongoing giving_up = queued(lock_of(second(), "bob"), 300ms);
+    ongoing giving_up = queued(lock_of(second(), "bob"), 2s);
     remote_lock wanted = lock_of(first(), "anne");
     ongoing waiting = queued(wanted);
     EXPECT_FALSE(soon(std::move(giving_up.answer)).as_bool());

@@ -108,7 +108,9 @@ TEST_P(Shared, AWritersReleaseLetsTheOthersReadersIn) {
     remote_lock held = writer(first(), "alice");
     remote_lock reads = reader(second(), "bob"), reads_too = reader(second(), "carol");
     held.lock();
-    ongoing one = parked(second(), reads), other = reads_too.begin_lock();
+    ongoing one = parked(second(), reads);
+    // A JVM wakes only who is asleep; of ours the two may share one wait.
+    ongoing other = second().is_jvm() ? parked(second(), reads_too) : reads_too.begin_lock();
     EXPECT_TRUE(held.unlock());
     (void)soon(std::move(one.answer));
     (void)soon(std::move(other.answer));

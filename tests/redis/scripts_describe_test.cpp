@@ -167,7 +167,7 @@ TEST_P(DescribeScript, MixesUpNoTwoLocks) {
 TEST_P(DescribeScript, WhatIsDeniedOrBrokenIsNotTold) {
     lock(alice, 30'000);
     stands_in_queue(ours(1), 20'000);
-    for (const char* const command : {"lrange", "zscore", "time", "pubsub"}) {
+    for (const char* const command : {"lrange", "llen", "zscore", "time", "pubsub"}) {
         deny(command);
         const lock_state seen = described().value();
         EXPECT_EQ(seen.owners.at(0).text, alice) << command;
@@ -184,6 +184,15 @@ TEST_P(DescribeScript, WhatIsDeniedOrBrokenIsNotTold) {
     reads(ours(2), "1", 20'000);
     server().command({"SET", "holdfast_writers:{L}", "x"});
     EXPECT_FALSE(described().value().waiting);
+}
+
+TEST_P(DescribeScript, AReaderWhoseTimerMayNotBeReadIsNotCalledDead) {
+    reads(ours(2), "1", 20'000);
+    become({"~" + name_, "&*", "+@all"});
+    const lock_state seen = described().value();
+    EXPECT_EQ(seen.owners.at(0).text, ours(2));
+    EXPECT_FALSE(seen.owners.at(0).remaining);
+    allow_all();
 }
 
 } // namespace

@@ -117,6 +117,27 @@ TEST_P(FairScriptsInTime, AJvmsTurnBeginsWhenItIsFirst) {
     EXPECT_EQ(said(ask_fair(ours(9))), granted);
 }
 
+TEST_P(FairScriptsInTime, AJvmThatIsFirstHasNoMoreThanItsWaitFromTheEndOfTheLease) {
+    ask_fair(ours(1));
+    ask_fair(ours(2));
+    stands_in_queue(jvm(3), 1'830'000); // as Redisson adds it up behind five of its own and ours
+    release_fair(ours(1));
+    EXPECT_EQ(said(ask_fair(ours(2))), granted);
+    EXPECT_THAT(place_lasts(jvm(3)), AllOf(Gt(328'000), Le(330'000)));
+    release_fair(ours(2));
+    EXPECT_THAT(place_lasts(jvm(3)), AllOf(Gt(298'000), Le(300'000)));
+
+    server().command({"ZADD", deadlines_, std::to_string(server_ms() + 900'000), jvm(3)});
+    ask_fair(ours(4));
+    EXPECT_THAT(place_lasts(jvm(3)), AllOf(Gt(298'000), Le(300'000)))
+        << "it was made first by another JVM";
+
+    server().command({"ZADD", deadlines_, std::to_string(server_ms() + 900'000), jvm(3)});
+    server().command({"HSET", name_, jvm(9), "1"}); // without an end
+    ask_fair(ours(4));
+    EXPECT_GT(place_lasts(jvm(3)), 898'000);
+}
+
 TEST_P(FairScriptsInTime, OneScriptTakesAwayOneJvmAtMostAndTellsTheNext) {
     stands_in_queue(jvm(1), -5);
     stands_in_queue(jvm(2), -5);

@@ -19,13 +19,13 @@ verdict_on_look fair_table::look(const ask& want, owners& told) {
     if (!held && my_turn) {
         answer = locks_.look(want);
         std::erase_if(waiting, [&me](const waiter& each) { return each.owner == me; });
-        let_go(waiting, first, {});
+        let_go(want.name, waiting, first, {});
         if (!nobody && !waiting.empty())
-            begin_turn(waiting.front(), true);
+            begin_turn(want.name, waiting.front(), true);
     } else {
         if (want.waits)
             take_place(waiting, want, first, answer);
-        let_go(waiting, first, me);
+        let_go(want.name, waiting, first, me);
         answer.said = verdict::busy;
         answer.left = held ? held->remaining : std::nullopt;
         if (!held) {
@@ -50,7 +50,7 @@ bool fair_table::release(const hold& what, owners& told) {
     const bool waited =
         std::erase_if(waiting, [&me](const waiter& each) { return each.owner == me; }) > 0;
     if (!waiting.empty())
-        begin_turn(waiting.front(), was_first);
+        begin_turn(what.name, waiting.front(), was_first);
     // Also after a lease that had ended: the next one may have looked under an earlier one.
     if (is_free(what.name) && (was_held || was_first || !waited))
         told = next(what.name);
@@ -112,10 +112,11 @@ std::size_t fair_table::first_in(const queue& waiting, const std::string& me) co
 }
 
 /// The first `count` go; who is behind them begins its turn, but for `me`, who has just looked.
-void fair_table::let_go(queue& waiting, std::size_t count, const std::string& me) const {
+void fair_table::let_go(const lock_name& name, queue& waiting, std::size_t count,
+                        const std::string& me) const {
     waiting.erase(waiting.begin(), waiting.begin() + static_cast<std::ptrdiff_t>(count));
     if (!waiting.empty() && waiting.front().owner != me)
-        begin_turn(waiting.front(), count > 0);
+        begin_turn(name, waiting.front(), count > 0);
 }
 
 void fair_table::take_place(queue& waiting, const ask& want, std::size_t first,
@@ -138,13 +139,22 @@ void fair_table::take_place(queue& waiting, const ask& want, std::size_t first,
     mine->until = clock_.now() + want.outlasts + jvms * how_.jvm_wait;
 }
 
-/// A JVM gets its whole wait when its turn begins; of ours no more than a look gives it is left,
-/// which had more while JVMs were before it.
-void fair_table::begin_turn(waiter& next, bool is_new) const {
-    if (next.is_ours)
-        next.until = std::min<microseconds>(next.until, clock_.now() + next.lasts);
-    else if (is_new)
-        next.until = std::max<microseconds>(next.until, clock_.now() + how_.jvm_wait);
+/// A JVM gets its whole wait when its turn begins, and has no more from when the lock is free:
+/// Redisson adds to it what all before it had, of ours too, and takes away less. Of ours no more
+/// than a look gives it is left, which had more while JVMs were before it.
+void fair_table::begin_turn(const lock_name& name, waiter& next, bool is_new) const {
+    const microseconds now = clock_.now();
+    if (next.is_ours) {
+        next.until = std::min<microseconds>(next.until, now + next.lasts);
+        return;
+    }
+    if (is_new)
+        next.until = std::max<microseconds>(next.until, now + how_.jvm_wait);
+    const std::optional<holding> held = locks_.inspect(name);
+    if (!held || held->remaining) {
+        const duration left = held ? *held->remaining : duration::zero();
+        next.until = std::min<microseconds>(next.until, now + how_.jvm_wait + left);
+    }
 }
 
 bool fair_table::stranger_takes_or_queues(const lock_name& name, const std::string& owner,

@@ -67,9 +67,9 @@ private:
 
     bool is_free(const lock_name& name) const { return !locks_.inspect(name); }
     std::size_t first_in(const queue&, const std::string& me) const;
-    void let_go(queue&, std::size_t count, const std::string& me) const;
+    void let_go(const lock_name&, queue&, std::size_t count, const std::string& me) const;
     void take_place(queue&, const ask&, std::size_t first, verdict_on_look&) const;
-    void begin_turn(waiter&, bool is_new) const;
+    void begin_turn(const lock_name&, waiter&, bool is_new) const;
     static queue::iterator find(queue&, const std::string& owner);
     void forget_if_empty(const lock_name&);
 

@@ -147,7 +147,7 @@ asio::awaitable<lock_list> lock_inspector::list(std::string pattern, std::size_t
         rest = rest.subspan(some.size());
         std::vector<lock_state> described = co_await describe_locks(server_, std::move(batch));
         for (lock_state& each : described)
-            if (each.kind != key_kind::other) // released or replaced meanwhile
+            if (each.is_held && each.kind != key_kind::other) // or released or replaced meanwhile
                 all.locks.push_back(std::move(each));
     }
     co_return all;

@@ -9,7 +9,8 @@
 --   RedissonLock: TYPE, PTTL, HGETALL. Fields are counted; if they are many, only `mode` is told.
 -- uses: deadline shared
 
-local fields_told_max, timers_asked_max = 100, 16
+local fields_told_max, timers_asked_max = 100, math.max(1, math.floor(16 / #KEYS))
+local reader_form = '^%x+%-%x+%-%x+%-%x+%-%x+:%d+$'
 local waiters_told_max = math.max(10, math.floor(100 / #KEYS))
 local now = math.floor(clock_and_whether_late(0) / 1000) -- 0: denied
 
@@ -29,7 +30,8 @@ local function queue_of(queue, deadlines, channel)
         return -1, {}, 0
     end
     local length = redis.pcall('llen', queue)
-    local waiting = type(length) == 'number' and length or #listed
+    local are_all = #listed < waiters_told_max
+    local waiting = type(length) == 'number' and length or are_all and #listed or -1
     local channels, told, listeners = {}, {}, 0
     for i, owner in ipairs(listed) do
         channels[i] = channel .. ':' .. owner
@@ -71,10 +73,10 @@ local function timer_left(timers, owner, holds)
     local longest = -2
     for k = math.min(holds, timers_asked_max), 1, -1 do
         local left = redis.pcall('pttl', timer_of(timers, owner, k))
-        if left == -1 then
-            return -1
+        if left == -1 or type(left) == 'table' then
+            return -1 -- no end, or it may not be told
         end
-        longest = type(left) == 'number' and math.max(longest, left) or longest
+        longest = math.max(longest, left)
     end
     return longest
 end
@@ -103,7 +105,8 @@ for i, name in ipairs(KEYS) do
         local words = told[5] <= fields_told_max and redis.call('hgetall', name) or
             mode and {'mode', mode} or {}
         for at = 1, #words, 2 do
-            local reads = mode and words[at] ~= 'mode' and string.sub(words[at], -6) ~= ':write'
+            local reads = (mode == 'read' or mode == 'write') and
+                string.find(words[at], reader_form)
             local holds = reads and tonumber(words[at + 1]) or 0
             table.insert(told[6], words[at])
             table.insert(told[6], words[at + 1])

@@ -32,12 +32,12 @@ local function set_time(owner, time)
     return redis.pcall('zadd', KEYS[3], string.format('%.17g', time), owner)
 end
 
--- The first `count` go; who is behind them begins its turn.
-local function let_go(count)
+-- The first `count` go; who is behind them begins its turn, at a lock that is held so long.
+local function let_go(count, left)
     local next = queue[count + 1]
     local time, is_wrong
     if next and next ~= me then
-        time, is_wrong = turn_of(next, count > 0, now, jvm_lasts)
+        time, is_wrong = turn_of(next, count > 0, now, jvm_lasts, left)
         if is_wrong then
             set_time(next, time) -- or it stays as it is: who goes must go
         end
@@ -56,7 +56,7 @@ if left == -2 and (not head or head == me) then
     if refused then
         return refused
     end
-    let_go(head and first or #queue)
+    let_go(head and first or #queue, tonumber(ARGV[1]))
     return {1, 0, clock, 0}
 end
 
@@ -68,7 +68,7 @@ if ARGV[6] == '1' then
         place = place + 1
     end
     -- Whoever stands behind the part that was read has a time.
-    if not queue[place] and (#queue <= gone_max or time_of(me) == 0) then
+    if not queue[place] and (#queue < read_max or time_of(me) == 0) then
         is_new = 1
         redis.call('rpush', KEYS[2], me) -- first: without a time it blocks nobody
         table.insert(queue, me)
@@ -86,7 +86,7 @@ if ARGV[6] == '1' then
         end
     end
 end
-local time = let_go(first - 1)
+local time = let_go(first - 1, left)
 if left == -2 then -- free, and another's turn
     left = math.max(1, math.floor(time - now))
     -- Which nobody may have told: a JVM that gives up just when it is told tells nobody.

@@ -27,7 +27,9 @@ local head = queue[1]
 local head_is_new = head ~= listed[1]
 local time, is_wrong
 if head and clock > 0 then
-    time, is_wrong = turn_of(head, head_is_new, now, jvm_lasts)
+    local frees = owners == 1 and redis.pcall('hexists', KEYS[1], me) == 1
+    local left = not frees and redis.pcall('pttl', KEYS[1])
+    time, is_wrong = turn_of(head, head_is_new, now, jvm_lasts, tonumber(left) or 0)
 end
 
 -- Whose time is over is told, too: its clock decides. The first whose is not will take them away.

@@ -15,12 +15,13 @@ local function time_of(owner)
     return tonumber(redis.call('zscore', KEYS[3], owner) or 0)
 end
 
--- One script takes away so many that have gone, and reads one more: the whole queue may be long,
--- and whoever waits in it looks.
+-- One script takes away so many that have gone, and reads two more, who takes the lock and who is
+-- next then: the whole queue may be long, and whoever waits in it looks.
 local gone_max = 1000
+local read_max = gone_max + 2
 
 local function front_of_queue()
-    return redis.call('lrange', KEYS[2], 0, gone_max)
+    return redis.call('lrange', KEYS[2], 0, read_max - 1)
 end
 
 -- The first in `queue` that counts, or is `me`; those before it have gone. One script takes away
@@ -36,16 +37,20 @@ local function first_in(queue, me, now)
     return #queue + 1
 end
 
--- Until when `owner` counts that is first: a JVM gets its whole wait if it was not first before; of
--- ours no more than a look gives it is left, which had more while JVMs were before it.
-local function turn_of(owner, is_new, now, jvm_lasts)
+-- Until when `owner` counts that is first, of a lock that is held for `left` more (ms; -1: without
+-- an end): a JVM gets its whole wait if it was not first before, and it has no more from when the
+-- lock is free: Redisson adds to its wait what all before it had, of ours too, and takes away less.
+-- Of ours no more than a look gives it is left, which had more while JVMs were before it.
+local function turn_of(owner, is_new, now, jvm_lasts, left)
     local time = time_of(owner)
     local rightly = time
     if is_ours(owner) then
         local lasts = (time % 1) * 2048 * 2000
         rightly = lasts > 0 and math.min(time, score_for(lasts, now + lasts)) or time
-    elseif is_new and time > 0 then -- without a time it is stale
-        rightly = math.max(time, now + jvm_lasts)
+    elseif time > 0 then -- without a time it is stale
+        rightly = is_new and math.max(time, now + jvm_lasts) or time
+        local most = now + jvm_lasts + math.max(left, 0)
+        rightly = left == -1 and rightly or math.min(rightly, most)
     end
     return rightly, rightly ~= time
 end
