@@ -21,8 +21,8 @@ protected:
         if (IsSkipped() || HasFatalFailure())
             return;
         client_settings how{.poll_bound = 500ms,
-                            .unavailable_patience = 5s,
-                            .command_timeout = 5s,
+                            .unavailable_patience = 1s,
+                            .command_timeout = 1s,
                             .waiter_patience = ours_lasts};
         if (jvms_have_patience()) {
             how.fair_wait = jvm_lasts;
