@@ -47,27 +47,20 @@ const named_story holds_in_a_thread{"holds in a thread", [](const auto& argument
                                         return 0;
                                     }};
 
-const named_story waits{"waits", [](const auto& arguments) {
-                            client home{of_story(arguments)};
-                            mutex stock{home, "stock"};
-                            stock.lock();
-                            say("got it");
-                            std::string line;
-                            std::getline(std::cin, line);
-                            stock.unlock();
-                            return 0;
-                        }};
+template <typename Lock>
+int wait_for_stock(const std::vector<std::string>& arguments) {
+    client home{of_story(arguments)};
+    Lock stock{home, "stock"};
+    stock.lock();
+    say("got it");
+    std::string line;
+    std::getline(std::cin, line);
+    stock.unlock();
+    return 0;
+}
 
-const named_story waits_in_line{"waits in line", [](const auto& arguments) {
-                                    client home{of_story(arguments)};
-                                    fair_mutex stock{home, "stock"};
-                                    stock.lock();
-                                    say("got it");
-                                    std::string line;
-                                    std::getline(std::cin, line);
-                                    stock.unlock();
-                                    return 0;
-                                }};
+const named_story waits{"waits", wait_for_stock<mutex>};
+const named_story waits_in_line{"waits in line", wait_for_stock<fair_mutex>};
 
 const named_story locks_over_and_over{"locks over and over", [](const auto& arguments) {
                                           client home{of_story(arguments)};

@@ -44,10 +44,9 @@ std::string rights_for(std::string_view lua, std::string_view call) {
     std::string all;
     for (auto at = lua.find(call); at != lua.npos; at = lua.find(call)) {
         lua.remove_prefix(at + call.size());
-        std::string right{"+"}; // g++ 12 sees an overlap in `"+" + string`, which is none
-        right += lua.substr(0, lua.find('\''));
+        const std::string right = "+" + std::string{lua.substr(0, lua.find('\''))};
         if (!says(all, right))
-            all.append(all.empty() ? "" : " ").append(right);
+            all += (all.empty() ? "" : " ") + right;
     }
     return all;
 }
