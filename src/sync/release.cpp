@@ -40,8 +40,7 @@ public:
     /// After a pause, but in time to tell a caller whose patience ends meanwhile, and not when
     /// there is nothing left to release.
     time_point next_try(duration pause) const {
-        const time_point next =
-            std::min(later(held_->home->now(), pause), held_->store_forgets_at());
+        const time_point next = std::min(later(held_->home->now(), pause), held_->remains_until());
         return done_ ? std::min(next, patience_ends()) : next;
     }
 
@@ -50,7 +49,7 @@ public:
         engine& home = *held_->home;
         home.hold_over(*held_); // who waits here may try its own luck with the store
         uncertain_ = uncertain_ || e.code() == errc::outcome_unknown;
-        const bool over = home.stopped() || home.now() >= held_->store_forgets_at() ||
+        const bool over = home.stopped() || home.now() >= held_->remains_until() ||
                           (planted(mutant::release_gives_up) && !may_pass(e.code()));
         const bool denied = said_no(e.code());
         if (over)

@@ -31,9 +31,8 @@ asio::awaitable<void> repeat_until(engine& home, engine::task& busy, Gone gone, 
     }
 }
 
-asio::awaitable<void> release_until(engine& home, engine::task& busy, const wire_hold& ended,
-                                    time_point at_least) {
-    auto gone = [&ended, at_least] { return std::max(at_least, ended.store_forgets_at()); };
+asio::awaitable<void> release_all(engine& home, engine::task& busy, const wire_hold& ended) {
+    auto gone = [&ended] { return ended.remains_until(); };
     auto release = [&home, &ended] { return home.locks().release(ended.what); };
     co_await repeat_until(home, busy, gone, release);
 }
@@ -78,9 +77,7 @@ asio::awaitable<void> release_again(engine& home, engine::task& busy, const wire
     if (planted(mutant::no_second_release))
         co_return;
     co_await home.nap(ended.settled_at);
-    // It may have been extended to a shorter lease, or handed on for one.
-    const duration longest = std::max(ended.late_lasts, ended.lease());
-    co_await release_until(home, busy, ended, forgotten_at(ended.settled_at, longest));
+    co_await release_all(home, busy, ended);
 }
 
 asio::awaitable<void> clean_up_settled(std::shared_ptr<wire_hold> ended) {
@@ -93,7 +90,7 @@ asio::awaitable<void> clean_up_after(std::shared_ptr<wire_hold> ended) {
     engine& home = *ended->home;
     engine::task busy{home};
     const time_point began = home.now();
-    co_await release_until(home, busy, *ended, time_point::min());
+    co_await release_all(home, busy, *ended);
     if (ended->settled_at > began)
         co_await release_again(home, busy, *ended);
 }

@@ -103,6 +103,14 @@ time_point wire_hold::store_forgets_at() const {
     return last;
 }
 
+time_point wire_hold::remains_until() const {
+    if (settled_at == time_point::min())
+        return store_forgets_at();
+    // It may have been extended to a shorter lease, or handed on for one.
+    const duration longest = std::max(late_lasts, lease());
+    return std::max(store_forgets_at(), forgotten_at(settled_at, longest));
+}
+
 void wire_hold::stands_with(std::shared_ptr<wire_hold> read) {
     const time_point now = home->now();
     std::erase_if(beside_, [now](const auto& each) { return each->store_forgets_at_ <= now; });

@@ -86,6 +86,9 @@ public:
     /// Until when the store may still have it: the whole lease, counted from the last answer's
     /// latest arrival. Nothing needs releasing after that.
     time_point store_forgets_at() const;
+    /// Until when the store may have it, or what a request for it takes that comes late. Such a
+    /// one may take a place in a queue, which lasts longer than the lease.
+    time_point remains_until() const;
     /// A read hold of this client stands with this write hold: while that is kept, so is this one.
     void stands_with(std::shared_ptr<wire_hold> read);
     /// Such a one is asked for, and may be there already; `until` then when what nobody heard of

@@ -77,6 +77,7 @@ public:
     }
     void closed(const seat& place) {
         left_behind_.closed(place);
+        order_.closed(place);
         sharing_.closed();
     }
 

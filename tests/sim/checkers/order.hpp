@@ -30,6 +30,15 @@ public:
             looks_[to_string(r.holds[0].owner)].push_back(world_.clock.now() + f.request_delay);
     }
 
+    /// What a program that has ended had on its way may never arrive.
+    void closed(const seat& place) {
+        const std::string program = place.program->id() + ":";
+        for (auto& [owner, arrivals] : looks_)
+            if (owner.starts_with(program))
+                std::erase_if(arrivals,
+                              [now = world_.clock.now()](time_point each) { return each > now; });
+    }
+
     void look() {
         for (int name = 0; name < world_.how.fair; ++name) {
             state now{world_.holder(name), world_.waiting(name)};
