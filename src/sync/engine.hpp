@@ -12,11 +12,15 @@
 
 #include <holdfast/options.hpp>
 
+#include <array>
 #include <atomic>
+#include <cstddef>
+#include <cstdint>
 #include <deque>
 #include <exception>
 #include <functional>
 #include <memory>
+#include <mutex>
 #include <set>
 #include <utility>
 #include <vector>
@@ -73,6 +77,13 @@ public:
     gates& queues() noexcept { return gates_; }
     patience& patiences() noexcept { return patience_; }
     renewal& renewals() noexcept { return renewal_; }
+
+    /// For what any thread asks one of its holds. A hundred thousand mutexes were a tenth of the
+    /// memory of so many holds.
+    std::mutex& mutex_for(const wire_hold* held) noexcept {
+        return mutexes_[(reinterpret_cast<std::uintptr_t>(held) / alignof(std::max_align_t)) %
+                        mutexes_.size()];
+    }
 
     owner_id next_owner();
     duration jitter(duration up_to);
@@ -200,6 +211,7 @@ private:
     std::unique_ptr<alarm> quiet_;
     std::vector<closed_handler> closers_;
     std::deque<kept_event> untold_; // from a borrowed thread, and what came behind it
+    std::array<std::mutex, 16> mutexes_;
     std::atomic<bool> closing_ = false;
     std::atomic<bool> stopped_ = false;
     std::atomic<time_point> closed_at_ = time_point::max();

@@ -18,17 +18,25 @@ bool upgrades(const acquisition& call) {
 
 } // namespace
 
+const gate::rarities gate::nothing_rare;
+
+gate::rarities& gate::some_rare() {
+    if (!rare_)
+        rare_ = std::make_unique<rarities>();
+    return *rare_;
+}
+
 gate::hold_set gate::holds() const {
-    hold_set all = readers_;
-    all.insert(all.end(), displaced_.begin(), displaced_.end());
+    hold_set all = readers();
+    all.insert(all.end(), rare().displaced.begin(), rare().displaced.end());
     if (holder_)
         all.push_back(holder_);
     return all;
 }
 
 bool gate::unused() const {
-    return !holder_ && readers_.empty() && displaced_.empty() && nobody_negotiates() &&
-           queue_.empty() && upgrade_.empty() && !sent_off_;
+    return !holder_ && readers().empty() && rare().displaced.empty() && nobody_negotiates() &&
+           queue_.empty() && !has_upgrade() && !sent_off_;
 }
 
 // Who holds already, and asks for more, passes whoever queues: that one waits for the hold.
@@ -44,7 +52,7 @@ bool gate::admits_alone(const acquisition& call) const {
         return false;
     if (queues_in_store(family_of(call.wanted.of->kind)))
         return asking_ == 0 && !is_on_its_way_out(); // or it would find its own client's hold
-    return !holder_ && readers_.empty() && nobody_negotiates();
+    return !holder_ && readers().empty() && nobody_negotiates();
 }
 
 bool gate::is_on_its_way_out() const {
@@ -58,11 +66,11 @@ bool gate::admits_reader(const acquisition& call) const {
     if (call.wanted.under)
         return true;
     const bool may_wait = call.wanted.patient && may_share(call.wanted);
-    return !(may_wait && sharable_ > 0) && !writer_before(call);
+    return !(may_wait && rare().sharable > 0) && !writer_before(call);
 }
 
 bool gate::writer_before(const acquisition& reader) const {
-    if (alone_ > 0 || !upgrade_.empty())
+    if (alone_ > 0 || has_upgrade())
         return true;
     if (holder_ && !planted(mutant::reader_joins_beside_writer))
         return true;
@@ -76,51 +84,56 @@ bool gate::writer_before(const acquisition& reader) const {
 }
 
 bool gate::has_upgrade_against(const acquisition& call) const {
-    return upgrades(call) && ((upgrading_ && !upgrading_->finished()) || !upgrade_.empty());
+    const acquisition* const asks = rare().upgrading;
+    return upgrades(call) && ((asks && !asks->finished()) || has_upgrade());
 }
 
 bool gate::is_about_to_be_left() const {
     const auto follows = [](const shared_hold& held) { return held->release_follows(); };
     return nobody_negotiates() && queue_.empty() &&
            ((holder_ && follows(holder_)) ||
-            std::any_of(readers_.begin(), readers_.end(), follows));
+            std::any_of(readers().begin(), readers().end(), follows));
 }
 
 bool gate::is_being_left() const {
     const auto stays = [](const shared_hold& held) {
         return !held->deferred() || held->now_in() != wire_hold::phase::releasing;
     };
-    return nobody_negotiates() && queue_.empty() && (holder_ || !readers_.empty()) &&
-           !(holder_ && stays(holder_)) && std::none_of(readers_.begin(), readers_.end(), stays);
+    return nobody_negotiates() && queue_.empty() && (holder_ || !readers().empty()) &&
+           !(holder_ && stays(holder_)) && std::none_of(readers().begin(), readers().end(), stays);
 }
 
 void gate::line_up(acquisition& waits) {
-    waits.stand_in(upgrades(waits) ? upgrade_ : queue_);
+    waits.stand_in(upgrades(waits) ? some_rare().upgrade : queue_);
 }
 
 void gate::begin_negotiation(const acquisition& call) {
     ++asking_;
     if (upgrades(call))
-        upgrading_ = &call;
+        some_rare().upgrading = &call;
     count(call, 1);
 }
 
 void gate::end_negotiation(const acquisition& call) {
     asking_ -= call.waits_there() ? 0 : 1;
-    if (upgrading_ == &call)
-        upgrading_ = nullptr;
+    if (rare().upgrading == &call)
+        rare_->upgrading = nullptr;
     count(call, -1);
 }
 
 void gate::count(const acquisition& call, int by) {
-    (reads(call) ? reads_ : alone_) += by;
+    if (!reads(call)) {
+        alone_ += by;
+        return;
+    }
+    some_rare().reads += by;
     if (may_share(call.wanted))
-        sharable_ += by;
+        rare_->sharable += by;
 }
 
 void gate::enter(shared_hold held) {
     if (held->what.kind == lock_kind::read)
-        readers_.push_back(std::move(held));
+        some_rare().readers.push_back(std::move(held));
     else
         holder_ = std::move(held);
 }
@@ -131,15 +144,15 @@ bool gate::drop(const wire_hold& held) {
         return true;
     }
     const auto is_it = [&held](const shared_hold& each) { return each.get() == &held; };
-    if (std::erase_if(readers_, is_it) == 0)
+    if (!rare_ || std::erase_if(rare_->readers, is_it) == 0)
         return false;
-    if (readers_.empty())
+    if (readers().empty())
         ring();
     return true;
 }
 
 void gate::ring() const {
-    for (alarm* const each : bells_)
+    for (alarm* const each : rare().bells)
         each->ring();
 }
 
@@ -147,12 +160,12 @@ void gate::doubt_holder() {
     if (!holder_ || !holder_->believed())
         return;
     holder_->doubt();
-    displaced_.push_back(std::move(holder_));
+    some_rare().displaced.push_back(std::move(holder_));
 }
 
 bool gate::forget_displaced(const wire_hold& ended) {
-    return std::erase_if(displaced_, [&ended](const auto& each) { return each.get() == &ended; }) >
-           0;
+    const auto is_it = [&ended](const shared_hold& each) { return each.get() == &ended; };
+    return rare_ && std::erase_if(rare_->displaced, is_it) > 0;
 }
 
 void gate::open_behind(const wire_hold& leaving) {
@@ -170,14 +183,16 @@ bool gate::acknowledged(const wire_hold& left) {
 
 void gate::let_go() {
     holder_.reset();
-    readers_.clear();
-    displaced_.clear();
+    if (rare_) {
+        rare_->readers.clear();
+        rare_->displaced.clear();
+    }
     sent_off_ = nullptr;
     ring();
     while (!queue_.empty())
         (void)queue_.front().step_out();
-    while (!upgrade_.empty())
-        (void)upgrade_.front().step_out();
+    while (has_upgrade())
+        (void)rare_->upgrade.front().step_out();
 }
 
 } // namespace holdfast::sync

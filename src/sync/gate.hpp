@@ -29,9 +29,9 @@ public:
     using shared_hold = std::shared_ptr<wire_hold>;
     using hold_set = std::vector<shared_hold>;
 
-    const shared_hold& holder() const { return holder_; } ///< who has it alone
-    const hold_set& readers() const { return readers_; }  ///< of family shared
-    hold_set holds() const;                               ///< all that this client may have
+    const shared_hold& holder() const { return holder_; }      ///< who has it alone
+    const hold_set& readers() const { return rare().readers; } ///< of family shared
+    hold_set holds() const;                                    ///< all that this client may have
     std::size_t waiting() const { return queue_.size(); }
     bool unused() const;
 
@@ -57,7 +57,7 @@ public:
 
     /// Who waits first; null if nobody does.
     acquisition* first() { return queue_.empty() ? nullptr : &queue_.front(); }
-    acquisition* upgrade() { return upgrade_.empty() ? nullptr : &upgrade_.front(); }
+    acquisition* upgrade() { return has_upgrade() ? &rare_->upgrade.front() : nullptr; }
 
     // Whoever is admitted asks; then it may wait at the store; then it has ended.
     void begin_negotiation(const acquisition&);
@@ -84,10 +84,10 @@ public:
         bell(gate& at, alarm& wake)
             : at_{at}
             , wake_{wake} {
-            at_.bells_.push_back(&wake_);
+            at_.some_rare().bells.push_back(&wake_);
         }
         bell(const bell&) = delete;
-        ~bell() { std::erase(at_.bells_, &wake_); }
+        ~bell() { std::erase(at_.rare_->bells, &wake_); }
 
     private:
         gate& at_;
@@ -98,24 +98,35 @@ public:
     bool owes_courtesy = false;
 
 private:
+    /// What few gates need, of which there may be a hundred thousand.
+    struct rarities {
+        acquisition::queue upgrade{}; // one at most
+        hold_set displaced{};
+        hold_set readers{};
+        std::vector<alarm*> bells{};
+        const acquisition* upgrading = nullptr; // negotiates; only compared when it has ended
+        // So many readers negotiate, and some of them for a hold that others could share.
+        int reads = 0, sharable = 0;
+    };
+
+    static const rarities nothing_rare;
+
+    const rarities& rare() const { return rare_ ? *rare_ : nothing_rare; }
+    rarities& some_rare(); ///< made when first needed
+    bool has_upgrade() const { return rare_ && !rare_->upgrade.empty(); }
     void count(const acquisition&, int by);
     void ring() const;
     bool admits_alone(const acquisition&) const;
     bool admits_reader(const acquisition&) const;
     bool is_on_its_way_out() const;
-    bool nobody_negotiates() const { return alone_ + reads_ == 0; }
+    bool nobody_negotiates() const { return alone_ + rare().reads == 0; }
 
     acquisition::queue queue_;
-    acquisition::queue upgrade_; // one at most
     shared_hold holder_;
-    hold_set displaced_;
-    hold_set readers_;
     const wire_hold* sent_off_ = nullptr; // only compared: its release keeps it alive
-    std::vector<alarm*> bells_;
-    const acquisition* upgrading_ = nullptr; // negotiates; only compared when it has ended
-    // So many calls negotiate: to have it alone; and readers, some of them with a hold that others
-    // could share. And so many of all these were not answered.
-    int alone_ = 0, reads_ = 0, sharable_ = 0, asking_ = 0;
+    std::unique_ptr<rarities> rare_;
+    int alone_ = 0;  // so many calls negotiate to have it alone
+    int asking_ = 0; // and so many, readers too, were not answered
 };
 
 /// Whether what a call is granted may be shared, and it may share what another one was granted: it

@@ -39,11 +39,11 @@ wire_hold::wire_hold(const request& wanted, const grant& got)
     , granted_at{home->now()}
     , settled_at{got.settled_at}
     , taken_at{granted_at}
-    , handed_on{0}
     , late_lasts{wanted.lasts_unwanted()}
-    , deferred_{wanted.of->deferred}
+    , handed_on{0}
     , token_{got.token}
     , more_tokens_{got.tokens > 0 ? got.tokens - 1 : 0}
+    , deferred_{wanted.of->deferred}
     , renewed_{wanted.renewed}
     , believed_until_{sync::believed_until(got.sent_at, got.term)}
     , store_forgets_at_{forgotten_at(granted_at, got.term)}
@@ -56,19 +56,30 @@ wire_hold::wire_hold(const wire_hold& other, const request& wanted)
     , granted_at{home->now()}
     , settled_at{other.settled_at}
     , taken_at{other.taken_at}
-    , handed_on{other.handed_on + 1}
     , late_lasts{other.late_lasts}
+    , handed_on{other.handed_on + 1}
     , others_listen{other.others_listen}
-    , deferred_{wanted.of->deferred}
     , token_{next_token(other.token_)}
     , more_tokens_{other.more_tokens_ > 0 ? other.more_tokens_ - 1 : 0}
+    , deferred_{wanted.of->deferred}
     , renewed_{true}
     , believed_until_{other.ends_at()}
     , store_forgets_at_{other.store_forgets_at()}
     , lease_{wanted.lease} {}
 
+/// Held for moments, and never two at once: so a few of the client's do for all of its holds.
+std::mutex& wire_hold::mutex() const {
+    return home->mutex_for(this);
+}
+
+wire_hold::company& wire_hold::some_company() {
+    if (!company_)
+        company_ = std::make_unique<company>();
+    return *company_;
+}
+
 duration wire_hold::remaining() const noexcept {
-    const std::scoped_lock guard{mutex_};
+    const std::scoped_lock guard{mutex()};
     if (phase_ != phase::held || given_up_)
         return duration::zero();
     const time_point end =
@@ -77,12 +88,12 @@ duration wire_hold::remaining() const noexcept {
 }
 
 std::stop_token wire_hold::lost() const {
-    const std::scoped_lock guard{mutex_};
+    const std::scoped_lock guard{mutex()};
     return token_of(lost_, phase_ == phase::lost || given_up_);
 }
 
 std::stop_token wire_hold::in_danger() const {
-    const std::scoped_lock guard{mutex_};
+    const std::scoped_lock guard{mutex()};
     return token_of(danger_, warned || phase_ == phase::lost || given_up_);
 }
 
@@ -95,11 +106,12 @@ bool wire_hold::has_token_for_heir() const {
 }
 
 time_point wire_hold::store_forgets_at() const {
-    if (company_asked_ > 0)
+    if (is_asked_for_company())
         return time_point::max();
     time_point last = store_forgets_at_;
-    for (const std::shared_ptr<wire_hold>& each : beside_)
-        last = std::max(last, each->store_forgets_at_);
+    if (company_)
+        for (const std::shared_ptr<wire_hold>& each : company_->there)
+            last = std::max(last, each->store_forgets_at_);
     return last;
 }
 
@@ -113,13 +125,14 @@ time_point wire_hold::remains_until() const {
 
 void wire_hold::stands_with(std::shared_ptr<wire_hold> read) {
     const time_point now = home->now();
-    std::erase_if(beside_, [now](const auto& each) { return each->store_forgets_at_ <= now; });
-    beside_.push_back(std::move(read));
+    std::vector<std::shared_ptr<wire_hold>>& there = some_company().there;
+    std::erase_if(there, [now](const auto& each) { return each->store_forgets_at_ <= now; });
+    there.push_back(std::move(read));
 }
 
 void wire_hold::end_company(time_point until) {
-    const std::scoped_lock guard{mutex_};
-    --company_asked_;
+    const std::scoped_lock guard{mutex()};
+    --company_->asked;
     store_forgets_at_ = std::max(store_forgets_at_, until);
 }
 
@@ -129,7 +142,7 @@ bool wire_hold::out_of_time() const {
 }
 
 bool wire_hold::share() {
-    const std::scoped_lock guard{mutex_};
+    const std::scoped_lock guard{mutex()};
     if (phase_ != phase::held || given_up_ || home->now() >= believed_until_)
         return false;
     ++shares_;
@@ -137,7 +150,7 @@ bool wire_hold::share() {
 }
 
 wire_hold::left wire_hold::unshare() {
-    const std::scoped_lock guard{mutex_};
+    const std::scoped_lock guard{mutex()};
     if (phase_ == phase::lost)
         return left::was_lost;
     if (phase_ != phase::held || shares_ == 0)
@@ -146,18 +159,18 @@ wire_hold::left wire_hold::unshare() {
 }
 
 bool wire_hold::shared_by_others() const {
-    const std::scoped_lock guard{mutex_};
+    const std::scoped_lock guard{mutex()};
     return phase_ == phase::held && shares_ > 1;
 }
 
 bool wire_hold::desert() {
-    const std::scoped_lock guard{mutex_};
+    const std::scoped_lock guard{mutex()};
     ++deserters_;
     return shares_ <= deserters_;
 }
 
 bool wire_hold::deserted() const {
-    const std::scoped_lock guard{mutex_};
+    const std::scoped_lock guard{mutex()};
     return shares_ <= deserters_;
 }
 
@@ -197,7 +210,7 @@ void wire_hold::doubt() noexcept {
 }
 
 void wire_hold::extended(time_point sent_at, duration term) {
-    const std::scoped_lock guard{mutex_};
+    const std::scoped_lock guard{mutex()};
     believed_until_ = std::max(
         believed_until_,
         sync::believed_until(planted(mutant::lease_from_answer) ? home->now() : sent_at, term));
@@ -209,7 +222,7 @@ void wire_hold::extended(time_point sent_at, duration term) {
 }
 
 void wire_hold::perhaps_extended(duration term) {
-    const std::scoped_lock guard{mutex_};
+    const std::scoped_lock guard{mutex()};
     store_forgets_at_ = std::max(store_forgets_at_, forgotten_at(home->now(), term));
 }
 
@@ -221,7 +234,7 @@ void wire_hold::set_lease(duration length, bool renewed) {
 void wire_hold::fire(std::stop_source& source) {
     std::stop_source firing{std::nostopstate};
     {
-        const std::scoped_lock guard{mutex_};
+        const std::scoped_lock guard{mutex()};
         firing = source;
     }
     firing.request_stop(); // runs the user's callbacks: never under the mutex
@@ -229,7 +242,7 @@ void wire_hold::fire(std::stop_source& source) {
 
 void wire_hold::warn() {
     {
-        const std::scoped_lock guard{mutex_};
+        const std::scoped_lock guard{mutex()};
         warned = true;
     }
     fire(danger_);
@@ -237,7 +250,7 @@ void wire_hold::warn() {
 
 bool wire_hold::lose() {
     {
-        const std::scoped_lock guard{mutex_};
+        const std::scoped_lock guard{mutex()};
         if (phase_ != phase::held)
             return false;
         phase_ = phase::lost;
@@ -249,7 +262,7 @@ bool wire_hold::lose() {
 
 void wire_hold::give_up() {
     {
-        const std::scoped_lock guard{mutex_};
+        const std::scoped_lock guard{mutex()};
         given_up_ = true;
     }
     fire(danger_);
@@ -257,17 +270,17 @@ void wire_hold::give_up() {
 }
 
 void wire_hold::take_all_shares() {
-    const std::scoped_lock guard{mutex_};
+    const std::scoped_lock guard{mutex()};
     shares_ = 1;
 }
 
 void wire_hold::begin_release() {
-    const std::scoped_lock guard{mutex_};
+    const std::scoped_lock guard{mutex()};
     phase_ = phase::releasing;
 }
 
 void wire_hold::end_release() {
-    const std::scoped_lock guard{mutex_};
+    const std::scoped_lock guard{mutex()};
     phase_ = phase::ended;
 }
 

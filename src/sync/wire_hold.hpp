@@ -43,10 +43,10 @@ public:
 
     const hold what;
     const time_point granted_at;
-    const time_point settled_at;   ///< see grant
-    const time_point taken_at;     ///< when the store granted it, before it was ever handed on
-    const std::uint32_t handed_on; ///< so often
+    const time_point settled_at; ///< see grant
+    const time_point taken_at;   ///< when the store granted it, before it was ever handed on
     const duration late_lasts; ///< what a request for it takes that comes late: a hold, or a place
+    const std::uint32_t handed_on; ///< so often
 
     // Any thread.
     std::string_view name() const noexcept override { return what.name.text; }
@@ -93,8 +93,8 @@ public:
     void stands_with(std::shared_ptr<wire_hold> read);
     /// Such a one is asked for, and may be there already; `until` then when what nobody heard of
     /// is gone.
-    void begin_company() { ++company_asked_; }
-    bool is_asked_for_company() const { return company_asked_ > 0; }
+    void begin_company() { ++some_company().asked; }
+    bool is_asked_for_company() const { return company_ && company_->asked > 0; }
     void end_company(time_point until);
     /// A renewal was granted that was sent at `sent_at`.
     void extended(time_point sent_at, duration term);
@@ -115,12 +115,12 @@ public:
 
     // Of the renewal.
     using agenda_hook = boost::intrusive::set_member_hook<boost::intrusive::optimize_size<true>>;
+    int extensions = 0; ///< so many are under way
     agenda_hook in_agenda;
     std::shared_ptr<wire_hold> kept; ///< itself, while it is in the agenda
     std::unique_ptr<watch> watched;  ///< where the store can tell that a hold may be gone
     time_point acts_at{};            ///< its place in the agenda
     time_point contact_at{};
-    int extensions = 0;         ///< so many are under way
     bool in_flight = false;     ///< a renewal is under way
     bool once_more = false;     ///< another one is wanted, as soon as that is answered
     bool unanswered = false;    ///< the last one was not answered
@@ -131,11 +131,19 @@ public:
     bool others_listen = false; ///< as the store said when the lock was last released
 
 private:
+    /// What stands, or is to stand, with it: see stands_with(). Few have any.
+    struct company {
+        int asked = 0;
+        std::vector<std::shared_ptr<wire_hold>> there{};
+    };
+
+    company& some_company();
+    std::mutex& mutex() const;
     void fire(std::stop_source&);
 
-    const bool deferred_;
     const std::uint64_t token_;
     const std::uint32_t more_tokens_; // reserved behind that one
+    const bool deferred_;
     std::atomic<bool> renewed_;
     bool given_up_ = false;
     phase phase_ = phase::held;
@@ -144,10 +152,8 @@ private:
     std::uint32_t deserters_ = 0; // of them
     time_point believed_until_;
     time_point store_forgets_at_;
-    int company_asked_ = 0;
-    std::vector<std::shared_ptr<wire_hold>> beside_; // of a write hold: see stands_with()
     duration lease_;
-    mutable std::mutex mutex_; // behind what a renewal reads without it
+    std::unique_ptr<company> company_;
     // Made when first asked for: most holds end without anybody asking.
     mutable std::stop_source lost_{std::nostopstate};
     mutable std::stop_source danger_{std::nostopstate};

@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""tally.py <results folder> <failed stages>: counts what ./dev test ran, and says what was skipped.
+"""tally.py <results folder> <failed stages>: counts what ./dev test ran, and says what was skipped
+and what failed: whoever reads a long log begins at its end.
 
 Each layer's folder holds CTest's report and, for its GoogleTest programs, one that names each case.
 A program that died early left none, and one may fail after its last case (a leak found at exit):
@@ -12,11 +13,17 @@ from collections import Counter
 from pathlib import Path
 
 
-def cases_of(program: Path, skipped: Counter) -> Counter:
+WORDS_MAX = 600  # of a failure; the whole of it is in the log above
+
+
+def cases_of(program: Path, skipped: Counter, failed: list) -> Counter:
     count = Counter()
     for case in xml.parse(program).iter("testcase"):
-        if case.find("failure") is not None:
+        failure = case.find("failure")
+        if failure is not None:
             count["failed"] += 1
+            name = f"{case.get('classname')}.{case.get('name')}"
+            failed.append((f"{name} in {program.parent}", failure.get("message", "")))
         elif case.get("status") == "notrun" or case.get("result") == "skipped":
             count["skipped"] += 1
             skip = case.find("skipped")
@@ -28,20 +35,23 @@ def cases_of(program: Path, skipped: Counter) -> Counter:
     return count
 
 
-def layer_count(ctest_report: Path, skipped: Counter) -> Counter:
+def layer_count(ctest_report: Path, skipped: Counter, failed: list) -> Counter:
     count = Counter()
     for test in xml.parse(ctest_report).iter("testcase"):
         status = test.get("status")
         cases = Counter()
         program = ctest_report.parent / (test.get("name") + ".xml")
         if program.exists():
-            cases = cases_of(program, skipped)
+            cases = cases_of(program, skipped, failed)
             if status == "fail" and not cases["failed"]:
                 cases["failed"] = 1
+                failed.append((str(program), "it failed after its last case"))
         elif status == "run":
             cases["passed"] = 1
         elif status == "fail":
             cases["failed"] = 1
+            printed = test.findtext("system-out", "").strip()
+            failed.append((f"{test.get('name')} in {ctest_report.parent}", printed[-WORDS_MAX:]))
         else:
             cases["skipped"] = 1
             skipped[test.get("name")] += 1
@@ -51,15 +61,17 @@ def layer_count(ctest_report: Path, skipped: Counter) -> Counter:
 
 def main() -> int:
     results, failed_stages = Path(sys.argv[1]), int(sys.argv[2])
-    total, skipped = Counter(), Counter()
+    total, skipped, failed = Counter(), Counter(), []
     for report in sorted(results.glob("*/*/ctest.junit")):
-        total += layer_count(report, skipped)
+        total += layer_count(report, skipped, failed)
     for reason, times in skipped.most_common():
         print(f"skipped {times}: {reason}")
+    for name, words in failed:
+        print(f"FAILED {name}: {words[:WORDS_MAX].strip()}")
     # A stage that failed without a failed test (a build, a linter) must not read as "0 failed".
-    failed = total["failed"] or failed_stages
-    print(f"{total['passed']} passed, {failed} failed, {total['skipped']} skipped")
-    return 1 if failed or failed_stages or not total["passed"] else 0
+    failures = total["failed"] or failed_stages
+    print(f"{total['passed']} passed, {failures} failed, {total['skipped']} skipped")
+    return 1 if failures or failed_stages or not total["passed"] else 0
 
 
 if __name__ == "__main__":
