@@ -26,8 +26,9 @@ protected:
     }
     /// What it is asked for: script, and how long the place shall last.
     std::string last_patience() const { return node_.asked.back().words.at(5); }
-    void look(place& spot, std::int64_t said, std::int64_t left, bool joined = false) {
-        node_.will_answer({said, left, server_time, joined ? 1 : 0});
+    enum { there = 0, joined = 1, stays = 2 };
+    void look(place& spot, std::int64_t said, std::int64_t left, int place_said = there) {
+        node_.will_answer({said, left, server_time, place_said});
         EXPECT_EQ(complete(spot.look()).granted, said == 1);
     }
 
@@ -49,7 +50,7 @@ TEST_F(StoreFair, TheRequestHasTheKeysOfRedisson) {
 TEST_F(StoreFair, WhoeverWaitsHasAPlaceToLeave) {
     const auto spot = store_.line_up(wanted(), *wake_);
     EXPECT_FALSE(spot->must_leave());
-    look(*spot, 0, 5'000, true);
+    look(*spot, 0, 5'000, joined);
     EXPECT_TRUE(spot->must_leave());
     EXPECT_FALSE(spot->uncertain());
     node_.will_answer({0, 0});
@@ -69,7 +70,7 @@ TEST_F(StoreFair, ASingleLookLeavesNothing) {
 
 TEST_F(StoreFair, AWaiterListensOnAChannelOfItsOwn) {
     const auto spot = store_.line_up(wanted(), *wake_);
-    look(*spot, 0, 5'000, true);
+    look(*spot, 0, 5'000, joined);
     look(*spot, 0, 5'000);
     ASSERT_EQ(node_.listeners.size(), 1u);
     EXPECT_EQ(node_.listeners.begin()->first, "redisson_lock__channel:{L}:" + to_string(alice_));
@@ -77,29 +78,40 @@ TEST_F(StoreFair, AWaiterListensOnAChannelOfItsOwn) {
 
 TEST_F(StoreFair, APlaceThatIsGoneAfterASilenceIsToldOnce) {
     const auto spot = store_.line_up(wanted(), *wake_);
-    look(*spot, 0, 5'000, true);
+    look(*spot, 0, 5'000, joined);
     clock_.run_for(25s);
-    look(*spot, 0, 5'000, true);
+    look(*spot, 0, 5'000, joined);
     clock_.run_for(25s);
-    look(*spot, 0, 5'000, true);
+    look(*spot, 0, 5'000, joined);
     EXPECT_EQ(told_.count(event_kind::impaired), 1u);
-    EXPECT_THAT(told_.last(event_kind::impaired).value().text,
-                HasSubstr("nothing was heard of it"));
+    EXPECT_THAT(told_.last(event_kind::impaired).value().text, HasSubstr("not prolonged"));
+    EXPECT_EQ(last_patience(), "21000");
+}
+
+TEST_F(StoreFair, APlaceThatAFullServerDidNotProlongWasNotTakenAway) {
+    const auto spot = store_.line_up(wanted(), *wake_);
+    look(*spot, 0, 5'000, joined);
+    clock_.run_for(15s);
+    look(*spot, 0, 5'000, stays);
+    clock_.run_for(10s);
+    look(*spot, 0, 5'000, joined);
+    EXPECT_THAT(told_.last(event_kind::impaired).value().text, HasSubstr("not prolonged"));
+    look(*spot, 0, 5'000);
     EXPECT_EQ(last_patience(), "21000");
 }
 
 TEST_F(StoreFair, APlaceThatWasTakenAwayInTimeLastsTwiceAsLongFromNowOn) {
     const auto spot = store_.line_up(wanted(), *wake_);
-    look(*spot, 0, 5'000, true);
+    look(*spot, 0, 5'000, joined);
     clock_.run_for(5s);
-    look(*spot, 0, 5'000, true);
+    look(*spot, 0, 5'000, joined);
     EXPECT_THAT(told_.last(event_kind::impaired).value().text, HasSubstr("clock is ahead"));
     look(*spot, 0, 5'000);
     EXPECT_EQ(last_patience(), "42000");
     for (int i = 0; i < 6; ++i) { // each of another call
         const auto next = store_.line_up(wanted(), *wake_);
-        look(*next, 0, 5'000, true);
-        look(*next, 0, 5'000, true);
+        look(*next, 0, 5'000, joined);
+        look(*next, 0, 5'000, joined);
     }
     look(*spot, 0, 5'000);
     EXPECT_EQ(last_patience(), "300000") << "no longer than a JVM's";

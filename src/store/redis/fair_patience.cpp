@@ -17,8 +17,8 @@ duration fair_patience::of(const ask& want) const {
 
 void fair_patience::lost(const ask& want, bool in_time) {
     std::string_view text =
-        "its place in the queue of a fair lock is lost: nothing was heard of it "
-        "for longer than its waiter_patience; it goes on from the end";
+        "its place in the queue of a fair lock is lost: it was not prolonged for longer than its "
+        "waiter_patience, as the server was out of reach or full; it goes on from the end";
     if (in_time) {
         text =
             "its place in the queue of a fair lock was taken away, although it had looked in time: "

@@ -15,7 +15,9 @@ namespace {
 attempt fair_attempt_in(const ask& want, const reply& answer) {
     attempt outcome = attempt_in<4>(answer);
     outcome.queued = outcome.said == verdict::busy && want.waits && !planted(mutant::place_unknown);
-    outcome.joined_now = integer_up_to(1, answer.items[3]) == 1;
+    const std::int64_t place = integer_up_to(2, answer.items[3]);
+    outcome.joined_now = place == 1;
+    outcome.place_stays = place == 2;
     return outcome;
 }
 

@@ -61,7 +61,8 @@ void lock_place::note_place(const attempt& got) {
         return;
     if (attempts_.queued() && got.joined_now && !std::exchange(loss_told_, true))
         patience_.lost(want_, got.sent_at < place_lasts_until_);
-    place_lasts_until_ = got.sent_at + want_.outlasts;
+    if (!got.place_stays)
+        place_lasts_until_ = got.sent_at + want_.outlasts;
 }
 
 // Confirmed first, asked afterwards: a release in between is seen by the one or the other.

@@ -25,6 +25,7 @@ struct attempt {
     std::optional<duration> left;           ///< of the present hold; nothing: it has no end
     bool queued = false;                    ///< busy: the owner now has a place in a queue there
     bool joined_now = false;                ///< that place is new: it had none before
+    bool place_stays = false;               ///< it was not prolonged: there is no room to write
     std::chrono::microseconds server_now{}; ///< zero: the server may not tell
     std::uint64_t token = 0;                ///< granted, of a fenced lock: the first of its tokens
     time_point sent_at{};

@@ -3,7 +3,8 @@
 -- KEYS: name, queue, deadlines. ARGV: lease ms, owner, deadline in µs of this server's clock (0:
 --   none), channel, publish command, 1 it waits | 0 one look, for how many ms its place outlives a
 --   look, and a JVM's, perhaps another publish command.
--- Returns {1 granted | 0 busy | 2 late, ms left if busy (-1: no end), µs now, 1 the place is new}.
+-- Returns {1 granted | 0 busy | 2 late, ms left if busy (-1: no end), µs now, 1 the place is new,
+--   2 it lasts as it did before}.
 --   RedissonFairLock
 -- uses: deadline confirm take tell turns
 
@@ -60,7 +61,7 @@ if left == -2 and (not head or head == me) then
     return {1, 0, clock, 0}
 end
 
-local is_new = 0
+local place_said = 0
 if ARGV[6] == '1' then
     local jvms, place = 0, first
     while queue[place] and queue[place] ~= me do
@@ -69,7 +70,7 @@ if ARGV[6] == '1' then
     end
     -- Whoever stands behind the part that was read has a time.
     if not queue[place] and (#queue < read_max or time_of(me) == 0) then
-        is_new = 1
+        place_said = 1
         redis.call('rpush', KEYS[2], me) -- first: without a time it blocks nobody
         table.insert(queue, me)
     end
@@ -80,10 +81,10 @@ if ARGV[6] == '1' then
     local refused = set_time(me, score_for(lasts, now + lasts + jvms * jvm_lasts))
     if type(refused) == 'table' then
         -- A place on a full server lasts as its last look said: no reason to give up waiting.
-        local stays = is_new == 0 and string.find(refused.err, 'OOM', 1, true)
-        if not stays then
+        if place_said == 1 or not string.find(refused.err, 'OOM', 1, true) then
             return refused
         end
+        place_said = 2
     end
 end
 local time = let_go(first - 1, left)
@@ -92,4 +93,4 @@ if left == -2 then -- free, and another's turn
     -- Which nobody may have told: a JVM that gives up just when it is told tells nobody.
     tell(ARGV[4] .. ':' .. head, '0', ARGV[5], ARGV[9])
 end
-return {0, left, clock, is_new}
+return {0, left, clock, place_said}
