@@ -4,7 +4,10 @@
 #include "trace_client.hpp"
 #include "trace_redisson.hpp"
 
+#include <chrono>
+#include <map>
 #include <set>
+#include <string>
 
 namespace holdfast::trace {
 
@@ -28,6 +31,7 @@ private:
     void compare_ends(const step&, const std::vector<client::outcome>&);
     void compare_state(const step&);
     void compare_holds(const std::string& name, const json::object& recorded, bool is_new);
+    std::int64_t slowness(const std::string& name, std::int64_t recorded_least);
     void compare_tokens(const std::string& name, const json::object& recorded);
     std::vector<support::message> expected_messages(const step&);
     std::int64_t tokens_saved() const;
@@ -50,6 +54,15 @@ private:
     std::vector<client::outcome> ended_;
     json::object state_; // as recorded last
     bool is_fair_ = false;
+
+    /// The least that was left of a hold when it was looked at last, as recorded; and when, by the
+    /// machine's clock, the step began in which that was last prolonged.
+    struct prolonged {
+        std::int64_t least = 0;
+        std::chrono::steady_clock::time_point at{};
+    };
+    std::map<std::string, prolonged> prolonged_; // by name
+    std::chrono::steady_clock::time_point step_began_{};
 };
 
 } // namespace holdfast::trace
