@@ -117,7 +117,7 @@ private:
 constexpr duration head_start{2};
 
 asio::awaitable<void> let_others_try(acquisition& call, gate& here) {
-    here.owes_courtesy = false;
+    here.owe_courtesy(false);
     const time_point until = later(call.home->now(), head_start);
     co_await call.wake().wait_until(std::min(until, call.wanted.give_up_at));
 }
@@ -162,7 +162,7 @@ asio::awaitable<void> negotiate(std::shared_ptr<acquisition> call) {
     const turn ours{*call, here}; // left only after the hold is in the gate
     try {
         // As a rule neither: then not even their coroutines are begun.
-        if (here.owes_courtesy)
+        if (here.owes_courtesy())
             co_await let_others_try(*call, here);
         if (call->wanted.of->kind == lock_kind::read)
             co_await leave_a_gap(*call, here);

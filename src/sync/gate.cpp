@@ -26,6 +26,11 @@ gate::rarities& gate::some_rare() {
     return *rare_;
 }
 
+void gate::owe_courtesy(bool owed) {
+    if (rare_ || owed)
+        some_rare().owes_courtesy = owed;
+}
+
 gate::hold_set gate::holds() const {
     hold_set all = readers();
     all.insert(all.end(), rare().displaced.begin(), rare().displaced.end());

@@ -95,7 +95,8 @@ public:
     };
 
     /// It had been handed around here while other clients listened: they are let try first.
-    bool owes_courtesy = false;
+    bool owes_courtesy() const { return rare().owes_courtesy; }
+    void owe_courtesy(bool owed);
 
 private:
     /// What few gates need, of which there may be a hundred thousand.
@@ -107,6 +108,7 @@ private:
         const acquisition* upgrading = nullptr; // negotiates; only compared when it has ended
         // So many readers negotiate, and some of them for a hold that others could share.
         int reads = 0, sharable = 0;
+        bool owes_courtesy = false;
     };
 
     static const rarities nothing_rare;

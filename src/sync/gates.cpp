@@ -23,7 +23,7 @@ gate* gates::find(gate_key key) {
 
 void gates::forget(gate_key unused) {
     spare_ = named(unused.of).extract(unused.name);
-    spare_.mapped().owes_courtesy = false;
+    spare_.mapped().owe_courtesy(false);
 }
 
 void gates::let_go() {

@@ -83,7 +83,7 @@ void engine::released(const wire_hold& held, bool others_listen) {
     gates_.note_others(key, others_listen);
     gate* const here = gates_.find(key);
     if (here && here->holder().get() == &held)
-        here->owes_courtesy = others_listen && held.handed_on > 0;
+        here->owe_courtesy(others_listen && held.handed_on > 0);
     hold_over(held);
 }
 

@@ -36,9 +36,9 @@ TEST_F(Gates, FamiliesOfOneNameAreApart) {
 }
 
 TEST_F(Gates, AGateThatWasForgottenIsMadeAnewForAnotherName) {
-    all.of(plain_stock).owes_courtesy = true;
+    all.of(plain_stock).owe_courtesy(true);
     all.forget(plain_stock);
-    EXPECT_FALSE(all.of({shelf, family::fair}).owes_courtesy);
+    EXPECT_FALSE(all.of({shelf, family::fair}).owes_courtesy());
     EXPECT_EQ(all.find(plain_stock), nullptr);
     EXPECT_NE(all.find({shelf, family::fair}), nullptr);
 }
