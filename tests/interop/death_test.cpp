@@ -21,6 +21,7 @@ protected:
     }
 };
 HOLDFAST_BOTH_WAYS(Death);
+HOLDFAST_BOTH_WAYS_ONCE(Death);
 
 TEST_P(Death, AKilledHoldersLockIsTheOthersWhenItsLeaseEnds) {
     const std::unique_ptr<peer> doomed = new_process(first().is_jvm());

@@ -5,6 +5,7 @@
 #include "interop/with_redisson.hpp"
 
 #include <cctype>
+#include <functional>
 #include <map>
 #include <sstream>
 
@@ -18,6 +19,36 @@ std::string primitive_of(const std::string& getter) {
     if (getter == "getReadWriteLock")
         return "RReadWriteLock";
     return getter == "getFencedLock" ? "RFencedLock" : "RLock of " + getter;
+}
+
+/// On one server, in either role.
+std::vector<setting> once(const auto& which) {
+    std::vector<setting> all;
+    for (const std::string& version : redisson_versions_met_once())
+        if (which(version))
+            for (const roles who : {roles::jvm_first, roles::ours_first})
+                all.push_back({version, support::servers().front(), who});
+    return all;
+}
+
+bool tells_where_we_listen(const std::string& version) {
+    return is_at_least(version, 3, 13);
+}
+
+std::vector<setting> at(const std::vector<std::string>& getters, const std::vector<setting>& of) {
+    static const std::map<std::string, std::pair<int, int>> since{
+        {"getFairLock", {3, 13}},        {"getReadWriteLock", {3, 13}},
+        {"getSpinLock", {3, 15}},        {"getFencedLock", {3, 19}},
+        {"getNonReentrantLock", {4, 4}}, {"getNonReentrantFairLock", {4, 4}}};
+    std::vector<setting> all;
+    for (setting each : of)
+        for (const std::string& getter : getters) {
+            const auto [major, minor] = since.at(getter);
+            each.getter = getter;
+            if (each.redisson.empty() || is_at_least(each.redisson, major, minor))
+                all.push_back(each);
+        }
+    return all;
 }
 
 } // namespace
@@ -47,20 +78,23 @@ std::vector<setting> both_ways() {
     return all;
 }
 
-std::vector<setting> both_ways_at(const std::vector<std::string>& getters) {
-    static const std::map<std::string, std::pair<int, int>> since{
-        {"getFairLock", {3, 13}},        {"getReadWriteLock", {3, 13}},
-        {"getSpinLock", {3, 15}},        {"getFencedLock", {3, 19}},
-        {"getNonReentrantLock", {4, 4}}, {"getNonReentrantFairLock", {4, 4}}};
-    std::vector<setting> all;
-    for (setting each : both_ways())
-        for (const std::string& getter : getters) {
-            const auto [major, minor] = since.at(getter);
-            each.getter = getter;
-            if (each.redisson.empty() || is_at_least(each.redisson, major, minor))
-                all.push_back(each);
-        }
+std::vector<setting> both_ways_once() {
+    return once(tells_where_we_listen);
+}
+
+std::vector<setting> both_ways_with_elders() {
+    std::vector<setting> all = once(std::not_fn(tells_where_we_listen));
+    if (all.empty())
+        all.push_back({});
     return all;
+}
+
+std::vector<setting> one_way_at(const std::vector<std::string>& getters) {
+    return at(getters, one_way());
+}
+
+std::vector<setting> both_ways_at(const std::vector<std::string>& getters) {
+    return at(getters, both_ways());
 }
 
 bool is_at_least(const std::string& version, int major, int minor) {

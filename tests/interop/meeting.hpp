@@ -36,7 +36,13 @@ void PrintTo(const setting&, std::ostream*);
 std::vector<setting> both_ways(); ///< each version on each server, in either role
 std::vector<setting> one_way();   ///< for what is the same in both
 
-/// Both ways, at each lock that one of these getters makes in versions that have it.
+/// Each version that is met only once, on one server: those that tell releases where we listen, and
+/// the older ones, whose channels have other names.
+std::vector<setting> both_ways_once();
+std::vector<setting> both_ways_with_elders();
+
+/// At each lock that one of these getters makes in versions that have it.
+std::vector<setting> one_way_at(const std::vector<std::string>& getters);
 std::vector<setting> both_ways_at(const std::vector<std::string>& getters);
 
 /// Of a version of Redisson: "3.46.0" and later.
@@ -82,6 +88,10 @@ private:
 #define HOLDFAST_BOTH_WAYS(suite)                                                                  \
     INSTANTIATE_TEST_SUITE_P(Redisson, suite,                                                      \
                              ::testing::ValuesIn(::holdfast::interop::both_ways()),                \
+                             ::holdfast::interop::name_of)
+#define HOLDFAST_BOTH_WAYS_ONCE(suite)                                                             \
+    INSTANTIATE_TEST_SUITE_P(Once, suite,                                                          \
+                             ::testing::ValuesIn(::holdfast::interop::both_ways_once()),           \
                              ::holdfast::interop::name_of)
 #define HOLDFAST_BOTH_WAYS_AT(suite, ...)                                                          \
     INSTANTIATE_TEST_SUITE_P(                                                                      \

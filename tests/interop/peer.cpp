@@ -13,9 +13,9 @@ std::filesystem::path here() {
     return std::filesystem::canonical("/proc/self/exe").parent_path();
 }
 
-/// HOLDFAST_REDISSON: "3.13.6=/where/it/was/built;4.7.0=…"
-std::map<std::string, std::string> builds() {
-    const char* listed = std::getenv("HOLDFAST_REDISSON");
+/// "3.13.6=/where/it/was/built;4.7.0=…"
+std::map<std::string, std::string> builds(const char* variable) {
+    const char* listed = std::getenv(variable);
     std::map<std::string, std::string> all;
     std::istringstream entries{listed != nullptr ? listed : ""};
     for (std::string entry; std::getline(entries, entry, ';');)
@@ -27,6 +27,17 @@ std::map<std::string, std::string> builds() {
 bool is_older(const std::string& one, const std::string& other) {
     return ::strverscmp(one.c_str(), other.c_str()) < 0;
 }
+
+std::vector<std::string> versions_in(const char* variable) {
+    std::vector<std::string> versions;
+    for (const auto& [version, folder] : builds(variable))
+        versions.push_back(version);
+    std::ranges::sort(versions, is_older);
+    return versions;
+}
+
+constexpr const char* met_always = "HOLDFAST_REDISSON";
+constexpr const char* met_once = "HOLDFAST_REDISSON_ONCE";
 
 } // namespace
 
@@ -73,15 +84,17 @@ void peer::kill() {
 }
 
 std::vector<std::string> redisson_versions() {
-    std::vector<std::string> versions;
-    for (const auto& [version, folder] : builds())
-        versions.push_back(version);
-    std::ranges::sort(versions, is_older);
-    return versions;
+    return versions_in(met_always);
+}
+
+std::vector<std::string> redisson_versions_met_once() {
+    return versions_in(met_once);
 }
 
 std::unique_ptr<peer> start_jvm(const std::string& redisson) {
-    const std::string folder = builds().at(redisson);
+    std::map<std::string, std::string> all = builds(met_always);
+    all.merge(builds(met_once));
+    const std::string folder = all.at(redisson);
     const std::string jars = folder + "/classes:" + folder + "/lib/*";
     // Small and quick to start, since there are several of them on a machine that has other work.
     return std::make_unique<peer>(std::vector<std::string>{"java", "-XX:+UseSerialGC", "-Xmx256m",

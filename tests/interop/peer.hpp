@@ -66,6 +66,9 @@ private:
 /// The versions of Redisson that `./dev interop` has built a peer with; none elsewhere.
 std::vector<std::string> redisson_versions();
 
+/// Further versions, for a few tests on one server.
+std::vector<std::string> redisson_versions_met_once();
+
 std::unique_ptr<peer> start_jvm(const std::string& redisson);
 std::unique_ptr<peer> start_ours();
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // How long a JVM's threads wait for a lock that others never leave alone: eight threads of ours, or
-// eight of another JVM.
+// eight of another JVM. Plain, in the queue of a fair lock, and to write.
 #include "interop/crowd.hpp"
 #include "interop/with_redisson.hpp"
 
@@ -15,31 +15,58 @@ namespace {
 using namespace std::chrono_literals;
 using waits = std::vector<std::chrono::microseconds>;
 
-constexpr auto length_of_run = 4s;
+constexpr auto length_of_run = 3s;
+/// A JVM's first seconds are its compiler's, and do not count.
+constexpr auto length_of_warming_up = 2s;
 
 /// Where they are served so many times less often, or wait as much longer, they are starved. The
 /// rest of the distribution is in docs/compatibility.md for people to judge: on a busy machine it
 /// is a matter of luck.
 constexpr int starved = 10;
 
+/// Who wants what, how, and what the others do meanwhile.
+struct contest {
+    const char* name; ///< as docs/compatibility.md has it
+    turn wanted, hammered;
+};
+
 class Polite : public with_redisson {
 protected:
+    /// The waits beside ours and beside another JVM's, which the report gets too.
+    std::pair<waits, waits> play(const contest& of) {
+        RecordProperty("measures", "politeness");
+        RecordProperty("contest", of.name);
+        RecordProperty("server", GetParam().label);
+        std::pair<waits, waits> both{waits_beside("", of),
+                                     waits_beside(redisson_versions().back(), of)};
+        tell("ours", both.first);
+        tell("jvm", both.second);
+        return both;
+    }
+
+    static void expect_not_starved(const contest& of, const waits& beside_us,
+                                   const waits& beside_jvm) {
+        ASSERT_FALSE(beside_us.empty() || beside_jvm.empty()) << of.name;
+        EXPECT_LT(percentile(beside_us, 50), starved * percentile(beside_jvm, 50));
+        EXPECT_GT(starved * beside_us.size(), beside_jvm.size());
+    }
+
+private:
     /// What four threads of a JVM waited, who want the lock now and then.
-    waits waits_beside(const std::string& redisson_of_hammerers) {
+    waits waits_beside(const std::string& redisson_of_hammerers, const contest& of) {
         const history_folder folder;
-        const std::string newest = redisson_versions().back();
         party hammerers{{redisson_of_hammerers, 8},
                         "hammerers",
-                        {{"L"}, {{}}},
+                        {{"L"}, {of.hammered}},
                         server().url(),
                         {},
                         folder.path};
-        remote_client patient{shared_jvm(newest), true, server().url()};
+        remote_client patient{shared_jvm(redisson_versions().back()), true, server().url()};
         history told;
-        // A JVM's first seconds are its compiler's, so the first run of the two does not count.
-        for (const char* run : {"warming-up", "measured"}) {
-            remote_crew crew{patient, 4, {{"L"}, {{.pause = 20ms}}}, folder.path / run};
-            const auto end = std::chrono::steady_clock::now() + length_of_run;
+        for (const auto length : {length_of_warming_up, length_of_run}) {
+            const std::string run = length == length_of_run ? "measured" : "warming-up";
+            remote_crew crew{patient, 4, {{"L"}, {of.wanted}}, folder.path / run};
+            const auto end = std::chrono::steady_clock::now() + length;
             std::this_thread::sleep_until(end); // this is how long it runs, not a wait
             told = crew.stop();
             EXPECT_THAT(told.troubles, testing::IsEmpty());
@@ -50,7 +77,10 @@ protected:
 
     void tell(const std::string& beside, const waits& all) {
         std::cout << "beside " << beside << ": " << all.size() << " waits";
+        RecordProperty(beside + "_served", static_cast<int>(all.size()));
         for (const int percent : {50, 90, 99, 100}) {
+            if (all.empty())
+                break;
             const auto us = percentile(all, percent).count();
             std::cout << ", p" << percent << " " << us << " us";
             RecordProperty(beside + "_p" + std::to_string(percent) + "_us", static_cast<int>(us));
@@ -61,14 +91,36 @@ protected:
 HOLDFAST_ON_EACH_SERVER(Polite);
 
 TEST_P(Polite, JvmsAreServedBesideUsAsBesideEachOther) {
-    const waits beside_us = waits_beside(""), beside_jvm = waits_beside(redisson_versions().back());
-    RecordProperty("measures", "politeness");
-    RecordProperty("server", GetParam().label);
-    tell("ours", beside_us);
-    tell("jvm", beside_jvm);
-    ASSERT_FALSE(beside_us.empty() || beside_jvm.empty());
-    EXPECT_LT(percentile(beside_us, 50), starved * percentile(beside_jvm, 50));
-    EXPECT_GT(starved * beside_us.size(), beside_jvm.size());
+    const contest plain{"lock", {.pause = 20ms}, {}};
+    const auto [beside_us, beside_jvm] = play(plain);
+    expect_not_starved(plain, beside_us, beside_jvm);
+}
+
+TEST_P(Polite, JvmsInTheQueueOfAFairLockAreServedBesideUsAsBesideEachOther) {
+    const contest fair{
+        "fair lock", {.pause = 20ms, .object = "getFairLock"}, {.object = "getFairLock"}};
+    const auto [beside_us, beside_jvm] = play(fair);
+    expect_not_starved(fair, beside_us, beside_jvm);
+}
+
+/// Nobody promises a JVM's writer that it gets the lock, so it gives up.
+turn writing() {
+    return {.patience = length_of_run, .pause = 20ms, .object = "getReadWriteLock/writeLock"};
+}
+
+TEST_P(Polite, JvmsWritersAreServedBesideOursAsBesideEachOther) {
+    const contest writers{
+        "to write, beside writers", writing(), {.object = "getReadWriteLock/writeLock"}};
+    const auto [beside_us, beside_jvm] = play(writers);
+    expect_not_starved(writers, beside_us, beside_jvm);
+}
+
+// Readers that leave no gap keep a JVM's writers away, whoever they are: these figures are a matter
+// of luck, and only told.
+TEST_P(Polite, JvmsWritersBetweenReaders) {
+    (void)play({"to write, beside readers",
+                writing(),
+                {.hold = 3ms, .object = "getReadWriteLock/readLock"}});
 }
 
 } // namespace

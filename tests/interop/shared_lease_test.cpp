@@ -62,6 +62,34 @@ TEST_P(SharedLease, AReadersLongLeaseOutlivesARenewedOneOfTheOtherSide) {
     EXPECT_TRUE(is_free());
 }
 
+TEST_P(SharedLease, AReadersShortLeaseEndsThoughAnotherCameAndLeft) {
+    remote_lock left_alone = reader(first(), "alice"), passing = reader(second(), "bob");
+    const auto began = time_of(server());
+    left_alone.lock(1s);
+    passing.lock(1min);
+    EXPECT_GT(state_of(server()).at("L").left.value(), 50s);
+    EXPECT_TRUE(passing.unlock());
+    remote_lock wanted = writer(second(), "carol");
+    EXPECT_TRUE(wanted.try_lock_for(20s)) << "it waited for the lease of who has left";
+    EXPECT_GE(time_of(server()), began + 900ms) << "ours is given back a little before its end";
+    EXPECT_TRUE(wanted.unlock());
+    EXPECT_TRUE(is_free());
+}
+
+TEST_P(SharedLease, AWritersShorterEntryCutsNothing) {
+    remote_lock writes = writer(first(), "alice"), across = writer(second(), "bob");
+    writes.lock(1min);
+    writes.lock(20s);
+    EXPECT_GT(across.remaining(), 50s);
+    EXPECT_FALSE(across.try_lock());
+    EXPECT_TRUE(writes.unlock());
+    // A JVM that leaves one of its entries begins the last lease anew.
+    EXPECT_EQ(across.remaining() > 50s, !first().is_jvm());
+    EXPECT_FALSE(across.try_lock());
+    EXPECT_TRUE(writes.unlock());
+    EXPECT_TRUE(is_free());
+}
+
 TEST_P(SharedLease, AWritersHoldIsRenewedAndGoesOnAsAReaders) {
     remote_lock writes = writer(first(), "alice"), reads = reader(first(), "alice");
     writes.lock();

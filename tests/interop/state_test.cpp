@@ -39,6 +39,7 @@ private:
     time_point began_{};
 };
 HOLDFAST_BOTH_WAYS(State);
+HOLDFAST_BOTH_WAYS_ONCE(State);
 
 TEST_P(State, AHeldLockIsAHashOfItsOwner) {
     const remote_thread alice = first().thread("alice");

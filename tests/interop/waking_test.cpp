@@ -71,6 +71,7 @@ protected:
     }
 };
 HOLDFAST_BOTH_WAYS(Waking);
+HOLDFAST_BOTH_WAYS_ONCE(Waking);
 
 TEST_P(Waking, AWaiterAsksOnceAfterTheMessageAndNeverBeforeIt) {
     make_scripts_known(first());

@@ -1,6 +1,7 @@
 # ./dev interop and ./dev soak: our locks against those of real Redisson clients, in JVMs of their
 # own. What this needs beyond the other verbs (a JDK, Maven, Redisson's jars) is fetched here and by
-# nobody else. A version of Redisson is tested if tests/interop/redisson/checksums/ names it.
+# nobody else. A version of Redisson is tested if tests/interop/redisson/checksums/ names it; in a
+# few tests, on one server, if the folder once/ in there does.
 # shellcheck shell=bash
 
 peers_source=tests/interop/redisson
@@ -43,33 +44,50 @@ prepare_interop() {
   need build server interop
   fetch_servers
   export_servers
-  HOLDFAST_REDISSON=
+  HOLDFAST_REDISSON=$(peers_of "$peers_source/checksums")
+  HOLDFAST_REDISSON_ONCE=$(peers_of "$peers_source/checksums/once")
+  export HOLDFAST_REDISSON HOLDFAST_REDISSON_ONCE
+  build_peers
+  stage "Building (ci)" build ci --target interop
+}
+
+# "3.13.6=/where/it/is/built;4.7.0=…"
+peers_of() {
+  local sums
+  for sums in "$1"/*.sha256; do
+    printf '%s;' "$(basename "$sums" .sha256)=$PWD/$peers_folder/$(basename "$sums" .sha256)"
+  done
+}
+
+build_peers() {
   local sums version
-  for sums in "$peers_source"/checksums/*.sha256; do
+  for sums in "$peers_source"/checksums/{,once/}*.sha256; do
     version=$(basename "$sums" .sha256)
     if ! peer_is_built "$version"; then
       stage "Building the peer on Redisson $version" build_peer "$version"
     fi
-    HOLDFAST_REDISSON+="$version=$PWD/$peers_folder/$version;"
   done
-  export HOLDFAST_REDISSON
-  stage "Building (ci)" build ci --target interop
+}
+
+checksums_of() {
+  find "$peers_source/checksums" -name "$1.sha256"
 }
 
 peer_is_built() {
   local built=$peers_folder/$1/built
-  [[ -e $built && -z $(find "$peers_source"/{pom.xml,src,"checksums/$1.sha256"} -newer "$built") ]]
+  [[ -e $built && -z $(find "$peers_source"/{pom.xml,src} "$(checksums_of "$1")" -newer "$built") ]]
 }
 
 # Maven checks what it fetches against the registry's own checksums (-C). What a JVM will run is
 # checked against ours too, every file of it, before anything runs it.
 build_peer() {
-  local out=$PWD/$peers_folder/$1
+  local out=$PWD/$peers_folder/$1 sources=src/main/java
+  [[ $1 != 2.* ]] || sources=src/2/java
   rm -rf "$out"
   mvn -B -q -C -Dstyle.color=never -f "$peers_source/pom.xml" -Dredisson.version="$1" -Dout="$out" \
-    compiler:compile dependency:copy-dependencies
+    -Dsources="$sources" compiler:compile dependency:copy-dependencies
   (cd "$out/lib" && LC_ALL=C sha256sum -- *.jar) |
-    diff "$peers_source/checksums/$1.sha256" - ||
-    die "the jars of Redisson $1 (>) are not those of $peers_source/checksums/$1.sha256 (<)"
+    diff "$(checksums_of "$1")" - ||
+    die "the jars of Redisson $1 (>) are not those of $(checksums_of "$1") (<)"
   touch "$out/built"
 }
