@@ -66,7 +66,7 @@ def counts(cases: list[Case]) -> Iterator[str]:
         if "redisson" in case.said:
             by_primitive[case.said["primitive"]][case.said["redisson"]].update(
                 [(case.said["server"], case.verdict)])
-    for primitive, versions in by_primitive.items():
+    for primitive, versions in sorted(by_primitive.items()):
         yield f"\n## {primitive}\n"
         servers = sorted({server for count in versions.values() for server, _ in count})
         by_number = sorted(versions, key=lambda version: [int(n) for n in version.split(".")])
@@ -86,9 +86,10 @@ def measured(cases: list[Case], what: str, head: str, columns: dict[str, str]) -
                          [[said.get(key, "") for key in columns] for said in found])
 
 
-def document(report: xml.Element) -> Iterator[str]:
-    cases = [case for case in map(Case, report.iter("testcase")) if not case.skipped]
-    yield HEAD.format(date=report.get("timestamp", "").split("T")[0])[:-1]
+def document(reports: list[xml.Element]) -> Iterator[str]:
+    cases = [case for report in reports for case in map(Case, report.iter("testcase"))
+             if not case.skipped]
+    yield HEAD.format(date=reports[0].get("timestamp", "").split("T")[0])[:-1]
     yield from counts(cases)
     yield from measured(cases, "stress", STRESS, {
         "server": "Server", "redissons": "Redisson", "seconds": "Seconds", "grants": "Grants",
@@ -105,8 +106,8 @@ def document(report: xml.Element) -> Iterator[str]:
 
 
 def main() -> int:
-    report = next(Path(sys.argv[1]).glob("**/interop_test.xml"))
-    print("\n".join(document(xml.parse(report).getroot())))
+    reports = sorted(Path(sys.argv[1]).glob("**/interop_test_*.xml"))
+    print("\n".join(document([xml.parse(each).getroot() for each in reports])))
     return 0
 
 
