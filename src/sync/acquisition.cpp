@@ -123,16 +123,22 @@ asio::awaitable<void> let_others_try(acquisition& call, gate& here) {
 }
 
 /// A writer of another program that leaves no mark can have the lock only when nobody reads: where
-/// somebody listens, a reader does not begin while others of this client go on, for a moment.
+/// somebody listens, a reader does not begin while others of this client go on, for a moment, nor
+/// as soon as the last of them has ended.
 asio::awaitable<void> leave_a_gap(acquisition& call, gate& here) {
     engine& home = *call.home;
     if (call.wanted.under || !call.wanted.patient || !home.queues().others_listen(key_of(call)))
         co_return;
     const time_point until = later(home.now(), home.how().hand_off.within);
     const time_point end = std::min(until, call.wanted.give_up_at);
-    const gate::bell rung{here, call.wake()};
-    while (!here.readers().empty() && !call.finished() && home.now() < end)
-        co_await call.wake().wait_until(end);
+    const bool must_wait = !here.readers().empty();
+    {
+        const gate::bell rung{here, call.wake()};
+        while (!here.readers().empty() && !call.finished() && home.now() < end)
+            co_await call.wake().wait_until(end);
+    }
+    if (must_wait && here.readers().empty() && !call.finished())
+        co_await let_others_try(call, here);
 }
 
 /// What it would stand on may have been given back meanwhile, and be another's by now.

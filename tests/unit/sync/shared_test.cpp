@@ -110,6 +110,24 @@ TEST_F(Shared, AWriterThatWaitsKeepsReadersOfOtherClientsAway) {
     EXPECT_TRUE(behind.well());
 }
 
+// As a JVM's writer does, who leaves no mark and hears of a release later than who released.
+TEST_F(Shared, WhereOthersListenTheyHaveAMomentWhenTheLastReaderHasLeft) {
+    lease one = read();
+    said<bool> told;
+    bob.program->async_wait_free("prices", 1min, told.handler());
+    settle();
+    release(std::move(one));
+    EXPECT_TRUE(told.well());
+    lease two = read();
+    run_for(15ms); // else it would be shared
+    said<lease> next = reader(prices);
+    EXPECT_FALSE(next.done());
+    release(std::move(two));
+    EXPECT_FALSE(next.done()) << "nobody else could have had it";
+    run_for(2ms);
+    EXPECT_TRUE(next.well());
+}
+
 TEST_F(Shared, AWriterThatGivesUpLetsReadersInAtOnce) {
     lease held = read();
     said<std::optional<lease>> writes;
