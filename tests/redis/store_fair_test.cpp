@@ -76,6 +76,29 @@ TEST_F(StoreFair, AWaiterListensOnAChannelOfItsOwn) {
     EXPECT_EQ(node_.listeners.begin()->first, "redisson_lock__channel:{L}:" + to_string(alice_));
 }
 
+TEST_F(StoreFair, WhatWasBusyIsListenedToBeforeTheFirstLook) {
+    const auto ask_anew = [&](std::int64_t said, std::int64_t left) {
+        node_.will_answer({said, left, server_time, joined});
+        const auto spot = store_.line_up(wanted(), *wake_);
+        const duration term = complete(spot->look()).term;
+        return std::pair{node_.listeners.size(), term > duration::zero()};
+    };
+    EXPECT_EQ(ask_anew(0, 5'000), std::pair(std::size_t{0}, false)) << "to look again at once";
+    EXPECT_EQ(ask_anew(0, 5'000), std::pair(std::size_t{1}, true)) << "nothing was missed";
+    EXPECT_EQ(ask_anew(1, 0).first, 1u);
+    EXPECT_EQ(ask_anew(0, 5'000), std::pair(std::size_t{0}, false)) << "it had been free";
+    node_.confirms_after.reset();
+    EXPECT_EQ(ask_anew(0, 5'000), std::pair(std::size_t{1}, false)) << "nobody confirmed";
+}
+
+TEST_F(StoreFair, WhoeverDoesNotWaitListensToNothing) {
+    const auto waits = store_.line_up(wanted(), *wake_);
+    look(*waits, 0, 5'000, joined);
+    const auto spot = store_.line_up(wanted(false), *wake_);
+    look(*spot, 0, 5'000);
+    EXPECT_TRUE(node_.listeners.empty());
+}
+
 TEST_F(StoreFair, APlaceThatIsGoneAfterASilenceIsToldOnce) {
     const auto spot = store_.line_up(wanted(), *wake_);
     look(*spot, 0, 5'000, joined);

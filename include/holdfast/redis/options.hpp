@@ -46,10 +46,10 @@ struct options {
     /// How long a subscription is kept after its last waiter. 0 ms to 1 day.
     duration subscription_linger = std::chrono::seconds{5};
 
-    /// The longest `fairLockWaitTimeout`, or wait time of a call, of the JVMs that wait for the same
-    /// fair locks: so long one of them is waited for that has died in their queue. With less than
-    /// they have, waiters of ours behind them may be overtaken, and a JVM that lives loses its place
-    /// when it has been the first for so long. 1 ms to 1 day.
+    /// The longest `fairLockWaitTimeout`, or wait time of a call, of the JVMs that wait for the
+    /// same fair locks: so long one of them is waited for that has died in their queue. With less
+    /// than they have, waiters of ours behind them may be overtaken, and a JVM that lives loses its
+    /// place when it has been the first for so long. 1 ms to 1 day.
     duration fair_wait = std::chrono::minutes{5};
 
     /// How many connections there may be beside the shared one. Each is for one blocking call at a

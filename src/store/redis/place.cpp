@@ -21,11 +21,13 @@ constexpr duration expiry_rounding{2};
 } // namespace
 
 lock_place::lock_place(node& server, const store_context& context, denials& denied,
-                       fair_patience& patience, heartbeat* heart, ask want, alarm& wake)
+                       fair_patience& patience, lately_busy& busy, heartbeat* heart, ask want,
+                       alarm& wake)
     : server_{server}
     , context_{context}
     , denials_{denied}
     , patience_{patience}
+    , busy_{busy}
     , heart_{heart}
     , want_{std::move(want)}
     , how_{*verbs_of(want_.kind)}
@@ -33,8 +35,12 @@ lock_place::lock_place(node& server, const store_context& context, denials& deni
     , attempts_{context, want_, server.command_timeout(), how_.told_on != nullptr} {}
 
 asio::awaitable<answer> lock_place::look() {
-    if (attempts_.found_busy() && how_.told_on)
+    const bool expects_to_wait = want_.kind == lock_kind::fair && want_.waits && !was_busy_ &&
+                                 busy_.contains(want_.name.text);
+    if ((attempts_.found_busy() && how_.told_on) || expects_to_wait)
         co_await listen();
+    if (expects_to_wait && listening_)
+        attempts_.listens_already();
     const duration bound =
         listening_ ? context_.poll_bound : std::min(context_.poll_bound, unheard_poll_bound);
     const duration own =
@@ -50,9 +56,18 @@ asio::awaitable<attempt> lock_place::request(time_point deadline) {
     round_trip_ = got.received_at - got.sent_at;
     denials_.note(want_, got);
     note_place(got);
+    note_whether_busy(got);
     if (heart_ && (got.said == verdict::granted || got.queued))
         heart_->beat(want_.lease_time, got.received_at);
     co_return got;
+}
+
+/// What waited for it says nothing of the next one.
+void lock_place::note_whether_busy(const attempt& got) {
+    if (want_.kind != lock_kind::fair || was_busy_ || got.said == verdict::late)
+        return;
+    was_busy_ = got.said == verdict::busy;
+    busy_.note(want_.name.text, was_busy_);
 }
 
 /// In the queue of a fair lock.

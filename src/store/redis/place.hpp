@@ -5,6 +5,7 @@
 #include "store/redis/denials.hpp"
 #include "store/redis/fair_patience.hpp"
 #include "store/redis/heartbeat.hpp"
+#include "store/redis/lately_busy.hpp"
 #include "store/remote/attempts.hpp"
 
 #include <holdfast/store.hpp>
@@ -19,9 +20,10 @@ class lock_place final : public place {
 public:
     /// All but `want` must outlive it.
     lock_place(node& server, const store_context& context, denials& denied, fair_patience& patience,
-               heartbeat* heart, ask want, alarm& wake);
+               lately_busy& busy, heartbeat* heart, ask want, alarm& wake);
 
-    /// The first look is one script, for most locks are free. The second one listens first.
+    /// The first look is one script, for most locks are free. The second one listens first, and so
+    /// does the first one at a fair lock that was busy lately.
     asio::awaitable<answer> look() override;
     asio::awaitable<void> leave() override;
 
@@ -32,12 +34,14 @@ public:
 private:
     asio::awaitable<attempt> request(time_point deadline);
     void note_place(const attempt&);
+    void note_whether_busy(const attempt&);
     asio::awaitable<void> listen();
 
     node& server_;
     const store_context& context_;
     denials& denials_;
     fair_patience& patience_;
+    lately_busy& busy_;
     heartbeat* const heart_;
     ask want_;
     const verbs& how_;
@@ -46,6 +50,7 @@ private:
     std::unique_ptr<hearing> ear_;
     duration round_trip_{}; ///< of the last look
     bool listening_ = false;
+    bool was_busy_ = false;
     time_point place_lasts_until_{};
     bool loss_told_ = false;
 };

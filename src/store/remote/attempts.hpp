@@ -53,6 +53,10 @@ public:
     /// Whether a look found it busy: then the next one listens first.
     bool found_busy() const noexcept { return found_busy_; }
 
+    /// Somebody listens before the first look: no other need follow at once where that finds it
+    /// busy.
+    void listens_already() noexcept { found_busy_ = true; }
+
     /// Whether the last answer said that the owner has a place in a queue.
     bool queued() const noexcept { return queued_; }
 

@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <unordered_set>
+
+namespace holdfast::redis {
+
+/// The fair locks that this client found busy when it asked last. Whoever wants one of them listens
+/// before the first look, which saves the second one; elsewhere it listens for nothing. Only a
+/// guess: nothing but the number of requests depends on it.
+class lately_busy {
+public:
+    bool contains(const std::string& name) const { return names_.contains(name); }
+
+    void note(const std::string& name, bool busy) {
+        if (!busy) {
+            names_.erase(name);
+            return;
+        }
+        if (names_.size() >= names_max)
+            names_.clear();
+        names_.insert(name);
+    }
+
+private:
+    static constexpr std::size_t names_max = 1000;
+
+    std::unordered_set<std::string> names_;
+};
+
+} // namespace holdfast::redis
