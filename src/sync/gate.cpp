@@ -18,7 +18,11 @@ bool upgrades(const acquisition& call) {
 
 } // namespace
 
-const gate::rarities gate::nothing_rare;
+/// Never destroyed: a client may be a global object.
+const gate::rarities& gate::nothing_rare() {
+    static const rarities& nothing = *new rarities;
+    return nothing;
+}
 
 gate::rarities& gate::some_rare() {
     if (!rare_)
@@ -40,8 +44,8 @@ gate::hold_set gate::holds() const {
 }
 
 bool gate::unused() const {
-    return !holder_ && readers().empty() && rare().displaced.empty() && nobody_negotiates() &&
-           queue_.empty() && !has_upgrade() && !sent_off_;
+    const bool holds_some = holder_ || has_readers() || (rare_ && !rare_->displaced.empty());
+    return !holds_some && nobody_negotiates() && queue_.empty() && !has_upgrade() && !sent_off_;
 }
 
 // Who holds already, and asks for more, passes whoever queues: that one waits for the hold.
@@ -57,7 +61,7 @@ bool gate::admits_alone(const acquisition& call) const {
         return false;
     if (queues_in_store(family_of(call.wanted.of->kind)))
         return asking_ == 0 && !is_on_its_way_out(); // or it would find its own client's hold
-    return !holder_ && readers().empty() && nobody_negotiates();
+    return !holder_ && !has_readers() && nobody_negotiates();
 }
 
 bool gate::is_on_its_way_out() const {
@@ -104,7 +108,7 @@ bool gate::is_being_left() const {
     const auto stays = [](const shared_hold& held) {
         return !held->deferred() || held->now_in() != wire_hold::phase::releasing;
     };
-    return nobody_negotiates() && queue_.empty() && (holder_ || !readers().empty()) &&
+    return nobody_negotiates() && queue_.empty() && (holder_ || has_readers()) &&
            !(holder_ && stays(holder_)) && std::none_of(readers().begin(), readers().end(), stays);
 }
 
@@ -151,7 +155,7 @@ bool gate::drop(const wire_hold& held) {
     const auto is_it = [&held](const shared_hold& each) { return each.get() == &held; };
     if (!rare_ || std::erase_if(rare_->readers, is_it) == 0)
         return false;
-    if (readers().empty())
+    if (!has_readers())
         ring();
     return true;
 }

@@ -95,7 +95,7 @@ public:
     };
 
     /// It had been handed around here while other clients listened: they are let try first.
-    bool owes_courtesy() const { return rare().owes_courtesy; }
+    bool owes_courtesy() const { return rare_ && rare_->owes_courtesy; }
     void owe_courtesy(bool owed);
 
 private:
@@ -111,17 +111,18 @@ private:
         bool owes_courtesy = false;
     };
 
-    static const rarities nothing_rare;
+    static const rarities& nothing_rare();
 
-    const rarities& rare() const { return rare_ ? *rare_ : nothing_rare; }
+    const rarities& rare() const { return rare_ ? *rare_ : nothing_rare(); }
     rarities& some_rare(); ///< made when first needed
     bool has_upgrade() const { return rare_ && !rare_->upgrade.empty(); }
+    bool has_readers() const { return rare_ && !rare_->readers.empty(); }
     void count(const acquisition&, int by);
     void ring() const;
     bool admits_alone(const acquisition&) const;
     bool admits_reader(const acquisition&) const;
     bool is_on_its_way_out() const;
-    bool nobody_negotiates() const { return alone_ + rare().reads == 0; }
+    bool nobody_negotiates() const { return alone_ == 0 && !(rare_ && rare_->reads > 0); }
 
     acquisition::queue queue_;
     shared_hold holder_;

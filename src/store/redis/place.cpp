@@ -14,6 +14,9 @@ namespace {
 /// A waiter that cannot be told of releases asks at least this often.
 constexpr duration unheard_poll_bound = std::chrono::seconds{1};
 
+/// Before a first look, which is to save the second one: whatever comes later costs more than that.
+constexpr duration early_confirmation_patience{20};
+
 /// A key goes in the millisecond after its last, and both clocks are cut to milliseconds: who asks
 /// after exactly the time that was left asks too early, and once more.
 constexpr duration expiry_rounding{2};
@@ -37,10 +40,13 @@ lock_place::lock_place(node& server, const store_context& context, denials& deni
 asio::awaitable<answer> lock_place::look() {
     const bool expects_to_wait = want_.kind == lock_kind::fair && want_.waits && !was_busy_ &&
                                  busy_.contains(want_.name.text);
-    if ((attempts_.found_busy() && how_.told_on) || expects_to_wait)
-        co_await listen();
-    if (expects_to_wait && listening_)
-        attempts_.listens_already();
+    if (expects_to_wait) {
+        co_await listen(early_confirmation_patience);
+        if (listening_)
+            attempts_.listens_already();
+    } else if (attempts_.found_busy() && how_.told_on) {
+        co_await listen(confirmation_patience);
+    }
     const duration bound =
         listening_ ? context_.poll_bound : std::min(context_.poll_bound, unheard_poll_bound);
     const duration own =
@@ -81,12 +87,12 @@ void lock_place::note_place(const attempt& got) {
 }
 
 // Confirmed first, asked afterwards: a release in between is seen by the one or the other.
-asio::awaitable<void> lock_place::listen() {
+asio::awaitable<void> lock_place::listen(duration patience) {
     const time_point now = context_.time.now();
     time_point patient_until = now;
     if (!ear_) {
         ear_ = server_.hear(how_.told_on(want_), wake_, how_.afterwards);
-        patient_until = std::min(now + confirmation_patience, std::max(now, want_.give_up_at));
+        patient_until = std::min(now + patience, std::max(now, want_.give_up_at));
     }
     listening_ = co_await ear_->confirmed(patient_until);
 }

@@ -35,7 +35,7 @@ private:
     asio::awaitable<attempt> request(time_point deadline);
     void note_place(const attempt&);
     void note_whether_busy(const attempt&);
-    asio::awaitable<void> listen();
+    asio::awaitable<void> listen(duration patience);
 
     node& server_;
     const store_context& context_;
