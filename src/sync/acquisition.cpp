@@ -123,13 +123,13 @@ asio::awaitable<void> let_others_try(acquisition& call, gate& here) {
 }
 
 /// A writer of another program that leaves no mark can have the lock only when nobody reads: where
-/// somebody listens, a reader does not begin while others of this client go on, for a moment, nor
-/// as soon as the last of them has ended.
+/// somebody listens, a reader does not begin while others of this client go on, for a moment from
+/// when it came, nor as soon as the last of them has ended.
 asio::awaitable<void> leave_a_gap(acquisition& call, gate& here) {
     engine& home = *call.home;
     if (call.wanted.under || !call.wanted.patient || !home.queues().others_listen(key_of(call)))
         co_return;
-    const time_point until = later(home.now(), home.how().hand_off.within);
+    const time_point until = later(call.started_at, home.how().hand_off.within);
     const time_point end = std::min(until, call.wanted.give_up_at);
     const bool must_wait = !here.readers().empty();
     {

@@ -106,7 +106,7 @@ void left_behind::check(int name, const std::string& owner, time_point since) {
 constexpr duration pause_after_denial{5000};
 
 /// The longest pause between two releases. A server whose clock cannot be trusted may grant what
-/// should be late, and then the lease is the bound.
+/// should be late, and then the lease is the bound, or how long a place lasts.
 duration left_behind::settled_within(int name, const std::string& owner) const {
     const auto client = static_cast<std::size_t>(world_.client_of(owner));
     const time_point denied = world_.seats[client].net.last_denial(name);
@@ -114,7 +114,10 @@ duration left_behind::settled_within(int name, const std::string& owner) const {
     const duration longest_pause = lately ? pause_after_denial : duration{1000};
     const duration usual = longest_pause + world_.how.command_timeout + duration{50};
     const bool trusted = world_.stepped_back() == duration{} && !world_.clock_was_slow();
-    return trusted ? usual : usual + world_.stepped_back() + 2 * world_.how.lease_longest;
+    const duration place_lasts =
+        world_.how.is_fair(name) ? world_.how.waiter_patience() : duration{};
+    const duration longest = std::max(world_.how.lease_longest, place_lasts);
+    return trusted ? usual : usual + world_.stepped_back() + 2 * longest;
 }
 
 void left_behind::at_peace() {
