@@ -9,6 +9,7 @@
 #include <algorithm>
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -61,11 +62,17 @@ private:
         return acquires(o.what) && !o.reads && o.what != deed::try_lock;
     }
 
-    /// What the server has taken from a writer, its client still believes in for a while.
+    /// What the server has taken from a writer, its client still believes in for a while: until
+    /// now, if it did at the last look.
     void note_writers() {
+        std::set<std::pair<int, int>> believed;
         for (const claim* c : world_.books.believed())
             if (!c->reads && c->held.owns_lock())
-                last_written_[{c->who.client, c->who.name}] = world_.clock.now();
+                believed.insert({c->who.client, c->who.name});
+        believed_before_.insert(believed.begin(), believed.end());
+        for (const std::pair<int, int>& each : believed_before_)
+            last_written_[each] = world_.clock.now();
+        believed_before_ = std::move(believed);
     }
 
     /// The operation that has just ended with that grant.
@@ -117,6 +124,7 @@ private:
     world& world_;
     std::vector<std::optional<time_point>> open_since_;      ///< by name
     std::map<std::pair<int, int>, time_point> last_written_; ///< by client and name
+    std::set<std::pair<int, int>> believed_before_;          ///< likewise: written, so they believe
     std::optional<operation> last_;                          ///< that ended
     bool program_closed_ = false;
 };
