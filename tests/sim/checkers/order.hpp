@@ -77,6 +77,8 @@ private:
             for (const time_point each : looks->second)
                 if (each <= world_.clock.now())
                     last = std::max(last, each);
+        if (last == time_point::min())
+            return false; // of none it is known that it arrived
         // The server's clock may be off by a hundredth.
         const duration patience = world_.how.waiter_patience();
         return sync::later(last, patience - patience / 50) > world_.clock.now() &&
