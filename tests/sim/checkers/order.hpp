@@ -4,7 +4,6 @@
 #pragma once
 
 #include "sim/world.hpp"
-#include "sync/lease_term.hpp"
 
 #include <algorithm>
 #include <map>
@@ -69,20 +68,17 @@ private:
         }
     }
 
-    /// Its place lasts from when the server carried out the last look.
+    /// Its place lasts from when the server carried out a look.
     bool counts(const std::string& owner) const {
         const auto looks = looks_.find(owner);
-        time_point last = time_point::min();
-        if (looks != looks_.end())
-            for (const time_point each : looks->second)
-                if (each <= world_.clock.now())
-                    last = std::max(last, each);
-        if (last == time_point::min())
-            return false; // of none it is known that it arrived
+        if (looks == looks_.end() || !world_.server_is_faithful())
+            return false;
         // The server's clock may be off by a hundredth.
         const duration patience = world_.how.waiter_patience();
-        return sync::later(last, patience - patience / 50) > world_.clock.now() &&
-               world_.server_is_faithful();
+        const duration lasts = patience - patience / 50;
+        return std::ranges::any_of(looks->second, [&](time_point each) {
+            return each <= world_.clock.now() && each + lasts > world_.clock.now();
+        });
     }
 
     world& world_;
