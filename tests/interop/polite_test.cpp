@@ -19,6 +19,10 @@ constexpr auto length_of_run = 3s;
 /// A JVM's first seconds are its compiler's, and do not count.
 constexpr auto length_of_warming_up = 2s;
 
+/// A JVM that misses the message of a release sleeps as long as the lease of that moment was: much
+/// shorter than what a crew is given to stop.
+const client_settings of_short_leases{.lease_time = 10s};
+
 /// Where they are served so many times less often, or wait as much longer, they are starved. The
 /// rest of the distribution is in docs/compatibility.md for people to judge: on a busy machine it
 /// is a matter of luck.
@@ -59,9 +63,10 @@ private:
                         "hammerers",
                         {{"L"}, {of.hammered}},
                         server().url(),
-                        {},
+                        of_short_leases,
                         folder.path};
-        remote_client patient{shared_jvm(redisson_versions().back()), true, server().url()};
+        remote_client patient{shared_jvm(redisson_versions().back()), true, server().url(),
+                              of_short_leases};
         history told;
         for (const auto length : {length_of_warming_up, length_of_run}) {
             const std::string run = length == length_of_run ? "measured" : "warming-up";
