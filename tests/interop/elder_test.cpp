@@ -36,8 +36,9 @@ TEST_P(Elder, AHeldLockIsTheSameHashAndBusyToTheOtherSide) {
         EXPECT_GT(state.at("L").left.value(), leased ? 50s : 20s);
         EXPECT_TRUE(held.is_held());
         EXPECT_FALSE(across.try_lock());
-        if (!second().is_jvm()) // its client hangs where its time ends before it has subscribed
+        if (!second().is_jvm()) { // its client hangs where its time ends before it has subscribed
             EXPECT_FALSE(across.try_lock_for(5ms));
+        }
         EXPECT_TRUE(across.is_locked());
         EXPECT_FALSE(across.is_held());
         EXPECT_FALSE(across.unlock());
