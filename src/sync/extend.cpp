@@ -33,8 +33,8 @@ asio::awaitable<answer> ask_once(wire_hold& held, renewal_wishes how) {
     }
 }
 
-/// Asks again over another connection, if there is still time when the first is given up: to ask
-/// twice does not extend twice.
+/// Asks again over another connection, if there is still time when the first is given up (another
+/// extension may have made some): to ask twice does not extend twice.
 asio::awaitable<answer> ask_in_time(wire_hold& held, duration length) {
     engine& home = *held.home;
     const time_point limit = later(home.now(), answer_period(held.remaining()));
@@ -42,7 +42,7 @@ asio::awaitable<answer> ask_in_time(wire_hold& held, duration length) {
     try {
         co_return co_await ask_once(held, how);
     } catch (const boost::system::system_error& e) {
-        const bool given_up = e.code() == errc::outcome_unknown && home.now() >= limit;
+        const bool given_up = e.code() == errc::outcome_unknown && home.now() >= how.answer_by;
         if (!given_up || !held.believed())
             throw;
     }
@@ -61,7 +61,7 @@ asio::awaitable<failure> ask_store(std::shared_ptr<wire_hold> held, duration len
         }
     } catch (const boost::system::system_error& e) {
         release_late_remains(held);
-        co_return home.now() < held->ends_at() ? failure{e.code(), e.what()} : gone();
+        co_return held->believed() ? failure{e.code(), e.what()} : gone();
     }
     if (!held->believed()) {
         release_late_remains(held);

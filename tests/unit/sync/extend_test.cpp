@@ -87,6 +87,33 @@ TEST_F(Extend, AnAnswerThatComesAfterTheEndDoesNotReviveIt) {
     EXPECT_EQ(server.held_count(), 0u);
 }
 
+TEST_F(Extend, AnAnswerThatAnExtensionBesideItMadeTimeForIsStillAwaited) {
+    lease held = taken(stock, lease_time{1s});
+    run_for(held.remaining() - 3ms);
+    alice.planned.emplace_back(verb::renew, fate{.answer_delay = 5ms});
+    said<> beside;
+    held.async_extend(lease_time{10s}, extended.handler());
+    held.async_extend(lease_time{5s}, beside.handler());
+    run_for(20ms);
+    EXPECT_TRUE(beside.well());
+    EXPECT_TRUE(extended.well());
+    EXPECT_GT(held.remaining(), 9s);
+}
+
+TEST_F(Extend, WhatIsReleasedBeforeTheAnswerIsNotUnknown) {
+    lease held = taken(stock, lease_time{1s});
+    run_for(held.remaining() - 3ms);
+    alice.planned.emplace_back(verb::renew, fate{.answer_delay = 5ms});
+    said<> beside, released;
+    held.async_extend(lease_time{10s}, extended.handler());
+    held.async_extend(lease_time{5s}, beside.handler());
+    settle();
+    std::move(held).async_unlock(released.handler());
+    run_for(20ms);
+    EXPECT_TRUE(released.well());
+    EXPECT_TRUE(extended.failed(errc::lease_lost));
+}
+
 TEST_F(Extend, AnImpossibleLengthIsRefusedBeforeAnythingIsSent) {
     lease held = taken(stock);
     const std::size_t asked = alice.log.size();
