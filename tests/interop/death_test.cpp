@@ -15,10 +15,6 @@ protected:
         meeting::SetUp();
         have_clients({.lease_time = lease_of_the_dead, .poll_bound = 1h});
     }
-
-    microseconds end_of(const std::string& name) {
-        return duration{server().command({"PEXPIRETIME", name}).integer};
-    }
 };
 HOLDFAST_BOTH_WAYS(Death);
 HOLDFAST_BOTH_WAYS_ONCE(Death);
@@ -30,9 +26,8 @@ TEST_P(Death, AKilledHoldersLockIsTheOthersWhenItsLeaseEnds) {
     remote_lock wanted = second().thread("bob").lock("L");
     ongoing waiting = wanted.begin_lock();
     ASSERT_TRUE(eventually([&] { return waiters("L") == 1; }));
-    doomed->kill();
-    const microseconds end = end_of("L");
     transcript seen{server().socket_path()};
+    const microseconds end = end_after_death(*doomed, "L");
     (void)soon(std::move(waiting.answer));
 
     const std::vector<entry>& all = seen.all();

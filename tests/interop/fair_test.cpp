@@ -150,8 +150,7 @@ TEST_P(FairDeath, AKilledHoldersLockIsTheFirstOnesWhenItsLeaseEnds) {
     EXPECT_TRUE(keeps(*its, "L", 2s)) << "while it lives it is renewed";
     remote_lock wanted = lock_of(second(), "bob"), wanted_too = lock_of(first(), "anne");
     ongoing waiting = queued(wanted), waiting_too = queued(wanted_too);
-    doomed->kill();
-    const microseconds end = duration{server().command({"PEXPIRETIME", "L"}).integer};
+    const microseconds end = end_after_death(*doomed, "L");
     (void)soon(std::move(waiting.answer));
     EXPECT_GE(time_of(server()), end);
     EXPECT_TRUE(wanted.unlock());

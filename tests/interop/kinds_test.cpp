@@ -97,8 +97,7 @@ TEST_P(Kinds, AKilledHoldersLockIsTheOthersWhenItsLeaseEnds) {
     transcript seen{server().socket_path()};
     ongoing waiting = wanted.begin_lock();
     ASSERT_TRUE(is_waited_for(seen, second()));
-    doomed->kill();
-    const microseconds end = duration{server().command({"PEXPIRETIME", "L"}).integer};
+    const microseconds end = end_after_death(*doomed, "L");
     (void)soon(std::move(waiting.answer));
     EXPECT_GE(time_of(server()), end);
     EXPECT_TRUE(wanted.is_held());

@@ -173,6 +173,18 @@ bool meeting::keeps(const remote_client& holder, const std::string& name, durati
     return ended && !lost;
 }
 
+std::chrono::microseconds meeting::end_after_death(peer& doomed, const std::string& name) {
+    const auto end = [&]() -> std::chrono::microseconds {
+        return duration{server().command({"PEXPIRETIME", name}).integer};
+    };
+    const auto holder = [&] { return state_of(server())[name].fields; };
+    const auto of_the_doomed = holder();
+    const auto before = end();
+    doomed.kill();
+    const auto after = end();
+    return holder() == of_the_doomed ? after : before;
+}
+
 std::size_t meeting::waiters(const std::string& name) {
     const redis::reply answer = server().command({"PUBSUB", "NUMSUB", channel_of(name)});
     return static_cast<std::size_t>(answer.items.at(1).integer);

@@ -73,6 +73,10 @@ protected:
 
     std::size_t waiters(const std::string& name); ///< who listens for that lock's releases
 
+    /// Kills that process. When the lease of its lock ends, by the server's clock; if it has ended
+    /// by now, which can be on a busy machine, a moment that is not after that.
+    std::chrono::microseconds end_after_death(peer& doomed, const std::string& name);
+
     /// Whether the client's hold stays on the server for so long, by the server's clock.
     bool keeps(const remote_client& holder, const std::string& name, duration length);
 

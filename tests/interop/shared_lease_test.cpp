@@ -118,8 +118,7 @@ TEST_P(SharedLease, AKilledHoldersLockIsTheOthersWhenItsLeaseEnds) {
     writer(*its, "anne").begin_lock(); // who dies waiting, and keeps nobody away for long
     remote_lock wanted = writer(second(), "bob");
     ongoing waiting = parked(second(), wanted);
-    doomed->kill();
-    const microseconds end = duration{server().command({"PEXPIRETIME", "L"}).integer};
+    const microseconds end = end_after_death(*doomed, "L");
     (void)soon(std::move(waiting.answer));
     EXPECT_GE(time_of(server()), end);
     EXPECT_TRUE(wanted.unlock());
@@ -134,8 +133,7 @@ TEST_P(SharedLease, AKilledWritersLockIsTheOthersReadersWhenItsLeaseEnds) {
     writer(*its, "alice").lock();
     remote_lock wanted = reader(second(), "bob");
     ongoing waiting = parked(second(), wanted);
-    doomed->kill();
-    const microseconds end = duration{server().command({"PEXPIRETIME", "L"}).integer};
+    const microseconds end = end_after_death(*doomed, "L");
     (void)soon(std::move(waiting.answer));
     EXPECT_GE(time_of(server()), end);
     EXPECT_TRUE(wanted.unlock());
