@@ -76,6 +76,14 @@ backoff checked_backoff(backoff polls) {
     return polls;
 }
 
+duration checked_node_patience(duration length, duration lease) {
+    const std::string objection =
+        objection_to_length(length, {duration{1}, std::max(lease / 4, duration{1})});
+    if (!objection.empty())
+        refuse("quorum_options.node_patience" + objection + " (a quarter of the lease at most)");
+    return length;
+}
+
 duration checked_waiter_patience(duration length, const options& how, const limits& allowed) {
     constexpr duration longest = std::chrono::hours{1};
     const duration outage = std::min(how.unavailable_patience.value_or(duration::zero()), longest);

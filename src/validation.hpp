@@ -18,6 +18,7 @@ backoff checked_backoff(backoff polls);
 
 /// How long a waiter of a fair lock keeps its place while it cannot be reached: at least as long as
 /// its wait survives that.
+duration checked_node_patience(duration length, duration lease);
 duration checked_waiter_patience(duration length, const options&, const limits&);
 
 /// `mapped`: as the store will see it.

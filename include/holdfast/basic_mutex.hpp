@@ -237,6 +237,7 @@ public:
 
 protected:
     basic_mutex(client&, lock_name, const detail::lock_setup&);
+    explicit basic_mutex(std::shared_ptr<sync::subject>);
     ~basic_mutex();
 
     /// Completes with a second `lease` on the hold of `outer`, without a message.
@@ -254,7 +255,13 @@ protected:
     static void start_try_lock_beside(std::shared_ptr<sync::subject>, std::shared_ptr<sync::tenure>,
                                       detail::wish, detail::maybe_lease_handler);
     const std::shared_ptr<sync::subject>& subject() const noexcept { return lock_; }
+    static const std::shared_ptr<sync::subject>& subject_of(const basic_mutex& lock) noexcept {
+        return lock.lock_;
+    }
     bool take(detail::wish); ///< false: busy until its patience was over
+
+    using shared_subject = std::shared_ptr<sync::subject>;
+    static void start_try_lock(shared_subject, detail::wish, detail::maybe_lease_handler);
 
 private:
     template <typename Token>
@@ -274,9 +281,7 @@ private:
             token, std::move(how));
     }
 
-    using shared_subject = std::shared_ptr<sync::subject>;
     static void start_lock(shared_subject, detail::wish, detail::lease_handler);
-    static void start_try_lock(shared_subject, detail::wish, detail::maybe_lease_handler);
     static void start_share(shared_subject, std::shared_ptr<sync::tenure>, detail::lease_handler);
     static void start_is_locked(shared_subject,
                                 asio::any_completion_handler<void(error_code, bool)>);

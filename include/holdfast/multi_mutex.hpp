@@ -56,8 +56,8 @@ public:
     /// it. Errors as those of `try_lock_for`.
     [[nodiscard]] std::optional<lease> try_lock_any() { return take_any({.patience = {}}); }
     template <typename Rep, typename Period>
-    [[nodiscard]] std::optional<lease>
-    try_lock_any_for(std::chrono::duration<Rep, Period> patience, std::stop_token cancel = {}) {
+    [[nodiscard]] std::optional<lease> try_lock_any_for(std::chrono::duration<Rep, Period> patience,
+                                                        std::stop_token cancel = {}) {
         return take_any({.patience = detail::saturate(patience, detail::rounding::up),
                          .cancel = std::move(cancel)});
     }

@@ -45,34 +45,20 @@ void start_call(const shared_subject& lock, const detail::wish& how, Handler han
     }
 }
 
-asio::awaitable<std::optional<holding>> inspect(std::shared_ptr<sync::engine> home,
-                                                lock_name name) {
-    co_return co_await home->operators_view().inspect(std::move(name));
-}
-
-/// Of a lock that can be shared each side tells of itself.
-bool is_of_its_side(const holding& found, lock_kind kind) {
-    if (kind == lock_kind::read)
-        return found.shared;
-    return kind != lock_kind::write || found.alone;
-}
-
 asio::awaitable<bool> is_locked_at(shared_subject lock) {
-    const std::optional<holding> found = co_await inspect(lock->home, lock->name);
-    co_return found&& is_of_its_side(*found, lock->kind);
+    const std::optional<holding> found = co_await lock->inspect();
+    co_return found.has_value();
 }
 
 asio::awaitable<std::optional<duration>> remaining_at(shared_subject lock) {
-    const std::optional<holding> found = co_await inspect(lock->home, lock->name);
-    if (!found || !is_of_its_side(*found, lock->kind))
+    const std::optional<holding> found = co_await lock->inspect();
+    if (!found)
         co_return std::nullopt;
     co_return found->remaining.value_or(duration::max());
 }
 
 asio::awaitable<bool> force_at(shared_subject lock) {
-    if (lock->kind == lock_kind::read || lock->kind == lock_kind::write)
-        co_return co_await lock->home->force_side(lock->name, lock->kind);
-    co_return co_await lock->home->force_unlock(lock->name);
+    co_return co_await lock->force();
 }
 
 } // namespace
@@ -103,7 +89,7 @@ void basic_mutex::start_share(shared_subject lock, shared_tenure outer,
     auto share = [lock, outer = std::move(outer),
                   waiting = front::awaited{std::move(handler), lock->home->executor()}]() mutable {
         error_code ec;
-        if (!outer || outer->home != lock->home || outer->name() != lock->name.text ||
+        if (!outer || outer->home != lock->home || outer->entry() != lock->entry() ||
             outer->kind() != lock->kind)
             ec = make_error_code(errc::not_owner);
         else if (lock->again == recursion::refused)

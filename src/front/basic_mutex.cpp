@@ -12,7 +12,6 @@ namespace holdfast {
 namespace {
 
 using front::own_entry;
-using sync::side_of;
 using sync::thread_table;
 
 /// This thread has the lock already and asks for it again.
@@ -35,13 +34,16 @@ void enter_again(const sync::subject& lock, const thread_table::entry& mine,
         auto renew = [held = mine.hold, length = lock.lease] { held->renew_from_now_on(length); };
         asio::post(lock.home->executor(), std::move(renew));
     }
-    lock.home->threads()->enter_again(lock.name.text, side_of(lock.kind));
+    lock.home->threads()->enter_again(lock.entry(), lock.way());
 }
 
 } // namespace
 
 basic_mutex::basic_mutex(client& home, lock_name name, const detail::lock_setup& how)
     : lock_{front::make_subject(home.engine(), name, how)} {}
+
+basic_mutex::basic_mutex(std::shared_ptr<sync::subject> lock)
+    : lock_{std::move(lock)} {}
 
 basic_mutex::~basic_mutex() = default;
 
@@ -58,6 +60,7 @@ bool basic_mutex::take(detail::wish how) {
         return true;
     }
     front::throw_if(front::objection_to_blocking(*home));
+    lock->refuse_parts_of_this_thread();
     sync::request what = front::request_for(lock, how);
     front::stand_beside_own_hold(what, how.upgrades);
     const auto call = std::make_shared<front::blocking_call>(std::move(what));
@@ -67,7 +70,8 @@ bool basic_mutex::take(detail::wish how) {
     front::throw_if(std::move(got.why));
     if (!got.held)
         return false;
-    home->threads()->add(std::move(got.held), side_of(lock->kind));
+    lock->lend_parts(*got.held);
+    home->threads()->add(std::move(got.held), lock->way());
     return true;
 }
 
@@ -91,13 +95,15 @@ void basic_mutex::unlock(error_code& ec) noexcept {
         ec = make_error_code(errc::forked);
         return;
     }
-    thread_table::entry before = home->threads()->leave(lock_->name.text, side_of(lock_->kind));
+    thread_table::entry before = home->threads()->leave(lock_->entry(), lock_->way());
     if (before.count == 0)
         ec = make_error_code(home->stopped() ? errc::closed : errc::not_owner);
     else if (before.count > 1)
         ec = before.hold->believed() ? error_code{} : make_error_code(errc::lease_lost);
-    else
+    else {
+        lock_->take_back_parts();
         lease{std::move(before.hold)}.unlock(ec);
+    }
 }
 
 bool basic_mutex::is_held_by_this_thread() const {

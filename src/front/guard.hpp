@@ -4,22 +4,13 @@
 
 #include "runtime/loop.hpp"
 #include "sync/engine.hpp"
+#include "sync/worded_error.hpp"
 
-#include <string>
+#include <utility>
 
 namespace holdfast::front {
 
-/// A system_error whose words are exactly those given.
-class worded_error final : public boost::system::system_error {
-public:
-    explicit worded_error(sync::failure why)
-        : system_error{why.code}
-        , words_{why.text.empty() ? why.code.message() : std::move(why.text)} {}
-    const char* what() const noexcept override { return words_.c_str(); }
-
-private:
-    std::string words_;
-};
+using sync::worded_error;
 
 inline sync::failure forked() {
     return {make_error_code(errc::forked),

@@ -97,7 +97,7 @@ void lease::extend(lease_time length) {
     if (!hold_)
         throw front::worded_error{{make_error_code(errc::not_owner), "this lease holds nothing"}};
     front::throw_if(front::objection_to_blocking(*hold_->home));
-    front::extend(hold_, checked_lease(length.value, std::as_const(*hold_->home).locks().bounds()));
+    front::extend(hold_, checked_lease(length.value, hold_->home->bounds()));
 }
 
 void lease::start_extend(shared_tenure held, lease_time length,
@@ -109,9 +109,7 @@ void lease::start_extend(shared_tenure held, lease_time length,
     auto begin = [held = std::move(held), length, done = std::move(done)]() mutable {
         try {
             front::throw_if(held->home->stopped() ? front::closed() : sync::failure{});
-            const duration wanted =
-                checked_lease(length.value, std::as_const(*held->home).locks().bounds());
-            held->extend(wanted, std::move(done));
+            held->extend(checked_lease(length.value, held->home->bounds()), std::move(done));
         } catch (const boost::system::system_error& e) { // or a length that cannot be
             std::move(done)(sync::failure{e.code(), e.what()});
         }

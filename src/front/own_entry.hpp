@@ -8,7 +8,7 @@ namespace holdfast::front {
 
 /// What this thread has of that lock.
 inline sync::thread_table::entry own_entry(const sync::subject& lock) {
-    return lock.home->threads()->find(lock.name.text, sync::side_of(lock.kind));
+    return lock.home->threads()->find(lock.entry(), lock.way());
 }
 
 } // namespace holdfast::front

@@ -37,8 +37,10 @@ void stand_beside_own_hold(sync::request& wanted, bool upgrades) {
         return;
     const bool reads = lock.kind == lock_kind::read;
     const side other = reads ? side::alone : side::shared;
-    const std::shared_ptr<sync::tenure> share =
-        lock.home->threads()->find(lock.name.text, other).hold;
+    const sync::thread_table::entry has = lock.home->threads()->find(lock.name.text, other);
+    if (has.lent)
+        refuse_with(errc::already_held, "this thread holds the lock as a part of several");
+    const std::shared_ptr<sync::tenure>& share = has.hold;
     shared_hold held = as_kind(share, reads ? lock_kind::write : lock_kind::read);
     if (!held && upgrades)
         refuse_with(errc::not_owner, "only a thread that holds the lock shared can upgrade");

@@ -27,17 +27,17 @@ inline std::shared_ptr<sync::subject> make_subject(const std::shared_ptr<sync::e
     if (!store.offers(wanted.kind))
         refuse("the store of this client keeps no locks of that kind");
     if (wanted.kind == lock_kind::fair)
-        checked_waiter_patience(wanted.outlasts, how, store.bounds());
+        checked_waiter_patience(wanted.outlasts, how, home->bounds());
     const duration length = wanted.lease ? wanted.lease->value : how.lease_time;
     return std::make_shared<sync::subject>(home, checked_name(mapped, store),
-                                           checked_lease(length, store.bounds()), wanted);
+                                           checked_lease(length, home->bounds()), wanted);
 }
 
 /// The lease time that a call names, checked. Throws `errc::invalid_argument`.
 inline std::optional<duration> wanted_lease(const sync::subject& lock, const detail::wish& how) {
     if (!how.lease)
         return std::nullopt;
-    return checked_lease(how.lease->value, std::as_const(*lock.home).locks().bounds());
+    return checked_lease(how.lease->value, lock.home->bounds());
 }
 
 inline sync::request request_for(const std::shared_ptr<sync::subject>& lock,

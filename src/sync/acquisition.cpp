@@ -72,6 +72,11 @@ void acquisition::share(std::shared_ptr<wire_hold> held) {
         tell({handed_out(held)});
 }
 
+void acquisition::succeed_jointly(std::shared_ptr<tenure> held) {
+    if (const auto self = finish())
+        tell({std::move(held)});
+}
+
 void acquisition::give_up_busy() {
     const auto self = finish();
     if (!self)
@@ -160,6 +165,18 @@ void note_company(const acquisition& call, const std::shared_ptr<wire_hold>& hel
 
 } // namespace
 
+namespace {
+
+asio::awaitable<void> take_jointly(std::shared_ptr<acquisition> call) {
+    std::shared_ptr<tenure> held = co_await call->wanted.of->take(call);
+    if (held)
+        call->succeed_jointly(std::move(held));
+    else
+        call->give_up_busy();
+}
+
+} // namespace
+
 asio::awaitable<void> negotiate(std::shared_ptr<acquisition> call) {
     const std::shared_ptr<engine> home = call->home;
     const engine::task busy{*home}; // closing waits until what it may have taken is undone
@@ -167,6 +184,10 @@ asio::awaitable<void> negotiate(std::shared_ptr<acquisition> call) {
     gate& here = *home->queues().find(key_of(*call));
     const turn ours{*call, here}; // left only after the hold is in the gate
     try {
+        if (call->wanted.of->is_joint()) {
+            co_await take_jointly(call);
+            co_return;
+        }
         // As a rule neither: then not even their coroutines are begun.
         if (here.owes_courtesy())
             co_await let_others_try(*call, here);

@@ -68,6 +68,7 @@ public:
     std::shared_ptr<acquisition> step_out(); ///< of the queue; itself, which may be the last
 
     void succeed(std::shared_ptr<wire_hold>);
+    void succeed_jointly(std::shared_ptr<tenure>); ///< which was told of by its members
     void share(std::shared_ptr<wire_hold>); ///< of others, which was told of when they got it
     void give_up_busy();
     void fail(failure, event_cause = event_cause::failed);
@@ -85,6 +86,10 @@ public:
         acquisition& call_;
     };
     alarm& wake() { return *wake_; }
+    void ring() { ///< it looks again at what it waits for
+        if (wake_)
+            wake_->ring();
+    }
     std::unique_ptr<alarm> take_wake() { return std::move(wake_); } ///< for what outlasts the run
 
 protected:

@@ -41,6 +41,7 @@ engine::engine(surroundings around, options how)
     , unavailable_patience_{how_.unavailable_patience.value()}
     , identity_{new_identity(how_.random)}
     , threads_{std::make_shared<thread_table>(abandon_later, around_.forked)}
+    , reach_{std::make_shared<sync::reach>(around_.executor)}
     , renewal_{*this}
     , patience_{*this}
     , quiet_{time().make_alarm()} {
@@ -57,6 +58,7 @@ engine::engine(surroundings around, options how)
         .doubt = [this](const auto& which, bool urgent) { renewal_.doubt(which, urgent); },
         .holds_any = [this] { return renewal_.watched() > 0; },
         .at_work = [this] { return store_at_work(); }});
+    bounds_ = store_->locks().bounds();
 }
 
 engine::~engine() = default;
@@ -203,6 +205,7 @@ asio::awaitable<void> engine::close_down() {
         held->give_up();
         tell_lost(*held, event_cause::closed);
     }
+    closes_.request_stop();
     co_await wait_until_quiet(how_.close_patience);
     if (how_.release_on_close) {
         for (const std::shared_ptr<wire_hold>& held : renewal_.all()) {
@@ -235,6 +238,12 @@ void engine::fail_waiters() {
 void engine::ring_if_quiet() {
     if (closing_ && quiet_ && quiet())
         quiet_->ring();
+}
+
+void engine::executor_ends() noexcept {
+    stopped_ = true;
+    if (!forked()) // the mutex may be locked by a thread that only the parent has
+        reach_->end();
 }
 
 void engine::executor_ended() {
@@ -276,6 +285,7 @@ asio::awaitable<void> engine::stop() {
     renewal_.let_go_of_clock();
     patience_.let_go_of_clock();
     quiet_.reset();
+    reach_->end();
     closed_ = true;
 }
 

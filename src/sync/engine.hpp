@@ -7,6 +7,7 @@
 #include "sync/gates.hpp"
 #include "sync/kept_event.hpp"
 #include "sync/patience.hpp"
+#include "sync/reach.hpp"
 #include "sync/renewal.hpp"
 #include "sync/thread_table.hpp"
 
@@ -22,6 +23,7 @@
 #include <memory>
 #include <mutex>
 #include <set>
+#include <stop_token>
 #include <utility>
 #include <vector>
 
@@ -61,9 +63,16 @@ public:
     const std::array<std::uint8_t, 16>& identity() const noexcept { return identity_; }
     const std::shared_ptr<thread_table>& threads() const noexcept { return threads_; }
     const lock_store& locks() const noexcept { return store_->locks(); }
+    const limits& bounds() const noexcept {
+        return bounds_;
+    } ///< of the store, also when it is gone
+    /// For who may come from elsewhere, at any time.
+    sync::reach& reach() const noexcept { return *reach_; }
     bool forked() const { return around_.forked && around_.forked(); }
     bool borrowed() const { return around_.borrowed && around_.borrowed(); }
     bool closing() const noexcept { return closing_; }
+    /// Stops when closing begins, on the executor.
+    std::stop_token closes() const noexcept { return closes_.get_token(); }
     bool stopped() const noexcept { return stopped_; }
     /// Nothing of it uses the executor or the clock any more.
     bool closed() const noexcept { return closed_; }
@@ -74,6 +83,7 @@ public:
     asio::awaitable<std::vector<finding>> examine(ask trial) {
         return store_->examine(std::move(trial));
     }
+    server_identity server_of(const lock_name& name) const { return store_->identity(name); }
     gates& queues() noexcept { return gates_; }
     patience& patiences() noexcept { return patience_; }
     renewal& renewals() noexcept { return renewal_; }
@@ -115,6 +125,7 @@ public:
     void tell(const event&);
     void tell_of(const wire_hold&, event_kind, event_cause, duration,
                  const boost::system::system_error* = nullptr);
+    void tell_of(const tenure&, event_kind, event_cause, duration); ///< of several
     void tell_lost(wire_hold&, event_cause); ///< unless it was: closing comes before its end
     void tell_of_wait(const acquisition&, event_cause, const failure&);
 
@@ -168,7 +179,7 @@ public:
     /// Of every hold and of who waits for the close, without a word: nothing will run here again.
     /// They keep their engine, which keeps them.
     void executor_ended();
-    void executor_ends() noexcept { stopped_ = true; } ///< before anything that sleeps there dies
+    void executor_ends() noexcept; ///< before anything that sleeps there dies
     /// Of what must not outlive the context: the store's sockets, and the executor itself.
     void executor_gone();
 
@@ -197,7 +208,9 @@ private:
     const duration unavailable_patience_;
     const std::array<std::uint8_t, 16> identity_;
     const std::shared_ptr<thread_table> threads_;
+    const std::shared_ptr<sync::reach> reach_;
     std::unique_ptr<store> store_;
+    limits bounds_;
     gates gates_;
     renewal renewal_;
     patience patience_;
@@ -212,6 +225,7 @@ private:
     std::vector<closed_handler> closers_;
     std::deque<kept_event> untold_; // from a borrowed thread, and what came behind it
     std::array<std::mutex, 16> mutexes_;
+    std::stop_source closes_;
     std::atomic<bool> closing_ = false;
     std::atomic<bool> stopped_ = false;
     std::atomic<time_point> closed_at_ = time_point::max();

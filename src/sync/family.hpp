@@ -8,10 +8,11 @@
 namespace holdfast::sync {
 
 /// Kinds of locks whose callers of one client wait for each other, under one rule of who is next.
-enum class family : std::uint8_t { exclusive, fair, shared, token, permits };
+/// `several`: of locks made of several, whose members have gates of their own.
+enum class family : std::uint8_t { exclusive, fair, shared, token, permits, several };
 
-inline constexpr family families[] = {family::exclusive, family::fair, family::shared,
-                                      family::token, family::permits};
+inline constexpr family families[] = {family::exclusive, family::fair,    family::shared,
+                                      family::token,     family::permits, family::several};
 
 constexpr family family_of(lock_kind kind) {
     switch (kind) {

@@ -52,6 +52,8 @@ bool gate::unused() const {
 bool gate::admits(const acquisition& call) const {
     if (upgrades(call))
         return call.wanted.share.expired() || !call.wanted.under->shared_by_others();
+    if (!call.wanted.of->takes_turns())
+        return true;
     return reads(call) ? admits_reader(call) : admits_alone(call);
 }
 

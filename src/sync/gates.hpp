@@ -24,7 +24,7 @@ inline gate_key key_of(const hold& what) {
     return {what.name.text, family_of(what.kind)};
 }
 inline gate_key key_of(const acquisition& call) {
-    return {call.name(), family_of(call.wanted.of->kind)};
+    return {call.wanted.of->entry(), call.wanted.of->kin()};
 }
 
 /// All gates of a client, each there while somebody holds or waits.

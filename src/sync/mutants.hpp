@@ -50,6 +50,14 @@ enum class mutant {
     upgrade_beside_readers,      // planted in the memory server: an upgrade disregards readers
     downgrade_in_silence,        // likewise: a write hold's end over a read hold is told nobody
     writers_mark_kept,           // a writer that gives up leaves its mark
+    // Of several locks at once:
+    members_kept_on_failure, // what a failed round was granted is kept
+    waits_while_holding,     // a member is waited for while another is held
+    member_loss_ignored,     // a hold of several outlives a part that it needs
+    minority_suffices,       // one vote is a quorum
+    time_spent_ignored,      // a vote counts although its lease ended meanwhile
+    restarted_node_counted,  // a node that may have forgotten votes at once
+    unanswered_not_released, // what a node grants to nobody is kept
 };
 
 #ifdef HOLDFAST_MUTANTS

@@ -69,4 +69,17 @@ asio::awaitable<bool> wait_until_free(std::shared_ptr<const subject> lock, durat
     co_return seen;
 }
 
+asio::awaitable<void> look_out(std::shared_ptr<acquisition> call) {
+    const std::shared_ptr<engine> home = call->home;
+    if (call->finished() || !home->take_up(*call))
+        co_return;
+    const acquisition::bed sleeps_here{*call};
+    try {
+        (void)co_await acquire(call);
+        call->succeed_jointly(nullptr);
+    } catch (const boost::system::system_error& e) {
+        call->fail({e.code(), e.what()});
+    }
+}
+
 } // namespace holdfast::sync

@@ -36,4 +36,8 @@ private:
 /// an acquisition does. The executor only.
 asio::awaitable<bool> wait_until_free(std::shared_ptr<const subject>, duration patience);
 
+/// The same of a call that takes nothing, and which others may cancel: it completes without a hold
+/// when the lock was seen free, and when its time is over.
+asio::awaitable<void> look_out(std::shared_ptr<acquisition>);
+
 } // namespace holdfast::sync

@@ -19,6 +19,34 @@ subject::subject(std::shared_ptr<engine> e, lock_name n, duration l, const detai
     , outlasts{how.outlasts}
     , numbers{how.numbers} {}
 
+asio::awaitable<std::shared_ptr<tenure>> subject::take(std::shared_ptr<acquisition>) const {
+    co_return nullptr; // only what is joint is asked for that
+}
+
+namespace {
+
+/// Of a lock that can be shared each side tells of itself.
+bool is_of_its_side(const holding& found, lock_kind kind) {
+    if (kind == lock_kind::read)
+        return found.shared;
+    return kind != lock_kind::write || found.alone;
+}
+
+} // namespace
+
+asio::awaitable<std::optional<holding>> subject::inspect() const {
+    std::optional<holding> found = co_await home->operators_view().inspect(name);
+    if (found && !is_of_its_side(*found, kind))
+        found.reset();
+    co_return found;
+}
+
+asio::awaitable<bool> subject::force() const {
+    if (kind == lock_kind::read || kind == lock_kind::write)
+        co_return co_await home->force_side(name, kind);
+    co_return co_await home->force_unlock(name);
+}
+
 request request_for(std::shared_ptr<const subject> of, duration patience,
                     std::optional<duration> wanted_lease) {
     const duration lease = wanted_lease.value_or(of->lease);

@@ -1,23 +1,29 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include "sync/family.hpp"
+#include "sync/thread_table.hpp"
+
 #include <holdfast/basic_mutex.hpp>
 #include <holdfast/store.hpp>
 
 #include <algorithm>
 #include <memory>
 #include <optional>
+#include <string>
 
 namespace holdfast::sync {
 
+class acquisition;
 class engine;
-class tenure;
 class wire_hold;
 
 /// What one object of a lock type knows. Calls share it while they are under way, and copy no name.
 class subject {
 public:
     subject(std::shared_ptr<engine>, lock_name, duration lease, const detail::lock_setup&);
+    subject(const subject&) = delete;
+    virtual ~subject() = default;
 
     const std::shared_ptr<engine> home;
     const lock_name name; ///< as the store sees it
@@ -28,6 +34,28 @@ public:
     const std::optional<backoff> polls;
     const duration outlasts; ///< see ask
     const fencing numbers;
+
+    // What follows is different for a lock that is made of several (src/compose).
+
+    /// Under which name, and in which family, its calls of one client wait for each other; and as
+    /// what a thread has it.
+    virtual const std::string& entry() const noexcept { return name.text; }
+    virtual family kin() const noexcept { return family_of(kind); }
+    virtual side way() const noexcept { return side_of(kind); }
+
+    virtual bool is_joint() const noexcept { return false; }
+    virtual bool takes_turns() const noexcept { return true; } ///< false: no call waits for another
+    /// Takes it by way of its members. Null: it is busy, or the call has ended. It throws failures.
+    virtual asio::awaitable<std::shared_ptr<tenure>> take(std::shared_ptr<acquisition>) const;
+
+    /// As the store has it; of a lock that can be shared, this side of it.
+    virtual asio::awaitable<std::optional<holding>> inspect() const;
+    virtual asio::awaitable<bool> force() const;
+
+    /// Throws `already_held` if this thread has a part of it; and enters the parts of a hold.
+    virtual void refuse_parts_of_this_thread() const {}
+    virtual void lend_parts(const tenure&) const {}
+    virtual void take_back_parts() const {}
 };
 
 /// What a call wants, checked.

@@ -64,6 +64,11 @@ void engine::tell_of(const wire_hold& held, event_kind kind, event_cause cause, 
     tell(e);
 }
 
+void engine::tell_of(const tenure& held, event_kind kind, event_cause cause, duration length) {
+    if (how_.observer)
+        tell(event_about(held.name(), kind, cause, length));
+}
+
 void engine::tell_lost(wire_hold& held, event_cause why) {
     if (!std::exchange(held.told_lost, true))
         tell_of(held, event_kind::lost, why, now() - held.granted_at);

@@ -39,6 +39,8 @@ public:
 
     // Any thread.
     virtual std::string_view name() const noexcept = 0; ///< as the store sees it; lives as long
+    /// Under which a thread has it: the name, unless it is made of several.
+    virtual std::string_view entry() const noexcept { return name(); }
     virtual std::string owner() const = 0;
     virtual lock_kind kind() const noexcept = 0;
     virtual duration remaining() const noexcept = 0; ///< zero: it is not believed

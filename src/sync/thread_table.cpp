@@ -62,7 +62,7 @@ void thread_table::take_back(std::uint64_t thread) {
         if (each.thread != thread)
             return false;
         if (const shared_tenure held = each.hold.lock())
-            entries_.emplace(key{thread, held->name(), each.had_it}, entry{held, each.count});
+            entries_.emplace(key{thread, held->entry(), each.had_it}, entry{held, each.count});
         return true;
     });
 }
@@ -73,14 +73,32 @@ thread_table::entry thread_table::find(std::string_view name, side way) {
     return found == entries_.end() ? entry{} : found->second;
 }
 
-void thread_table::add(shared_tenure held, side way) {
+void thread_table::enter(entry one, side way) {
     {
         const std::scoped_lock guard{mutex_};
-        const key own{this_thread_number(), held->name(), way};
-        entries_.emplace(own, entry{std::move(held), 1});
+        const key own{this_thread_number(), one.hold->entry(), way};
+        entries_.emplace(own, std::move(one));
     }
     if (!has_ended)
         this_thread_mark.holds_in(weak_from_this());
+}
+
+void thread_table::add(shared_tenure held, side way) {
+    enter({std::move(held), 1}, way);
+}
+
+void thread_table::lend(shared_tenure held, side way) {
+    enter({std::move(held), 1, true}, way);
+}
+
+void thread_table::take_back_lent(std::string_view name, side way) {
+    entry gone; // what ends with a hold may ask this table
+    const std::scoped_lock guard{mutex_};
+    const auto found = mine(name, way);
+    if (found == entries_.end() || !found->second.lent)
+        return;
+    gone = std::move(found->second);
+    entries_.erase(found);
 }
 
 void thread_table::enter_again(std::string_view name, side way) {
@@ -93,7 +111,7 @@ void thread_table::enter_again(std::string_view name, side way) {
 thread_table::entry thread_table::leave(std::string_view name, side way) {
     const std::scoped_lock guard{mutex_};
     const auto found = mine(name, way);
-    if (found == entries_.end())
+    if (found == entries_.end() || (found->second.lent && found->second.count == 1))
         return {};
     entry before = found->second;
     if (--found->second.count == 0)
@@ -104,13 +122,17 @@ thread_table::entry thread_table::leave(std::string_view name, side way) {
 void thread_table::abandon(std::uint64_t thread) {
     if (forked_ && forked_())
         return; // the mutex may be locked by a thread that only the parent has
-    std::vector<shared_tenure> abandoned;
+    std::vector<shared_tenure> abandoned, lent;
     {
         const std::scoped_lock guard{mutex_};
         std::erase_if(orphans_, [](const orphan& each) { return each.hold.expired(); });
         std::erase_if(entries_, [&](auto& item) {
             if (item.first.thread != thread)
                 return false;
+            if (item.second.lent) { // the hold that it is a part of is abandoned as a whole
+                lent.push_back(std::move(item.second.hold));
+                return true;
+            }
             orphans_.push_back(
                 {thread, item.first.has_it, item.second.hold->whole(), item.second.count});
             abandoned.push_back(std::move(item.second.hold));

@@ -19,8 +19,9 @@ namespace holdfast::sync {
 /// Names the calling thread for ever: the system uses its thread ids again, this is not.
 std::uint64_t this_thread_number();
 
-/// How a thread has a lock. It may have it both ways at once: alone, on top of sharing it.
-enum class side : std::uint8_t { alone, shared };
+/// How a thread has a lock. It may have it both ways at once: alone, on top of sharing it. A lock
+/// made of several has names of its own.
+enum class side : std::uint8_t { alone, shared, several };
 
 constexpr side side_of(lock_kind kind) {
     return kind == lock_kind::read ? side::shared : side::alone;
@@ -40,14 +41,19 @@ public:
     struct entry {
         shared_tenure hold;
         std::size_t count = 0; ///< 0: this thread has none of that name and side
+        bool lent = false;     ///< it is a part of a hold of several
     };
 
-    entry find(std::string_view name, side);       ///< this thread's
-    void add(shared_tenure, side);                 ///< this thread's first of its name and side
+    entry find(std::string_view name, side); ///< this thread's
+    void add(shared_tenure, side);           ///< this thread's first of its name and side
+    /// The same of a part of a hold of several: only take_back_lent() ends that.
+    void lend(shared_tenure, side);
+    void take_back_lent(std::string_view name, side);
     void enter_again(std::string_view name, side); ///< count + 1
-    entry leave(std::string_view name, side);      ///< count - 1; as it was before
-    void abandon(std::uint64_t thread);            ///< that thread ends
-    void let_go();                                 ///< of all entries of all threads
+    /// Count - 1; as it was before. What is lent is not left for good: then 0.
+    entry leave(std::string_view name, side);
+    void abandon(std::uint64_t thread); ///< that thread ends
+    void let_go();                      ///< of all entries of all threads
 
 private:
     struct key {
@@ -58,7 +64,7 @@ private:
     };
     struct hash {
         std::size_t operator()(const key& k) const noexcept {
-            const std::uint64_t whose = 2 * k.thread + static_cast<std::uint64_t>(k.has_it);
+            const std::uint64_t whose = 3 * k.thread + static_cast<std::uint64_t>(k.has_it);
             return std::hash<std::string_view>{}(k.name) ^ (whose * 0x9e3779b97f4a7c15U);
         }
     };
@@ -70,6 +76,7 @@ private:
         std::size_t count;
     };
 
+    void enter(entry, side);
     map::iterator mine(std::string_view name, side);
     void take_back(std::uint64_t thread);
 

@@ -17,7 +17,7 @@ void engine::admit(const std::shared_ptr<acquisition>& call, const asio::any_io_
         call->share(shared);
     } else if (here.admits(*call)) {
         here.begin_negotiation(*call);
-        spawn(negotiate(call), where);
+        spawn(negotiate(call), call->wanted.of->is_joint() ? executor() : where);
     } else if (here.is_about_to_be_left()) {
         admit_later(call);
     } else if (here.is_being_left()) {

@@ -1,0 +1,150 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "compose/inquiry.hpp"
+
+#include "sync/engine.hpp"
+#include "sync/seen_free.hpp"
+
+#include <algorithm>
+#include <utility>
+
+namespace holdfast::compose {
+
+/// An acquisition of a member, whose outcome is carried back to who asks.
+class inquiry::errand final : public sync::acquisition {
+public:
+    errand(sync::request what, std::shared_ptr<inquiry> from, std::size_t which,
+           std::uint64_t asked, std::optional<duration> longest_lease)
+        : acquisition{std::move(what)}
+        , from_{std::move(from)}
+        , which_{which}
+        , asked_{asked}
+        , longest_lease_{longest_lease} {}
+
+    static void begin(std::shared_ptr<errand> call) {
+        const std::shared_ptr<sync::engine> home = call->home;
+        if (call->is_near())
+            return run(call);
+        if (!home->reach().post([call] { run(call); }))
+            call->complete({nullptr, {make_error_code(errc::closed), "its client is closed"}});
+    }
+
+private:
+    /// Where both clients run on one executor that needs no strand, or are the same.
+    bool is_near() const { return home->reach().leads_where(from_->home_->reach()); }
+
+    static void run(const std::shared_ptr<errand>& call) {
+        if (call->wanted.takes)
+            call->home->start(call);
+        else
+            call->home->spawn(sync::look_out(call));
+    }
+
+    void complete(sync::outcome got) override {
+        member_answer said{.got = part{std::move(got.held)}, .why = std::move(got.why)};
+        if (!said.why.code)
+            describe_server(said);
+        const std::shared_ptr<inquiry> from = std::move(from_);
+        if (is_near_to(*from))
+            return from->arrived(which_, asked_, std::move(said));
+        const std::shared_ptr<sync::engine> whose = from->home_;
+        (void)whose->reach().post(
+            [from, which = which_, asked = asked_, said = std::move(said)]() mutable {
+                from->arrived(which, asked, std::move(said));
+            });
+    }
+    bool is_near_to(const inquiry& from) const {
+        return home->reach().leads_where(from.home_->reach());
+    }
+
+    void describe_server(member_answer& said) const {
+        server_identity who = home->server_of(wanted.of->name);
+        said.server = std::move(who.id);
+        said.says_restarts = who.forgets_before.has_value();
+        if (!who.forgets_before || !longest_lease_)
+            return;
+        const time_point from = sync::later(*who.forgets_before, *longest_lease_);
+        said.counts_in = std::max(from - started_at, duration::zero());
+    }
+
+    std::shared_ptr<inquiry> from_;
+    const std::size_t which_;
+    const std::uint64_t asked_;
+    const std::optional<duration> longest_lease_;
+};
+
+inquiry::inquiry(std::shared_ptr<sync::engine> home, const std::vector<member>& members,
+                 alarm& wake)
+    : home_{std::move(home)}
+    , wake_{&wake} {
+    for (const member& each : members)
+        seats_.push_back({each});
+}
+
+void inquiry::ask(std::size_t which, const question& how) {
+    seat& one = seats_[which];
+    one.open = true;
+    one.answered = false;
+    one.said = {};
+    sync::request wanted = sync::request_for(one.who, how.patience, how.lease);
+    wanted.takes = how.takes;
+    const auto call = std::make_shared<errand>(std::move(wanted), shared_from_this(), which,
+                                               ++one.asked, how.longest_lease);
+    one.call = call;
+    errand::begin(call);
+}
+
+void inquiry::ask_all(const question& how) {
+    for (std::size_t which = 0; which < seats_.size(); ++which)
+        ask(which, how);
+}
+
+void inquiry::cancel(std::size_t which) {
+    seat& one = seats_[which];
+    if (!std::exchange(one.open, false))
+        return;
+    ++one.asked; // whatever it still answers is let go of
+    const std::shared_ptr<sync::acquisition> call = one.call.lock();
+    if (!call || planted(sync::mutant::unanswered_not_released))
+        return;
+    const std::shared_ptr<sync::engine> home = call->home;
+    (void)home->reach().post([call] { call->cancel(); });
+}
+
+std::size_t inquiry::open() const noexcept {
+    return static_cast<std::size_t>(
+        std::count_if(seats_.begin(), seats_.end(), [](const seat& each) { return each.open; }));
+}
+
+duration inquiry::longest_time_limit() const {
+    duration longest{};
+    for (const seat& each : seats_)
+        longest = std::max(longest, each.who->home->bounds().time_limit);
+    return longest;
+}
+
+void inquiry::retire(late_handler late) {
+    wake_ = nullptr;
+    late_ = std::move(late);
+    for (seat& each : seats_)
+        each.said = {};
+}
+
+void inquiry::arrived(std::size_t which, std::uint64_t asked, member_answer said) {
+    seat& one = seats_[which];
+    if (one.asked != asked || !one.open) {
+        if (planted(sync::mutant::unanswered_not_released))
+            (void)said.got.take();
+        return; // what it was granted is let go of here
+    }
+    one.open = false;
+    if (!wake_) {
+        if (late_)
+            late_(which, std::move(said));
+        return;
+    }
+    one.answered = true;
+    one.said = std::move(said);
+    wake_->ring();
+}
+
+} // namespace holdfast::compose

@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "compose/part.hpp"
+
+#include "sync/engine.hpp"
+
+namespace holdfast::compose {
+namespace {
+
+/// What is released is the whole, behind the share that was had of it.
+void release_unwatched(std::shared_ptr<sync::tenure> share) {
+    std::shared_ptr<sync::tenure> held = share->whole();
+    share.reset();
+    held->release(sync::release_handler{[](const sync::failure&) {}}, held->home->executor());
+}
+
+} // namespace
+
+part::~part() {
+    if (!held_ || held_->home->forked())
+        return;
+    const std::shared_ptr<sync::engine> home = held_->home;
+    (void)home->reach().post(
+        [share = std::move(held_)]() mutable { release_unwatched(std::move(share)); });
+}
+
+} // namespace holdfast::compose

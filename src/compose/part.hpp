@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "sync/tenure.hpp"
+
+#include <memory>
+#include <utility>
+
+namespace holdfast::compose {
+
+/// What one member has of a hold of several. Nobody else knows of it: it is released when this
+/// goes, by its own client, and without waiting.
+/// Thread safety: none; but it may go on any thread.
+class part {
+public:
+    part() = default;
+    explicit part(std::shared_ptr<sync::tenure> held)
+        : held_{std::move(held)} {}
+    part(part&&) noexcept = default;
+    part& operator=(part&& other) noexcept {
+        const part dropped{std::move(held_)};
+        held_ = std::move(other.held_);
+        return *this;
+    }
+    ~part();
+
+    explicit operator bool() const noexcept { return held_ != nullptr; }
+    const std::shared_ptr<sync::tenure>& hold() const noexcept { return held_; }
+    bool believed() const noexcept { return held_ && held_->believed(); }
+
+    /// Whoever takes it releases it.
+    std::shared_ptr<sync::tenure> take() noexcept { return std::move(held_); }
+
+private:
+    std::shared_ptr<sync::tenure> held_;
+};
+
+} // namespace holdfast::compose

@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "compose/rounds.hpp"
+
+#include "compose/ask_members.hpp"
+#include "compose/tally.hpp"
+#include "sync/worded_error.hpp"
+
+#include <algorithm>
+
+namespace holdfast::compose {
+
+asio::awaitable<void> wait_for_answers(sync::acquisition& call, time_point limit,
+                                       std::function<bool()> done) {
+    while (!call.finished() && !done() && call.home->now() < limit)
+        co_await call.wake().wait_until(limit);
+}
+
+namespace {
+
+/// Waits until all have answered, or the call ends. The answer comes later in any case, for it is
+/// bounded by the tally.
+asio::awaitable<sync::failure> ask_parts(sync::acquisition& call, tally::tenures parts,
+                                         duration patience, tally::verb what) {
+    const auto said = std::make_shared<std::optional<sync::failure>>();
+    const std::weak_ptr<sync::acquisition> whose = call.weak_from_this();
+    auto told = [said, whose](const sync::failure& why) {
+        *said = why;
+        const std::shared_ptr<sync::acquisition> waits = whose.lock();
+        if (waits)
+            waits->ring();
+    };
+    const std::size_t all = parts.size();
+    tally::ask(call.home, parts, all, patience, std::move(what),
+               sync::release_handler{std::move(told)});
+    co_await wait_for_answers(call, time_point::max(), [said] { return said->has_value(); });
+    sync::failure why;
+    if (*said)
+        why = **said;
+    co_return why;
+}
+
+} // namespace
+
+asio::awaitable<void> let_go(sync::acquisition& call, inquiry& round) {
+    const std::shared_ptr<sync::engine> home = call.home;
+    tally::tenures granted;
+    for (std::size_t which = 0; which < round.size(); ++which) {
+        round.cancel(which);
+        if (!round.granted(which))
+            continue;
+        const std::shared_ptr<sync::tenure> share = round.answer(which).got.take();
+        if (!planted(sync::mutant::members_kept_on_failure))
+            granted.push_back(share->whole());
+    }
+    if (granted.empty())
+        co_return;
+    auto release = [](sync::tenure& one, sync::release_handler told) {
+        one.release(std::move(told), one.home->executor());
+    };
+    const duration patience = home->how().release_patience;
+    (void)co_await ask_parts(call, std::move(granted), patience, release);
+}
+
+asio::awaitable<void> extend_part(sync::acquisition& call, part& one, duration length) {
+    auto longer = [length](sync::tenure& it, sync::release_handler told) {
+        it.extend(length, std::move(told));
+    };
+    const duration patience = one.hold()->home->bounds().time_limit;
+    tally::tenures alone{one.hold()->whole()};
+    const sync::failure why = co_await ask_parts(call, std::move(alone), patience, longer);
+    if (why.code && !call.finished())
+        throw sync::worded_error{why};
+}
+
+void tell_acquired(const sync::acquisition& call, const sync::tenure& held) {
+    call.home->tell_of(held, event_kind::acquired, event_cause::none,
+                       call.home->now() - call.started_at);
+}
+
+time_point answered_by(const sync::engine& home, const inquiry& round, duration patience) {
+    const duration longest = std::max(patience, duration::zero());
+    return sync::later(sync::later(home.now(), longest),
+                       2 * round.longest_time_limit() + executor_patience);
+}
+
+sync::failure first_failure(const inquiry& round, const std::vector<member>& members) {
+    for (std::size_t which = 0; which < round.size(); ++which) {
+        if (!round.failed(which))
+            continue;
+        const sync::failure& why = round.answer(which).why;
+        return {why.code, "member " + std::to_string(which + 1) + " (" + members[which]->name.text +
+                              "): " + (why.text.empty() ? why.code.message() : why.text)};
+    }
+    return {};
+}
+
+} // namespace holdfast::compose

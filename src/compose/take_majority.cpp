@@ -1,0 +1,271 @@
+// SPDX-License-Identifier: Apache-2.0
+// Redlock: all nodes are asked at once, and a majority of votes, in time, is the lock.
+//
+//     ask all ──votes of a majority──▶ a hold; who answers later joins it
+//        ▲  │ busy, or too few answer
+//        │  ▼
+//        │ release all ──▶ wait until enough are seen free, a poll bound, or a pause after silence
+//        └───────────────────────────────────┘
+//
+// Where votes are split between callers who came together, each pauses at random before it asks
+// again. Source: "Distributed Locks with Redis", the Redlock algorithm.
+#include "compose/joint_hold.hpp"
+#include "compose/rounds.hpp"
+#include "sync/outage.hpp"
+#include "sync/worded_error.hpp"
+
+#include <algorithm>
+#include <string>
+#include <utility>
+
+namespace holdfast::compose {
+namespace {
+
+/// After a vote that was split: longer than the answers take to come, which differs.
+constexpr backoff after_split{duration{4}, duration{200}};
+
+/// Holders that are none of ours release a token without a word.
+constexpr duration untold_poll_bound{250};
+
+/// Two rounds do not follow each other sooner without a pause, whoever reports what is free.
+constexpr duration quick{5};
+
+/// What came of a round.
+struct count {
+    std::size_t votes = 0;   ///< granted, in time, by nodes that remember
+    std::size_t sit_out = 0; ///< granted by nodes that may have forgotten
+    std::size_t busy = 0;
+    std::size_t missing = 0; ///< failed, or not answered in time
+    duration sit_out_ends{}; ///< when the next of these votes
+};
+
+class majority {
+public:
+    majority(std::shared_ptr<sync::acquisition> call, const quorum_subject& of)
+        : call_{std::move(call)}
+        , home_{call_->home}
+        , of_{of} {
+        if (!call_->wanted.renewed)
+            given_ = call_->wanted.lease;
+    }
+
+    asio::awaitable<std::shared_ptr<joint_hold>> take() {
+        sync::outage trouble{*home_};
+        sync::pauses split{*home_, after_split};
+        while (!call_->finished()) {
+            const time_point sent_at = home_->now();
+            retired_with_scope round{ask_all()};
+            co_await until_decided(*round);
+            if (call_->finished())
+                co_return nullptr;
+            of_.tell_if_impaired(*round);
+            refuse_doubles(of_, *round);
+            const count got = counted(*round);
+            const bool was_quick = home_->now() < sync::later(sent_at, quick);
+            if (got.votes >= of_.needs || is_minority_enough(got))
+                if (std::shared_ptr<joint_hold> held = hold_of(round))
+                    co_return held;
+            const time_point look_at = next_look(trouble, *round, got, sent_at);
+            const std::vector<std::size_t> held_by_others = busy_of(*round);
+            co_await let_go(*call_, *round);
+            if (!may_go_on(trouble))
+                co_return nullptr;
+            if (got.votes > 0 && got.busy > 0)
+                co_await pause_until(sync::later(home_->now(), split.next()));
+            else
+                co_await until_seen_free(held_by_others, look_at);
+            if (was_quick && home_->now() < sync::later(sent_at, quick))
+                co_await pause_until(sync::later(home_->now(), split.next()));
+        }
+        co_return nullptr;
+    }
+
+private:
+    std::shared_ptr<inquiry> ask_all() {
+        auto round = std::make_shared<inquiry>(home_, of_.members, call_->wake());
+        round->ask_all(of_.ballot(given_));
+        return round;
+    }
+
+    asio::awaitable<void> until_decided(inquiry& round) {
+        const time_point limit = sync::later(home_->now(), of_.rules.node_patience);
+        is_late_ = false;
+        auto decided = [this, &round] {
+            const count so_far = counted(round);
+            return round.open() == 0 || so_far.votes >= of_.needs ||
+                   so_far.votes + so_far.sit_out + round.open() < of_.needs;
+        };
+        co_await wait_for_answers(*call_, limit, decided);
+        is_late_ = home_->now() >= limit;
+    }
+
+    count counted(const inquiry& round) const {
+        count so_far;
+        so_far.sit_out_ends = duration::max();
+        for (std::size_t which = 0; which < round.size(); ++which) {
+            const member_answer& said = round.answer(which);
+            if (round.busy(which))
+                ++so_far.busy;
+            else if (!round.granted(which)) // one that is still asked may have an answer yet
+                so_far.missing += !round.is_open(which) || is_late_ ? 1 : 0;
+            else if (!said.got.believed() && !planted(sync::mutant::time_spent_ignored))
+                ++so_far.missing;
+            else if (said.counts_in > duration::zero() &&
+                     !planted(sync::mutant::restarted_node_counted))
+                note_sit_out(so_far, said.counts_in);
+            else
+                ++so_far.votes;
+        }
+        return so_far;
+    }
+    static void note_sit_out(count& so_far, duration ends) {
+        ++so_far.sit_out;
+        so_far.sit_out_ends = std::min(so_far.sit_out_ends, ends);
+    }
+    static bool is_minority_enough(const count& got) {
+        return planted(sync::mutant::minority_suffices) && got.votes > 0;
+    }
+
+    std::shared_ptr<joint_hold> hold_of(retired_with_scope& round) {
+        auto of = std::static_pointer_cast<const joint_subject>(call_->wanted.of);
+        const auto held = std::make_shared<joint_hold>(std::move(of), call_->wanted);
+        for (std::size_t which = 0; which < round->size(); ++which)
+            if (round->granted(which)) {
+                duration counts_in = round->answer(which).counts_in;
+                if (planted(sync::mutant::restarted_node_counted))
+                    counts_in = {};
+                held->join(which, std::move(round->answer(which).got), counts_in);
+            }
+        held->begin(round.keep());
+        if (!held->believed() && !planted(sync::mutant::time_spent_ignored))
+            return nullptr; // it took as long as the lease
+        tell_acquired(*call_, *held);
+        return held;
+    }
+
+    /// Throws if it is no use to ask again: too few nodes can be asked, for too long.
+    time_point next_look(sync::outage& trouble, const inquiry& round, const count& got,
+                         time_point sent_at) {
+        const bool too_few = of_.members.size() - got.missing - got.sit_out < of_.needs;
+        if (!too_few) {
+            trouble.over();
+            return next_poll();
+        }
+        if (of_.members.size() - got.missing >= of_.needs && goes_on())
+            return std::min(sync::later(home_->now(), got.sit_out_ends), next_poll());
+        try {
+            throw sync::worded_error{why_too_few(round)};
+        } catch (const boost::system::system_error& e) {
+            return trouble.next_try(e, sent_at);
+        }
+    }
+    time_point next_poll() const {
+        const duration bound = of_.members.front()->kind == lock_kind::token
+                                   ? std::min(untold_poll_bound, home_->how().poll_bound)
+                                   : home_->how().poll_bound;
+        return sync::later(home_->now(), bound - home_->jitter(bound / 4));
+    }
+
+    bool goes_on() const {
+        return call_->wanted.patient && home_->now() < call_->wanted.give_up_at;
+    }
+    bool may_go_on(const sync::outage& trouble) const {
+        if (call_->finished())
+            return false;
+        if (!goes_on())
+            trouble.rethrow_if_unanswered();
+        return goes_on();
+    }
+
+    /// The same for all nodes, or that they cannot be asked.
+    sync::failure why_too_few(const inquiry& round) const {
+        std::string text = "no majority of the " + std::to_string(round.size()) + " nodes can vote";
+        error_code code = make_error_code(errc::unreachable);
+        for (std::size_t which = 0; which < round.size(); ++which) {
+            const std::string words = words_of(round, which);
+            if (!words.empty())
+                text += "; node " + std::to_string(which + 1) + ": " + words;
+            if (round.failed(which) && !sync::may_pass(round.answer(which).why.code))
+                code = round.answer(which).why.code;
+        }
+        return {code, text};
+    }
+    std::string words_of(const inquiry& round, std::size_t which) const {
+        const member_answer& said = round.answer(which);
+        if (round.is_open(which))
+            return "no answer within " + std::to_string(of_.rules.node_patience.count()) + " ms";
+        if (round.failed(which))
+            return said.why.text.empty() ? said.why.code.message() : said.why.text;
+        if (round.granted(which) && said.counts_in > duration::zero())
+            return "it was restarted, and has no vote for " +
+                   std::to_string(said.counts_in.count()) + " ms";
+        return {};
+    }
+
+    static std::vector<std::size_t> busy_of(const inquiry& round) {
+        std::vector<std::size_t> busy;
+        for (std::size_t which = 0; which < round.size(); ++which)
+            if (round.busy(which))
+                busy.push_back(which);
+        return busy;
+    }
+
+    /// Until so many were seen free that there may be a majority: whoever holds it releases it
+    /// everywhere.
+    asio::awaitable<void> until_seen_free(const std::vector<std::size_t>& busy, time_point limit) {
+        const time_point end = std::min(limit, call_->wanted.give_up_at);
+        const retired_with_scope watched{
+            std::make_shared<inquiry>(home_, of_.members, call_->wake())};
+        const question how{.patience = end - home_->now(), .takes = false};
+        for (const std::size_t which : busy)
+            watched->ask(which, how);
+        const std::size_t others = of_.members.size() - busy.size();
+        auto enough = [&] {
+            const auto free = [&](std::size_t which) { return watched->busy(which); };
+            const auto seen =
+                static_cast<std::size_t>(std::count_if(busy.begin(), busy.end(), free));
+            return seen > 0 && others + seen >= of_.needs;
+        };
+        co_await wait_for_answers(*call_, end, enough);
+    }
+    asio::awaitable<void> pause_until(time_point until) {
+        const time_point end = std::min(until, call_->wanted.give_up_at);
+        co_await wait_for_answers(*call_, end, [] { return false; });
+    }
+
+    const std::shared_ptr<sync::acquisition> call_;
+    const std::shared_ptr<sync::engine> home_;
+    const quorum_subject& of_;
+    std::optional<duration> given_{};
+    bool is_late_ = false; // the last round took all of the nodes' patience
+};
+
+} // namespace
+
+asio::awaitable<std::shared_ptr<sync::tenure>>
+quorum_subject::take(std::shared_ptr<sync::acquisition> call) const {
+    majority vote{std::move(call), *this};
+    std::shared_ptr<sync::tenure> held = co_await vote.take();
+    co_return held;
+}
+
+void quorum_subject::tell_if_impaired(const inquiry& asked) const {
+    std::string why;
+    if (members.size() < 3)
+        why = "a quorum of fewer than 3 nodes cannot lose any of them";
+    for (std::size_t which = 0; which < asked.size() && why.empty(); ++which)
+        if (asked.granted(which) && !asked.answer(which).says_restarts && !rules.nodes_remember)
+            why = "node " + std::to_string(which + 1) +
+                  " does not say when it was started: it votes although it may have forgotten a "
+                  "lock that it gave away";
+    if (why.empty() || told_impaired_.exchange(true))
+        return;
+    event e{.kind = event_kind::impaired};
+    e.name = name.text.data();
+    e.name_size = name.text.size();
+    e.text = why.data();
+    e.text_size = why.size();
+    home->tell(e);
+}
+
+} // namespace holdfast::compose

@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: Apache-2.0
+// A quorum that is held is mended: a vote that is missing, or was lost, is asked for again.
+#include "compose/joint_hold.hpp"
+#include "sync/engine.hpp"
+
+#include <algorithm>
+
+namespace holdfast::compose {
+
+bool joint_hold::is_to_tend() const {
+    const std::scoped_lock guard{mutex_};
+    const auto is_missing = [](const seat& each) { return !each.has.believed(); };
+    return quorum_ && phase_ == phase::held && !given_up_ && !abandoned_ &&
+           std::any_of(seats_.begin(), seats_.end(), is_missing);
+}
+
+void joint_hold::tend_if_needed() {
+    if (is_tended_ || !is_to_tend())
+        return;
+    is_tended_ = true;
+    home->spawn(tend(weak_from_this(), home));
+}
+
+void joint_hold::stop_tending() {
+    if (tending_)
+        tending_->ring();
+}
+
+/// As the others were asked; of a hold that is not renewed, for as long as that lasts.
+void joint_hold::ask_missing() {
+    std::optional<duration> rest;
+    if (!renewed_)
+        rest = std::max(remaining(), home->bounds().lease_min);
+    const question how = quorum_->ballot(rest);
+    std::vector<std::size_t> missing;
+    {
+        const std::scoped_lock guard{mutex_};
+        for (std::size_t which = 0; which < seats_.size(); ++which)
+            if (!seats_[which].has.believed() && !asked_->is_open(which))
+                missing.push_back(which);
+    }
+    for (const std::size_t which : missing)
+        asked_->ask(which, how);
+}
+
+asio::awaitable<void> tend(std::weak_ptr<joint_hold> whose, std::shared_ptr<sync::engine> home) {
+    const sync::engine::loop ends_before_closing_does{*home};
+    const std::unique_ptr<alarm> sleep = home->time().make_alarm();
+    for (bool goes_on = true; goes_on;) {
+        time_point next{};
+        if (const std::shared_ptr<joint_hold> held = whose.lock()) {
+            next = sync::later(home->now(), sync::renewal_period(held->lease()));
+            held->tended_by(sleep.get());
+        }
+        co_await home->nap(*sleep, next);
+        const std::shared_ptr<joint_hold> held = whose.lock();
+        if (!held)
+            co_return;
+        held->tended_by(nullptr);
+        goes_on = held->is_to_tend() && !home->stopped();
+        if (goes_on)
+            held->ask_missing();
+        else
+            held->not_tended();
+    }
+}
+
+} // namespace holdfast::compose
