@@ -29,8 +29,6 @@ void check_nodes(const quorum_mutex::nodes& nodes) {
 
 compose::quorum_rules checked_rules(const quorum_options& how, duration lease,
                                     const limits& allowed) {
-    if (how.kind != lock_kind::plain && how.kind != lock_kind::token)
-        refuse("quorum_options.kind is neither plain nor token");
     const duration longest = how.longest_lease ? how.longest_lease->value : lease;
     if (checked_lease(longest, allowed) < lease)
         refuse("quorum_options.longest_lease is " + std::to_string(longest.count()) +
@@ -42,6 +40,8 @@ compose::quorum_rules checked_rules(const quorum_options& how, duration lease,
 std::shared_ptr<sync::subject> make_quorum(const quorum_mutex::nodes& nodes, const lock_name& name,
                                            const quorum_options& how) {
     check_nodes(nodes);
+    if (how.kind != lock_kind::plain && how.kind != lock_kind::token)
+        refuse("quorum_options.kind is neither plain nor token");
     const std::shared_ptr<sync::engine>& first = nodes.front().get().engine();
     const lease_time lease = how.lease.value_or(lease_time{first->how().lease_time});
     const detail::lock_setup setup{.kind = how.kind, .lease = lease};

@@ -7,8 +7,13 @@
 namespace holdfast::redis {
 namespace {
 
-/// Servers tell whole seconds.
+/// Servers tell whole seconds, of two moments that were cut to whole seconds: one that tells of 5
+/// may have begun 4 seconds ago.
 constexpr std::chrono::seconds uptime_rounding{1};
+
+std::optional<time_point> later_of(std::optional<time_point> one, std::optional<time_point> other) {
+    return std::max(one, other); // empty: the earliest
+}
 
 } // namespace
 
@@ -16,15 +21,21 @@ constexpr std::chrono::seconds uptime_rounding{1};
 // and was promoted again has its old run_id.
 portrait::meeting portrait::meet(const introduction& told, time_point now) {
     const bool same = !told.replication_id.empty() && told.replication_id == replication_id_;
+    const bool same_process = same && !told.run_id.empty() && told.run_id == run_id_;
     run_id_ = told.run_id;
     replication_id_ = told.replication_id;
-    if (told.uptime) {
-        const time_point began = now - *told.uptime - uptime_rounding;
-        forgets_before_ = std::max(began, forgets_before_.value_or(began));
-    }
+    if (same_process)
+        forgets_before_ = before_loss_; // it was away from here, and not from its data
+    if (told.uptime)
+        forgets_before_ = later_of(forgets_before_, now - *told.uptime + uptime_rounding);
+    before_loss_ = forgets_before_;
     if (!std::exchange(met_, true))
         return meeting::first;
     return same ? meeting::same : meeting::other_or_unknown;
+}
+
+void portrait::lost(time_point now) {
+    forgets_before_ = now;
 }
 
 } // namespace holdfast::redis

@@ -18,7 +18,7 @@ public:
     meeting meet(const introduction&, time_point now);
 
     /// Nobody is connected any more: what is there next may have begun since.
-    void lost(time_point now) { forgets_before_ = now; }
+    void lost(time_point now);
 
     server_identity identity() const { return {run_id_, forgets_before_}; }
 
@@ -27,6 +27,7 @@ private:
     std::string run_id_;
     std::string replication_id_;
     std::optional<time_point> forgets_before_;
+    std::optional<time_point> before_loss_; // the same, should it be the same server still
 };
 
 } // namespace holdfast::redis

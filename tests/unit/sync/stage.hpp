@@ -115,8 +115,12 @@ public:
     memory::server server{clock};
 
     actor& enter(options how = {}, duration command_timeout = 3s) {
+        return enter_at(server, std::move(how), command_timeout);
+    }
+    /// A client of another server than the stage's own.
+    actor& enter_at(memory::server& where, options how = {}, duration command_timeout = 3s) {
         const int number = static_cast<int>(actors_.size()) + 1;
-        return actors_.emplace_back(io, clock, server, number, std::move(how), command_timeout);
+        return actors_.emplace_back(io, clock, where, number, std::move(how), command_timeout);
     }
 
     void run_for(duration d) { clock.run_for(d); }

@@ -1,0 +1,292 @@
+// SPDX-License-Identifier: Apache-2.0
+// Several locks as one: all or none, nobody waits while it holds, and the loss of one is the loss
+// of the whole.
+#include "unit/sync/stage.hpp"
+
+#include <holdfast/fenced_mutex.hpp>
+#include <holdfast/multi_mutex.hpp>
+
+#include <boost/asio/bind_cancellation_slot.hpp>
+#include <boost/asio/cancellation_signal.hpp>
+
+#include <gmock/gmock.h>
+
+namespace holdfast::sync {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::IsEmpty;
+
+/// Members of one client.
+class Multi : public on_stage {
+protected:
+    actor& alice = enter({}, 1s);
+    actor& bob = enter({}, 1s);
+    mutex a{alice, "a"}, b{alice, "b"}, c{alice, "c"};
+    multi_mutex all{a, b, c};
+    said<lease> held;
+
+    bool is_free(const char* name) const { return !server.inspect(name); }
+};
+
+TEST_F(Multi, TakesAllAndReleasesAll) {
+    lease whole = taken(all);
+    EXPECT_FALSE(is_free("a"));
+    EXPECT_FALSE(is_free("b"));
+    EXPECT_FALSE(is_free("c"));
+    EXPECT_TRUE(whole.owns_lock());
+    EXPECT_EQ(whole.name(), "a + b + c");
+    said<> left;
+    whole.async_unlock(left.handler());
+    settle();
+    EXPECT_TRUE(left.well());
+    EXPECT_EQ(server.held_count(), 0u);
+    EXPECT_TRUE(is_idle(alice));
+}
+
+TEST_F(Multi, AFreeOneTakesOneRequestOfEachMember) {
+    const lease whole = taken(all);
+    EXPECT_EQ(alice.count(verb::look), 3u);
+}
+
+TEST_F(Multi, ADroppedLeaseReleasesAll) {
+    { const lease whole = taken(all); }
+    settle();
+    EXPECT_EQ(server.held_count(), 0u);
+}
+
+TEST_F(Multi, OneBusyMemberMakesItBusyAndTheOthersAreFreeAgain) {
+    server.occupy("b", 1h);
+    said<std::optional<lease>> tried;
+    all.async_try_lock(tried.handler());
+    settle();
+    ASSERT_TRUE(tried.well());
+    EXPECT_FALSE(tried.take());
+    EXPECT_TRUE(is_free("a"));
+    EXPECT_TRUE(is_free("c"));
+}
+
+TEST_F(Multi, HoldsNothingWhileItWaits) {
+    server.occupy("b", 1h);
+    all.async_lock(held.handler());
+    run_for(30s);
+    EXPECT_FALSE(held.done());
+    EXPECT_TRUE(is_free("a"));
+    EXPECT_TRUE(is_free("c"));
+    server.vacate("b");
+    run_for(1s);
+    ASSERT_TRUE(held.well());
+    EXPECT_TRUE(held.take().owns_lock());
+}
+
+TEST_F(Multi, GivesUpWhenItsPatienceIsOver) {
+    server.occupy("c", 1h);
+    said<std::optional<lease>> tried;
+    all.async_try_lock_for(2s, tried.handler());
+    run_for(1900ms);
+    EXPECT_FALSE(tried.done());
+    run_for(200ms);
+    ASSERT_TRUE(tried.well());
+    EXPECT_FALSE(tried.take());
+    EXPECT_EQ(server.held_count(), 1u);
+}
+
+TEST_F(Multi, IsRenewedAsAWhole) {
+    const lease whole = taken(all);
+    run_for(5min);
+    EXPECT_TRUE(whole.owns_lock());
+    EXPECT_GT(whole.remaining(), 15s);
+}
+
+TEST_F(Multi, AGivenLeaseEndsForAllAtOnce) {
+    const lease whole = taken(all, lease_time{2s});
+    EXPECT_GT(whole.remaining(), 1900ms);
+    run_for(2s);
+    EXPECT_FALSE(whole.owns_lock());
+    EXPECT_TRUE(whole.lost().stop_requested());
+}
+
+TEST_F(Multi, AGivenLeaseIsWholeForEachMemberAfterAWait) {
+    server.occupy("c", 5s);
+    said<lease> got;
+    all.async_lock(lease_time{2s}, got.handler());
+    run_for(5100ms);
+    ASSERT_TRUE(got.well());
+    EXPECT_GT(got.take().remaining(), 1700ms);
+}
+
+TEST_F(Multi, TheLossOfOneIsTheLossOfTheWholeAndReleasesTheRest) {
+    lease whole = taken(all);
+    bool told = false;
+    const std::stop_token lost = whole.lost();
+    const std::stop_callback callback{lost, [&told] { told = true; }};
+    ASSERT_TRUE(server.evict("b"));
+    run_for(11s); // the next renewal notices it
+    EXPECT_TRUE(told);
+    EXPECT_FALSE(whole.owns_lock());
+    EXPECT_EQ(server.held_count(), 0u);
+    said<> left;
+    whole.async_unlock(left.handler());
+    settle();
+    EXPECT_TRUE(left.failed(errc::lease_lost));
+}
+
+TEST_F(Multi, ExtendsAll) {
+    lease whole = taken(all, lease_time{2s});
+    said<> longer;
+    whole.async_extend(lease_time{1min}, longer.handler());
+    settle();
+    EXPECT_TRUE(longer.well());
+    run_for(50s);
+    EXPECT_TRUE(whole.owns_lock());
+}
+
+TEST_F(Multi, ACancelledCallLeavesNothing) {
+    server.occupy("b", 1h);
+    asio::cancellation_signal stop;
+    all.async_lock(asio::bind_cancellation_slot(stop.slot(), held.handler()));
+    run_for(1s);
+    stop.emit(asio::cancellation_type::terminal);
+    settle();
+    EXPECT_TRUE(held.failed(asio::error::operation_aborted));
+    EXPECT_TRUE(is_idle(alice));
+}
+
+TEST_F(Multi, AMemberThatFailsEndsTheCallAndNamesItself) {
+    bob.always.denied = true;
+    mutex d{bob, "d"};
+    multi_mutex both{a, d};
+    both.async_lock(held.handler());
+    settle();
+    EXPECT_TRUE(held.failed(errc::refused));
+    run_for(1s);
+    EXPECT_TRUE(is_free("a"));
+}
+
+TEST_F(Multi, CallsOfOneClientAreServedInOrder) {
+    lease first = taken(all);
+    said<lease> second, third;
+    all.async_lock(second.handler());
+    all.async_lock(third.handler());
+    run_for(1s);
+    EXPECT_FALSE(second.done());
+    { const lease over = std::move(first); }
+    run_for(1s);
+    ASSERT_TRUE(second.well());
+    EXPECT_FALSE(third.done());
+    { const lease over = second.take(); }
+    run_for(1s);
+    EXPECT_TRUE(third.well());
+}
+
+TEST_F(Multi, TwoThatMeetInOppositeOrdersBothGetIt) {
+    mutex b_of_bob{bob, "b"}, a_of_bob{bob, "a"};
+    multi_mutex of_bob{b_of_bob, a_of_bob};
+    multi_mutex of_alice{a, b};
+    int served = 0;
+    for (int i = 0; i < 20; ++i) {
+        said<lease> one, other;
+        of_alice.async_lock(one.handler());
+        of_bob.async_lock(other.handler());
+        for (int turns = 0; turns < 2; ++turns) {
+            run_for(2s);
+            for (said<lease>* each : {&one, &other})
+                if (each->done()) {
+                    ASSERT_TRUE(each->well());
+                    const lease over = each->take();
+                    served += over.owns_lock() ? 1 : 0;
+                }
+        }
+    }
+    EXPECT_EQ(served, 40);
+}
+
+TEST_F(Multi, RefusesWhatCannotBeAMember) {
+    const auto of = [](multi_mutex::members members) {
+        return [members] { const multi_mutex made{members}; };
+    };
+    const auto refuses = [](const char* words) {
+        return testing::ThrowsMessage<boost::system::system_error>(HasSubstr(words));
+    };
+    const multi_mutex::members twice{a, b, a}, nested{a, all};
+    EXPECT_THAT(of(twice), refuses("same lock"));
+    EXPECT_THAT(of(nested), refuses("several locks"));
+    EXPECT_THAT(of({}), refuses("0 members"));
+}
+
+TEST_F(Multi, ItsTokensAreTheMembers) {
+    fenced_mutex f{alice, "f"};
+    multi_mutex both{a, f};
+    const lease whole = taken(both);
+    EXPECT_THAT(multi_mutex::fencing_tokens(whole), ElementsAre(0u, 1u));
+    const lease one = taken(b);
+    EXPECT_THAT(multi_mutex::fencing_tokens(one), IsEmpty());
+}
+
+TEST_F(Multi, QuestionsAreAskedOfAllMembers) {
+    said<bool> locked;
+    all.async_is_locked(locked.handler());
+    settle();
+    EXPECT_FALSE(locked.take());
+    server.occupy("c", 1h);
+    said<bool> now;
+    all.async_is_locked(now.handler());
+    said<bool> forced;
+    settle();
+    EXPECT_TRUE(now.take());
+    all.async_force_unlock(forced.handler());
+    settle();
+    EXPECT_TRUE(forced.take());
+    EXPECT_EQ(server.held_count(), 0u);
+}
+
+TEST_F(Multi, ClosingItsClientLosesIt) {
+    const lease whole = taken(all);
+    const said<> closed = close(alice);
+    run_for(10s);
+    EXPECT_TRUE(closed.done());
+    EXPECT_TRUE(whole.lost().stop_requested());
+}
+
+TEST_F(Multi, ClosingAnothersClientLosesIt) {
+    mutex d{bob, "d"};
+    multi_mutex both{a, d};
+    const lease whole = taken(both);
+    const said<> closed = close(bob);
+    run_for(100ms);
+    EXPECT_TRUE(whole.lost().stop_requested());
+    EXPECT_TRUE(is_free("a"));
+    run_for(10s);
+    EXPECT_TRUE(closed.done());
+}
+
+TEST_F(Multi, AnyTakesTheFirstThatIsFree) {
+    server.occupy("a", 1h);
+    server.occupy("b", 1h);
+    server.occupy("c", 5s);
+    said<std::optional<lease>> got;
+    all.async_try_lock_any_for(1min, got.handler());
+    run_for(4s);
+    EXPECT_FALSE(got.done());
+    run_for(3s);
+    ASSERT_TRUE(got.well());
+    const std::optional<lease> one = got.take();
+    ASSERT_TRUE(one);
+    EXPECT_EQ(one->name(), "c");
+    EXPECT_TRUE(one->owns_lock());
+    EXPECT_EQ(server.held_count(), 3u);
+}
+
+TEST_F(Multi, AnyTakesOneOnlyAndReleasesTheRest) {
+    said<std::optional<lease>> got;
+    all.async_try_lock_any_for(1min, got.handler());
+    run_for(1s);
+    ASSERT_TRUE(got.well());
+    const std::optional<lease> one = got.take();
+    EXPECT_TRUE(one && one->owns_lock());
+    EXPECT_EQ(server.held_count(), 1u);
+}
+
+} // namespace
+} // namespace holdfast::sync

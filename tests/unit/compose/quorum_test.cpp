@@ -1,0 +1,250 @@
+// SPDX-License-Identifier: Apache-2.0
+// A majority of independent servers: what counts as a vote, what the hold is worth, and what
+// becomes of the nodes that did not answer.
+#include "unit/sync/stage.hpp"
+
+#include <holdfast/quorum_mutex.hpp>
+
+#include <gmock/gmock.h>
+
+namespace holdfast::sync {
+namespace {
+
+using testing::HasSubstr;
+
+class Quorum : public on_stage {
+protected:
+    std::deque<memory::server> servers;
+    std::vector<actor*> nodes;
+    std::optional<quorum_mutex> stock;
+
+    Quorum() {
+        for (int i = 0; i < 5; ++i) {
+            servers.emplace_back(clock);
+            nodes.push_back(&enter_at(servers.back(), {}, 1s));
+        }
+        stock.emplace(all(), "stock");
+    }
+    quorum_mutex::nodes all() {
+        quorum_mutex::nodes clients;
+        for (actor* each : nodes)
+            clients.push_back(each->program.value());
+        return clients;
+    }
+    std::size_t held_at() const {
+        std::size_t count = 0;
+        for (const memory::server& each : servers)
+            count += each.held_count();
+        return count;
+    }
+    void cut_off(int node) { nodes[node]->always.refused = true; }
+    void reach_again(int node) { nodes[node]->always = {}; }
+};
+
+TEST_F(Quorum, TakesAllNodesAndReleasesThem) {
+    lease held = taken(*stock);
+    settle();
+    EXPECT_EQ(held_at(), 5u);
+    EXPECT_EQ(quorum_mutex::votes(held).held, 5u);
+    EXPECT_EQ(quorum_mutex::votes(held).majority, 3u);
+    EXPECT_GT(held.remaining(), 29s);
+    said<> left;
+    held.async_unlock(left.handler());
+    settle();
+    EXPECT_TRUE(left.well());
+    EXPECT_EQ(held_at(), 0u);
+}
+
+TEST_F(Quorum, AMinorityOfDeadNodesCostsNothing) {
+    cut_off(1);
+    cut_off(3);
+    const lease held = taken(*stock);
+    EXPECT_EQ(elapsed(), 0ms);
+    EXPECT_TRUE(held.owns_lock());
+    EXPECT_EQ(quorum_mutex::votes(held).held, 3u);
+}
+
+TEST_F(Quorum, WithoutAMajorityItIsUnreachableAndNamesTheNodes) {
+    cut_off(1);
+    cut_off(3);
+    cut_off(4);
+    said<std::optional<lease>> tried;
+    stock->async_try_lock(tried.handler());
+    run_for(1s);
+    EXPECT_TRUE(tried.failed(errc::unreachable));
+    EXPECT_EQ(held_at(), 0u);
+}
+
+TEST_F(Quorum, ANodeThatIsSlowIsNotWaitedForAndJoinsLater) {
+    nodes[4]->always.answer_delay = 400ms;
+    const lease held = taken(*stock);
+    EXPECT_EQ(elapsed(), 0ms);
+    EXPECT_EQ(quorum_mutex::votes(held).held, 4u);
+    run_for(1s);
+    EXPECT_EQ(quorum_mutex::votes(held).held, 5u);
+}
+
+TEST_F(Quorum, AnAnswerThatComesTooLateIsReleased) {
+    nodes[4]->always.answer_delay = 400ms;
+    { const lease held = taken(*stock); }
+    run_for(2s);
+    EXPECT_EQ(held_at(), 0u);
+}
+
+TEST_F(Quorum, WhoeverHasAMajorityExcludesOthers) {
+    for (int i = 0; i < 3; ++i)
+        servers[i].occupy("stock", 20s);
+    said<std::optional<lease>> tried;
+    stock->async_try_lock(tried.handler());
+    run_for(1s);
+    ASSERT_TRUE(tried.well());
+    EXPECT_FALSE(tried.take());
+    EXPECT_EQ(held_at(), 3u);
+}
+
+TEST_F(Quorum, AMinorityOfOthersDoesNot) {
+    for (int i = 0; i < 2; ++i)
+        servers[i].occupy("stock", 1h);
+    EXPECT_TRUE(taken(*stock).owns_lock());
+}
+
+TEST_F(Quorum, AWaiterIsWokenByTheRelease) {
+    for (memory::server& each : servers)
+        each.occupy("stock", 1h);
+    said<lease> held;
+    stock->async_lock(held.handler());
+    run_for(20s);
+    EXPECT_FALSE(held.done());
+    for (memory::server& each : servers)
+        each.vacate("stock");
+    run_for(50ms);
+    EXPECT_TRUE(held.well());
+}
+
+TEST_F(Quorum, TheLossOfAMinorityIsMended) {
+    const lease held = taken(*stock);
+    settle();
+    servers[0].evict("stock");
+    servers[1].evict("stock");
+    run_for(10100ms); // a renewal notices
+    EXPECT_TRUE(held.owns_lock());
+    EXPECT_FALSE(held.lost().stop_requested());
+    EXPECT_EQ(quorum_mutex::votes(held).held, 3u);
+    run_for(10100ms);
+    EXPECT_EQ(quorum_mutex::votes(held).held, 5u);
+    EXPECT_EQ(held_at(), 5u);
+}
+
+TEST_F(Quorum, TheLossOfAMajorityIsTheLossOfTheLock) {
+    const lease held = taken(*stock);
+    settle();
+    for (int i = 0; i < 3; ++i)
+        servers[i].evict("stock");
+    run_for(11s);
+    EXPECT_TRUE(held.lost().stop_requested());
+    EXPECT_FALSE(held.owns_lock());
+    EXPECT_EQ(held_at(), 0u);
+}
+
+TEST_F(Quorum, ADeadNodeIsAskedAgainWhileItIsHeld) {
+    cut_off(2);
+    const lease held = taken(*stock);
+    EXPECT_EQ(quorum_mutex::votes(held).held, 4u);
+    run_for(30s);
+    reach_again(2);
+    run_for(11s);
+    EXPECT_EQ(quorum_mutex::votes(held).held, 5u);
+}
+
+TEST_F(Quorum, UnlockDoesNotWaitForADeadNode) {
+    lease held = taken(*stock);
+    settle();
+    cut_off(0);
+    said<> left;
+    held.async_unlock(left.handler());
+    settle();
+    EXPECT_TRUE(left.well());
+}
+
+TEST_F(Quorum, TheValidityIsThatOfTheMajority) {
+    const lease held = taken(*stock, lease_time{10s});
+    run_for(4s);
+    EXPECT_LE(held.remaining(), 6s);
+    EXPECT_GT(held.remaining(), 5500ms);
+    run_for(6s);
+    EXPECT_FALSE(held.owns_lock());
+    EXPECT_TRUE(held.lost().stop_requested());
+}
+
+TEST_F(Quorum, TwoThatComeTogetherAreServedOneAfterTheOther) {
+    std::vector<actor*> of_bob;
+    for (memory::server& each : servers)
+        of_bob.push_back(&enter_at(each, {}, 1s));
+    nodes.swap(of_bob);
+    quorum_mutex other{all(), "stock"};
+    nodes.swap(of_bob);
+    for (actor* each : of_bob)
+        each->dice = 1000;
+    said<lease> one, two;
+    stock->async_lock(one.handler());
+    other.async_lock(two.handler());
+    run_for(5s);
+    ASSERT_NE(one.done(), two.done());
+    said<lease>& first = one.done() ? one : two;
+    said<lease>& second = one.done() ? two : one;
+    { const lease over = first.take(); }
+    run_for(5s);
+    ASSERT_TRUE(second.well());
+    EXPECT_TRUE(second.take().owns_lock());
+}
+
+TEST_F(Quorum, CallsOfOneClientQueueHereAndNotAtTheNodes) {
+    const lease held = taken(*stock);
+    said<lease> second, third;
+    stock->async_lock(second.handler());
+    run_for(100ms);
+    const std::size_t asked = nodes[0]->count(verb::look);
+    stock->async_lock(third.handler());
+    run_for(100ms);
+    EXPECT_EQ(nodes[0]->count(verb::look), asked);
+}
+
+TEST_F(Quorum, RefusesWhatCannotBe) {
+    auto twice = all();
+    twice.push_back(twice.front());
+    const auto refuses = [](const char* words) {
+        return testing::ThrowsMessage<boost::system::system_error>(HasSubstr(words));
+    };
+    const auto with = [](quorum_mutex::nodes of, quorum_options how) {
+        return [of, how] { const quorum_mutex made{of, "stock", how}; };
+    };
+    EXPECT_THAT(with(twice, {}), refuses("one client"));
+    EXPECT_THAT(with({}, {}), refuses("0 nodes"));
+    const quorum_options fair{.kind = lock_kind::fair}, slow{.node_patience = 8s},
+        shorter{.longest_lease = lease_time{1s}};
+    EXPECT_THAT(with(all(), fair), refuses("neither plain nor token"));
+    EXPECT_THAT(with(all(), slow), refuses("node_patience"));
+    EXPECT_THAT(with(all(), shorter), refuses("longest_lease"));
+}
+
+TEST_F(Quorum, QuestionsNeedAMajority) {
+    for (int i = 0; i < 3; ++i)
+        servers[i].occupy("stock", 1h);
+    said<bool> locked;
+    stock->async_is_locked(locked.handler());
+    settle();
+    EXPECT_TRUE(locked.take());
+    servers[0].vacate("stock");
+    said<bool> now;
+    stock->async_is_locked(now.handler());
+    settle();
+    EXPECT_FALSE(now.take());
+    cut_off(0);
+    said<bool> unknown;
+    stock->async_is_locked(unknown.handler());
+    run_for(10s);
+    EXPECT_TRUE(unknown.failed(errc::unreachable));
+}
+
+} // namespace
+} // namespace holdfast::sync
