@@ -32,7 +32,8 @@ asio::awaitable<sync::failure> ask_parts(sync::acquisition& call, tally::tenures
     const std::size_t all = parts.size();
     tally::ask(call.home, parts, all, patience, std::move(what),
                sync::release_handler{std::move(told)});
-    co_await wait_for_answers(call, time_point::max(), [said] { return said->has_value(); });
+    const auto answered = [said] { return said->has_value(); }; // g++ 12 frees a temporary twice
+    co_await wait_for_answers(call, time_point::max(), answered);
     sync::failure why;
     if (*said)
         why = **said;
