@@ -70,7 +70,8 @@ asio::awaitable<std::optional<duration>> remaining_at(shared_subject lock) {
 }
 
 asio::awaitable<bool> force_at(shared_subject lock) {
-    if (lock->kind == lock_kind::read || lock->kind == lock_kind::write)
+    if (lock->kind == lock_kind::read || lock->kind == lock_kind::write ||
+        lock->kind == lock_kind::token)
         co_return co_await lock->home->force_side(lock->name, lock->kind);
     co_return co_await lock->home->force_unlock(lock->name);
 }
