@@ -20,7 +20,7 @@ end
 local step = redis.call('scan', ARGV[1], 'match', ARGV[2], 'count', ARGV[3])
 local found = {step[1]}
 for _, name in ipairs(step[2]) do
-    local kind = redis.pcall('type', name).ok
+    local kind = redis.pcall('type', name).ok or 'hash' -- not allowed: describe_locks says so
     if kind == 'hash' and is_hash_of_lock(name) or kind == 'string' and is_token_of_ours(name) then
         table.insert(found, name)
     end
