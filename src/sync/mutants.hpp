@@ -50,6 +50,9 @@ enum class mutant {
     upgrade_beside_readers,      // planted in the memory server: an upgrade disregards readers
     downgrade_in_silence,        // likewise: a write hold's end over a read hold is told nobody
     writers_mark_kept,           // a writer that gives up leaves its mark
+    // Of token_mutex, planted in the memory server:
+    any_value_deleted,        // whoever releases ends anybody's hold
+    foreign_wait_never_polls, // of another program's hold it says that its release is told
 };
 
 #ifdef HOLDFAST_MUTANTS

@@ -123,7 +123,8 @@ bool looks_like_token(std::string_view value) {
 
 /// A string, judged: that of a lock is its only owner's token.
 void add_token(lock_state& told, const reply& answer) {
-    const std::string& value = text(items(answer.items[its_fields], words_each).front());
+    const std::vector<reply>& words = triples(answer.items[its_fields]);
+    const std::string value = words.empty() ? "" : text(words.front());
     if (!looks_like_token(value))
         return;
     told.kind = key_kind::token_lock;
