@@ -54,7 +54,7 @@ enum class key_kind : std::int32_t {
     lock = 1, ///< one owner: mutex, recursive_mutex; Redisson's RLock, fair, spin, fenced lock
     read_write_lock, ///< Redisson's RReadWriteLock
     other,           ///< something else, or a kind of lock that is not known here
-    token_lock, ///< token_mutex; the locks of redis-py, redsync, node-redlock
+    token_lock,      ///< token_mutex; the locks of redis-py, redsync, node-redlock
 };
 
 /// "lock", "read-write lock", "other", "token lock".

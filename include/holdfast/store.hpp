@@ -56,9 +56,9 @@ struct owner_id {
 /// `<uuid>:<number>`, the text that stores and Redisson see.
 HOLDFAST_EXPORT std::string to_string(const owner_id&);
 
-/// What is held. `plain`, `spin` and `fenced` keep the same key and exclude each other. A `token` is
-/// kept by programs too that are no clients of holdfast, and of no Redisson: they tell nobody when
-/// they release.
+/// What is held. `plain`, `spin` and `fenced` keep the same key and exclude each other. Programs
+/// that know neither holdfast nor Redisson may hold a `token`, too; they tell nobody when they
+/// release.
 enum class lock_kind : std::uint8_t { plain, spin, fenced, fair, read, write, token, permit };
 
 struct hold {

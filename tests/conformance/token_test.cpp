@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A lock on the keys of redis-py, redsync and node-redlock, which tell nobody when they release, and
+// A lock on the keys of redis-py, redsync and node-redlock, which tell nobody when they release and
 // may have no lease. What it has as a lock is in the tests that run with each kind.
 #include "conformance/suite.hpp"
 #include "support/thrown.hpp"
@@ -116,7 +116,7 @@ TEST_P(Token, OtherLocksOfItsNameAreRefusedAndItIsBesideTheirs) {
     spin_mutex spin{another, "lock"};
     fair_mutex fair{another, "lock"};
     shared_mutex shared{another, "lock"};
-    const std::initializer_list<basic_mutex*> others{&plain, &fenced,  &spin,
+    const std::initializer_list<basic_mutex*> others{&plain, &fenced, &spin,
                                                      &fair,  &shared, &shared.shared()};
     token.lock();
     for (basic_mutex* const each : others) {

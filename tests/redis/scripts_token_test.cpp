@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// lock_token.lua, release_token.lua, renew_tokens.lua, and what the looking scripts tell of a string.
+// lock_token.lua, release_token.lua, renew_tokens.lua, and what is told of a string by who looks.
 #include "scripts_limited.hpp"
 #include "store/redis/lock_states.hpp"
 
@@ -94,9 +94,9 @@ TEST_P(TokenScripts, BusySaysForHowLongAndThatItsHolderIsOneOfOurs) {
 }
 
 TEST_P(TokenScripts, OfAnotherProgramItSaysThatItTellsNobody) {
-    for (const std::string token : {python, "+Zb3cGqNQ4kzLwS5x0Q1vA==", "1", "",
-                                    "aaaaaaaa-0000-4000-8000-000000000001:1",
-                                    "aaaaaaaa-0000-8fd5-8000-000000000001:1x"}) {
+    for (const std::string token :
+         {python, "+Zb3cGqNQ4kzLwS5x0Q1vA==", "1", "", "aaaaaaaa-0000-4000-8000-000000000001:1",
+          "aaaaaaaa-0000-8fd5-8000-000000000001:1x"}) {
         server().command({"SET", name_, token, "PX", "10000"});
         EXPECT_THAT(integers_of(take(ours)), ElementsAre(0, Gt(9'000), Gt(0), 0)) << token;
         EXPECT_EQ(value(), token);
@@ -110,8 +110,7 @@ TEST_P(TokenScripts, AKeyWithoutALeaseIsBusyWithoutAnEnd) {
 }
 
 TEST_P(TokenScripts, ALateRequestTakesNothing) {
-    EXPECT_THAT(integers_of(take(ours, 30'000, server_micros() - 1)),
-                ElementsAre(2, 0, Gt(0), 0));
+    EXPECT_THAT(integers_of(take(ours, 30'000, server_micros() - 1)), ElementsAre(2, 0, Gt(0), 0));
     EXPECT_FALSE(exists());
     EXPECT_EQ(integers_of(take(ours, 30'000, server_micros() + 60'000'000))[0], 1);
 }
@@ -194,9 +193,8 @@ TEST_P(TokenScripts, OtherKindsOfLocksSayThatTheKeyIsAString) {
 }
 
 TEST_P(TokenScripts, ALeaseThatIsNoLengthOfTimeLeavesNothing) {
-    EXPECT_EQ(
-        run(redis::scripts::lock_token, {name_}, {"99999999999999999999", ours, "0"}).type,
-        redis::reply::kind::error);
+    EXPECT_EQ(run(redis::scripts::lock_token, {name_}, {"99999999999999999999", ours, "0"}).type,
+              redis::reply::kind::error);
     EXPECT_EQ(take(ours, 0).type, redis::reply::kind::error);
     EXPECT_FALSE(exists());
 }
@@ -259,8 +257,8 @@ TEST_P(TokenScripts, ItIsDescribedWithItsListeners) {
     others_take(python);
     EXPECT_FALSE(described().value().owners.at(0).is_holdfast);
     EXPECT_FALSE(described()->remaining);
-    for (const std::string& text : {std::string{"x"}, std::string(10'000, 'x'),
-                                    std::string{"a sentence with some words"}}) {
+    for (const std::string& text :
+         {std::string{"x"}, std::string(10'000, 'x'), std::string{"a sentence with some words"}}) {
         others_take(text);
         EXPECT_EQ(described().value().kind, key_kind::other) << text;
     }
@@ -269,11 +267,11 @@ TEST_P(TokenScripts, ItIsDescribedWithItsListeners) {
 TEST_P(TokenScripts, OfAllStringsOurTokensAreFound) {
     take(ours);
     for (const std::string other : {"text", "python", "huge", "almost"})
-        server().command({"SET", other, other == "python" ? python
-                                        : other == "huge" ? std::string(100'000, 'x')
-                                        : other == "almost"
-                                            ? "aaaaaaaa-0000-8fd5-8000-000000000001:1 and more"
-                                            : "text"});
+        server().command({"SET", other,
+                          other == "python"   ? python
+                          : other == "huge"   ? std::string(100'000, 'x')
+                          : other == "almost" ? "aaaaaaaa-0000-8fd5-8000-000000000001:1 and more"
+                                              : "text"});
     server().command({"HSET", "hash", alice, "1"});
     server().command({"RPUSH", "list", ours});
     const redis::reply found = run(redis::scripts::find_locks, {}, {"0", "*", "1000"});

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the store asks about a lock that is a string, and how soon again: other programs that hold it
-// tell nobody.
+// What the store asks about a lock that is a string, and how soon again: other programs that hold
+// it tell nobody.
 #include "store_fixture.hpp"
 
 namespace holdfast {

@@ -41,7 +41,7 @@ struct rules {
     bool release_on_close = false;
     std::size_t waiters_max = 1'000'000;
     holdfast::hand_off hand_off{};
-    int fair = 0; ///< so many names, from the first on, are fair locks
+    int fair = 0;                   ///< so many names, from the first on, are fair locks
     std::vector<lock_kind> kinds{}; ///< of each other name; empty: all are plain
 
     /// The least that is allowed.

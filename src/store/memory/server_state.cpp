@@ -62,7 +62,7 @@ std::vector<bool> server::state::renew(const std::vector<hold>& holds, duration 
     std::vector<bool> still_held;
     still_held.reserve(holds.size());
     for (const hold& each : holds)
-        still_held.push_back(can_be_shared(each.kind)         ? shared_.renew(each, lease_time)
+        still_held.push_back(can_be_shared(each.kind)        ? shared_.renew(each, lease_time)
                              : each.kind == lock_kind::token ? tokens_.renew(each, lease_time)
                                                              : locks_.renew(each, lease_time));
     return still_held;
@@ -86,9 +86,9 @@ release_answer server::state::release(const hold& what) {
 
 left_verdict server::state::release_alone(const hold& what) {
     const bool is_token = what.kind == lock_kind::token;
-    const bool was_ours = is_token ? tokens_.release(what) ||
-                                         (any_token_deleted_ && tokens_.erase(what.name))
-                                   : locks_.release(what);
+    const bool was_ours =
+        is_token ? tokens_.release(what) || (any_token_deleted_ && tokens_.erase(what.name))
+                 : locks_.release(what);
     return {.was_ours = was_ours,
             .is_told = was_ours && what.kind != lock_kind::spin}; // whose waiters poll
 }

@@ -30,9 +30,7 @@ class server::state {
 public:
     explicit state(std::function<time_point()> clients_clock);
 
-    static bool keeps(lock_kind kind) noexcept {
-        return kind != lock_kind::permit;
-    }
+    static bool keeps(lock_kind kind) noexcept { return kind != lock_kind::permit; }
 
     // The verbs.
 
@@ -77,7 +75,7 @@ public:
     void ignore_deadlines();
     void upgrade_beside_readers();
     void downgrade_in_silence();
-    void delete_any_token();    ///< whoever releases a token lock ends anybody's hold
+    void delete_any_token();     ///< whoever releases a token lock ends anybody's hold
     void pass_for_one_of_ours(); ///< a stranger that has a token lock
     void set(const fair_rules&);
 

@@ -116,7 +116,8 @@ bool looks_like_token(std::string_view value) {
     constexpr std::size_t least = 16, most = 64;
     constexpr std::string_view also = "+/=_:.-";
     const auto fits = [also](char letter) {
-        return std::isalnum(static_cast<unsigned char>(letter)) != 0 || also.find(letter) != also.npos;
+        return std::isalnum(static_cast<unsigned char>(letter)) != 0 ||
+               also.find(letter) != also.npos;
     };
     return value.size() >= least && value.size() <= most && std::ranges::all_of(value, fits);
 }

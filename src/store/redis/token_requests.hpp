@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The requests of a lock that is a string with its owner's token, as `SET key token NX PX` makes it.
+// The requests of a lock that is a string with its owner's token: `SET key token NX PX`.
 #pragma once
 
 #include "store/redis/kinds.hpp"

@@ -53,9 +53,9 @@ private:
             const network& net = world_.seats[static_cast<std::size_t>(o.who.client)].net;
             const time_point since = std::max({free_since, o.started_at, net.troubled_until(),
                                                last_believed_[{o.who.client, name}]});
-            if (net.cut_off() ||
-                world_.clock.now() - since <=
-                    taken_within(net) + waited_for_dead(name) + waited_untold(name))
+            if (net.cut_off() || world_.clock.now() - since <= taken_within(net) +
+                                                                   waited_for_dead(name) +
+                                                                   waited_untold(name))
                 continue;
             world_.violated("liveness", name,
                             "the lock is free, and client" + std::to_string(o.who.client) + "." +

@@ -1,6 +1,6 @@
 -- Tells who holds a lock and for how long.
 -- KEYS: name. ARGV: none.
--- Returns {ms left (-1: no end), owner, ...} | {} it is free | {ms left, {owner}} the key is a string.
+-- Returns {ms left (-1: no end), owner, ...} | {} it is free | {ms left, {owner}} it is a string.
 --   RedissonLock: HGET, EXISTS, PTTL
 
 local token_max = 200

@@ -1,8 +1,8 @@
 -- Takes a free lock that is a string with its owner's token, as SET NX PX does; confirms, and never
 -- shortens, a hold that its asker has already.
 -- KEYS: name. ARGV: lease ms, owner, deadline in µs of this server's clock (0: none).
--- Returns {1 granted | 0 busy | 2 late, ms left if busy (-1: no end), µs now or 0, 1 if busy and its
---   holder is one of ours, who tells of its release}. Not of Redisson
+-- Returns {1 granted | 0 busy | 2 late, ms left if busy (-1: no end), µs now or 0, 1 busy by one of
+--   ours, who will tell | 0}. Not of Redisson
 -- uses: deadline confirm instead
 
 local now, late = clock_and_whether_late(ARGV[3])

@@ -138,9 +138,9 @@ TEST_F(MemoryLook, ALeaseEndsByTheServersClock) {
 
 TEST_F(MemoryLook, WhatItHasNoTableForAndNamesThatNoServerWouldTakeAreNotOffered) {
     const lock_store& locks = alice.home->locks();
-    for (const lock_kind kept : {lock_kind::plain, lock_kind::spin, lock_kind::fenced,
-                                 lock_kind::fair, lock_kind::read, lock_kind::write,
-                                 lock_kind::token})
+    for (const lock_kind kept :
+         {lock_kind::plain, lock_kind::spin, lock_kind::fenced, lock_kind::fair, lock_kind::read,
+          lock_kind::write, lock_kind::token})
         EXPECT_TRUE(locks.offers(kept));
     EXPECT_FALSE(locks.offers(lock_kind::permit));
     EXPECT_EQ(locks.objection_to(""), "the name is empty");
