@@ -70,7 +70,8 @@ asio::awaitable<void> extend_part(sync::acquisition& call, part& one, duration l
     const duration patience = one.hold()->home->bounds().time_limit;
     tally::tenures alone{one.hold()->whole()};
     const sync::failure why = co_await ask_parts(call, std::move(alone), patience, longer);
-    if (why.code && !call.finished())
+    const bool is_lost = why.code == errc::lease_lost; // as if it had been granted too late
+    if (why.code && !is_lost && !call.finished())
         throw sync::worded_error{why};
 }
 

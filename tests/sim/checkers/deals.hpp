@@ -105,13 +105,18 @@ private:
             return std::any_of(realm_.nodes.begin(), realm_.nodes.end(),
                                [](const node& each) { return !each.is_faithful; });
         case outcome::lease_lost:
-            return !acquires(d.what) || troubled(d);
+            return !acquires(d.what) || troubled(d) || something_befell(d);
         case outcome::overloaded:
             return any_terminal(
                 d, [&](const terminal& t) { return t.net.last_want_of_room() >= d.started_at; });
         default:
             return false;
         }
+    }
+    /// So often, while it took them, that it gave up.
+    bool something_befell(const deal& d) const {
+        return std::any_of(d.of.begin(), d.of.end(),
+                           [&](spot where) { return !realm_.is_well(where); });
     }
     bool some_node_sits_out(const deal& d) const {
         return d.how == way::majority && any_terminal(d, [&](const terminal& t) {

@@ -42,6 +42,7 @@ private:
     realm& realm_;
     std::map<std::pair<spot, std::string>, time_point> unwanted_; ///< since when
     std::map<std::string, record> records_;                       ///< by owner
+    std::set<std::string> abandoned_;                             ///< owners, likewise
     std::set<std::string> closed_;                                ///< identities
     std::vector<std::shared_ptr<sync::engine>> engines_;          ///< of clients that were closed
 };

@@ -23,6 +23,12 @@ void remains::sent(const memory::request& r, const memory::fate& f) {
 void remains::closed(const terminal& t) {
     if (closed_.insert(t.at->id()).second)
         engines_.push_back(t.at->engine());
+    // A lease of several belongs to the client of the first: when that is closed, all of it ends
+    // with the leases.
+    for (const claim* const c : realm_.books.claims())
+        if (c->program == t.program && c->of.front().server == t.server)
+            for (const share_of_claim& each : c->shares())
+                abandoned_.insert(each.owner);
 }
 
 bool remains::is_of_closed(const std::string& owner) const {
@@ -51,7 +57,8 @@ void remains::look() {
 void remains::watch(spot where) {
     for (const std::string& owner : realm_.seen(where).owners) {
         const terminal* const home = realm_.home_of(owner);
-        if (!home || is_of_closed(owner) || believed(where, owner))
+        const bool ends_by_itself = is_of_closed(owner) || abandoned_.contains(owner);
+        if (!home || ends_by_itself || believed(where, owner))
             continue;
         const time_point now = realm_.clock.now();
         const time_point since = unwanted_.emplace(std::pair{where, owner}, now).first->second;
