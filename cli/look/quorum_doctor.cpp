@@ -51,13 +51,28 @@ finding words_on_votes(const holdfast::quorum_votes& votes) {
             "since then is over"};
 }
 
+/// A blocking verb has words of its own for this case, and an asynchronous one has a code.
+std::string why_not(holdfast::quorum_mutex& lock) {
+    try {
+        if (lock.try_lock())
+            lock.unlock();
+    } catch (const boost::system::system_error& failure) {
+        std::string text = failure.what();
+        if (const std::string general = ": " + failure.code().message();
+            text.find(general) != text.npos)
+            text.erase(text.find(general));
+        return text;
+    }
+    return "the nodes could not be asked at first";
+}
+
 /// A lock is taken on all of them, as a program would.
 finding examine_together(node_list& of, const std::string& name) {
     holdfast::quorum_mutex::nodes all;
     for (node& each : of)
         all.emplace_back(each.home);
+    holdfast::quorum_mutex lock{all, name};
     try {
-        holdfast::quorum_mutex lock{all, name};
         const std::optional<holdfast::lease> held =
             lock.async_try_lock_for(std::chrono::seconds{1}, holdfast::asio::use_future).get();
         if (held)
@@ -66,7 +81,7 @@ finding examine_together(node_list& of, const std::string& name) {
                 "try another NAME"};
     } catch (const boost::system::system_error& failure) {
         const bool wrong = failure.code() == holdfast::errc::invalid_argument;
-        return {severity::danger, "quorum", failure_in_words(failure),
+        return {severity::danger, "quorum", why_not(lock),
                 wrong ? "give another server in place of one of them: the same server has one vote"
                       : "with fewer than " + std::to_string(majority_of(of.size())) +
                             " nodes nobody gets a lock"};
