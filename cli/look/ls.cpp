@@ -28,8 +28,10 @@ using holdfast::lock_state;
 
 constexpr std::string_view ls_help =
     R"(Lists the locks that are held, who holds them, and how long their leases still
-last. The locks of Redisson are listed too. The server is asked for a few
-hundred keys at a time, so its other clients do not have to wait.
+last. The locks of Redisson are listed too; those of redis-py and the like only
+while a holdfast program holds them, for what others write there looks like any
+text. The server is asked for a few hundred keys at a time, so its other clients
+do not have to wait.
 
 Usage: holdfast ls [OPTIONS] [PATTERN]
 
