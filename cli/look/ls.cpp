@@ -4,6 +4,7 @@
 #include "cli/look/lock_json.hpp"
 #include "cli/look/lock_words.hpp"
 #include "cli/look/looking.hpp"
+#include "cli/look/nodes.hpp"
 #include "cli/terminal/say.hpp"
 #include "cli/text/how_many.hpp"
 #include "cli/text/table.hpp"
@@ -41,7 +42,10 @@ Usage: holdfast ls [OPTIONS] [PATTERN]
       --json           for programs: {"locks": [...], "complete": true,
                        "server": ...}; each lock is an object as printed by
                        'holdfast inspect --json'
-      --url URL        the server, as for 'holdfast run'
+      --url URL        the server, as for 'holdfast run'. Of a quorum all nodes
+                       are asked; NODES is how many hold the name. For programs:
+                       {"locks": [...], "complete", "nodes", "majority",
+                       "unreachable"}; each lock has its "nodes", too
   -h, --help           print this text
 
 SINCE is the time at which the holder, a holdfast program, was started; the
@@ -126,6 +130,8 @@ int ls(const inheritance& inherited, arguments all) {
     if (given.json && names)
         throw usage_error{"--json and --names exclude each other"};
 
+    if (asks_quorum(given))
+        return list_quorum(given, names, limit);
     return ask_server(inherited, given, [&](holdfast::client& home) {
         const lock_list found = home.list(given.name, limit);
         if (given.json) {
