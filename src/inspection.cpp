@@ -9,6 +9,8 @@ const char* to_string(key_kind kind) noexcept {
         return "lock";
     case key_kind::read_write_lock:
         return "read-write lock";
+    case key_kind::token_lock:
+        return "token lock";
     case key_kind::other:
         break;
     }

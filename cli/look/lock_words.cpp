@@ -36,6 +36,8 @@ std::string who_in_words(const One& one) {
                ", there since " + date_in_words(client->since);
     if (one.is_holdfast)
         return "a holdfast client that does not say who it is, " + parts.client;
+    if (parts.number.empty()) // as others write tokens
+        return "another program, " + parts.client;
     return "Redisson client " + parts.client + ", thread " + parts.number;
 }
 
@@ -102,6 +104,8 @@ std::string owner_in_short(const lock_owner& owner) {
                (client->label.empty() ? client->program : client->label) + side;
     const owner_parts parts = parts_of(owner.text);
     const std::string uuid = parts.client.substr(0, enough_of_uuid);
+    if (!owner.is_holdfast && parts.number.empty())
+        return "other " + uuid + side;
     return (owner.is_holdfast ? "holdfast " + uuid
                               : "Redisson " + uuid + " thread " + parts.number) +
            side;

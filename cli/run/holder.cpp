@@ -54,6 +54,8 @@ asio::awaitable<void> refuse_if_another(holdfast::client& home, std::string name
     }
     if (found && found->kind == holdfast::key_kind::other)
         throw not_a_lock{found->type};
+    if (found && found->kind == holdfast::key_kind::token_lock)
+        throw not_a_lock{found->type + " (perhaps of a token_mutex)"};
     if (found && found->kind == holdfast::key_kind::read_write_lock && !can_be_shared(wanted))
         throw kept_to_share{};
 }

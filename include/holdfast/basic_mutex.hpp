@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The verbs that all locks share. Include the header of the lock that you want instead: mutex.hpp,
-// recursive_mutex.hpp, fair_mutex.hpp, fenced_mutex.hpp, shared_mutex.hpp, spin_mutex.hpp.
+// recursive_mutex.hpp, fair_mutex.hpp, fenced_mutex.hpp, shared_mutex.hpp, spin_mutex.hpp,
+// token_mutex.hpp.
 #pragma once
 
 #include <holdfast/client.hpp>

@@ -24,4 +24,5 @@
 #include <holdfast/store.hpp>
 #include <holdfast/time.hpp>
 #include <holdfast/tls.hpp>
+#include <holdfast/token_mutex.hpp>
 #include <holdfast/version.hpp>

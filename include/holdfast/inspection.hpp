@@ -27,7 +27,8 @@ struct client_card {
 struct lock_owner {
     std::string text{}; ///< as the store has it: `<uuid>:<number>`, or Redisson's `<uuid>:<thread>`
     std::int64_t count = 1;   ///< how often it was entered; holdfast counts that itself: 1
-    bool is_holdfast = false; ///< false: a Redisson client, or a program that writes as it does
+    bool is_holdfast = false; ///< false: a Redisson client, or a program that writes as it does;
+                              ///< of a token lock: any other program
     std::optional<client_card> client{}; ///< of a holdfast client, if it has described itself
     bool writes = false; ///< of a read-write lock: it has the lock alone; false: it shares it
     /// Of the reader's own lease; zero: it is over, and whoever writes next removes the owner.
@@ -53,9 +54,10 @@ enum class key_kind : std::int32_t {
     lock = 1, ///< one owner: mutex, recursive_mutex; Redisson's RLock, fair, spin, fenced lock
     read_write_lock, ///< Redisson's RReadWriteLock
     other,           ///< something else, or a kind of lock that is not known here
+    token_lock,      ///< token_mutex; the locks of redis-py, redsync, node-redlock
 };
 
-/// "lock", "read-write lock", "other".
+/// "lock", "read-write lock", "other", "token lock".
 HOLDFAST_EXPORT const char* to_string(key_kind) noexcept;
 
 /// One lock, as the store reported it a moment ago.

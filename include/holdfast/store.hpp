@@ -56,7 +56,9 @@ struct owner_id {
 /// `<uuid>:<number>`, the text that stores and Redisson see.
 HOLDFAST_EXPORT std::string to_string(const owner_id&);
 
-/// What is held. `plain`, `spin` and `fenced` keep the same key and exclude each other.
+/// What is held. `plain`, `spin` and `fenced` keep the same key and exclude each other. Programs
+/// that know neither holdfast nor Redisson may hold a `token`, too; they tell nobody when they
+/// release.
 enum class lock_kind : std::uint8_t { plain, spin, fenced, fair, read, write, token, permit };
 
 struct hold {
@@ -231,6 +233,7 @@ struct holding {
     std::optional<duration> remaining{}; ///< of the lease; empty if it has no end
     bool alone = true;   ///< one of them excludes all others: false where a lock is only shared
     bool shared = false; ///< some of them share it; the one that has it alone may do so, too
+    bool tells = true;   ///< false: it is known that nobody will be told of the release
 };
 
 /// The outcome of `inspector::force_release`.
@@ -255,7 +258,8 @@ public:
     virtual asio::awaitable<forced> force_release(lock_name, std::string only_from) = 0;
 
     /// The same for one side of a lock that can be shared: `read` ends it only while it is shared
-    /// and nobody has it alone, `write` only while somebody has it alone.
+    /// and nobody has it alone, `write` only while somebody has it alone. And for a lock of kind
+    /// `token`: any other stays.
     virtual asio::awaitable<forced> force_side(lock_name, lock_kind side) = 0;
 
     /// No grant of a fenced lock of that name ever had a greater token: the last that was given

@@ -58,6 +58,8 @@ enum class mutant {
     mark_unknown,          // of a writer's mark nobody knows
     upgrade_polls_seldom,  // who waits to write on top of its read hold asks as all others do
     hold_beside_forgotten, // what it shall stand beside is not said
+    // Programs that are no clients of ours:
+    foreign_wait_never_polls, // who waits behind one of them waits as if it were to be told
 };
 
 #ifdef HOLDFAST_MUTANTS

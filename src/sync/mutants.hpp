@@ -58,6 +58,9 @@ enum class mutant {
     time_spent_ignored,      // a vote counts although its lease ended meanwhile
     restarted_node_counted,  // a node that may have forgotten votes at once
     unanswered_not_released, // what a node grants to nobody is kept
+    // Of token_mutex, planted in the memory server:
+    any_value_deleted,        // whoever releases ends anybody's hold
+    foreign_wait_never_polls, // of another program's hold it says that its release is told
 };
 
 #ifdef HOLDFAST_MUTANTS

@@ -13,6 +13,9 @@ namespace {
 /// Who cannot be told of a release looks at least this often.
 constexpr duration unheard_poll_bound = std::chrono::seconds{1};
 
+/// Nor who waits for the release of a holder that tells nobody.
+constexpr duration untold_poll_bound{250};
+
 /// A key goes in the millisecond after its last.
 constexpr duration expiry_rounding{2};
 
@@ -49,7 +52,9 @@ asio::awaitable<answer> seen_free::look() {
         co_return answer{.granted = true, .term = duration::max()};
     if (!std::exchange(found_busy_, true))
         co_return answer{};
-    const duration bound = ear_ ? home_.how().poll_bound : unheard_poll_bound;
+    duration bound = ear_ ? home_.how().poll_bound : unheard_poll_bound;
+    if (!found->tells)
+        bound = std::min(bound, untold_poll_bound);
     const duration left = found->remaining.value_or(bound);
     co_return answer{.term = std::min(bound, left + expiry_rounding)};
 }

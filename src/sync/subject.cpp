@@ -42,7 +42,7 @@ asio::awaitable<std::optional<holding>> subject::inspect() const {
 }
 
 asio::awaitable<bool> subject::force() const {
-    if (kind == lock_kind::read || kind == lock_kind::write)
+    if (kind == lock_kind::read || kind == lock_kind::write || kind == lock_kind::token)
         co_return co_await home->force_side(name, kind);
     co_return co_await home->force_unlock(name);
 }

@@ -172,6 +172,26 @@ TEST_P(Look, TellsTheLastTokenOfAFencedLock) {
     EXPECT_TRUE(told_of("jvms").at("last_token").is_null());
 }
 
+TEST_P(Look, TellsLocksOfTokensOursInTheListAndOtherProgramsByName) {
+    constexpr const char* ours = "8743c9c0-0795-8fd5-87fd-6c719a6b4586:7";
+    constexpr const char* python = "6fdc9f0e70e311eeb9620242ac120002";
+    server().command({"SET", "ours", ours, "PX", "30000"});
+    server().command({"SET", "python", python});
+    EXPECT_EQ(run({"ls", "-1"}, url()).out, "ours\n");
+    EXPECT_THAT(run({"ls"}, url()).out, HasSubstr("ours  token lock  holdfast 8743c9c0"));
+    EXPECT_THAT(run({"inspect", "python"}, url()).out,
+                AllOf(HasSubstr("kind       token lock\n"),
+                      HasSubstr(std::string{"another program, "} + python + "\n"),
+                      HasSubstr("lease left no end")));
+    const boost::json::value told = told_of("ours");
+    EXPECT_EQ(told.at("kind").as_string(), "token lock");
+    EXPECT_EQ(told.at("owners").at(0).at("owner").as_string(), ours);
+    EXPECT_EQ(run({"unlock", "--force", "--yes", "python"}, url()).status, 0);
+    EXPECT_EQ(run({"unlock", "--force", "--yes", "ours"}, url()).status, 0);
+    EXPECT_EQ(run({"wait", "-w", "0", "ours"}, url()).status, 0);
+    EXPECT_EQ(server().command({"DBSIZE"}).integer, 0);
+}
+
 TEST_P(Look, TellsALockWithVeryManyReadersFromAnyOtherHash) {
     server().command({"HSET", "rw", "mode", "read"});
     for (int i = 0; i < 150; ++i) {

@@ -16,7 +16,7 @@ protected:
         return support::soon(lock.async_lock(length, asio::use_future));
     }
 };
-HOLDFAST_ON_EACH_STORE_WITH(Belief, lock_kind::spin, lock_kind::fenced);
+HOLDFAST_ON_EACH_STORE_WITH(Belief, lock_kind::spin, lock_kind::fenced, lock_kind::token);
 
 TEST_P(Belief, TheHolderStopsBelievingBeforeTheStoreForgets) {
     moving_client home{store(), {}};

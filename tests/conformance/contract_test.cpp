@@ -10,7 +10,7 @@ namespace holdfast::conformance {
 namespace {
 
 class Contract : public suite {};
-HOLDFAST_ON_EACH_STORE_WITH(Contract, lock_kind::spin, lock_kind::fenced);
+HOLDFAST_ON_EACH_STORE_WITH(Contract, lock_kind::spin, lock_kind::fenced, lock_kind::token);
 
 TEST_P(Contract, TwoOwnersNeverHoldAtOnce) {
     client home = make_client(), other = make_client();

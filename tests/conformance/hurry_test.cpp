@@ -34,7 +34,7 @@ protected:
             all.emplace_back(work, i);
     }
 };
-HOLDFAST_ON_EACH_STORE_WITH(Hurry, lock_kind::spin, lock_kind::fenced);
+HOLDFAST_ON_EACH_STORE_WITH(Hurry, lock_kind::spin, lock_kind::fenced, lock_kind::token);
 
 TEST_P(Hurry, ThreadsOfTwoClientsThatHandOnExcludeEachOther) {
     client home = make_client(), other = make_client();

@@ -5,6 +5,7 @@
 #include <holdfast/fair_mutex.hpp>
 #include <holdfast/fenced_mutex.hpp>
 #include <holdfast/shared_mutex.hpp>
+#include <holdfast/token_mutex.hpp>
 
 #include <boost/asio/use_future.hpp>
 
@@ -153,6 +154,32 @@ TEST_P(Inspection, TellsReadersAndTheirLeasesAndWhoWaitsToWrite) {
     EXPECT_FALSE(seen.owners[0].remaining) << "it is the lock's";
     EXPECT_EQ(seen.waiting, 0u) << "who writes waits no more";
     alone.unlock();
+}
+
+TEST_P(Inspection, TellsATokenLockAndWhetherAnotherProgramHasIt) {
+    client home = make_client(), other = make_client();
+    token_mutex lock{home, "L"}, same{other, "L"};
+    lock.lock(lease_time{20s});
+    auto waits = same.async_lock(asio::use_future);
+    ASSERT_TRUE(support::eventually([&] { return home.inspect("L")->listeners == 1u; }));
+    lock_state seen = other.inspect("L").value();
+    EXPECT_EQ(seen.kind, key_kind::token_lock);
+    ASSERT_EQ(seen.owners.size(), 1u);
+    EXPECT_EQ(seen.owners[0].text.substr(0, 37), home.id() + ":");
+    EXPECT_TRUE(seen.owners[0].is_holdfast);
+    EXPECT_LE(seen.remaining.value(), 20s);
+    EXPECT_THAT(names_in(home.list()), ElementsAre("L"));
+    lock.unlock();
+    support::soon(std::move(waits)).unlock();
+
+    store().stranger_sets_token("L", std::nullopt);
+    seen = other.inspect("L").value();
+    EXPECT_EQ(seen.kind, key_kind::token_lock);
+    EXPECT_FALSE(seen.owners.at(0).is_holdfast);
+    EXPECT_FALSE(seen.remaining);
+    EXPECT_FALSE(home.force_unlock("L", "somebody else"));
+    EXPECT_TRUE(home.force_unlock("L", seen.owners[0].text));
+    EXPECT_FALSE(home.inspect("L"));
 }
 
 TEST_P(Inspection, ListsWhatIsHeldByName) {

@@ -26,7 +26,7 @@ protected:
         return support::eventually([&] { return store().held() == 0 && store().listeners() == 0; });
     }
 };
-HOLDFAST_ON_EACH_STORE_WITH(Looking, lock_kind::spin, lock_kind::fenced);
+HOLDFAST_ON_EACH_STORE_WITH(Looking, lock_kind::spin, lock_kind::fenced, lock_kind::token);
 
 TEST_P(Looking, TryingWithoutPatienceLeavesNoPlace) {
     client home = make_client();

@@ -11,6 +11,8 @@ namespace {
 
 using namespace std::chrono_literals;
 
+const owner_id another_client{{0xa1}, 1};
+
 class memory_under_test final : public store_under_test {
 public:
     void reach(options& how) override {
@@ -31,9 +33,20 @@ public:
     void thaw() override { frozen_ = false; }
     void evict(const std::string& name) override { server_.evict(name); }
     void stranger_takes(const std::string& name, duration lease) override {
-        server_.occupy(name, lease);
+        if (!keeps_tokens())
+            return server_.occupy(name, lease);
+        ask want{name, another_client, lock_kind::token};
+        want.lease_time = lease;
+        server_.evict(name);
+        server_.inside()->look(want, std::nullopt);
     }
-    void stranger_releases(const std::string& name) override { server_.vacate(name); }
+    void stranger_sets_token(const std::string& name, std::optional<duration> lease) override {
+        server_.occupy(name, lease.value_or(duration::max()), lock_kind::token);
+    }
+    void stranger_releases(const std::string& name) override {
+        if (!server_.vacate(name))
+            server_.inside()->release({name, another_client, lock_kind::token});
+    }
     void stranger_queues(const std::string& name) override { server_.queue_stranger(name, 30s); }
     void stranger_shares(const std::string& name, lock_kind side, duration lease) override {
         server_.occupy(name, lease, side);

@@ -14,13 +14,20 @@ namespace {
 /// A Redisson client's own spelling of itself: version 4, thread 1.
 constexpr const char* stranger = "8743c9c0-0795-4907-87fd-6c719a6b4586:1";
 
+/// Another client of ours, for locks that no Redisson keeps.
+constexpr const char* another_owner = "8743c9c0-0795-8fd5-87fd-6c719a6b4586:1";
+
 class redis_under_test : public store_under_test {
 public:
     explicit redis_under_test(const support::server_binary& which)
         : redis_under_test{which, {.own_clock = true}} {}
 
-    void reach(options& how) override { how.store = store_at(server_.socket_path(), {}); }
+    void reach(options& how) override {
+        how.store = store_at(server_.socket_path(), {});
+        be_counted(how);
+    }
     void reach_badly(options& how) override {
+        be_counted(how);
         if (!wire_)
             wire_.emplace(server_.socket_path());
         how.store = store_at(wire_->socket_path(), bad_way_timeout);
@@ -34,14 +41,25 @@ public:
     void evict(const std::string& name) override { server_.command({"DEL", name}); }
     void stranger_takes(const std::string& name, duration lease) override {
         server_.command({"DEL", name});
-        server_.command({"HSET", name, stranger, "1"});
+        if (keeps_tokens())
+            server_.command({"SET", name, another_owner});
+        else
+            server_.command({"HSET", name, stranger, "1"});
         server_.command({"PEXPIRE", name, std::to_string(lease.count())});
+    }
+    void stranger_sets_token(const std::string& name, std::optional<duration> lease) override {
+        std::vector<std::string> words{"SET", name, "6fdc9f0e70e311eeb9620242ac120002"};
+        if (lease)
+            words.insert(words.end(), {"PX", std::to_string(lease->count())});
+        server_.command({"DEL", name});
+        server_.command(words);
     }
     void stranger_releases(const std::string& name) override {
         server_.command({"DEL", name});
         const std::string channel = "redisson_lock__channel:{" + name + "}";
         server_.command({"PUBLISH", channel, "0"});
         server_.command({"PUBLISH", "redisson_rwlock:{" + name + "}", "0"});
+        server_.command({"PUBLISH", "holdfast_token_lock:{" + name + "}", "0"});
         const redis::reply next = server_.command({"LINDEX", queue_of(name), "0"});
         server_.command({"PUBLISH", channel + ":" + next.text, "0"}); // if it was a fair lock
     }
@@ -72,8 +90,10 @@ public:
     }
     std::size_t requests() override {
         const std::string all = server_.command({"INFO", "commandstats"}).text;
-        // Each script but one asks about locks; that one says who a client is, and alone sets keys.
-        return calls_of("eval", all) + calls_of("evalsha", all) - calls_of("set", all);
+        // Each script but one asks about locks; that one says who a client is, and alone sets keys,
+        // or is not used.
+        const std::size_t not_about_locks = keeps_tokens() ? 0 : calls_of("set", all);
+        return calls_of("eval", all) + calls_of("evalsha", all) - not_about_locks;
     }
     bool put_something_else(const std::string& name) override {
         server_.command({"RPUSH", name, "x"});
@@ -85,6 +105,9 @@ protected:
         : server_{which, std::move(how)} {}
 
     const support::redis_server& server() const { return server_; }
+
+    /// For `requests`: where locks are set as clients' descriptions are, there are none of those.
+    void be_counted(options& how) const { how.announce = how.announce && !keeps_tokens(); }
 
     /// Nothing lingers, so that what is left behind shows at once.
     static constexpr duration hardly{1};
@@ -158,6 +181,7 @@ public:
         restricted.password = "its";
         restricted.subscription_linger = hardly;
         how.store = redis::make_store(restricted);
+        be_counted(how);
     }
 
 private:

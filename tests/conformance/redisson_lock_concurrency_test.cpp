@@ -20,7 +20,8 @@ protected:
             all.emplace_back([work, i] { work(i); });
     }
 };
-HOLDFAST_ON_EACH_STORE_WITH(RedissonLockCrowd, lock_kind::spin, lock_kind::fenced);
+HOLDFAST_ON_EACH_STORE_WITH(RedissonLockCrowd, lock_kind::spin, lock_kind::fenced,
+                            lock_kind::token);
 
 TEST_P(RedissonLockCrowd, ManyJobsOnFewNamesLeaveNoSubscription) {
     {

@@ -14,7 +14,7 @@ namespace holdfast::conformance {
 namespace {
 
 class RedissonLock : public suite {};
-HOLDFAST_ON_EACH_STORE_WITH(RedissonLock, lock_kind::spin, lock_kind::fenced);
+HOLDFAST_ON_EACH_STORE_WITH(RedissonLock, lock_kind::spin, lock_kind::fenced, lock_kind::token);
 
 /// What another thread sees or does, done before this returns.
 template <typename Action>

@@ -24,7 +24,8 @@ protected:
         EXPECT_EQ(code_of([&] { (void)lock.try_lock_for(100ms); }), errc::already_held);
     }
 };
-HOLDFAST_ON_EACH_STORE_WITH(RedissonNonReentrantLock, lock_kind::spin, lock_kind::fenced);
+HOLDFAST_ON_EACH_STORE_WITH(RedissonNonReentrantLock, lock_kind::spin, lock_kind::fenced,
+                            lock_kind::token);
 
 TEST_P(RedissonNonReentrantLock, AContenderWaitsForTheRelease) {
     client home = make_client();

@@ -8,7 +8,7 @@ namespace holdfast::conformance {
 namespace {
 
 class Renewal : public suite {};
-HOLDFAST_ON_EACH_STORE_WITH(Renewal, lock_kind::spin, lock_kind::fenced);
+HOLDFAST_ON_EACH_STORE_WITH(Renewal, lock_kind::spin, lock_kind::fenced, lock_kind::token);
 
 constexpr duration lease_length = 10s;
 

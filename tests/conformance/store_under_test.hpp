@@ -8,6 +8,7 @@
 #include <functional>
 #include <initializer_list>
 #include <memory>
+#include <optional>
 #include <ostream>
 #include <string>
 #include <utility>
@@ -22,6 +23,9 @@ inline constexpr duration bad_way_timeout{500};
 class store_under_test {
 public:
     virtual ~store_under_test() = default;
+
+    /// Strangers take locks of that kind, as another client of ours does where it is one of ours.
+    void keep(lock_kind kind) { kept_ = kind; }
 
     /// Makes a client of this store what it is; the rest of the options are the test's.
     virtual void reach(options&) = 0;
@@ -40,6 +44,8 @@ public:
 
     // A holder of another kind, as a JVM would be.
     virtual void stranger_takes(const std::string& name, duration lease) = 0;
+    /// As redis-py, redsync and node-redlock take one; nothing: without an end, as the first does.
+    virtual void stranger_sets_token(const std::string& name, std::optional<duration> lease) = 0;
     virtual void stranger_releases(const std::string& name) = 0;
     virtual void stranger_queues(const std::string& name) = 0; ///< as a JVM does for a fair lock
     /// The same of one side of a lock that can be shared; to read, beside others who do.
@@ -52,6 +58,12 @@ public:
 
     /// Puts something that is no lock under the name. False: there is no such thing here.
     virtual bool put_something_else(const std::string& name) = 0;
+
+protected:
+    bool keeps_tokens() const { return kept_ == lock_kind::token; }
+
+private:
+    lock_kind kept_ = lock_kind::plain;
 };
 
 struct store_kind {
@@ -62,7 +74,10 @@ struct store_kind {
 };
 
 inline std::string label_of(lock_kind kind) {
-    return kind == lock_kind::spin ? "spin" : kind == lock_kind::fenced ? "fenced" : "plain";
+    return kind == lock_kind::spin     ? "spin"
+           : kind == lock_kind::fenced ? "fenced"
+           : kind == lock_kind::token  ? "token"
+                                       : "plain";
 }
 
 inline void PrintTo(const store_kind& kind, std::ostream* to) {

@@ -76,6 +76,7 @@ protected:
     void SetUp() override {
         try {
             store_ = GetParam().make();
+            store_->keep(GetParam().locks);
         } catch (const support::server_unavailable& why) {
             if (support::servers_are_required())
                 FAIL() << why.what();

@@ -30,7 +30,7 @@ protected:
         }
     }
 };
-HOLDFAST_ON_EACH_STORE_WITH(Waking, lock_kind::fenced);
+HOLDFAST_ON_EACH_STORE_WITH(Waking, lock_kind::fenced, lock_kind::token);
 
 TEST_P(Waking, AReleaseBetweenLookAndSleepIsNotMissed) {
     client home = make_client({.poll_bound = hardly_ever});

@@ -53,6 +53,8 @@ constexpr std::array faults{
     HOLDFAST_FAULT(refusal_pursued, "RedisStore.ARefusalOfEverythingIsNotRepeated"),
     HOLDFAST_FAULT(limit_ignored, "NodeSilent.ARequestsOwnLimitEndsItAndNoOther"),
     HOLDFAST_FAULT(lane_limit_ignored, "NodeVisited.ARequestHasItsOwnLimitOnALaneToo"),
+    HOLDFAST_FAULT(foreign_wait_never_polls,
+                   "StoreToken.BehindAnotherProgramItAsksFourTimesASecondAndAtTheEndOfItsLease"),
     HOLDFAST_FAULT(never_elsewhere,
                    "NodeSilent.ARenewalThatWasNotAnsweredIsRepeatedOverAnotherConnection"),
     HOLDFAST_FAULT(silence_forgotten,

@@ -25,6 +25,8 @@ protected:
                 belongings.push_back(redis::with_prefix(prefix, each));
         for (const std::string& each : names)
             belongings.push_back(redis::timer_prefix(each));
+        for (const std::string& each : names)
+            belongings.push_back(redis::with_prefix("holdfast_token_lock", each));
         const redis::reply told = run(redis::scripts::describe_locks, names, belongings);
         std::vector<std::optional<lock_state>> all;
         for (std::size_t i = 0; i < names.size(); ++i)

@@ -7,6 +7,7 @@
 #include <holdfast/recursive_mutex.hpp>
 #include <holdfast/shared_mutex.hpp>
 #include <holdfast/spin_mutex.hpp>
+#include <holdfast/token_mutex.hpp>
 
 #include <optional>
 #include <utility>
@@ -36,6 +37,10 @@ public:
         case lock_kind::spin:
             lock_.emplace<spin_mutex>(home, name,
                                       spin_options{.lease = how.lease, .again = how.again});
+            break;
+        case lock_kind::token:
+            lock_.emplace<token_mutex>(home, name,
+                                       token_options{.lease = how.lease, .again = how.again});
             break;
         case lock_kind::fair:
             lock_.emplace<fair_mutex>(home, name,
@@ -78,6 +83,8 @@ public:
             return fenced->async_lock(outer, std::move(token));
         if (auto* const spin = std::get_if<spin_mutex>(&lock_))
             return spin->async_lock(outer, std::move(token));
+        if (auto* const others = std::get_if<token_mutex>(&lock_))
+            return others->async_lock(outer, std::move(token));
         if (auto* const fair = std::get_if<fair_mutex>(&lock_))
             return fair->async_lock(outer, std::move(token));
         return std::get<recursive_mutex>(lock_).async_lock(outer, std::move(token));
@@ -88,7 +95,7 @@ private:
     static basic_mutex* as_lock(basic_mutex& it) { return &it; }
 
     std::variant<std::monostate, mutex, recursive_mutex, spin_mutex, fenced_mutex, fair_mutex,
-                 shared_mutex>
+                 shared_mutex, token_mutex>
         lock_;
     const making how_;
 };

@@ -130,7 +130,7 @@ asio::awaitable<void> fortune::occupy(dice d) {
         if (!plan_.fate.rude_foreigners && world_.server.inspect(world::name_of(name)))
             continue;
         const duration lease = d.between(duration{1}, plan_.how.lease_longest);
-        lock_kind kind = lock_kind::plain;
+        lock_kind kind = world_.how.is_token(name) ? lock_kind::token : lock_kind::plain;
         if (plan_.shared)
             kind = d.percent(50) ? lock_kind::read : lock_kind::write;
         world_.occupy(name, lease, kind);

@@ -72,6 +72,8 @@ constexpr std::array faults{
     HOLDFAST_FAULT(upgrade_beside_readers),
     HOLDFAST_FAULT(downgrade_in_silence),
     HOLDFAST_FAULT(writers_mark_kept),
+    HOLDFAST_FAULT(any_value_deleted),
+    HOLDFAST_FAULT(foreign_wait_never_polls),
 };
 #undef HOLDFAST_FAULT
 

@@ -122,6 +122,23 @@ void draw_kinds(dice d, plan& p) {
     p.tokens = d.one_of({fencing::counted, fencing::dated});
 }
 
+/// Some names are kept by other programs too, which come and go and tell nobody.
+void draw_tokens(dice d, plan& p) {
+    if (p.shared || !d.percent(20))
+        return;
+    for (lock_kind& kind : p.kinds)
+        if (d.percent(70))
+            kind = lock_kind::token;
+    if (d.percent(60)) { // and nothing else disturbs: whoever waits is soon there
+        p.usual = {.latency = p.usual.latency};
+        p.fate = {};
+        p.people.timed = 0;
+        p.people.patience = 2 * p.how.lease_time;
+        p.how.poll_bound = d.one_of<duration>({seconds{2}, seconds{5}});
+    }
+    p.fate.foreigners = milliseconds{d.one_of({300, 2000})};
+}
+
 const char* spelled(lock_kind kind) {
     switch (kind) {
     case lock_kind::plain:
@@ -130,6 +147,8 @@ const char* spelled(lock_kind kind) {
         return "spin";
     case lock_kind::fenced:
         return "fenced";
+    case lock_kind::token:
+        return "token";
     default:
         return "of a kind that no simulation has";
     }
@@ -149,9 +168,11 @@ plan draw_plan(std::uint64_t seed) {
     const bool has_plot = draw_more(dice{~seed}, p); // most seeds keep their meaning then
     draw_sharing(dice{seed ^ 0x5ead5}, p);
     draw_kinds(dice{seed ^ 0x6b696e6473}, p);
+    draw_tokens(dice{seed ^ 0x746f6b656e}, p);
     if (!has_plot && !p.shared)
         draw_families(dice{seed ^ 0x5bd1e995}, p);
     p.how.fair = p.fair;
+    p.how.kinds = p.kinds;
     // Busy worlds are short, so that every seed costs about the same.
     const duration deed = p.people.pause + p.people.holds / p.clients + milliseconds{5};
     p.safety_phase = std::clamp<duration>(deed * 40, seconds{4}, seconds{60});

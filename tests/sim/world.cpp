@@ -36,6 +36,10 @@ world::world(std::uint64_t seed, rules r, int names)
         server.inside()->upgrade_beside_readers();
     if (sync::planted(sync::mutant::downgrade_in_silence))
         server.inside()->downgrade_in_silence();
+    if (sync::planted(sync::mutant::any_value_deleted))
+        server.inside()->delete_any_token();
+    if (sync::planted(sync::mutant::foreign_wait_never_polls))
+        server.inside()->pass_for_one_of_ours();
 }
 
 world::~world() = default;

@@ -41,7 +41,8 @@ struct rules {
     bool release_on_close = false;
     std::size_t waiters_max = 1'000'000;
     holdfast::hand_off hand_off{};
-    int fair = 0; ///< so many names, from the first on, are fair locks
+    int fair = 0;                   ///< so many names, from the first on, are fair locks
+    std::vector<lock_kind> kinds{}; ///< of each other name; empty: all are plain
 
     /// The least that is allowed.
     duration waiter_patience() const {
@@ -49,6 +50,11 @@ struct rules {
     }
     duration stranger_waits() const { return 2 * lease_time; }
     bool is_fair(int name) const { return name < fair; }
+    /// Whether other programs keep it too, which tell nobody.
+    bool is_token(int name) const {
+        const auto place = static_cast<std::size_t>(name);
+        return !is_fair(name) && place < kinds.size() && kinds[place] == lock_kind::token;
+    }
 };
 
 /// A place for a client program, and its way to the server. A program may end and be followed by

@@ -69,9 +69,10 @@ public:
 
     void restart_empty();         ///< forgets every lock, wakes nobody
     bool evict(const lock_name&); ///< forgets one, wakes nobody
-    /// A foreign owner takes it, held or not; to read, beside others who read.
+    /// A foreign owner takes it, held or not; to read, beside others who read. Of kind `token` it
+    /// is a program that is no client of holdfast.
     void occupy(const lock_name&, duration lease, lock_kind = lock_kind::plain);
-    bool vacate(const lock_name&); ///< the foreign owner releases: wakes waiters
+    bool vacate(const lock_name&); ///< the foreign owner releases: wakes waiters, if not `token`
 
     /// A JVM asks for a fair lock: true, it has it, for `lease`; false, it stands in the queue, and
     /// looks again only when the test calls this again.

@@ -24,6 +24,7 @@ struct verdict_on_look {
     bool queued = false;            ///< busy, and the owner has a place in a queue now
     bool joined_now = false;        ///< which is new
     bool wrong_type = false;        ///< a lock of another kind is kept under that name
+    bool holder_tells = true;       ///< busy: who waits is told when it is released
 };
 
 /// The locks of a server that one owner has and nobody queues for there. A lock whose lease is over

@@ -49,6 +49,7 @@ asio::awaitable<remote::attempt> lock_place::request(time_point deadline) {
     remote::attempt outcome;
     outcome.said = got.said.said;
     outcome.left = got.said.left;
+    outcome.holder_tells = got.said.holder_tells;
     outcome.token = got.said.token;
     outcome.queued = got.said.queued || remote::may_be_marked(want_, outcome.said);
     outcome.joined_now = got.said.joined_now;

@@ -31,6 +31,10 @@ verdict_on_look server::state::look(const ask& want, std::optional<microseconds>
     const guard lock_it{mutex_};
     if (comes_late(deadline))
         return {.said = verdict::late};
+    if (want.kind == lock_kind::token)
+        return look_at_token(want);
+    if (tokens_.inspect(want.name))
+        return {.wrong_type = true};
     if (can_be_shared(want.kind))
         return locks_.inspect(want.name) ? verdict_on_look{.wrong_type = true} : shared_.look(want);
     if (const std::optional<holding> other = shared_.inspect(want.name))
@@ -43,13 +47,24 @@ verdict_on_look server::state::look(const ask& want, std::optional<microseconds>
     return answer;
 }
 
+verdict_on_look server::state::look_at_token(const ask& want) {
+    if (locks_.inspect(want.name) || shared_.inspect(want.name))
+        return {.wrong_type = true};
+    verdict_on_look answer = tokens_.look(want);
+    const std::optional<holding> held = tokens_.inspect(want.name);
+    answer.holder_tells =
+        strangers_pass_for_ours_ || !held || held->owners.front() != foreign_owner;
+    return answer;
+}
+
 std::vector<bool> server::state::renew(const std::vector<hold>& holds, duration lease_time) {
     const guard lock_it{mutex_};
     std::vector<bool> still_held;
     still_held.reserve(holds.size());
     for (const hold& each : holds)
-        still_held.push_back(can_be_shared(each.kind) ? shared_.renew(each, lease_time)
-                                                      : locks_.renew(each, lease_time));
+        still_held.push_back(can_be_shared(each.kind)        ? shared_.renew(each, lease_time)
+                             : each.kind == lock_kind::token ? tokens_.renew(each, lease_time)
+                                                             : locks_.renew(each, lease_time));
     return still_held;
 }
 
@@ -61,15 +76,21 @@ release_answer server::state::release(const hold& what) {
         tell(what.name, told);
         return {.was_ours = was_held, .others_listen = !told.empty()};
     }
-    left_verdict said;
-    if (can_be_shared(what.kind))
-        said = shared_.release(what);
-    else if (locks_.release(what))
-        said = {.was_ours = true, .is_told = what.kind != lock_kind::spin}; // whose waiters poll
+    const left_verdict said =
+        can_be_shared(what.kind) ? shared_.release(what) : release_alone(what);
     if (said.is_told)
         tell(what.name);
     return {.was_ours = said.was_ours,
             .others_listen = said.was_ours && ears_.count(what.name.text) > 0};
+}
+
+left_verdict server::state::release_alone(const hold& what) {
+    const bool is_token = what.kind == lock_kind::token;
+    const bool was_ours =
+        is_token ? tokens_.release(what) || (any_token_deleted_ && tokens_.erase(what.name))
+                 : locks_.release(what);
+    return {.was_ours = was_ours,
+            .is_told = was_ours && what.kind != lock_kind::spin}; // whose waiters poll
 }
 
 std::optional<holding> server::state::inspect(const lock_name& name) const {
@@ -78,13 +99,18 @@ std::optional<holding> server::state::inspect(const lock_name& name) const {
 }
 
 std::optional<holding> server::state::holding_of(const lock_name& name) const {
+    if (std::optional<holding> token = tokens_.inspect(name)) {
+        token->tells = token->owners.front() != foreign_owner;
+        return token;
+    }
     std::optional<holding> alone = locks_.inspect(name);
     return alone ? std::move(alone) : shared_.inspect(name);
 }
 
 std::vector<std::string> server::state::held_names() const {
-    std::vector<std::string> names;
-    std::ranges::merge(locks_.held(), shared_.held(), std::back_inserter(names));
+    std::vector<std::string> hashes, names;
+    std::ranges::merge(locks_.held(), shared_.held(), std::back_inserter(hashes));
+    std::ranges::merge(hashes, tokens_.held(), std::back_inserter(names));
     return names;
 }
 
@@ -107,6 +133,8 @@ std::optional<lock_state> server::state::state_of(const lock_name& name) const {
     } else {
         for (const std::string& owner : held ? held->owners : std::vector<std::string>{})
             told.owners.push_back({.text = owner, .is_holdfast = owner != foreign_owner});
+        if (held && tokens_.inspect(name))
+            told.kind = key_kind::token_lock;
         told.waiters = fair_.queued(name);
         for (lock_waiter& each : told.waiters) {
             const std::size_t listeners = ears_.count(channel_of(name, each.text).text);
@@ -154,8 +182,11 @@ forced_verdict server::state::force(const lock_name& name, const std::string& on
         return {};
     forced what{.owners = held->owners};
     const bool is_its = only_from.empty() || std::ranges::count(held->owners, only_from) > 0;
-    const bool is_meant = !side || held->alone == (*side != lock_kind::read);
-    what.was_locked = is_its && is_meant && (locks_.erase(name) || shared_.erase(name));
+    const bool is_token = tokens_.inspect(name).has_value();
+    const bool means_token = side == lock_kind::token;
+    const bool is_meant = !side || (is_token == means_token &&
+                                    (is_token || held->alone == (*side != lock_kind::read)));
+    what.was_locked = is_its && is_meant && erase(name);
     if (what.was_locked) {
         tell(name);
         tell(name, fair_.next(name));
@@ -205,20 +236,30 @@ void server::state::forget_all() {
     locks_.clear();
     fair_.clear();
     shared_.clear();
+    tokens_.clear();
+}
+
+bool server::state::erase(const lock_name& name) {
+    return locks_.erase(name) || shared_.erase(name) || tokens_.erase(name);
 }
 
 bool server::state::forget(const lock_name& name) {
     const guard lock_it{mutex_};
-    return locks_.erase(name) || shared_.erase(name);
+    return erase(name);
 }
 
 void server::state::occupy(const lock_name& name, duration lease_time, lock_kind kind) {
     const guard lock_it{mutex_};
+    tokens_.erase(name);
     if (can_be_shared(kind)) {
         locks_.erase(name);
         return shared_.occupy(name, foreign_owner, kind, lease_time);
     }
     shared_.erase(name);
+    if (kind == lock_kind::token) {
+        locks_.erase(name);
+        return tokens_.occupy(name, foreign_owner, lease_time);
+    }
     locks_.occupy(name, foreign_owner, lease_time);
 }
 
@@ -228,6 +269,9 @@ bool server::state::vacate(const lock_name& name) {
 
 bool server::state::stranger_releases(const lock_name& name, const std::string& owner) {
     const guard lock_it{mutex_};
+    const std::optional<holding> token = tokens_.inspect(name);
+    if (token && token->owners.front() == owner)
+        return tokens_.erase(name); // and tells nobody
     const std::optional<holding> held = locks_.inspect(name);
     const bool had_it = held && held->owners.front() == owner && locks_.erase(name);
     if (!had_it && !shared_.vacate(name, owner))
@@ -266,7 +310,7 @@ std::vector<std::string> server::state::counting(const lock_name& name) const {
 
 std::size_t server::state::held_count() const {
     const guard lock_it{mutex_};
-    return locks_.held().size() + shared_.held().size();
+    return held_names().size();
 }
 
 std::size_t server::state::listener_count() const {
@@ -292,6 +336,16 @@ void server::state::upgrade_beside_readers() {
 void server::state::downgrade_in_silence() {
     const guard lock_it{mutex_};
     shared_.downgrade_in_silence();
+}
+
+void server::state::delete_any_token() {
+    const guard lock_it{mutex_};
+    any_token_deleted_ = true;
+}
+
+void server::state::pass_for_one_of_ours() {
+    const guard lock_it{mutex_};
+    strangers_pass_for_ours_ = true;
 }
 
 } // namespace holdfast::memory

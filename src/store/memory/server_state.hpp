@@ -30,9 +30,7 @@ class server::state {
 public:
     explicit state(std::function<time_point()> clients_clock);
 
-    static bool keeps(lock_kind kind) noexcept {
-        return kind != lock_kind::token && kind != lock_kind::permit;
-    }
+    static bool keeps(lock_kind kind) noexcept { return kind != lock_kind::permit; }
 
     // The verbs.
 
@@ -77,6 +75,8 @@ public:
     void ignore_deadlines();
     void upgrade_beside_readers();
     void downgrade_in_silence();
+    void delete_any_token();     ///< whoever releases a token lock ends anybody's hold
+    void pass_for_one_of_ours(); ///< a stranger that has a token lock
     void set(const fair_rules&);
 
 private:
@@ -86,6 +86,9 @@ private:
     bool comes_late(std::optional<microseconds> deadline) const;
     std::optional<holding> holding_of(const lock_name&) const;
     std::vector<std::string> held_names() const;
+    verdict_on_look look_at_token(const ask&);
+    left_verdict release_alone(const hold&);
+    bool erase(const lock_name&);
     std::optional<lock_state> state_of(const lock_name&) const;
     void tell(const lock_name&) const;
     void tell(const lock_name&, const fair_table::owners&) const;
@@ -95,8 +98,11 @@ private:
     exclusive_table locks_{clock_};
     fair_table fair_{clock_, locks_};
     shared_table shared_{clock_};
+    exclusive_table tokens_{clock_}; // strings, where the others are hashes
     std::multimap<std::string, ear*> ears_;
     bool deadlines_ignored_ = false;
+    bool any_token_deleted_ = false;
+    bool strangers_pass_for_ours_ = false;
 };
 
 /// Where an owner that waits for a lock is told: a fair lock tells one waiter, others all.

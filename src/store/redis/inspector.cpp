@@ -2,6 +2,7 @@
 #include "store/redis/inspector.hpp"
 
 #include "redis/mutants.hpp"
+#include "store/redis/client_cards.hpp"
 #include "store/redis/fenced_requests.hpp"
 #include "store/redis/lock_finder.hpp"
 #include "store/redis/lock_states.hpp"
@@ -30,6 +31,12 @@ asio::awaitable<reply> fields_of(node& server, const lock_name& name) {
     co_return co_await server.call(scripts::inspect_lock, keys, {});
 }
 
+/// Whether what is told of is a string: then its value stands in a list of its own.
+bool is_token(const reply& answer) {
+    const std::vector<reply>& said = items(answer);
+    return said.size() == 2 && said.back().type == reply::kind::array;
+}
+
 std::optional<holding> holding_in(const reply& answer) {
     const std::vector<reply>& said = items(answer);
     if (said.empty())
@@ -37,6 +44,11 @@ std::optional<holding> holding_in(const reply& answer) {
     holding found;
     if (const std::int64_t left = integer(said.front()); left >= 0)
         found.remaining = duration{left};
+    if (is_token(answer)) {
+        found.owners.push_back(text(items(said.back(), 1).front()));
+        found.tells = client_key(found.owners.front()).has_value();
+        return found;
+    }
     bool has_mode = false, has_reader = false, has_writer = false;
     for (auto field = said.begin() + 1; field != said.end(); ++field) {
         if (text(*field) == "mode") {
@@ -56,6 +68,16 @@ bool has_mode(const reply& answer) {
     const std::vector<reply>& said = items(answer);
     const auto is_mode = [](const reply& word) { return word.text == "mode"; };
     return std::ranges::any_of(said, is_mode);
+}
+
+/// Where a lock's releases are told, which depends on what it is.
+std::unique_ptr<hearing> releases_of(node& server, const reply& answer, const lock_name& name,
+                                     alarm& wake) {
+    if (is_token(answer))
+        return server.hear(token_channel(name), wake);
+    if (has_mode(answer)) // JVMs ask whether anybody is there, so without lingering
+        return server.hear(shared_channel(name), wake, linger::none);
+    return server.hear(lock_channel(name), wake);
 }
 
 enum class force_verdict { free = 0, taken = 1, late = 2, others = 3 };
@@ -89,7 +111,10 @@ asio::awaitable<forced> lock_inspector::force_release(lock_name name, std::strin
 }
 
 asio::awaitable<forced> lock_inspector::force_side(lock_name name, lock_kind side) {
-    return force(std::move(name), {}, side == lock_kind::read ? "read" : "write");
+    const char* const mode = side == lock_kind::read    ? "read"
+                             : side == lock_kind::write ? "write"
+                                                        : "token";
+    return force(std::move(name), {}, mode);
 }
 
 asio::awaitable<forced> lock_inspector::force(lock_name name, std::string only_from,
@@ -116,13 +141,15 @@ asio::awaitable<attempt> lock_inspector::force_by(server_deadline deadline, cons
                                                   std::string_view mode, forced& outcome) {
     const std::string of_plain = lock_channel(name).text;
     const std::string of_shared = shared_channel(name).text;
+    const std::string of_token = token_channel(name).text;
     const std::string queue = fair_queue(name);
     const std::string deadlines = fair_deadlines(name);
     const std::string_view keys[] = {name.text};
     const argument arguments[] = {deadline,        std::string_view{only_from},
                                   publish_command, of_plain,
                                   of_shared,       queue,
-                                  deadlines,       mode};
+                                  deadlines,       mode,
+                                  of_token};
     const reply answer = co_await server_.call(scripts::force_lock, keys, arguments);
     auto [seen, what] = checked(server_, answer, force_in);
     outcome = std::move(what);
@@ -153,14 +180,11 @@ asio::awaitable<lock_list> lock_inspector::list(std::string pattern, std::size_t
     co_return all;
 }
 
-/// Of a read-write lock on its own channel: JVMs ask whether anybody is there, so without
-/// lingering. A fair lock tells nobody but the next in its queue.
+/// A fair lock tells nobody but the next in its queue.
 asio::awaitable<std::unique_ptr<watch>> lock_inspector::listen(lock_name name, alarm& wake) {
     const reply answer = co_await fields_of(server_, name);
-    const bool can_be_shared = checked(server_, answer, has_mode);
-    std::unique_ptr<hearing> ear = can_be_shared
-                                       ? server_.hear(shared_channel(name), wake, linger::none)
-                                       : server_.hear(lock_channel(name), wake);
+    const auto hear = [&](const reply& said) { return releases_of(server_, said, name, wake); };
+    std::unique_ptr<hearing> ear = checked(server_, answer, hear);
     if (!co_await ear->confirmed(context_.time.now() + confirmation_patience))
         co_return nullptr;
     co_return std::make_unique<release_watch>(std::move(ear));

@@ -6,6 +6,7 @@
 #include "store/redis/names.hpp"
 #include "store/redis/plain_requests.hpp"
 #include "store/redis/shared_requests.hpp"
+#include "store/redis/token_requests.hpp"
 
 namespace holdfast::redis {
 namespace {
@@ -18,6 +19,10 @@ channel_name shared_channel_of(const hold& held) {
     return shared_channel(held.name);
 }
 
+channel_name token_channel_of(const hold& held) {
+    return token_channel(held.name);
+}
+
 constexpr verbs plain{lock_mutex, release_mutex, renew_leases, lock_channel_of};
 constexpr verbs spin{lock_mutex, release_untold, renew_leases, nullptr};
 constexpr verbs fenced{lock_fenced, release_mutex, renew_leases, lock_channel_of};
@@ -25,6 +30,7 @@ constexpr verbs fair{lock_fair, release_fair, renew_leases, fair_channel, linger
 constexpr verbs of_readers{lock_read, release_read, renew_reads, shared_channel_of, linger::none};
 constexpr verbs of_writers{lock_write, release_write, renew_leases, shared_channel_of,
                            linger::none};
+constexpr verbs token{lock_token, release_token, renew_tokens, token_channel_of};
 
 } // namespace
 
@@ -42,6 +48,8 @@ const verbs* verbs_of(lock_kind kind) noexcept {
         return &of_readers;
     case lock_kind::write:
         return &of_writers;
+    case lock_kind::token:
+        return &token;
     default:
         return nullptr;
     }

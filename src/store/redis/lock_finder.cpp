@@ -11,10 +11,10 @@ namespace holdfast::redis {
 namespace {
 
 /// Keys looked at in one script: a fraction of a millisecond of the server's time.
-constexpr std::int64_t keys_in_step = 500;
+constexpr std::int64_t keys_in_step = 250;
 
 /// At a fraction of a millisecond each, some seconds.
-constexpr int steps_max = 10'000;
+constexpr int steps_max = 20'000;
 
 /// What one step tells: where to go on, and what it found.
 std::vector<std::string> words_in(const reply& step) {

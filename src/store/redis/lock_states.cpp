@@ -9,6 +9,7 @@
 #include <boost/system/system_error.hpp>
 
 #include <algorithm>
+#include <cctype>
 #include <charconv>
 #include <functional>
 #include <iterator>
@@ -109,6 +110,28 @@ void add_owners(lock_state& told, const reply& answer) {
         told.owners.front().remaining.reset();
 }
 
+/// Whether a string's value is like the tokens that programs write: random letters and digits, or
+/// an owner of ours. Of what a user's own data are nobody can tell for sure.
+bool looks_like_token(std::string_view value) {
+    constexpr std::size_t least = 16, most = 64;
+    constexpr std::string_view also = "+/=_:.-";
+    const auto fits = [also](char letter) {
+        return std::isalnum(static_cast<unsigned char>(letter)) != 0 ||
+               also.find(letter) != also.npos;
+    };
+    return value.size() >= least && value.size() <= most && std::ranges::all_of(value, fits);
+}
+
+/// A string, judged: that of a lock is its only owner's token.
+void add_token(lock_state& told, const reply& answer) {
+    const std::vector<reply>& words = triples(answer.items[its_fields]);
+    const std::string value = words.empty() ? "" : text(words.front());
+    if (!looks_like_token(value))
+        return;
+    told.kind = key_kind::token_lock;
+    told.owners.push_back({.text = value, .is_holdfast = client_key(value).has_value()});
+}
+
 void add_waiters(lock_state& told, const reply& answer) {
     if (const std::int64_t count = integer(answer.items[its_waiting]); count >= 0)
         told.waiting = static_cast<std::size_t>(count);
@@ -201,6 +224,8 @@ std::optional<lock_state> lock_state_in(std::string name, const reply& told) {
         found.kind = key_kind::lock;
     else if (found.type == "hash")
         add_owners(found, told);
+    else if (found.type == "string")
+        add_token(found, told);
     return found;
 }
 
@@ -213,7 +238,8 @@ asio::awaitable<std::vector<lock_state>> describe_locks(node& server,
                                 fair_deadlines,
                                 [](const lock_name& name) { return shared_channel(name).text; },
                                 writers_key,
-                                timer_prefix};
+                                timer_prefix,
+                                [](const lock_name& name) { return token_channel(name).text; }};
     std::vector<std::string> belongings;
     belongings.reserve(std::size(all_of) * names.size());
     for (const belonging its : all_of)

@@ -42,6 +42,10 @@ channel_name lock_channel(const lock_name& name) {
     return channel_name{with_prefix(channel_prefix, name)};
 }
 
+channel_name token_channel(const lock_name& name) {
+    return channel_name{with_prefix("holdfast_token_lock", name)};
+}
+
 std::string token_key(const lock_name& name) {
     return with_prefix("redisson_lock_token", name);
 }

@@ -21,6 +21,9 @@ inline constexpr std::string_view publish_command = "PUBLISH";
 /// Where releases of `name` are told.
 channel_name lock_channel(const lock_name& name);
 
+/// Likewise, of a lock that is a string with its owner's token.
+channel_name token_channel(const lock_name& name);
+
 /// Where the last fencing token of `name` is.
 std::string token_key(const lock_name& name);
 

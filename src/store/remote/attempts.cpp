@@ -58,7 +58,7 @@ asio::awaitable<answer> attempts::look(sender send, duration poll_bound, duratio
             co_return granted(got);
         }
         if (got.said == verdict::busy)
-            co_return busy(got.left, poll_bound, after_the_end);
+            co_return busy(got, poll_bound, after_the_end);
         throw_if_hopeless(got.said);
         // Slow: the request spent its time on the way. Quick: what we knew of the server's clock
         // was wrong, and this answer has told us anew; so once more by each connection, and not for
@@ -120,13 +120,15 @@ answer attempts::granted(const attempt& got) const {
     return said;
 }
 
-answer attempts::busy(std::optional<duration> left, duration poll_bound, duration after_the_end) {
+answer attempts::busy(const attempt& got, duration poll_bound, duration after_the_end) {
     if (!std::exchange(found_busy_, true) && is_told_)
         return {}; // nobody listens yet: look again at once
+    if (!got.holder_tells)
+        poll_bound = std::min(poll_bound, untold_poll_bound);
     // Who is told of nothing polls when it likes.
     duration term = is_told_ ? jittered(poll_bound, context_.random()) : duration::max();
-    if (left) // a dead holder releases nothing: never sleep past its end
-        term = std::min(term, *left + after_the_end);
+    if (got.left) // a dead holder releases nothing: never sleep past its end
+        term = std::min(term, *got.left + after_the_end);
     return {.term = term};
 }
 

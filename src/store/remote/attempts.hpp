@@ -23,6 +23,7 @@ enum class verdict { busy = 0, granted = 1, late = 2, conflict = 3, unfounded = 
 struct attempt {
     verdict said{};
     std::optional<duration> left;           ///< of the present hold; nothing: it has no end
+    bool holder_tells = true;               ///< busy: who waits is told when the lock is released
     bool queued = false;                    ///< busy: the owner now has a place in a queue there
     bool joined_now = false;                ///< that place is new: it had none before
     bool place_stays = false;               ///< it was not prolonged: there is no room to write
@@ -34,6 +35,9 @@ struct attempt {
     /// nobody keeps that.
     std::shared_ptr<runtime::remote_clock> clock{};
 };
+
+/// Whoever waits behind a holder that tells nobody of its release asks at least this often.
+inline constexpr duration untold_poll_bound{250};
 
 /// Thread safety: everything on the client's executor.
 class attempts {
@@ -83,7 +87,7 @@ private:
     asio::awaitable<attempt> request(const sender&, time_point deadline);
     static void learn_clock(const attempt&);
     answer granted(const attempt&) const;
-    answer busy(std::optional<duration> left, duration poll_bound, duration after_the_end);
+    answer busy(const attempt&, duration poll_bound, duration after_the_end);
 
     const store_context& context_;
     const ask& want_;

@@ -20,6 +20,8 @@ std::unique_ptr<any_lock> make_lock(client& at, const std::string& getter, const
         return make(std::in_place_type<spin_mutex>, at, name, spin_options{.again = again});
     if (getter == "getFencedLock")
         return make(std::in_place_type<fenced_mutex>, at, name, fenced_options{.again = again});
+    if (getter == "token") // which no Redisson makes
+        return make(std::in_place_type<token_mutex>, at, name, token_options{.again = again});
     if (getter == "getReadWriteLock")
         return make(std::in_place_type<shared_mutex>, at, name, shared_options{.again = again});
     if (getter == "getNonReentrantFairLock")

@@ -8,6 +8,7 @@
 #include <holdfast/recursive_mutex.hpp>
 #include <holdfast/shared_mutex.hpp>
 #include <holdfast/spin_mutex.hpp>
+#include <holdfast/token_mutex.hpp>
 
 #include <boost/asio/executor_work_guard.hpp>
 #include <boost/asio/io_context.hpp>
@@ -27,9 +28,9 @@ namespace holdfast::interop {
 
 namespace json = boost::json;
 
-/// What Redisson's getters make is here.
-using any_lock =
-    std::variant<recursive_mutex, mutex, spin_mutex, fenced_mutex, fair_mutex, shared_mutex>;
+/// What Redisson's getters make is here, and what other programs' locks are.
+using any_lock = std::variant<recursive_mutex, mutex, spin_mutex, fenced_mutex, fair_mutex,
+                              shared_mutex, token_mutex>;
 
 /// How a client shall be, and its fair locks.
 struct home_settings {

@@ -4,6 +4,7 @@
 #pragma once
 
 #include "sim/world.hpp"
+#include "store/remote/attempts.hpp"
 
 #include <algorithm>
 #include <cstddef>
@@ -52,8 +53,9 @@ private:
             const network& net = world_.seats[static_cast<std::size_t>(o.who.client)].net;
             const time_point since = std::max({free_since, o.started_at, net.troubled_until(),
                                                last_believed_[{o.who.client, name}]});
-            if (net.cut_off() ||
-                world_.clock.now() - since <= taken_within(net) + waited_for_dead(name))
+            if (net.cut_off() || world_.clock.now() - since <= taken_within(net) +
+                                                                   waited_for_dead(name) +
+                                                                   waited_untold(name))
                 continue;
             world_.violated("liveness", name,
                             "the lock is free, and client" + std::to_string(o.who.client) + "." +
@@ -93,6 +95,11 @@ private:
         const auto places = static_cast<int>(queued_[static_cast<std::size_t>(name)]);
         return std::max(places, 1) * how.waiter_patience() + how.poll_bound +
                world_.stepped_back() + how.stranger_waits();
+    }
+
+    /// Another program that held it has told nobody.
+    duration waited_untold(int name) const {
+        return world_.how.is_token(name) ? remote::untold_poll_bound : duration{};
     }
 
     /// The poll bound, the longest pause between two tries, and some round trips.

@@ -21,6 +21,7 @@ TEST_F(Gates, LocksThatExcludeEachOtherHaveOneGate) {
     EXPECT_EQ(family_of(lock_kind::plain), family_of(lock_kind::spin));
     EXPECT_EQ(family_of(lock_kind::read), family_of(lock_kind::write));
     EXPECT_NE(family_of(lock_kind::plain), family_of(lock_kind::fair));
+    EXPECT_NE(family_of(lock_kind::plain), family_of(lock_kind::token));
 }
 
 TEST_F(Gates, FamiliesOfOneNameAreApart) {

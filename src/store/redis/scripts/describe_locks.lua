@@ -1,15 +1,17 @@
 -- Tells all there is to know about keys that may be locks.
 -- KEYS: names. ARGV: the channel of each, then the token counter of each; of each fair lock the
 --   queue, the deadlines; of each read-write lock the channel, the marks of waiting writers, what
---   timers begin with.
+--   timers begin with; of each token lock the channel.
 -- Returns for each {type, ms left (-1: no end), listeners (-1: denied), last token (0: none, or it
 --   may not be told), fields, {field, value, ms left of its own timer (-1: no end, -2: none), ...},
 --   how many wait (-1: denied), {waiter, ms that its place lasts, its listeners, ...}}; -1 is what
 --   is not known.
 --   RedissonLock: TYPE, PTTL, HGETALL. Fields are counted; if they are many, only `mode` is told.
+--   A string is told as if it were a field, entered once; the beginning of a long one.
 -- uses: deadline shared
 
 local fields_told_max, timers_asked_max = 100, math.max(1, math.floor(16 / #KEYS))
+local token_told_max = 100
 local reader_form = '^%x+%-%x+%-%x+%-%x+%-%x+:%d+$'
 local waiters_told_max = math.max(10, math.floor(100 / #KEYS))
 local now = math.floor(clock_and_whether_late(0) / 1000) -- 0: denied
@@ -89,7 +91,7 @@ for i, name in ipairs(KEYS) do
     local kind = redis.call('type', name).ok
     local told = {kind, redis.call('pttl', name), -1, 0, 0, {}, 0, {}}
     local mode = kind == 'hash' and redis.call('hget', name, 'mode')
-    local counts = listeners_of({its(mode and 5 or 1)})
+    local counts = listeners_of({its(mode and 5 or kind == 'string' and 8 or 1)})
     told[3] = counts and counts[1] or -1
     if mode then
         told[7], told[8] = writers_in(its(6))
@@ -97,6 +99,9 @@ for i, name in ipairs(KEYS) do
         local listeners
         told[7], told[8], listeners = queue_of(its(3), its(4), its(1))
         told[3] = counts and told[3] + listeners or -1
+    end
+    if kind == 'string' then
+        told[5], told[6] = 1, {redis.call('getrange', name, 0, token_told_max - 1), '1', -2}
     end
     if kind == 'hash' then
         local token = redis.pcall('get', its(2))

@@ -1,8 +1,8 @@
 -- Takes a lock of any kind away from whoever holds it, and wakes who may have it next.
 -- KEYS: name. ARGV: deadline in µs of this server's clock (0: none), whom it is to be taken from
 --   ('': anybody), publish command, channels of a plain and of a read-write lock, where a fair one
---   has its queue and its deadlines, mode that a read-write lock must have (''; any lock), perhaps
---   another publish command.
+--   has its queue and its deadlines, mode that a read-write lock must have, or 'token' (''; any
+--   lock), channel of a token lock, perhaps another publish command.
 -- Returns {1 taken | 0 free | 2 late | 3 it is others', µs now or 0, owner, ...}; an error if the
 --   key is no lock. forceUnlock of RedissonLock, -ReadLock, -WriteLock and -FairLock
 -- uses: deadline tell
@@ -14,7 +14,29 @@ if late then
     return {2, now}
 end
 
-local count = redis.call('hlen', KEYS[1])
+local channels, mode = {ARGV[4]}, ARGV[8] or ''
+
+-- A string with an owner's token. Whoever means no owner, and does not say that it is a lock, must
+-- not end what is none.
+local function force_token()
+    local holder = redis.call('get', KEYS[1]) -- WRONGTYPE: of what is neither
+    local is_like_a_token = #holder >= 16 and #holder <= 64 and
+        not string.find(holder, '[^%w+/=_:.-]')
+    if ARGV[2] == '' and mode ~= 'token' and not is_like_a_token then
+        return redis.error_reply('WRONGTYPE it is a string, and no lock')
+    end
+    local is_meant = (ARGV[2] == '' or ARGV[2] == holder) and (mode == '' or mode == 'token')
+    if is_meant then
+        redis.call('del', KEYS[1])
+        tell(ARGV[9], '0', ARGV[3], ARGV[10])
+    end
+    return {is_meant and 1 or 3, now, holder}
+end
+
+local count = redis.pcall('hlen', KEYS[1])
+if type(count) == 'table' then
+    return string.find(count.err, 'WRONGTYPE', 1, true) and force_token() or count
+end
 if count == 0 then
     return {0, now}
 end
@@ -36,15 +58,15 @@ if ARGV[2] ~= '' and redis.call('hexists', KEYS[1], ARGV[2]) == 0 then
     answer[1] = 3
     return answer
 end
-local mode = ARGV[8] or ''
-if mode ~= '' and not (has_mode and (mode == 'write') == written) then
+if mode == 'token' or mode ~= '' and not (has_mode and (mode == 'write') == written) then
     answer[1] = 3
     return answer
 end
 
 -- Of a fair lock's waiters the first whose time is not over is next; those before it are told,
 -- too, since their clocks decide. In pcalls: what is denied, or elsewhere, wakes nobody.
-local channels, message = {has_mode and ARGV[5] or ARGV[4]}, written and '1' or '0'
+local message = written and '1' or '0'
+channels[1] = has_mode and ARGV[5] or ARGV[4]
 local queue = has_mode and {} or redis.pcall('lrange', ARGV[6], 0, queue_told_max - 1)
 for _, waiter in ipairs(queue.err and {} or queue) do
     table.insert(channels, ARGV[4] .. ':' .. waiter)
@@ -56,6 +78,6 @@ end
 
 redis.call('del', KEYS[1])
 for _, channel in ipairs(channels) do
-    tell(channel, message, ARGV[3], ARGV[9])
+    tell(channel, message, ARGV[3], ARGV[10])
 end
 return answer

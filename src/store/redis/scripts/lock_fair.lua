@@ -6,7 +6,7 @@
 -- Returns {1 granted | 0 busy | 2 late, ms left if busy (-1: no end), µs now, 1 the place is new,
 --   2 it lasts as it did before}.
 --   RedissonFairLock
--- uses: deadline confirm take tell turns
+-- uses: deadline confirm instead take tell turns
 
 local clock, late = clock_and_whether_late(ARGV[3])
 if clock == 0 then
@@ -17,7 +17,11 @@ if late then
 end
 
 local left = redis.call('pttl', KEYS[1])
-if left ~= -2 and redis.call('hexists', KEYS[1], ARGV[2]) == 1 then
+local mine = left ~= -2 and redis.pcall('hexists', KEYS[1], ARGV[2])
+if type(mine) == 'table' then
+    return what_is_instead(KEYS[1], mine)
+end
+if mine == 1 then
     confirm_hold(KEYS[1], left, ARGV[1])
     return {1, 0, clock, 0}
 end

@@ -3,7 +3,7 @@
 --   none), how many tokens, 1: they are at least the time in µs.
 -- Returns {1 granted | 0 busy | 2 late, ms left if busy (-1: no end), µs now or 0, first token}.
 --   RedissonFencedLock
--- uses: deadline confirm take
+-- uses: deadline confirm instead take
 
 local tokens_end = 2^53 -- beyond it, this server's scripts lose count
 
@@ -18,7 +18,11 @@ end
 
 local count = tonumber(ARGV[4])
 local left = redis.call('pttl', KEYS[1])
-local mine = left ~= -2 and redis.call('hexists', KEYS[1], ARGV[2]) == 1
+local mine = left ~= -2 and redis.pcall('hexists', KEYS[1], ARGV[2])
+if type(mine) == 'table' then
+    return what_is_instead(KEYS[1], mine)
+end
+mine = mine == 1
 if left ~= -2 and not mine then
     return {0, left, now, 0}
 end

@@ -1,7 +1,7 @@
 -- Takes a free lock; confirms, and never shortens, a hold that its asker has already.
 -- KEYS: name. ARGV: lease ms, owner, deadline in µs of this server's clock (0: none).
 -- Returns {1 granted | 0 busy | 2 late, ms left if busy (-1: no end), µs now or 0}. RedissonLock
--- uses: deadline confirm take
+-- uses: deadline confirm instead take
 
 local now, late = clock_and_whether_late(ARGV[3])
 if late then
@@ -13,8 +13,11 @@ if left == -2 then
     return take_hold(KEYS[1], ARGV[2], ARGV[1]) or {1, 0, now}
 end
 
--- Also says WRONGTYPE of a key that is no lock.
-if redis.call('hexists', KEYS[1], ARGV[2]) == 0 then
+local mine = redis.pcall('hexists', KEYS[1], ARGV[2])
+if type(mine) == 'table' then
+    return what_is_instead(KEYS[1], mine)
+end
+if mine == 0 then
     return {0, left, now}
 end
 confirm_hold(KEYS[1], left, ARGV[1])

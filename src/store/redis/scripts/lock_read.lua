@@ -4,7 +4,7 @@
 --   this server's clock (0: none), write field that it shall stand beside ('': beside none).
 -- Returns {1 granted | 0 busy | 2 late | 4 that write hold is gone, ms left if busy (-1: no end),
 --   µs now or 0}. RedissonReadLock
--- uses: deadline confirm shared
+-- uses: deadline confirm instead shared
 
 local now, late = clock_and_whether_late(ARGV[3])
 if late then
@@ -14,7 +14,7 @@ end
 local name, timer, marks, lease, owner = KEYS[1], KEYS[2], KEYS[3], ARGV[1], ARGV[2]
 local mode, wrong = mode_of(name)
 if wrong then
-    return wrong
+    return what_is_instead(name, wrong)
 end
 local left = redis.call('pttl', name)
 local mine = mode and redis.call('hexists', name, owner) == 1

@@ -6,7 +6,7 @@
 --   with, how long the mark lasts (ms; 0: it leaves none), head start (ms).
 -- Returns {1 granted | 0 busy | 2 late | 3 another reader waits to write on top of its hold | 4 its
 --   own read hold is gone, ms left if busy (-1: no end), µs now or 0}. RedissonWriteLock
--- uses: deadline confirm shared
+-- uses: deadline confirm instead shared
 
 local others_swept_max = 200
 
@@ -19,7 +19,7 @@ local name, marks, lease, owner, base = KEYS[1], KEYS[2], tonumber(ARGV[1]), ARG
 local field, now_ms = owner .. ':write', math.floor(now / 1000)
 local mode, wrong = mode_of(name)
 if wrong then
-    return wrong
+    return what_is_instead(name, wrong)
 end
 local left = redis.call('pttl', name)
 if mode and redis.call('hexists', name, field) == 1 then

@@ -189,6 +189,33 @@ TEST(LockState, OfALockWithVeryManyReadersNamesNone) {
     EXPECT_TRUE(lock_state_in("L", crowd)->owners.empty());
 }
 
+reply string(const char* value, std::int64_t left = 30'000) {
+    reply told = hash({{value, "1"}}, left);
+    told.items[0] = text("string");
+    return told;
+}
+
+TEST(LockState, OfAStringThatIsLikeATokenIsATokenLock) {
+    const lock_state held = lock_state_in("L", string(ours)).value();
+    EXPECT_EQ(held.kind, key_kind::token_lock);
+    EXPECT_EQ(held.type, "string");
+    ASSERT_EQ(held.owners.size(), 1u);
+    EXPECT_EQ(held.owners[0].text, ours);
+    EXPECT_TRUE(held.owners[0].is_holdfast);
+    EXPECT_EQ(held.remaining, duration{30'000});
+    for (const char* others : {"6fdc9f0e70e311eeb9620242ac120002", "+Zb3cGqNQ4kzLwS5x0Q1vA=="}) {
+        const lock_state theirs = lock_state_in("L", string(others, -1)).value();
+        EXPECT_EQ(theirs.kind, key_kind::token_lock) << others;
+        EXPECT_FALSE(theirs.owners.at(0).is_holdfast) << others;
+        EXPECT_FALSE(theirs.remaining) << others;
+    }
+    for (const char* text : {"", "1", "a sentence of some words", "fifteen letters"}) {
+        EXPECT_EQ(lock_state_in("L", string(text))->kind, key_kind::other) << text;
+        EXPECT_TRUE(lock_state_in("L", string(text))->owners.empty()) << text;
+    }
+    EXPECT_STREQ(to_string(key_kind::token_lock), "token lock");
+}
+
 TEST(LockState, OfWhatIsNoHashIsOtherAndOfNothingIsNothing) {
     reply told = hash({});
     told.items[0] = text("string");

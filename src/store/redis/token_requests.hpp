@@ -1,0 +1,14 @@
+// SPDX-License-Identifier: Apache-2.0
+// The requests of a lock that is a string with its owner's token: `SET key token NX PX`.
+#pragma once
+
+#include "store/redis/kinds.hpp"
+
+namespace holdfast::redis {
+
+// As in `verbs`.
+asio::awaitable<attempt> lock_token(node&, const ask&, server_deadline);
+asio::awaitable<released> release_token(node&, const hold&);
+asio::awaitable<std::vector<bool>> renew_tokens(node&, hold_list, const renewal_wishes&);
+
+} // namespace holdfast::redis
