@@ -115,6 +115,13 @@ std::size_t inquiry::open() const noexcept {
         std::count_if(seats_.begin(), seats_.end(), [](const seat& each) { return each.open; }));
 }
 
+void inquiry::forget_answers() {
+    for (seat& each : seats_) {
+        each.answered = false;
+        each.said = {};
+    }
+}
+
 duration inquiry::longest_time_limit() const {
     duration longest{};
     for (const seat& each : seats_)

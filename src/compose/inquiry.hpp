@@ -49,6 +49,8 @@ public:
     void ask_all(const question&);
     void cancel(std::size_t which); ///< what it was granted meanwhile is released
 
+    void forget_answers(); ///< for another round
+
     std::size_t size() const noexcept { return seats_.size(); }
     duration longest_time_limit() const; ///< of their stores
     bool is_open(std::size_t which) const noexcept { return seats_[which].open; }

@@ -26,7 +26,12 @@ joint_hold::joint_hold(std::shared_ptr<const joint_subject> of, const sync::requ
     , renewed_{wanted.renewed}
     , seats_(of_->members.size()) {}
 
-joint_hold::~joint_hold() = default;
+/// What was abandoned ends with its lease.
+joint_hold::~joint_hold() {
+    if (abandoned_)
+        for (seat& each : seats_)
+            (void)each.has.take();
+}
 
 bool joint_hold::counts(const seat& each) const {
     return each.has && home->now() >= each.counts_from;

@@ -44,6 +44,7 @@ void joint_hold::lose() {
     (void)danger_.request_stop();
     (void)lost_.request_stop();
     home->tell_of(*this, event_kind::lost, event_cause::none, home->now() - granted_at_);
+    home->keep_no_more(*this);
 }
 
 void joint_hold::give_up() {
@@ -82,6 +83,7 @@ void joint_hold::release(sync::release_handler done, const asio::any_io_executor
         (void)each.take(); // the share goes before the whole is released
     }
     stop_tending();
+    home->keep_no_more(*this); // what a thread abandoned, it releases after all: at exit()
     auto let_go = [](tenure& one, sync::release_handler told) {
         one.release(std::move(told), one.home->executor());
     };
@@ -140,6 +142,7 @@ void joint_hold::abandon() {
         abandoned_ = true; // what joins from now on is let go of
     }
     stop_tending();
+    home->keep(shared_from_this());
     home->tell_of(*this, event_kind::abandoned, event_cause::none, home->now() - granted_at_);
     on_each(parts(), [](tenure& one) { one.abandon(); });
 }

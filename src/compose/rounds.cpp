@@ -52,6 +52,7 @@ asio::awaitable<void> let_go(sync::acquisition& call, inquiry& round) {
         if (!planted(sync::mutant::members_kept_on_failure))
             granted.push_back(share->whole());
     }
+    round.forget_answers();
     if (granted.empty())
         co_return;
     auto release = [](sync::tenure& one, sync::release_handler told) {

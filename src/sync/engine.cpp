@@ -8,6 +8,7 @@
 #include <boost/asio/co_spawn.hpp>
 #include <boost/asio/post.hpp>
 
+#include <algorithm>
 #include <utility>
 
 namespace holdfast::sync {
@@ -164,6 +165,15 @@ void engine::abandon(const std::shared_ptr<wire_hold>& held) {
     ring_if_quiet();
 }
 
+void engine::keep_no_more(const tenure& ended) {
+    const auto is_it = [&ended](const auto& each) { return each.get() == &ended; };
+    const auto found = std::find_if(kept_.begin(), kept_.end(), is_it);
+    if (found == kept_.end())
+        return;
+    const std::shared_ptr<tenure> last = std::move(*found); // what ends with it may come here
+    kept_.erase(found);
+}
+
 /// A store of a user's own may be too slow for close(), and outlive the engine.
 std::shared_ptr<void> engine::store_at_work() {
     ++loops_;
@@ -267,6 +277,7 @@ void engine::let_go() {
     patience_.stop();
     gates_.let_go();
     threads_->let_go();
+    std::vector<std::shared_ptr<tenure>>{}.swap(kept_);
 }
 
 /// What is under way when the store is closed fails at once. A store of a user's own may be slow.

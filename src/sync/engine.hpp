@@ -121,6 +121,9 @@ public:
     asio::awaitable<bool> force_unlock(lock_name, std::string only_from = {});
     asio::awaitable<bool> force_side(lock_name, lock_kind);
     void abandon(const std::shared_ptr<wire_hold>&); ///< nobody is left to release it
+    /// Until its end, a hold of several that was abandoned: no gate has it.
+    void keep(std::shared_ptr<tenure> abandoned) { kept_.push_back(std::move(abandoned)); }
+    void keep_no_more(const tenure& ended);
 
     void tell(const event&);
     void tell_of(const wire_hold&, event_kind, event_cause, duration,
@@ -221,6 +224,7 @@ private:
     std::size_t loops_ = 0;       // the store's too
     std::uint64_t last_number_ = 0;
     std::set<alarm*> naps_;
+    std::vector<std::shared_ptr<tenure>> kept_;
     std::unique_ptr<alarm> quiet_;
     std::vector<closed_handler> closers_;
     std::deque<kept_event> untold_; // from a borrowed thread, and what came behind it
