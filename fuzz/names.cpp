@@ -38,6 +38,7 @@ void check_side_keys(const lock_name& name) {
                                writers_key(name),
                                timer_key(name, owner),
                                shared_channel(name).text,
+                               token_channel(name).text,
                                fair_channel(hold{name, {{}, 7}, lock_kind::fair}).text};
     for (const std::string& each : all)
         fuzz::require(slot_of(each) == slot_of(name.text), "a side key on another node");

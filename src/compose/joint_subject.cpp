@@ -43,6 +43,13 @@ joint_subject::joint_subject(std::vector<member> of, lock_name n, std::size_t ne
     , needs{needed}
     , entry_{entry_of(members, needs)} {}
 
+std::vector<const sync::engine*> joint_subject::homes() const {
+    std::vector<const sync::engine*> all;
+    for (const member& each : members)
+        all.push_back(each->home.get());
+    return all;
+}
+
 multi_subject::multi_subject(std::vector<member> of, duration l)
     : joint_subject{of, names_of(of), of.size(), l, {}} {}
 

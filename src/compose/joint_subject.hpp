@@ -27,6 +27,7 @@ public:
 
     asio::awaitable<std::optional<holding>> inspect() const override;
     asio::awaitable<bool> force() const override;
+    std::vector<const sync::engine*> homes() const override;
 
 private:
     const std::string entry_; ///< the same for the same members of the same clients

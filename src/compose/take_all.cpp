@@ -52,20 +52,25 @@ public:
 
     asio::awaitable<std::shared_ptr<joint_hold>> take() {
         sync::pauses pause{*home_, between_rounds};
+        sync::outage trouble{*home_};
+        time_point sent_at = home_->now();
         co_await ask_all_at_once();
         for (int round = 1; !call_->finished(); ++round) {
             if (std::shared_ptr<joint_hold> held = all_granted())
                 co_return held;
+            if (call_->finished())
+                break;
             refuse_doubles(of_, *round_);
             refuse_late_grants();
-            const sync::failure why = first_failure(*round_, of_.members);
+            const time_point next = next_round(trouble, pause, sent_at, round);
             co_await let_go(*call_, *round_);
-            if (why.code)
-                throw sync::worded_error{why};
-            if (!goes_on())
+            if (!goes_on()) {
+                if (!call_->finished())
+                    trouble.rethrow_if_unanswered(); // nobody knows then whether it is busy
                 co_return nullptr;
-            if (round > 1)
-                co_await pause_for(pause.next());
+            }
+            co_await pause_until(next);
+            sent_at = home_->now();
             co_await ask_in_turn(round);
         }
         co_return nullptr;
@@ -135,8 +140,23 @@ private:
         co_await extend_part(*call_, round_->answer(first_).got, *lease_);
     }
 
-    asio::awaitable<void> pause_for(duration pause) {
-        const time_point end = std::min(sync::later(home_->now(), pause), call_->wanted.give_up_at);
+    /// Throws if a member failed, and it is no use to ask it again.
+    time_point next_round(sync::outage& trouble, sync::pauses& pause, time_point sent_at,
+                          int round) {
+        const sync::failure why = first_failure(*round_, of_.members);
+        if (!why.code) {
+            trouble.over();
+            return round > 1 ? sync::later(home_->now(), pause.next()) : home_->now();
+        }
+        try {
+            throw sync::worded_error{why};
+        } catch (const boost::system::system_error& e) {
+            return trouble.next_try(e, sent_at);
+        }
+    }
+
+    asio::awaitable<void> pause_until(time_point until) {
+        const time_point end = std::min(until, call_->wanted.give_up_at);
         co_await wait_for_answers(*call_, end, [] { return false; });
     }
 

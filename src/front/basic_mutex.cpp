@@ -59,7 +59,7 @@ bool basic_mutex::take(detail::wish how) {
         enter_again(*lock, mine, how);
         return true;
     }
-    front::throw_if(front::objection_to_blocking(*home));
+    front::throw_if(front::objection_to_blocking(*lock));
     lock->refuse_parts_of_this_thread();
     sync::request what = front::request_for(lock, how);
     front::stand_beside_own_hold(what, how.upgrades);

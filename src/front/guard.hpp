@@ -35,6 +35,19 @@ inline sync::failure objection_to_blocking(const sync::engine& home) {
     return {};
 }
 
+/// The same of a lock that may be made of several.
+inline sync::failure objection_to_blocking(const sync::subject& lock) {
+    if (!lock.is_joint())
+        return objection_to_blocking(*lock.home);
+    for (const sync::engine* const each : lock.homes())
+        if (const asio::any_io_executor where = each->reach().executor();
+            where && !each->forked() && runtime::runs_here(where))
+            return {make_error_code(errc::would_deadlock),
+                    "a blocking call on the executor of a member's client would wait for itself: "
+                    "use the async_ verb"};
+    return objection_to_blocking(*lock.home);
+}
+
 /// What keeps an asynchronous verb from its executor: this process has none, or it has ended.
 inline error_code objection_to_posting(const sync::engine& home) {
     if (home.forked())

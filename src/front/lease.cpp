@@ -109,7 +109,8 @@ void lease::start_extend(shared_tenure held, lease_time length,
     auto begin = [held = std::move(held), length, done = std::move(done)]() mutable {
         try {
             front::throw_if(held->home->stopped() ? front::closed() : sync::failure{});
-            held->extend(checked_lease(length.value, held->home->bounds()), std::move(done));
+            const duration wanted = checked_lease(length.value, held->home->bounds());
+            held->extend(wanted, std::move(done));
         } catch (const boost::system::system_error& e) { // or a length that cannot be
             std::move(done)(sync::failure{e.code(), e.what()});
         }

@@ -59,7 +59,7 @@ multi_mutex::multi_mutex(const members& given)
 
 std::optional<lease> multi_mutex::take_any(detail::wish how) {
     const std::shared_ptr<sync::subject> any = any_;
-    front::throw_if(front::objection_to_blocking(*any->home));
+    front::throw_if(front::objection_to_blocking(*any));
     const auto call = std::make_shared<front::blocking_call>(front::request_for(any, how));
     const std::stop_callback on_stop{how.cancel, [&call] { front::blocking_call::stop(call); }};
     front::blocking_call::begin(call);

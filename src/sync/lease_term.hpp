@@ -21,7 +21,7 @@ inline duration margin(duration lease) {
 }
 
 constexpr time_point later(time_point t, duration d) {
-    return d >= time_point::max() - t ? time_point::max() : t + d;
+    return d > duration::zero() && t > time_point::max() - d ? time_point::max() : t + d;
 }
 
 /// Until when a lease is believed. It counts from when its request was *sent*: the store starts

@@ -38,6 +38,12 @@ public:
         return to_ && other.to_ && to_ == other.to_;
     }
 
+    /// Empty: it has ended.
+    asio::any_io_executor executor() const {
+        const std::scoped_lock guard{mutex_};
+        return to_;
+    }
+
     void end() noexcept {
         const std::scoped_lock guard{mutex_};
         to_ = {};

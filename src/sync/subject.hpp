@@ -11,6 +11,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <vector>
 
 namespace holdfast::sync {
 
@@ -51,6 +52,9 @@ public:
     /// As the store has it; of a lock that can be shared, this side of it.
     virtual asio::awaitable<std::optional<holding>> inspect() const;
     virtual asio::awaitable<bool> force() const;
+
+    /// Those whose clients it asks: whoever waits for it on an executor of theirs waits for itself.
+    virtual std::vector<const engine*> homes() const { return {home.get()}; }
 
     /// Throws `already_held` if this thread has a part of it; and enters the parts of a hold.
     virtual void refuse_parts_of_this_thread() const {}

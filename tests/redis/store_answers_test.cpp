@@ -143,7 +143,7 @@ TEST_F(Forced, NamesWhomItIsTakenFromAndWhoIsToBeTold) {
     EXPECT_THAT(node_.asked.at(0).words,
                 ::testing::ElementsAre("bob:1", "PUBLISH", "redisson_lock__channel:{L}",
                                        "redisson_rwlock:{L}", "redisson_lock_queue:{L}",
-                                       "redisson_lock_timeout:{L}", ""));
+                                       "redisson_lock_timeout:{L}", "", "holdfast_token_lock:{L}"));
     EXPECT_EQ(node_.asked[0].deadline, clock_.now() + node_.command_timeout());
 }
 

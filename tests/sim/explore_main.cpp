@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // `./dev sim`: plays as many seeds as one has time for.
 //
-//     sim_explore [--seeds N] [--from S] [--minutes M] [--trace]
+//     sim_explore [--together|--quorum] [--seeds N] [--from S] [--minutes M] [--trace]
+//
+// --together: programs that take several locks as one. --quorum: one lock, on several servers.
 //
 // Exit status: 0 when every invariant held, 1 when one broke, 2 for a wrong argument.
-#include "sim/play.hpp"
+#include "sim/several/staging.hpp"
 
 #include <charconv>
 #include <chrono>
@@ -23,6 +25,7 @@ struct wishes {
     std::uint64_t from = 1;
     std::optional<std::uint64_t> minutes;
     bool trace = false;
+    sim::repertoire of = sim::repertoire::single;
 };
 
 /// Nothing if it is no number.
@@ -40,6 +43,10 @@ std::optional<wishes> understand(const std::vector<std::string_view>& words) {
     for (std::size_t i = 0; i < words.size(); ++i) {
         if (words[i] == "--trace") {
             w.trace = true;
+            continue;
+        }
+        if (words[i] == "--together" || words[i] == "--quorum") {
+            w.of = words[i] == "--quorum" ? sim::repertoire::quorum : sim::repertoire::together;
             continue;
         }
         if (i + 1 == words.size())
@@ -96,7 +103,7 @@ int explore(const wishes& w) {
     std::uint64_t failed = 0;
     while (played < w.seeds && failed < failures_told && !so_far.past(w.minutes)) {
         const auto how = w.trace ? sim::telling_of::everything : sim::telling_of::failures;
-        failed += sim::play(w.from + played, std::cout, how).broken ? 1 : 0;
+        failed += sim::play(w.of, w.from + played, std::cout, how).broken ? 1 : 0;
         ++played;
         shown.played(played, failed);
     }
@@ -109,7 +116,8 @@ int explore(const wishes& w) {
 int main(int argc, char** argv) {
     const auto w = understand({argv + 1, argv + argc});
     if (!w) {
-        std::cerr << "usage: sim_explore [--seeds N] [--from S] [--minutes M] [--trace]\n";
+        std::cerr << "usage: sim_explore [--together|--quorum] [--seeds N] [--from S] [--minutes M] "
+                     "[--trace]\n";
         return 2;
     }
     return explore(*w);

@@ -57,13 +57,16 @@ void telling::notify(const event& e) noexcept {
     heard_(e);
 }
 
-void tell_of_request(trace& log, int client, const memory::request& r, const memory::fate& f,
+void tell_of_request(trace& log, subject from, const memory::request& r, const memory::fate& f,
                      bool troubled) {
-    const subject who{.client = client, .name = world::number_of(r.name)};
+    const auto about = [from](std::string_view name) {
+        return subject{from.client, from.actor, world::number_of(name), from.server};
+    };
+    const subject who = about(r.name);
     const auto first = r.holds.empty() ? 0 : static_cast<std::int64_t>(r.holds[0].owner.number);
     log.note(who, sending(r.what), first, r.lease_time.count());
     for (std::size_t i = 1; i < r.holds.size(); ++i)
-        log.note({.client = client, .name = world::number_of(r.holds[i].name.text)},
+        log.note(about(r.holds[i].name.text),
                  "  and with it owner {}", static_cast<std::int64_t>(r.holds[i].owner.number));
     if (f.refused)
         log.note(who, "  FAULT: it is never sent");
@@ -81,7 +84,7 @@ void tell_of_request(trace& log, int client, const memory::request& r, const mem
     if (f.denied)
         log.note(who, "  FAULT: it is not allowed");
     for (const std::size_t place : f.denied_holds)
-        log.note({.client = client, .name = world::number_of(r.holds[place].name.text)},
+        log.note(about(r.holds[place].name.text),
                  "  FAULT: the renewal of owner {} is not allowed",
                  static_cast<std::int64_t>(r.holds[place].owner.number));
     if (r.elsewhere)
@@ -92,13 +95,13 @@ void tell_of_request(trace& log, int client, const memory::request& r, const mem
         log.note(who, "  FAULT: the next wake-up will be lost");
 }
 
-void tell_of_holder(trace& log, int name, int client, const sighting& now) {
+void tell_of_holder(trace& log, subject lock, int client, const sighting& now) {
     if (now.owner.empty())
-        log.note({.name = name}, "is free");
+        log.note(lock, "is free");
     else if (client < 0)
-        log.note({.name = name}, "is held by a foreigner for {} ms", now.remaining);
+        log.note(lock, "is held by a foreigner for {} ms", now.remaining);
     else
-        log.note({.name = name}, "is held by client{} under number {}", client,
+        log.note(lock, "is held by client{} under number {}", client,
                  number_in(now.owner));
 }
 

@@ -29,8 +29,9 @@ private:
     std::function<void(const event&)> heard_;
 };
 
-void tell_of_request(trace&, int client, const memory::request&, const memory::fate&,
+/// `from`: a client, and the server that it asks, where there are several.
+void tell_of_request(trace&, subject from, const memory::request&, const memory::fate&,
                      bool troubled);
-void tell_of_holder(trace&, int name, int client, const sighting&);
+void tell_of_holder(trace&, subject lock, int client, const sighting&);
 
 } // namespace holdfast::sim

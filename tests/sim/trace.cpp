@@ -39,6 +39,8 @@ void trace::note(subject who, const char* what, std::int64_t a, std::int64_t b) 
     lines_.push_back({time_.now(), who, what, a, b});
     absorb(hash_, static_cast<std::uint64_t>(time_.now().time_since_epoch().count()));
     absorb(hash_, static_cast<std::uint64_t>(who.client * 10007 + who.actor * 101 + who.name));
+    if (who.server >= 0)
+        absorb(hash_, static_cast<std::uint64_t>(who.server));
     for (const char* c = what; *c != '\0'; ++c)
         absorb(hash_, static_cast<unsigned char>(*c));
     absorb(hash_, static_cast<std::uint64_t>(a));
@@ -49,7 +51,9 @@ void trace::print(std::ostream& out, const line& l) const {
     std::string who = l.who.client < 0 ? "server" : "client" + std::to_string(l.who.client);
     if (l.who.client >= 0 && l.who.actor >= 0)
         who += "." + std::to_string(l.who.actor);
-    const std::string name = l.who.name < 0 ? "" : "lock" + std::to_string(l.who.name);
+    std::string name = l.who.name < 0 ? "" : "lock" + std::to_string(l.who.name);
+    if (l.who.server >= 0)
+        name += "@" + std::to_string(l.who.server);
     std::array<char, 64> head{};
     const auto ms = static_cast<long long>((l.at - start_).count());
     std::snprintf(head.data(), head.size(), "%6lld.%03lld  %-9s %-6s ", ms / 1000, ms % 1000,

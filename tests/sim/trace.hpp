@@ -12,11 +12,12 @@
 
 namespace holdfast::sim {
 
-/// Whom a line is about. Clients, their actors and the names are numbered; -1: none.
+/// Whom a line is about. Clients, their actors, the names and servers are numbered; -1: none.
 struct subject {
     int client = -1;
     int actor = -1;
     int name = -1;
+    int server = -1; ///< where there are several
 };
 
 class trace {

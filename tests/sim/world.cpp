@@ -168,13 +168,13 @@ void world::look_at_server() {
         }
         sighting& before = sightings_[static_cast<std::size_t>(name)];
         if (before.owner != now.owner)
-            tell_of_holder(log, name, client_of(now.owner), now);
+            tell_of_holder(log, {.name = name}, client_of(now.owner), now);
         before = std::move(now);
     }
 }
 
 void world::sent(seat& place, const memory::request& r, const memory::fate& f) {
-    tell_of_request(log, place.number, r, f, place.net.troubles(f));
+    tell_of_request(log, {.client = place.number}, r, f, place.net.troubles(f));
     if (r.what == memory::verb::force && !f.refused && !f.request_lost)
         in_doubt(number_of(r.name), f.request_delay + f.executed_again.value_or(duration{}));
     somebody_died_ = somebody_died_ || f.executed_again; // as if somebody had come and died

@@ -24,6 +24,7 @@ EXCEPTIONS: list[tuple[str, str, str, str]] = []
 # not here, such as src/*.cpp, which joins the layers together, may include all of src/.
 LAYERS = {
     "src/sync": ("sync",),
+    "src/compose": ("compose", "sync"),
     "src/runtime": ("runtime",),
     "src/net": ("net", "runtime"),
     "src/net/openssl": ("net",),
@@ -37,7 +38,7 @@ LAYERS = {
     "examples": (),
 }
 
-# src/sync runs unchanged in the simulator, so it must not be able to reach for the real world.
+# These run unchanged in the simulator, so they must not be able to reach for the real world.
 WORLD = re.compile(
     r"<boost/asio/(ip|local|posix|ssl|io_context|thread_pool|signal_set|[a-z_]*timer)\b"
     r"|<(hiredis|openssl|sys)/"
@@ -87,7 +88,7 @@ def include_direction(files: list[File]) -> Iterator[tuple[File, int, str]]:
             path = target[1:-1]
             if target[0] == '"' and not path.startswith(tuple(f"{f}/" for f in LAYERS[layer])):
                 yield file, line, f"{layer} must not include {target}"
-            if layer == "src/sync" and WORLD.search(target):
+            if layer in ("src/sync", "src/compose") and WORLD.search(target):
                 yield file, line, f"{layer} must not include {target}, the real world"
 
 

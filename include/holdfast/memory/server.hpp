@@ -67,7 +67,7 @@ public:
     void step_clock(duration);        ///< forward or back, at once
     void set_clock_rate(double rate); ///< 1.0: as fast as the clients' clock
 
-    void restart_empty();         ///< forgets every lock, wakes nobody
+    void restart_empty();         ///< forgets every lock, wakes nobody; its answers say when
     bool evict(const lock_name&); ///< forgets one, wakes nobody
     /// A foreign owner takes it, held or not; to read, beside others who read. Of kind `token` it
     /// is a program that is no client of holdfast.

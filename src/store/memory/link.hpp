@@ -23,7 +23,8 @@ struct reply {
     T said;
     time_point sent_at;
     time_point received_at;
-    microseconds server_now; ///< at the moment between
+    microseconds server_now;   ///< at the moment between
+    time_point forgets_before; ///< likewise
 };
 
 /// Thread safety: everything on the client's executor.
@@ -54,6 +55,10 @@ public:
 
     const std::shared_ptr<server::state>& far_end() const { return server_; }
     const std::shared_ptr<runtime::remote_clock>& server_clock() const { return server_clock_; }
+    /// As it was in the last answer; nothing is known before the first.
+    server_identity identity() const {
+        return met_ ? server_identity{server_->id(), forgets_before_} : server_identity{};
+    }
     duration command_timeout() const { return command_timeout_; }
     time_point now() const { return home_.time.now(); }
 
@@ -90,6 +95,8 @@ private:
     std::list<alarm*> sleepers_; // in order, so that a simulation repeats itself
     bool deaf_ = false;
     bool closed_ = false;
+    bool met_ = false;
+    time_point forgets_before_ = time_point::min();
 };
 
 [[noreturn]] void fail_closed();
@@ -131,6 +138,8 @@ asio::awaitable<reply<T>> link::carry(std::shared_ptr<link> self, fate f,
         fail_outcome_unknown();
     const reply<T>& got = *sent->answer;
     self->server_clock_->learn(got.sent_at, got.received_at, got.server_now);
+    self->met_ = true;
+    self->forgets_before_ = std::max(self->forgets_before_, got.forgets_before);
     if (f.denied)
         fail_denied();
     co_return got;
@@ -139,7 +148,8 @@ asio::awaitable<reply<T>> link::carry(std::shared_ptr<link> self, fate f,
 template <typename T>
 void link::arrive(fate f, time_point sent_at, std::function<T(server::state&)> execute,
                   std::shared_ptr<parcel<T>> sent) {
-    reply<T> answer{f.denied ? T{} : execute(*server_), sent_at, {}, server_->now()};
+    reply<T> answer{
+        f.denied ? T{} : execute(*server_), sent_at, {}, server_->now(), server_->forgets_before()};
     if (f.executed_again && !f.denied)
         at(now() + *f.executed_again, [server = server_, execute] { (void)execute(*server); });
     if (f.answer_lost)

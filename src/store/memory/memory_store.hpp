@@ -68,6 +68,7 @@ public:
     inspector& operators_view() noexcept override { return inspector_; }
     asio::awaitable<std::vector<finding>> examine(ask trial) override;
     void close() noexcept override { link_->close(); }
+    server_identity identity(const lock_name&) const override { return link_->identity(); }
 
 private:
     store_context context_;

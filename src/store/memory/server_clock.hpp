@@ -41,6 +41,8 @@ public:
         return std::chrono::ceil<duration>(end - now());
     }
 
+    time_point clients_now() const { return clients_(); }
+
     void step(duration by) { shown_at_anchor_ += by; }
 
     void set_rate(double rate) {

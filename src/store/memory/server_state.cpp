@@ -4,6 +4,7 @@
 #include "store/memory/ear.hpp"
 
 #include <algorithm>
+#include <atomic>
 #include <iterator>
 #include <utility>
 
@@ -18,10 +19,16 @@ bool can_be_shared(lock_kind kind) {
     return kind == lock_kind::read || kind == lock_kind::write;
 }
 
+std::string new_id() {
+    static std::atomic<std::uint64_t> last{0};
+    return "memory:" + std::to_string(++last);
+}
+
 } // namespace
 
 server::state::state(std::function<time_point()> clients_clock)
-    : clock_{std::move(clients_clock)} {}
+    : id_{new_id()}
+    , clock_{std::move(clients_clock)} {}
 
 bool server::state::comes_late(std::optional<microseconds> deadline) const {
     return deadline && clock_.now() > *deadline && !deadlines_ignored_;
@@ -199,6 +206,11 @@ microseconds server::state::now() const {
     return clock_.now();
 }
 
+time_point server::state::forgets_before() const {
+    const guard lock_it{mutex_};
+    return forgets_before_;
+}
+
 void server::state::tell(const lock_name& name) const {
     const auto [first, last] = ears_.equal_range(name.text);
     for (auto each = first; each != last; ++each)
@@ -233,6 +245,7 @@ void server::state::set_clock_rate(double rate) {
 
 void server::state::forget_all() {
     const guard lock_it{mutex_};
+    forgets_before_ = clock_.clients_now();
     locks_.clear();
     fair_.clear();
     shared_.clear();

@@ -48,6 +48,10 @@ public:
 
     microseconds now() const;
 
+    const std::string& id() const noexcept { return id_; } ///< no two in a process have the same
+    /// By the clients' clock. One that was never restarted has forgotten nothing.
+    time_point forgets_before() const;
+
     // Who is told of releases.
     void add(ear&);
     void remove(ear&);
@@ -93,8 +97,10 @@ private:
     void tell(const lock_name&) const;
     void tell(const lock_name&, const fair_table::owners&) const;
 
+    const std::string id_;
     mutable std::mutex mutex_;
     server_clock clock_;
+    time_point forgets_before_ = long_ago;
     exclusive_table locks_{clock_};
     fair_table fair_{clock_, locks_};
     shared_table shared_{clock_};
@@ -103,6 +109,8 @@ private:
     bool deadlines_ignored_ = false;
     bool any_token_deleted_ = false;
     bool strangers_pass_for_ours_ = false;
+
+    static constexpr time_point long_ago{duration::min() / 2};
 };
 
 /// Where an owner that waits for a lock is told: a fair lock tells one waiter, others all.

@@ -164,6 +164,32 @@ TEST_F(Multi, AMemberThatFailsEndsTheCallAndNamesItself) {
     EXPECT_TRUE(is_free("a"));
 }
 
+TEST_F(Multi, AMemberThatIsAwayForAMomentIsWaitedFor) {
+    bob.always.refused = true;
+    mutex d{bob, "d"};
+    multi_mutex both{a, d};
+    both.async_lock(held.handler());
+    run_for(3s);
+    EXPECT_FALSE(held.done());
+    bob.always = {};
+    run_for(3s);
+    EXPECT_TRUE(held.well());
+}
+
+TEST_F(Multi, AMemberThatStaysAwayEndsTheCall) {
+    bob.always.refused = true;
+    mutex d{bob, "d"};
+    multi_mutex both{a, d};
+    said<std::optional<lease>> tried;
+    both.async_try_lock(tried.handler());
+    both.async_lock(held.handler());
+    run_for(1s);
+    EXPECT_TRUE(tried.failed(errc::unreachable));
+    run_for(30s);
+    EXPECT_TRUE(held.failed(errc::unreachable));
+    EXPECT_EQ(server.held_count(), 0u);
+}
+
 TEST_F(Multi, CallsOfOneClientAreServedInOrder) {
     lease first = taken(all);
     said<lease> second, third;
