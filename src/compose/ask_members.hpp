@@ -32,10 +32,11 @@ struct gathering {
         , replies(size)
         , open{size} {}
     void arrived(std::size_t which, reply_of<T> said) {
+        if (!wake) // whoever waited has gone, with the replies
+            return;
         replies[which] = std::move(said);
         --open;
-        if (wake)
-            wake->ring();
+        wake->ring();
     }
     const std::shared_ptr<sync::engine> home;
     std::unique_ptr<alarm> wake; ///< while somebody waits

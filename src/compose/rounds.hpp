@@ -42,7 +42,8 @@ asio::awaitable<void> wait_for_answers(sync::acquisition&, time_point limit,
 /// would meet this one. At most for `release_patience`, and while the call goes on.
 asio::awaitable<void> let_go(sync::acquisition&, inquiry&);
 
-/// Asks for that part for so long from now on; throws what that fails with.
+/// Asks for that part for so long from now on; throws what that fails with. A part that is lost is
+/// not believed any more.
 asio::awaitable<void> extend_part(sync::acquisition&, part&, duration length);
 
 /// A member whose executor runs has answered a question of that patience by then.

@@ -116,8 +116,9 @@ int explore(const wishes& w) {
 int main(int argc, char** argv) {
     const auto w = understand({argv + 1, argv + argc});
     if (!w) {
-        std::cerr << "usage: sim_explore [--together|--quorum] [--seeds N] [--from S] [--minutes M] "
-                     "[--trace]\n";
+        std::cerr
+            << "usage: sim_explore [--together|--quorum] [--seeds N] [--from S] [--minutes M] "
+               "[--trace]\n";
         return 2;
     }
     return explore(*w);

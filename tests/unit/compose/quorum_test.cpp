@@ -227,6 +227,93 @@ TEST_F(Quorum, RefusesWhatCannotBe) {
     EXPECT_THAT(with(all(), shorter), refuses("longest_lease"));
 }
 
+TEST_F(Quorum, ARestartedNodeHasNoVoteForTheLongestLease) {
+    servers[0].restart_empty();
+    servers[1].restart_empty();
+    const lease held = taken(*stock);
+    EXPECT_EQ(quorum_mutex::votes(held).held, 3u);
+    EXPECT_EQ(held_at(), 5u) << "it has the lock there all the same";
+    run_for(31s);
+    EXPECT_EQ(quorum_mutex::votes(held).held, 5u);
+}
+
+TEST_F(Quorum, TooManyRestartedNodesAreNoMajorityAndItSaysWhy) {
+    std::string words;
+    for (int i = 0; i < 3; ++i)
+        servers[i].restart_empty();
+    said<std::optional<lease>> tried;
+    stock->async_try_lock(tried.handler());
+    run_for(1s);
+    EXPECT_TRUE(tried.failed(errc::unreachable));
+    EXPECT_EQ(held_at(), 0u);
+    said<lease> patient;
+    stock->async_lock(patient.handler());
+    run_for(28s);
+    EXPECT_FALSE(patient.done());
+    run_for(4s);
+    EXPECT_TRUE(patient.well()) << "a sit-out has an end";
+}
+
+TEST_F(Quorum, NodesThatRememberVoteAtOnce) {
+    for (memory::server& each : servers)
+        each.restart_empty();
+    quorum_mutex trusting{all(), "stock", {.nodes_remember = true}};
+    EXPECT_TRUE(taken(trusting).owns_lock());
+}
+
+TEST_F(Quorum, AnAbandonedHoldGetsNoVoteAnyMore) {
+    nodes[4]->always.answer_delay = 400ms;
+    const lease held = taken(*stock);
+    held.hold()->abandon(); // as when its thread ends
+    run_for(1s);
+    EXPECT_EQ(servers[4].held_count(), 0u) << "it came late";
+    run_for(31s);
+    EXPECT_EQ(held_at(), 0u);
+    EXPECT_TRUE(held.lost().stop_requested());
+}
+
+TEST_F(Quorum, TwoNodesThatAreOneServerAreRefused) {
+    actor& again = enter_at(servers[0], {}, 1s);
+    quorum_mutex::nodes doubled = all();
+    doubled[1] = *again.program;
+    quorum_mutex odd{doubled, "stock"};
+    said<lease> held;
+    odd.async_lock(held.handler());
+    run_for(1s);
+    EXPECT_TRUE(held.failed(errc::invalid_argument));
+    run_for(10s);
+    EXPECT_EQ(held_at(), 0u);
+}
+
+TEST_F(Quorum, ClosingItsFirstClientLosesItAndTheOthersEndWithTheirLeases) {
+    const lease held = taken(*stock);
+    settle();
+    const said<> closed = close(*nodes[0]);
+    run_for(10s);
+    EXPECT_TRUE(closed.done());
+    EXPECT_TRUE(held.lost().stop_requested());
+    run_for(31s);
+    EXPECT_EQ(held_at(), 0u);
+}
+
+TEST_F(Quorum, IsInDangerWhenAMajorityIsAndNotBefore) {
+    const lease held = taken(*stock);
+    settle();
+    cut_off(0);
+    cut_off(1);
+    run_for(25s);
+    EXPECT_FALSE(held.in_danger().stop_requested());
+    cut_off(2);
+    run_for(18s);
+    EXPECT_TRUE(held.in_danger().stop_requested());
+    EXPECT_TRUE(held.owns_lock());
+    for (int i = 0; i < 3; ++i)
+        reach_again(i);
+    run_for(12s);
+    EXPECT_TRUE(held.owns_lock());
+    EXPECT_FALSE(held.in_danger().stop_requested());
+}
+
 TEST_F(Quorum, QuestionsNeedAMajority) {
     for (int i = 0; i < 3; ++i)
         servers[i].occupy("stock", 1h);

@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the programs of a world of several servers are doing and believe.
+#pragma once
+
+#include "sim/ledger.hpp"
+
+#include <holdfast/lease.hpp>
+#include <holdfast/time.hpp>
+
+#include <compare>
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <memory>
+#include <optional>
+#include <stop_token>
+#include <string>
+#include <vector>
+
+namespace holdfast::sim::several {
+
+/// One lock on one server.
+struct spot {
+    int server = 0;
+    int name = 0;
+    auto operator<=>(const spot&) const = default;
+};
+
+/// How locks are taken.
+enum class way { single, all, any, majority };
+
+/// An asynchronous operation under way, or just completed.
+struct deal {
+    deed what{};
+    way how = way::single;
+    int program = -1;
+    int actor = -1;
+    std::vector<spot> of{};
+    duration patience = duration::max();
+    duration lease{}; ///< asked for
+    time_point started_at{};
+    std::vector<int> generations{}; ///< of its clients, by server
+    std::optional<time_point> cancelled_at{};
+};
+
+/// What a claim has of one member.
+struct share_of_claim {
+    spot where{};
+    std::string owner{};
+    std::shared_ptr<sync::tenure> hold{};
+};
+
+/// A lease in somebody's hands.
+struct claim {
+    claim(const deal&, lease, duration longest_asked);
+    claim(const claim&) = delete;
+
+    const way how;
+    const int program, actor;
+    const std::vector<spot> of;         ///< in the order of the members
+    const std::vector<int> generations; ///< as of the deal
+    lease held;
+    const void* const hold; ///< the same for leases that share one
+    duration longest;       ///< of the lengths asked for it
+    bool told_lost = false;
+    std::optional<std::stop_callback<std::function<void()>>> on_lost{};
+    std::optional<time_point> absent_since{}; ///< a server that it needs shows another owner
+
+    bool is_joint() const { return how == way::all || how == way::majority; }
+    std::size_t needs() const { return how == way::majority ? of.size() / 2 + 1 : of.size(); }
+    std::vector<share_of_claim> shares() const; ///< as they are now
+};
+
+class accounts {
+public:
+    using deals = std::map<std::uint64_t, deal>; // in order of their beginning
+
+    std::uint64_t begin(deal d) {
+        under_way_.emplace(++last_, std::move(d));
+        return last_;
+    }
+    deal& at(std::uint64_t id) { return under_way_.at(id); }
+    deal end(std::uint64_t id) { return under_way_.extract(id).mapped(); }
+    const deals& under_way() const { return under_way_; }
+
+    void add(claim& c) { claims_.push_back(&c); }
+    void remove(const claim& c) { std::erase(claims_, &c); }
+    const std::vector<claim*>& claims() const { return claims_; }
+
+private:
+    deals under_way_;
+    std::vector<claim*> claims_;
+    std::uint64_t last_ = 0;
+};
+
+} // namespace holdfast::sim::several

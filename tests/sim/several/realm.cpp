@@ -1,0 +1,244 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sim/several/realm.hpp"
+
+#include "sim/several/audit.hpp"
+#include "sim/telling.hpp"
+#include "sync/engine.hpp"
+
+#include <boost/asio/as_tuple.hpp>
+#include <boost/asio/co_spawn.hpp>
+#include <boost/asio/use_awaitable.hpp>
+
+#include <algorithm>
+#include <exception>
+#include <tuple>
+#include <utility>
+
+namespace holdfast::sim::several {
+
+realm::realm(std::uint64_t seed, customs c, int servers, int names)
+    : ways{std::move(c)}
+    , chance{seed}
+    , names_{names}
+    , checks_{std::make_unique<audit>(*this)} {
+    for (int s = 0; s < servers; ++s) {
+        nodes.emplace_back(clock);
+        for (int name = 0; name < names; ++name)
+            sightings_[{s, name}] = {};
+    }
+}
+
+realm::~realm() = default;
+
+int realm::add_program(weather w) {
+    const int number = static_cast<int>(programs.size());
+    std::deque<terminal>& all = programs.emplace_back();
+    for (int s = 0; s < servers(); ++s) {
+        const auto told = [this, number, s](const memory::request& r, const memory::fate& f) {
+            sent(at(number, s), r, f);
+        };
+        all.emplace_back(number, s, chance.split(),
+                         network{clock, chance.split(), chance.split(), how.command_timeout, told});
+        all.back().net.set(w);
+        start_client(all.back());
+    }
+    return number;
+}
+
+void realm::start_client(terminal& to) {
+    to.of_client = to.generation;
+    options o;
+    o.store = node_at(to.server).server.connect(to.net.as_faults(), how.command_timeout);
+    o.lease_time = how.lease_time;
+    o.unavailable_patience = how.unavailable_patience;
+    o.release_patience = how.release_patience;
+    o.close_patience = how.close_patience;
+    o.release_on_close = how.release_on_close;
+    o.poll_bound = how.poll_bound;
+    o.hand_off = how.hand_off;
+    o.executor_is_serial = ways.is_serial;
+    o.observer = std::make_shared<telling>(log, to.program * 10 + to.server, [](const event&) {});
+    o.random = [&to] { return to.random.roll(); };
+    to.at = std::make_unique<client>(io.get_executor(), clock, std::move(o));
+    identities_.emplace_back(to.at->id(), &to);
+}
+
+void realm::close_began(terminal& to) {
+    ++to.generation;
+    checks_->closed(to);
+}
+
+asio::awaitable<void> realm::close(terminal& to) {
+    log.note({.client = to.program, .server = to.server}, "closes its client");
+    close_began(to);
+    const time_point began = clock.now();
+    (void)co_await to.at->async_close(asio::as_tuple(asio::use_awaitable));
+    if (clock.now() - began >
+        how.close_patience + how.release_patience + duration{50} + 2 * how.command_timeout)
+        violated("every operation ends", -1, "a close took too long");
+}
+
+const terminal* realm::home_of(const std::string& owner) const {
+    for (const auto& [id, home] : identities_)
+        if (owner.starts_with(id))
+            return home;
+    return nullptr;
+}
+
+void realm::play(asio::awaitable<void> story) {
+    asio::co_spawn(io, std::move(story), [](const std::exception_ptr& bug) {
+        if (bug)
+            std::rethrow_exception(bug);
+    });
+}
+
+asio::awaitable<void> realm::sleep(duration d) {
+    const std::unique_ptr<alarm> nap = clock.make_alarm();
+    co_await nap->wait_until(clock.now() + d);
+}
+
+void realm::after_steps(std::size_t count, std::function<void()> act) {
+    delayed_.push_back({steps_ + count, std::move(act)});
+}
+
+void realm::run_until(time_point end) {
+    do {
+        do {
+            while (!verdict_ && clock.step())
+                after_step();
+        } while (!verdict_ && clock.jump_to_next(clock.now())); // everybody whose moment it is
+        look_at_servers();
+        checks_->at_rest();
+    } while (!verdict_ && clock.jump_to_next(end));
+    if (!verdict_)
+        clock.run_until(end);
+}
+
+void realm::after_step() {
+    ++steps_;
+    const auto due = std::stable_partition(delayed_.begin(), delayed_.end(),
+                                           [&](const delayed& d) { return d.step > steps_; });
+    std::vector<delayed> now{std::make_move_iterator(due), std::make_move_iterator(delayed_.end())};
+    delayed_.erase(due, delayed_.end());
+    for (delayed& d : now)
+        d.act();
+    checks_->after_step();
+}
+
+void realm::look_at_servers() {
+    for (auto& [where, before] : sightings_) {
+        sighting now;
+        const memory::server& server = node_at(where.server).server;
+        if (const std::optional<holding> held = server.inspect(name_of(where.name))) {
+            now.owner = held->owners.at(0);
+            now.remaining = held->remaining.value_or(duration::max());
+            now.owners = held->owners;
+            now.written = held->alone;
+        }
+        const terminal* const home = home_of(now.owner);
+        if (before.owner != now.owner)
+            tell_of_holder(log, {.name = where.name, .server = where.server},
+                           home ? home->program : -1, now);
+        before = std::move(now);
+    }
+}
+
+std::string realm::holder(spot where) const {
+    const auto held = node_at(where.server).server.inspect(name_of(where.name));
+    return held ? held->owners.at(0) : std::string{};
+}
+
+void realm::sent(terminal& from, const memory::request& r, const memory::fate& f) {
+    tell_of_request(log, {.client = from.program, .server = from.server}, r, f,
+                    from.net.troubles(f));
+    if (r.what == memory::verb::force && !f.refused && !f.request_lost)
+        in_doubt({from.server, world::number_of(r.name)}, true,
+                 f.request_delay + f.executed_again.value_or(duration{}));
+    checks_->sent(r, f);
+}
+
+void realm::in_doubt(spot where, bool beyond_promise, duration from_now) {
+    const time_point end = clock.now() + from_now + how.lease_longest;
+    time_point& until = node_at(where.server).doubt_until[where.name];
+    until = std::max(until, end);
+    time_point& broke = node_at(where.server).broke_until[where.name];
+    if (beyond_promise)
+        broke = std::max(broke, end);
+}
+
+void realm::all_in_doubt(int server, bool beyond_promise) {
+    node_at(server).is_faithful = false;
+    for (int name = 0; name < names(); ++name)
+        in_doubt({server, name}, beyond_promise);
+}
+
+time_point realm::until(spot where, std::map<int, time_point> node::*which) const {
+    const std::map<int, time_point>& all = node_at(where.server).*which;
+    const auto found = all.find(where.name);
+    return found == all.end() ? time_point{} : found->second;
+}
+
+bool realm::quorum_promised(int name) const {
+    for (int server = 0; server < servers(); ++server)
+        if (clock.now() <= until({server, name}, &node::broke_until))
+            return false;
+    return true;
+}
+
+void realm::step_clock(int server, duration by) {
+    log.note({.server = server}, "its clock is stepped by {} ms", by);
+    node& of = node_at(server);
+    of.is_faithful = false;
+    if (by > duration{})
+        all_in_doubt(server, true);
+    else
+        of.stepped_back -= by;
+    of.server.step_clock(by);
+}
+
+void realm::set_rate(int server, double rate) {
+    log.note({.server = server}, "its clock runs at {} per mille",
+             static_cast<std::int64_t>(rate * 1000));
+    node_at(server).server.set_clock_rate(rate);
+}
+
+void realm::restart_empty(int server) {
+    log.note({.server = server}, "is restarted, and empty");
+    all_in_doubt(server, false);
+    node_at(server).restarts.push_back(clock.now());
+    node_at(server).server.restart_empty();
+}
+
+asio::awaitable<void> realm::reconnect(int server, duration takes) {
+    co_await sleep(takes);
+    for (std::deque<terminal>& program : programs) {
+        terminal& to = program[static_cast<std::size_t>(server)];
+        if (!to.net.cut_off() && to.generation == to.of_client && to.at)
+            to.at->engine()->renewals().doubt({}, true);
+    }
+}
+
+void realm::evict(spot where) {
+    log.note({.name = where.name, .server = where.server}, "is evicted");
+    node_at(where.server).is_faithful = false;
+    in_doubt(where, true);
+    node_at(where.server).server.evict(name_of(where.name));
+}
+
+void realm::occupy(spot where, duration lease) {
+    log.note({.name = where.name, .server = where.server}, "a foreigner takes it for {} ms", lease);
+    if (home_of(holder(where)))
+        in_doubt(where, true);
+    node_at(where.server).server.occupy(name_of(where.name), lease);
+}
+
+void realm::vacate(spot where) {
+    node_at(where.server).server.vacate(name_of(where.name));
+}
+
+void realm::violated(const char* invariant, int name, std::string story) {
+    if (!verdict_)
+        verdict_ = violation{invariant, std::move(story), name};
+}
+
+} // namespace holdfast::sim::several

@@ -1,0 +1,150 @@
+// SPDX-License-Identifier: Apache-2.0
+// A simulated world of several servers. Each program has a client of each of them; it takes locks
+// of several at once, or single ones. One clock, one thread, one seed, as in `world`.
+#pragma once
+
+#include "sim/dice.hpp"
+#include "sim/network.hpp"
+#include "sim/several/accounts.hpp"
+#include "sim/trace.hpp"
+#include "sim/world.hpp"
+#include "support/sim_clock.hpp"
+
+#include <holdfast/client.hpp>
+#include <holdfast/memory/server.hpp>
+
+#include <boost/asio/io_context.hpp>
+
+#include <deque>
+#include <functional>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace holdfast::sim::several {
+
+class audit;
+
+/// A server, and what has befallen it.
+struct node {
+    explicit node(clock& time)
+        : server{time} {}
+    memory::server server;
+    std::map<int, time_point> doubt_until{}; ///< by name: until then it may not show what it should
+    std::map<int, time_point> broke_until{}; ///< likewise, what no quorum is promised to survive
+    std::vector<time_point> restarts{};
+    duration stepped_back{};
+    bool is_faithful = true; ///< it has forgotten nothing, nor its time
+};
+
+/// A program's client of one server, and the way there. Another client may follow it.
+struct terminal {
+    terminal(int p, int s, dice d, network w)
+        : program{p}
+        , server{s}
+        , random{d}
+        , net{std::move(w)} {}
+    const int program, server;
+    dice random;
+    network net;
+    std::unique_ptr<client> at;
+    int generation = 0; ///< one more from the moment that its client is closed
+    int of_client = 0;  ///< the generation of the client that is here
+};
+
+class realm {
+public:
+    struct customs {
+        rules how;
+        bool is_serial = false; ///< clients put no strand around the executor
+        bool is_quorum = false; ///< each name is one lock, on all servers
+        duration node_patience{50};
+    };
+
+    realm(std::uint64_t seed, customs, int servers, int names);
+    realm(const realm&) = delete;
+    ~realm();
+
+    asio::io_context io;
+    sim_clock clock{io};
+    std::deque<node> nodes;
+    const customs ways;
+    const rules& how = ways.how;
+    dice chance;
+    trace log{clock};
+    accounts books;
+    std::deque<std::deque<terminal>> programs;
+
+    int add_program(weather = {}); ///< its number
+    terminal& at(int program, int server) {
+        return programs[static_cast<std::size_t>(program)][static_cast<std::size_t>(server)];
+    }
+    const terminal& at(int program, int server) const {
+        return programs[static_cast<std::size_t>(program)][static_cast<std::size_t>(server)];
+    }
+    node& node_at(int server) { return nodes[static_cast<std::size_t>(server)]; }
+    const node& node_at(int server) const { return nodes[static_cast<std::size_t>(server)]; }
+    void start_client(terminal&);
+    void close_began(terminal&); ///< its client is told to close, or destroyed
+    asio::awaitable<void> close(terminal&);
+
+    void play(asio::awaitable<void> story);
+    asio::awaitable<void> sleep(duration);
+    void after_steps(std::size_t, std::function<void()>);
+    void run_until(time_point); ///< or the first violation
+    void run_for(duration d) { run_until(clock.now() + d); }
+    duration elapsed() const { return clock.now() - start_; }
+
+    // What befalls a server.
+    void step_clock(int server, duration);
+    void set_rate(int server, double);
+    void restart_empty(int server);
+    void evict(spot);
+    void occupy(spot, duration lease);
+    void vacate(spot);
+    /// As a store does that has reached its server again.
+    asio::awaitable<void> reconnect(int server, duration takes);
+
+    int servers() const { return static_cast<int>(nodes.size()); }
+    int names() const { return names_; }
+    static lock_name name_of(int number) { return world::name_of(number); }
+    const sighting& seen(spot where) const { return sightings_.at(where); }
+    std::string holder(spot) const; ///< now; empty: nobody
+    /// Whose client has that identity; null: a foreigner's.
+    const terminal* home_of(const std::string& owner) const;
+
+    /// Whether the server shows what was granted there, as far as nothing has happened to it.
+    bool is_well(spot where) const { return clock.now() > until(where, &node::doubt_until); }
+    /// Whether nothing happened to any of them that no quorum is promised to survive.
+    bool quorum_promised(int name) const;
+
+    void violated(const char* invariant, int name, std::string story);
+    const std::optional<violation>& verdict() const { return verdict_; }
+    audit& checks() { return *checks_; }
+
+private:
+    void after_step();
+    void look_at_servers();
+    void sent(terminal&, const memory::request&, const memory::fate&);
+    void in_doubt(spot, bool beyond_promise, duration from_now = {});
+    void all_in_doubt(int server, bool beyond_promise);
+    time_point until(spot, std::map<int, time_point> node::*) const;
+
+    struct delayed {
+        std::size_t step;
+        std::function<void()> act;
+    };
+
+    const int names_;
+    const time_point start_ = clock.now();
+    std::map<spot, sighting> sightings_;
+    std::vector<std::pair<std::string, const terminal*>> identities_;
+    std::vector<delayed> delayed_;
+    std::size_t steps_ = 0;
+    std::optional<violation> verdict_;
+    std::unique_ptr<audit> checks_;
+};
+
+} // namespace holdfast::sim::several

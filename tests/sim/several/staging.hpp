@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: Apache-2.0
+// The life of one world of several servers, from its seed to its end or to the first broken
+// invariant.
+#pragma once
+
+#include "sim/play.hpp"
+
+#include <cstdint>
+#include <iosfwd>
+
+namespace holdfast::sim {
+
+/// What the seeds are about.
+enum class repertoire {
+    single,   ///< one lock each, on one server
+    together, ///< several taken as one, on one server or two
+    quorum,   ///< one lock, on three servers or five
+};
+
+result play(repertoire, std::uint64_t seed, std::ostream& out, telling_of = telling_of::failures);
+
+} // namespace holdfast::sim

@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: Apache-2.0
+// One operation on several locks that a simulated program has under way, and what it brings.
+#pragma once
+
+#include "sim/ongoing.hpp"
+#include "sim/several/audit.hpp"
+#include "sim/several/realm.hpp"
+
+#include <holdfast/multi_mutex.hpp>
+
+#include <boost/asio/as_tuple.hpp>
+#include <boost/asio/bind_cancellation_slot.hpp>
+#include <boost/asio/cancellation_signal.hpp>
+#include <boost/asio/use_awaitable.hpp>
+
+#include <memory>
+#include <optional>
+
+namespace holdfast::sim::several {
+
+class under_way {
+public:
+    under_way(realm&, deal, cancellation = {});
+    under_way(const under_way&) = delete;
+    ~under_way();
+
+    /// For a `co_await` that does not throw and can be cancelled.
+    auto token() const {
+        return asio::bind_cancellation_slot(signal_->slot(), asio::as_tuple(asio::use_awaitable));
+    }
+    outcome ended(const error_code&, bool got = true);
+    const deal& what() const { return what_; }
+
+private:
+    realm& realm_;
+    const deal what_;
+    const std::uint64_t id_;
+    std::shared_ptr<asio::cancellation_signal> signal_ =
+        std::make_shared<asio::cancellation_signal>();
+    bool ended_ = false;
+};
+
+/// A lease, in the books as long as it is in somebody's hands.
+class hands {
+public:
+    hands(realm&, const deal&, lease, duration longest);
+    hands(const hands&) = delete;
+    ~hands(); ///< drops the lease, if it still has it
+
+    claim& what() { return *claim_; }
+    bool empty() const { return !claim_; }
+    lease take_out(); ///< to release it: from now on it is not believed
+
+private:
+    void strike_out();
+
+    realm& realm_;
+    std::unique_ptr<claim> claim_;
+};
+
+/// Of each server: which client of the program is here now.
+std::vector<int> generations_of(const realm&, int program);
+/// Another one about what was taken.
+deal deal_about(const claim&, deed);
+
+/// Empty unless it was granted.
+asio::awaitable<std::unique_ptr<hands>> acquire(realm&, deal, basic_mutex&,
+                                                std::optional<duration> fixed, cancellation = {});
+asio::awaitable<std::unique_ptr<hands>> acquire_any(realm&, deal, multi_mutex&, cancellation = {});
+asio::awaitable<outcome> release(realm&, hands&, cancellation = {});
+asio::awaitable<outcome> extend(realm&, hands&, duration length, cancellation = {});
+
+} // namespace holdfast::sim::several
