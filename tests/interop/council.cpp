@@ -66,6 +66,11 @@ std::vector<encounter> neighbours_on_each_server(const std::vector<std::string>&
     return all;
 }
 
+std::vector<encounter> in_one_role(std::vector<encounter> of) {
+    std::erase_if(of, [](const encounter& each) { return each.ours_first; });
+    return of;
+}
+
 std::string name_of_encounter(const ::testing::TestParamInfo<encounter>& info) {
     std::string name = words_of(info.param);
     for (char& letter : name)

@@ -36,6 +36,9 @@ std::vector<encounter> redissons();
 std::vector<encounter> neighbours(const std::vector<std::string>& names);
 std::vector<encounter> neighbours_on_each_server(const std::vector<std::string>& names);
 
+/// For what is the same in both roles.
+std::vector<encounter> in_one_role(std::vector<encounter>);
+
 std::string name_of_encounter(const ::testing::TestParamInfo<encounter>&);
 
 class council : public ::testing::TestWithParam<encounter> {
@@ -92,6 +95,6 @@ private:
 
 } // namespace holdfast::interop
 
-#define HOLDFAST_COUNCIL(suite, encounters)                                                        \
-    INSTANTIATE_TEST_SUITE_P(With, suite, ::testing::ValuesIn(::holdfast::interop::encounters),    \
+#define HOLDFAST_COUNCIL(suite, ...)                                                               \
+    INSTANTIATE_TEST_SUITE_P(With, suite, ::testing::ValuesIn(__VA_ARGS__),                        \
                              ::holdfast::interop::name_of_encounter)

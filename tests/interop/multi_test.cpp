@@ -12,7 +12,7 @@ namespace {
 class Multi : public council {
 protected:
     Multi()
-        : council{3, "MultiLock"} {}
+        : council{3, "RedissonMultiLock"} {}
 
     static std::vector<member> members() { return {{0, "A"}, {1, "B"}, {2, "C"}}; }
     remote_lock lock_of(delegation& whose, const std::string& actor) {
@@ -23,14 +23,20 @@ HOLDFAST_COUNCIL(Multi, redissons());
 
 TEST_P(Multi, AHeldOneIsBusyToTheOtherSideAndSoIsEachOfItsMembers) {
     remote_lock held = lock_of(first(), "alice"), across = lock_of(second(), "bob");
-    held.lock();
-    EXPECT_EQ(keys(), 3);
-    EXPECT_FALSE(across.try_lock());
-    for (const member& each : members())
-        EXPECT_FALSE(second().one("carol", each).try_lock()) << each.name;
-    EXPECT_EQ(keys(), 3);
-    EXPECT_TRUE(held.unlock());
-    EXPECT_TRUE(eventually([&] { return keys() == 0; }));
+    for (const bool leased : {false, true}) {
+        leased ? held.lock(60s) : held.lock();
+        EXPECT_EQ(keys(), 3);
+        EXPECT_FALSE(across.try_lock());
+        for (const member& each : members()) {
+            EXPECT_FALSE(second().one("carol", each).try_lock()) << each.name;
+            const duration left{server(each.server).command({"PTTL", each.name}).integer};
+            EXPECT_LE(left, leased ? 60s : 10s) << each.name;
+            EXPECT_GT(left, leased ? 30s : 0s) << each.name;
+        }
+        EXPECT_EQ(keys(), 3);
+        EXPECT_TRUE(held.unlock());
+        EXPECT_TRUE(eventually([&] { return keys() == 0; }));
+    }
     EXPECT_TRUE(across.try_lock());
     EXPECT_FALSE(held.try_lock());
     EXPECT_TRUE(across.unlock());
@@ -44,7 +50,7 @@ TEST_P(Multi, AReleaseLetsTheOthersWaiterIn) {
     ongoing waiting = wanted.begin_lock();
     ASSERT_TRUE(eventually([&] { // somewhere it listens
         for (std::size_t i = 0; i < size(); ++i)
-            if (server(i).command({"PUBSUB", "CHANNELS"}).items.empty() == false)
+            if (!server(i).command({"PUBSUB", "CHANNELS"}).items.empty())
                 return true;
         return false;
     }));
@@ -68,17 +74,20 @@ TEST_P(Multi, ABusyMemberKeepsItAndNothingElse) {
     EXPECT_TRUE(wanted.unlock());
 }
 
-TEST_P(Multi, AMemberTakenAwayIsFreeAndTheOthersAreWithTheRelease) {
-    remote_lock held = lock_of(first(), "alice");
+TEST_P(Multi, AMemberTakenAwayIsTheOthersAndTheHolderIsTold) {
+    remote_lock held = lock_of(first(), "alice"), taken = second().one("bob", {1, "B"});
     held.lock();
-    EXPECT_TRUE(second().one("bob", {1, "B"}).force_unlock());
-    remote_lock taken = second().one("bob", {1, "B"});
+    EXPECT_TRUE(taken.force_unlock());
     EXPECT_TRUE(taken.try_lock());
     // Ours gives the others back when it learns of the loss; a JVM knows nothing until it releases.
     if (!first().is_jvm()) {
         EXPECT_TRUE(eventually([&] { return keys() == 1; }));
     }
     EXPECT_FALSE(held.unlock());
+    // A JVM of 3.52 stops at the member that is gone: it keeps those behind it, and renews them.
+    if (first().is_jvm()) {
+        (void)second().one("bob", {2, "C"}).force_unlock();
+    }
     EXPECT_TRUE(eventually([&] { return keys() == 1; }));
     EXPECT_TRUE(taken.unlock());
 }
@@ -130,12 +139,7 @@ protected:
     std::array<std::atomic<bool>, seats> in_use_{};
     std::atomic<std::size_t> shared_ = 0, lost_ = 0, eaten_ = 0;
 };
-INSTANTIATE_TEST_SUITE_P(With, Philosophers, testing::ValuesIn([] {
-                             std::vector<encounter> once = redissons();
-                             std::erase_if(once, [](const encounter& e) { return e.ours_first; });
-                             return once;
-                         }()),
-                         name_of_encounter);
+HOLDFAST_COUNCIL(Philosophers, in_one_role(redissons()));
 
 TEST_P(Philosophers, AllEatAndNobodySharesAFork) {
     std::vector<std::unique_ptr<peer>> processes;

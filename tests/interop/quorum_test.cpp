@@ -70,7 +70,7 @@ protected:
 class RedLock : public quorum_of_five {
 protected:
     RedLock()
-        : quorum_of_five{"RedLock"} {}
+        : quorum_of_five{"RedissonRedLock"} {}
 };
 HOLDFAST_COUNCIL(RedLock, redissons());
 
@@ -138,14 +138,9 @@ TEST_P(RedLock, OfAKilledHolderIsFreeWhenItsLeaseEnds) {
 class RedLockOfThree : public council {
 protected:
     RedLockOfThree()
-        : council{3, "RedLock"} {}
+        : council{3, "RedissonRedLock"} {}
 };
-INSTANTIATE_TEST_SUITE_P(With, RedLockOfThree, testing::ValuesIn([] {
-                             std::vector<encounter> once = redissons();
-                             std::erase_if(once, [](const encounter& e) { return e.ours_first; });
-                             return once;
-                         }()),
-                         name_of_encounter);
+HOLDFAST_COUNCIL(RedLockOfThree, in_one_role(redissons()));
 
 TEST_P(RedLockOfThree, TwoWhoContendNeverHoldItBoth) {
     constexpr int turns = 20;

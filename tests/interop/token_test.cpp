@@ -78,13 +78,8 @@ TEST_P(Neighbours, AnExpiredHoldPassesOnAndItsUnlockEndsNobodyElses) {
 }
 
 class NeighboursLongevity : public Neighbours {};
-INSTANTIATE_TEST_SUITE_P(
-    With, NeighboursLongevity, testing::ValuesIn([] {
-        auto all = neighbours_on_each_server({"redis-py", "redsync", "node-redlock"});
-        std::erase_if(all, [](const encounter& e) { return !e.ours_first; });
-        return all;
-    }()),
-    name_of_encounter);
+HOLDFAST_COUNCIL(NeighboursLongevity,
+                 in_one_role(neighbours_on_each_server({"redis-py", "redsync", "node-redlock"})));
 
 TEST_P(NeighboursLongevity, OurHoldIsRenewedAndKeepsThemOut) {
     have_clients({.lease_time = 1s});

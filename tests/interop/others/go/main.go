@@ -9,6 +9,8 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"runtime/debug"
+	"strings"
 	"sync"
 	"time"
 
@@ -92,7 +94,7 @@ func (p *peer) obey(c command) (any, error) {
 		how.MaxRetries = -1
 		how.DialTimeout = time.Second
 		p.clients[c.Client] = redis.NewClient(how)
-		return "", nil
+		return version(), nil
 	case "close":
 		err := p.clients[c.Client].Close()
 		delete(p.clients, c.Client)
@@ -102,6 +104,17 @@ func (p *peer) obey(c command) (any, error) {
 		return nil, nil
 	}
 	return nil, fmt.Errorf("no %s here", c.Do)
+}
+
+func version() string {
+	if built, known := debug.ReadBuildInfo(); known {
+		for _, each := range built.Deps {
+			if each.Path == "github.com/go-redsync/redsync/v4" {
+				return strings.TrimPrefix(each.Version, "v")
+			}
+		}
+	}
+	return ""
 }
 
 func (p *peer) call(by *actor, c command) (any, error) {

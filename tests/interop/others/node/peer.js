@@ -28,7 +28,7 @@ function connect(command) {
   client.on('error', () => {}); // told by the calls that fail
   clients.set(command.client, client);
   return new Promise((resolve, reject) => {
-    client.once('ready', () => resolve(''));
+    client.once('ready', () => resolve(require('redlock/package.json').version));
     client.once('error', reject);
   });
 }

@@ -48,7 +48,7 @@ class Peer:
         client = redis.Redis.from_url(command["address"])
         client.ping()
         self.clients[command["client"]] = client
-        return ""
+        return redis.__version__
 
     def close(self, command: Command) -> None:
         self.clients.pop(command["client"]).close()
