@@ -38,6 +38,7 @@ std::vector<std::string> versions_in(const char* variable) {
 
 constexpr const char* met_always = "HOLDFAST_REDISSON";
 constexpr const char* met_once = "HOLDFAST_REDISSON_ONCE";
+constexpr const char* met_neighbours = "HOLDFAST_NEIGHBOURS";
 
 } // namespace
 
@@ -101,6 +102,14 @@ std::unique_ptr<peer> start_jvm(const std::string& redisson) {
                                                            "-XX:-UsePerfData", "-cp", jars,
                                                            "holdfast.interop.Peer"},
                                   "redisson-" + redisson);
+}
+
+bool has_neighbour(const std::string& name) {
+    return builds(met_neighbours).contains(name);
+}
+
+std::unique_ptr<peer> start_neighbour(const std::string& name) {
+    return std::make_unique<peer>(std::vector<std::string>{builds(met_neighbours).at(name)}, name);
 }
 
 std::unique_ptr<peer> start_ours() {

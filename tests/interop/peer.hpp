@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The processes that meet at a server: JVMs with Redisson, and our own. All of them speak the same
-// language (README.md).
+// The processes that meet at a server: JVMs with Redisson, other programs, and our own. All of them
+// speak the same language (README.md).
 #pragma once
 
 #include "support/child_process.hpp"
@@ -69,6 +69,10 @@ std::vector<std::string> redisson_versions();
 /// Further versions, for a few tests on one server.
 std::vector<std::string> redisson_versions_met_once();
 
+/// Other programs' locks that it has built a peer for: "redis-py", "redsync", "node-redlock".
+bool has_neighbour(const std::string& name);
+
+std::unique_ptr<peer> start_neighbour(const std::string& name);
 std::unique_ptr<peer> start_jvm(const std::string& redisson);
 std::unique_ptr<peer> start_ours();
 

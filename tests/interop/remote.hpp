@@ -87,6 +87,7 @@ public:
     ongoing begin_lock() { return begin("lock"); }
     ongoing begin_lock(duration lease) { return begin("lock", {lease}); }
     ongoing begin_lock_interruptibly() { return begin("lockInterruptibly"); }
+    ongoing begin_try_lock() { return begin("tryLock"); }
     ongoing begin_try_lock_for(duration patience) { return begin("tryLock", {patience}); }
     ongoing begin_unlock() { return begin("unlock"); }
 

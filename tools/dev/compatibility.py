@@ -14,8 +14,15 @@ HEAD = """\
 # Compatibility
 
 Made by `./dev interop` of {date}, and by nobody's hand: what the tests in
-[tests/interop](../tests/interop/README.md) found, each on a server of its own, with Redisson in a
-JVM. The times are of one machine, and of value next to each other only.
+[tests/interop](../tests/interop/README.md) found, each on servers of its own, with Redisson in a
+JVM. Where one column names two servers, the locks were on some of each. The times are of one machine, and of value next to each other only.
+"""
+
+NEIGHBOURS = """
+## Other programs
+
+Locks of redis-py, redsync and node-redlock, which are `SET key token NX PX`: one server and our
+`token_mutex`, five servers and our `quorum_mutex` of that kind.
 """
 
 STRESS = """
@@ -68,14 +75,31 @@ def counts(cases: list[Case]) -> Iterator[str]:
                 [(case.said["server"], case.verdict)])
     for primitive, versions in sorted(by_primitive.items()):
         yield f"\n## {primitive}\n"
-        servers = sorted({server for count in versions.values() for server, _ in count})
         by_number = sorted(versions, key=lambda version: [int(n) for n in version.split(".")])
-        rows = []
-        for version in by_number:
-            each = [Counter({verdict: times for (where, verdict), times in versions[version].items()
-                             if where == server}) for server in servers]
-            rows.append([version, *map(words, each)])
-        yield from table(["Redisson", *servers], rows)
+        yield from by_server("Redisson", {version: versions[version] for version in by_number})
+
+
+def by_server(head: str, counted: dict[str, Counter]) -> Iterator[str]:
+    servers = sorted({server for count in counted.values() for server, _ in count})
+    rows = []
+    for whom, count in counted.items():
+        each = [Counter({verdict: times for (where, verdict), times in count.items()
+                         if where == server}) for server in servers]
+        rows.append([whom, *map(words, each)])
+    yield from table([head, *servers], rows)
+
+
+def neighbours(cases: list[Case]) -> Iterator[str]:
+    counted = defaultdict(lambda: defaultdict(Counter))
+    for case in cases:
+        if "neighbour" in case.said:
+            whom = f"{case.said['neighbour']} {case.said.get('version', '')}"
+            counted[case.said["primitive"]][whom].update([(case.said["server"], case.verdict)])
+    if counted:
+        yield NEIGHBOURS[:-1]
+    for ours, programs in sorted(counted.items(), reverse=True):
+        yield ""
+        yield from by_server(f"Beside `{ours}`", dict(sorted(programs.items())))
 
 
 def measured(cases: list[Case], what: str, head: str, columns: dict[str, str]) -> Iterator[str]:
@@ -91,6 +115,7 @@ def document(reports: list[xml.Element]) -> Iterator[str]:
              if not case.skipped]
     yield HEAD.format(date=reports[0].get("timestamp", "").split("T")[0])[:-1]
     yield from counts(cases)
+    yield from neighbours(cases)
     yield from measured(cases, "stress", STRESS, {
         "server": "Server", "redissons": "Redisson", "seconds": "Seconds", "grants": "Grants",
         "given_up": "Waits given up", "ran_out": "Leases that ran out", "kills": "Kills",

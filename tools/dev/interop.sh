@@ -1,7 +1,8 @@
 # ./dev interop and ./dev soak: our locks against those of real Redisson clients, in JVMs of their
-# own. What this needs beyond the other verbs (a JDK, Maven, Redisson's jars) is fetched here and by
-# nobody else. A version of Redisson is tested if tests/interop/redisson/checksums/ names it; in a
-# few tests, on one server, if the folder once/ in there does.
+# own, and of other programs (neighbours.sh). What this needs beyond the other verbs (a JDK, Maven,
+# Redisson's jars) is fetched here and by nobody else. A version of Redisson is tested if
+# tests/interop/redisson/checksums/ names it; in a few tests, on one server, if the folder once/ in
+# there does.
 # shellcheck shell=bash
 
 peers_source=tests/interop/redisson
@@ -48,6 +49,7 @@ prepare_interop() {
   HOLDFAST_REDISSON_ONCE=$(peers_of "$peers_source/checksums/once")
   export HOLDFAST_REDISSON HOLDFAST_REDISSON_ONCE
   build_peers
+  prepare_neighbours
   stage "Building (ci)" build ci --target interop
 }
 

@@ -131,7 +131,8 @@ void read_later(const call& of, answer_to_call done) {
 void take_again_later(const call& of, answer_to_call done) {
     const auto take_again = [&](auto& lock) {
         using kind = std::remove_reference_t<decltype(lock)>;
-        if constexpr (std::is_same_v<kind, mutex> || std::is_same_v<kind, shared_mutex>)
+        if constexpr (std::is_same_v<kind, mutex> || std::is_same_v<kind, shared_mutex> ||
+                      std::is_same_v<kind, multi_mutex>)
             done(make_error_code(errc::already_held), {});
         else
             lock.async_lock(leases_of(of).back(), keep_lease(of, std::move(done)));

@@ -48,6 +48,12 @@ any_lock& home::lock(const std::string& getter, const std::string& name) {
     return *known;
 }
 
+void home::keep(const std::string& getter, const std::string& name,
+                std::unique_ptr<any_lock> made) {
+    const std::scoped_lock guard{mutex_};
+    locks_[{getter, name}] = std::move(made);
+}
+
 basic_mutex& home::side(const std::string& path, const std::string& name) {
     any_lock& found = lock(path.substr(0, path.find('/')), name);
     if (path.ends_with("/readLock"))
@@ -59,6 +65,26 @@ std::vector<lease>& home::leases(const std::string& actor, const std::string& pa
                                  const std::string& name) {
     const std::scoped_lock guard{mutex_};
     return leases_[{actor, path, name}];
+}
+
+std::unique_ptr<any_lock> combined(const std::string& getter, const std::vector<part>& parts) {
+    if (getter == "getMultiLock") {
+        multi_mutex::members members;
+        for (const part& each : parts)
+            members.emplace_back(each.at.side(each.getter, each.name));
+        return std::make_unique<any_lock>(std::in_place_type<multi_mutex>, members);
+    }
+    if (getter != "getRedLock")
+        throw std::invalid_argument{"no " + getter + " of several here"};
+    quorum_mutex::nodes nodes;
+    for (const part& each : parts)
+        nodes.emplace_back(each.at.get());
+    // The servers of a test have just been started, for the first time: none has forgotten
+    // anything.
+    const lock_kind kind = parts.front().getter == "token" ? lock_kind::token : lock_kind::plain;
+    return std::make_unique<any_lock>(
+        std::in_place_type<quorum_mutex>, nodes, parts.front().name,
+        quorum_options{.again = recursion::counted, .kind = kind, .nodes_remember = true});
 }
 
 home_settings settings_of(const json::object& command) {

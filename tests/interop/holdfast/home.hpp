@@ -4,7 +4,9 @@
 #include <holdfast/client.hpp>
 #include <holdfast/fair_mutex.hpp>
 #include <holdfast/fenced_mutex.hpp>
+#include <holdfast/multi_mutex.hpp>
 #include <holdfast/mutex.hpp>
+#include <holdfast/quorum_mutex.hpp>
 #include <holdfast/recursive_mutex.hpp>
 #include <holdfast/shared_mutex.hpp>
 #include <holdfast/spin_mutex.hpp>
@@ -30,7 +32,7 @@ namespace json = boost::json;
 
 /// What Redisson's getters make is here, and what other programs' locks are.
 using any_lock = std::variant<recursive_mutex, mutex, spin_mutex, fenced_mutex, fair_mutex,
-                              shared_mutex, token_mutex>;
+                              shared_mutex, token_mutex, multi_mutex, quorum_mutex>;
 
 /// How a client shall be, and its fair locks.
 struct home_settings {
@@ -53,6 +55,9 @@ public:
     /// The same object for the same getter and name. Throws `std::invalid_argument`.
     any_lock& lock(const std::string& getter, const std::string& name);
 
+    /// From now on this getter and name mean that lock.
+    void keep(const std::string& getter, const std::string& name, std::unique_ptr<any_lock>);
+
     /// What a getter or a path makes: "getReadWriteLock/readLock" is one side of such a lock.
     basic_mutex& side(const std::string& path, const std::string& name);
 
@@ -71,6 +76,15 @@ private:
     std::map<std::tuple<std::string, std::string, std::string>, std::vector<lease>> leases_;
     std::thread thread_{[this] { loop_.run(); }};
 };
+
+/// One of the locks that a lock of several is made of.
+struct part {
+    home& at;
+    std::string getter, name;
+};
+
+/// What "getMultiLock" and "getRedLock" make of them.
+std::unique_ptr<any_lock> combined(const std::string& getter, const std::vector<part>&);
 
 /// `{"lease_time": 3000, "poll_bound": 60000}`
 home_settings settings_of(const json::object& command);

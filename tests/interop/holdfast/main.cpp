@@ -49,6 +49,8 @@ public:
         answer(command, [&]() -> json::value {
             if (verb == "connect")
                 return connect(command);
+            if (verb == "combine")
+                return combine(command);
             if (verb == "thread")
                 return nullptr; // what we write as an owner's number is no thread's
             if (verb == "interrupt")
@@ -68,6 +70,16 @@ private:
         const std::scoped_lock guard{mutex_};
         homes_[text(command, "client")] = std::move(made);
         return json::value(id);
+    }
+    json::value combine(const json::object& command) {
+        std::vector<part> parts;
+        for (const json::value& each : command.at("over").as_array()) {
+            const json::object& one = each.as_object();
+            parts.push_back({home_of(one), text(one, "object"), text(one, "name")});
+        }
+        const std::string getter = text(command, "object");
+        home_of(command).keep(getter, text(command, "name"), combined(getter, parts));
+        return nullptr;
     }
     json::value close(const json::object& command) {
         std::unique_ptr<home> last;

@@ -7,6 +7,7 @@ import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.TimeUnit;
 import org.redisson.Redisson;
+import org.redisson.api.RLock;
 import org.redisson.api.RedissonClient;
 import org.redisson.config.Config;
 
@@ -40,6 +41,22 @@ final class Clients {
             known = first == null ? known : first;
         }
         return known;
+    }
+
+    /**
+     * Makes a lock of several, which may be of other clients: {@code "object": "getRedLock"}. Calls
+     * reach it by the command's client, object and name, as they do any other.
+     */
+    Object combine(Command command) throws Throwable {
+        RLock[] parts = new RLock[command.over().size()];
+        for (int i = 0; i < parts.length; i++) {
+            var part = command.over().get(i);
+            parts[i] = (RLock) Calls.object(get(part.client()), part.object(), part.name());
+        }
+        Object made = RedissonClient.class.getMethod(command.object(), RLock[].class)
+                .invoke(get(command.client()), (Object) parts);
+        objects.put(List.of(command.client(), command.object(), command.name()), made);
+        return null;
     }
 
     Object close(String name) {

@@ -22,7 +22,11 @@ record Command(
         Map<String, JsonElement> settings,
         @SerializedName("server_settings") Map<String, JsonElement> serverSettings,
         String crew,
-        Work work) {
+        Work work,
+        List<Part> over) {
+
+    /** One of the locks that a lock of several is made of. */
+    record Part(String client, String object, String name) {}
 
     /** What a crew of threads does until it is stopped: turns drawn at random, on random names. */
     record Work(int threads, List<String> names, List<Turn> turns, String history, long seed) {}

@@ -46,6 +46,7 @@ public final class Peer {
     private void obey(Command command) {
         switch (command.verb()) {
             case "connect" -> answer(command, () -> clients.connect(command));
+            case "combine" -> answer(command, () -> clients.combine(command));
             case "close" -> aside(command, () -> clients.close(command.client()));
             case "call" -> actor(command).run(() -> call(command));
             case "time" -> actor(command).run(() -> answer(command, () -> roundTrips(command)));

@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: Apache-2.0
+// Two processes at several servers: another program's, a JVM or a neighbour, and ours. Each test is
+// told once and plays both ways, as those of meeting.hpp.
+//
+//     class Quorum : public council { Quorum() : council{5} {} };
+//     HOLDFAST_COUNCIL(Quorum, redissons());
+//     TEST_P(Quorum, …) { first().majority("alice", "L").lock(); … second() … }
+#pragma once
+
+#include "interop/delegation.hpp"
+#include "support/redis_server.hpp"
+
+#include <memory>
+#include <ostream>
+#include <string>
+#include <vector>
+
+#include <gmock/gmock.h>
+
+namespace holdfast::interop {
+
+using namespace std::chrono_literals;
+using support::eventually;
+using support::soon;
+
+struct encounter {
+    std::string redisson{};  ///< a version of it; else
+    std::string neighbour{}; ///< this program; both empty: there is nobody to meet
+    bool ours_first = false;
+    support::server_binary server{}; ///< all of them are such; no label: all kinds in turn
+};
+void PrintTo(const encounter&, std::ostream*);
+
+/// In either role: each version of Redisson; these programs; these on each kind of server.
+std::vector<encounter> redissons();
+std::vector<encounter> neighbours(const std::vector<std::string>& names);
+std::vector<encounter> neighbours_on_each_server(const std::vector<std::string>& names);
+
+/// For what is the same in both roles.
+std::vector<encounter> in_one_role(std::vector<encounter>);
+
+std::string name_of_encounter(const ::testing::TestParamInfo<encounter>&);
+
+class council : public ::testing::TestWithParam<encounter> {
+protected:
+    /// `primitive`: under which name docs/compatibility.md counts the tests.
+    council(std::size_t servers, std::string primitive)
+        : size_{servers}
+        , primitive_{std::move(primitive)} {}
+
+    void SetUp() override;
+
+    std::size_t size() const { return size_; }
+    std::size_t majority() const { return size_ / 2 + 1; }
+    support::redis_server& server(std::size_t which = 0) { return *servers_.at(which); }
+
+    /// How the clients shall be, for those who want it otherwise; before they are first used.
+    void have_clients(client_settings how) { how_ = std::move(how); }
+
+    delegation& others();
+    delegation& ours();
+    delegation& first() { return others_are_first() ? others() : ours(); }
+    delegation& second() { return others_are_first() ? ours() : others(); }
+    bool others_are_first() const { return !GetParam().ours_first; }
+
+    /// Further ones, of new processes, which may be killed.
+    std::unique_ptr<peer> new_process(bool of_others);
+    std::unique_ptr<delegation> delegation_of(peer&, bool of_others);
+
+    /// SIGKILL. It is not asked any more by what follows.
+    void kill_server(std::size_t which);
+
+    /// On how many of the servers there is such a key; all their keys.
+    std::size_t count_of(const std::string& key);
+    std::int64_t keys();
+
+    /// When each server ends its lease, by its own clock; and how many of those times are over. No
+    /// such key: it has ended.
+    std::vector<std::chrono::microseconds> ends_of(const std::string& key);
+    std::size_t ended(const std::vector<std::chrono::microseconds>& ends);
+
+private:
+    bool misses_somebody(); ///< then it has said so
+    void start_servers();
+    void describe();
+
+    const std::size_t size_;
+    const std::string primitive_;
+    client_settings how_{.lease_time = duration{10s}};
+    std::vector<std::unique_ptr<support::redis_server>> servers_;
+    std::vector<std::size_t> living_;
+    std::unique_ptr<peer> neighbour_, our_process_;
+    std::unique_ptr<delegation> others_, ours_;
+};
+
+} // namespace holdfast::interop
+
+#define HOLDFAST_COUNCIL(suite, ...)                                                               \
+    INSTANTIATE_TEST_SUITE_P(With, suite, ::testing::ValuesIn(__VA_ARGS__),                        \
+                             ::holdfast::interop::name_of_encounter)

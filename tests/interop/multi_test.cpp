@@ -1,0 +1,174 @@
+// SPDX-License-Identifier: Apache-2.0
+// Redisson's MultiLock and our multi_mutex: three locks at three servers, taken as one.
+#include "interop/council.hpp"
+
+#include <array>
+#include <atomic>
+#include <thread>
+
+namespace holdfast::interop {
+namespace {
+
+class Multi : public council {
+protected:
+    Multi()
+        : council{3, "RedissonMultiLock"} {}
+
+    static std::vector<member> members() { return {{0, "A"}, {1, "B"}, {2, "C"}}; }
+    remote_lock lock_of(delegation& whose, const std::string& actor) {
+        return whose.all(actor, members());
+    }
+};
+HOLDFAST_COUNCIL(Multi, redissons());
+
+TEST_P(Multi, AHeldOneIsBusyToTheOtherSideAndSoIsEachOfItsMembers) {
+    remote_lock held = lock_of(first(), "alice"), across = lock_of(second(), "bob");
+    for (const bool leased : {false, true}) {
+        leased ? held.lock(60s) : held.lock();
+        EXPECT_EQ(keys(), 3);
+        EXPECT_FALSE(across.try_lock());
+        for (const member& each : members()) {
+            EXPECT_FALSE(second().one("carol", each).try_lock()) << each.name;
+            const duration left{server(each.server).command({"PTTL", each.name}).integer};
+            EXPECT_LE(left, leased ? 60s : 10s) << each.name;
+            EXPECT_GT(left, leased ? 30s : 0s) << each.name;
+        }
+        EXPECT_EQ(keys(), 3);
+        EXPECT_TRUE(held.unlock());
+        EXPECT_TRUE(eventually([&] { return keys() == 0; }));
+    }
+    EXPECT_TRUE(across.try_lock());
+    EXPECT_FALSE(held.try_lock());
+    EXPECT_TRUE(across.unlock());
+    EXPECT_TRUE(eventually([&] { return keys() == 0; }));
+}
+
+TEST_P(Multi, AReleaseLetsTheOthersWaiterIn) {
+    have_clients({.lease_time = 10s, .poll_bound = 1h});
+    remote_lock held = lock_of(first(), "alice"), wanted = lock_of(second(), "bob");
+    held.lock();
+    ongoing waiting = wanted.begin_lock();
+    ASSERT_TRUE(eventually([&] { // somewhere it listens
+        for (std::size_t i = 0; i < size(); ++i)
+            if (!server(i).command({"PUBSUB", "CHANNELS"}).items.empty())
+                return true;
+        return false;
+    }));
+    EXPECT_FALSE(support::is_ready(waiting.answer));
+    EXPECT_TRUE(held.unlock());
+    (void)patiently(std::move(waiting));
+    EXPECT_EQ(keys(), 3);
+    EXPECT_TRUE(wanted.unlock());
+}
+
+TEST_P(Multi, ABusyMemberKeepsItAndNothingElse) {
+    remote_lock between = second().one("carol", {1, "B"});
+    remote_lock wanted = lock_of(first(), "alice");
+    between.lock();
+    EXPECT_FALSE(wanted.try_lock());
+    EXPECT_TRUE(eventually([&] { return keys() == 1; })) << "what was granted is given back";
+    ongoing waiting = wanted.begin_lock();
+    EXPECT_TRUE(between.unlock());
+    (void)patiently(std::move(waiting));
+    EXPECT_EQ(keys(), 3);
+    EXPECT_TRUE(wanted.unlock());
+}
+
+TEST_P(Multi, AMemberTakenAwayIsTheOthersAndTheHolderIsTold) {
+    remote_lock held = lock_of(first(), "alice"), taken = second().one("bob", {1, "B"});
+    held.lock();
+    EXPECT_TRUE(taken.force_unlock());
+    EXPECT_TRUE(taken.try_lock());
+    // Ours gives the others back when it learns of the loss; a JVM knows nothing until it releases.
+    if (!first().is_jvm()) {
+        EXPECT_TRUE(eventually([&] { return keys() == 1; }));
+    }
+    EXPECT_FALSE(held.unlock());
+    // A JVM of 3.52 stops at the member that is gone: it keeps those behind it, and renews them.
+    if (first().is_jvm()) {
+        (void)second().one("bob", {2, "C"}).force_unlock();
+    }
+    EXPECT_TRUE(eventually([&] { return keys() == 1; }));
+    EXPECT_TRUE(taken.unlock());
+}
+
+TEST_P(Multi, AKilledHoldersLocksAreTheOthersWhenTheirLeasesEnd) {
+    have_clients({.lease_time = 3s});
+    const std::unique_ptr<peer> doomed = new_process(others_are_first());
+    const std::unique_ptr<delegation> its = delegation_of(*doomed, others_are_first());
+    remote_lock wanted = lock_of(second(), "bob");
+    lock_of(*its, "alice").lock();
+    ASSERT_FALSE(wanted.try_lock());
+    ongoing waiting = wanted.begin_lock();
+    doomed->kill();
+    std::vector<std::chrono::microseconds> ends;
+    for (const member& each : members())
+        ends.emplace_back(
+            duration{server(each.server).command({"PEXPIRETIME", each.name}).integer});
+    (void)patiently(std::move(waiting));
+    EXPECT_EQ(ended(ends), 3U);
+    EXPECT_TRUE(wanted.unlock());
+}
+
+/// Five who think, and take two forks to eat: a JVM and four of ours, every other one left-handed.
+class Philosophers : public Multi {
+protected:
+    static constexpr std::size_t seats = 5, meals = 10;
+
+    void dine(std::size_t seat, delegation& who) {
+        std::size_t left = seat, right = (seat + 1) % seats;
+        if (seat % 2 == 1)
+            std::swap(left, right);
+        const auto fork = [this](std::size_t which) {
+            return member{which % size(), "fork " + std::to_string(which)};
+        };
+        remote_lock both = who.all("philosopher", {fork(left), fork(right)});
+        for (std::size_t meal = 0; meal < meals; ++meal) {
+            (void)patiently(both.begin_lock());
+            for (const std::size_t each : {left, right})
+                if (in_use_[each].exchange(true))
+                    ++shared_;
+            for (const std::size_t each : {left, right})
+                in_use_[each] = false;
+            if (!both.unlock())
+                ++lost_;
+            ++eaten_;
+        }
+    }
+
+    std::array<std::atomic<bool>, seats> in_use_{};
+    std::atomic<std::size_t> shared_ = 0, lost_ = 0, eaten_ = 0;
+};
+HOLDFAST_COUNCIL(Philosophers, in_one_role(redissons()));
+
+TEST_P(Philosophers, AllEatAndNobodySharesAFork) {
+    std::vector<std::unique_ptr<peer>> processes;
+    std::vector<std::unique_ptr<delegation>> guests;
+    for (std::size_t seat = 1; seat < seats; ++seat) {
+        processes.push_back(new_process(false));
+        guests.push_back(delegation_of(*processes.back(), false));
+    }
+    std::atomic<std::size_t> failed = 0;
+    const auto guarded = [&](std::size_t seat, delegation& who) {
+        try {
+            dine(seat, who);
+        } catch (const std::exception& failure) {
+            std::cerr << "philosopher " << seat << ": " << failure.what() << std::endl;
+            ++failed;
+        }
+    };
+    {
+        std::vector<std::jthread> table;
+        table.emplace_back([&] { guarded(0, others()); });
+        for (std::size_t seat = 1; seat < seats; ++seat)
+            table.emplace_back([&, seat] { guarded(seat, *guests[seat - 1]); });
+    }
+    EXPECT_EQ(failed, 0U);
+    EXPECT_EQ(eaten_, seats * meals);
+    EXPECT_EQ(shared_, 0U);
+    EXPECT_EQ(lost_, 0U);
+    EXPECT_TRUE(eventually([&] { return keys() == 0; }));
+}
+
+} // namespace
+} // namespace holdfast::interop
