@@ -38,19 +38,37 @@ std::string with_source(const std::string& why, const std::string& url) {
 
 } // namespace
 
+namespace {
+
+/// Each node has its own reason, and the code's general sentences behind it.
+std::string without(const std::string& general, std::string text) {
+    for (std::size_t at = text.find(general); at != text.npos; at = text.find(general))
+        text.erase(at, general.size());
+    return printable(on_one_line(text), 1000);
+}
+
+/// It tells of each node; those of the nodes themselves come before and behind it.
+bool is_of_quorum(const holdfast::event& event) {
+    return std::string_view{event.text, event.text_size}.starts_with("no majority of ");
+}
+
+} // namespace
+
 void last_words::notify(const holdfast::event& event) noexcept {
     if (event.kind == holdfast::event_kind::waited && event.text_size > 0)
-        text_.assign(event.text, event.text_size);
+        (is_of_quorum(event) ? quorums_ : text_).assign(event.text, event.text_size);
     if (event.cause == holdfast::event_cause::max_hold)
         max_hold_reached_ = true;
 }
 
 int last_words::report(const boost::system::system_error& failure, const std::string& url,
                        std::string_view refusal) const {
-    // What was heard last may be of one node of a quorum, which went on without it.
+    // What was heard last may be of one node of a quorum, and a cancelled request at that.
     const bool of_many = each_url(url).size() > 1 && failure.code() == holdfast::errc::unreachable;
     const std::string why =
-        of_many ? "too few of them answer, and a majority is needed"
+        of_many ? (quorums_.empty()
+                       ? "too few of them answer, and a majority is needed"
+                       : without(": " + failure.code().message() + " [holdfast:1]", quorums_))
                 : for_people(text_.empty() ? failure.what() : text_, failure.code());
     const std::string server = printable(without_password(url));
     if (failure.code() == holdfast::errc::invalid_argument) {

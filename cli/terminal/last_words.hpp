@@ -23,6 +23,7 @@ public:
 
 private:
     std::string text_;
+    std::string quorums_; ///< of a quorum as a whole
     bool max_hold_reached_ = false;
 };
 
