@@ -66,8 +66,8 @@ void tell_of_request(trace& log, subject from, const memory::request& r, const m
     const auto first = r.holds.empty() ? 0 : static_cast<std::int64_t>(r.holds[0].owner.number);
     log.note(who, sending(r.what), first, r.lease_time.count());
     for (std::size_t i = 1; i < r.holds.size(); ++i)
-        log.note(about(r.holds[i].name.text),
-                 "  and with it owner {}", static_cast<std::int64_t>(r.holds[i].owner.number));
+        log.note(about(r.holds[i].name.text), "  and with it owner {}",
+                 static_cast<std::int64_t>(r.holds[i].owner.number));
     if (f.refused)
         log.note(who, "  FAULT: it is never sent");
     else if (f.overloaded)
@@ -84,8 +84,7 @@ void tell_of_request(trace& log, subject from, const memory::request& r, const m
     if (f.denied)
         log.note(who, "  FAULT: it is not allowed");
     for (const std::size_t place : f.denied_holds)
-        log.note(about(r.holds[place].name.text),
-                 "  FAULT: the renewal of owner {} is not allowed",
+        log.note(about(r.holds[place].name.text), "  FAULT: the renewal of owner {} is not allowed",
                  static_cast<std::int64_t>(r.holds[place].owner.number));
     if (r.elsewhere)
         log.note(who, "  over another connection");
@@ -101,8 +100,7 @@ void tell_of_holder(trace& log, subject lock, int client, const sighting& now) {
     else if (client < 0)
         log.note(lock, "is held by a foreigner for {} ms", now.remaining);
     else
-        log.note(lock, "is held by client{} under number {}", client,
-                 number_in(now.owner));
+        log.note(lock, "is held by client{} under number {}", client, number_in(now.owner));
 }
 
 } // namespace holdfast::sim
