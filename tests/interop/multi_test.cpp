@@ -114,6 +114,7 @@ TEST_P(Multi, AKilledHoldersLocksAreTheOthersWhenTheirLeasesEnd) {
 class Philosophers : public Multi {
 protected:
     static constexpr std::size_t seats = 5, meals = 10;
+    static constexpr duration bite = 2ms; // so that two who both had a fork would be seen
 
     void dine(std::size_t seat, delegation& who) {
         std::size_t left = seat, right = (seat + 1) % seats;
@@ -124,10 +125,11 @@ protected:
         };
         remote_lock both = who.all("philosopher", {fork(left), fork(right)});
         for (std::size_t meal = 0; meal < meals; ++meal) {
-            (void)patiently(both.begin_lock());
+            both.lock();
             for (const std::size_t each : {left, right})
                 if (in_use_[each].exchange(true))
                     ++shared_;
+            std::this_thread::sleep_for(bite);
             for (const std::size_t each : {left, right})
                 in_use_[each] = false;
             if (!both.unlock())
