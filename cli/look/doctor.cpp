@@ -1,19 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 // `holdfast doctor`: what a server is like for locks, as lines for people or as JSON for programs.
 #include "cli/exit_status.hpp"
+#include "cli/look/diagnoses.hpp"
 #include "cli/look/lock_json.hpp"
 #include "cli/look/looking.hpp"
-#include "cli/terminal/say.hpp"
+#include "cli/look/nodes.hpp"
 #include "cli/verbs.hpp"
 
 #include <CLI/App.hpp>
 #include <CLI/Config.hpp>
 #include <CLI/Formatter.hpp>
-#include <boost/json/array.hpp>
 
 #include <algorithm>
-#include <iomanip>
-#include <iostream>
 
 namespace cli {
 namespace {
@@ -32,7 +30,10 @@ Usage: holdfast doctor [OPTIONS] [NAME]
                        one that this user may take
       --json           for programs: {"worst": ..., "findings": [{"severity",
                        "topic", "what", "remedy"}, ...]}
-      --url URL        the server, as for 'holdfast run'
+      --url URL        the server, as for 'holdfast run'; of a quorum each node is
+                       examined, and a lock is taken on all of them. For
+                       programs the nodes are then {"nodes": [{"server", "worst",
+                       "findings"}, ...]}, and "findings" is of the whole
   -h, --help           print this text
 
 The severity of a finding is 'fine', 'note', 'warning' or 'danger'. A warning:
@@ -49,29 +50,6 @@ Example:
   holdfast doctor --json |
       jq -r '.findings[] | select(.severity == "danger") | .remedy'
 )";
-
-void print_lines(const diagnosis& found) {
-    constexpr int severity_width = 9, topic_width = 13;
-    std::cout << std::left;
-    for (const holdfast::finding& each : found.findings) {
-        std::cout << std::setw(severity_width) << to_string(each.how_bad) << std::setw(topic_width)
-                  << each.topic << printable(on_one_line(each.what), each.what.size()) << '\n';
-        if (!each.remedy.empty())
-            std::cout << std::setw(severity_width + topic_width) << ""
-                      << "-> " << printable(on_one_line(each.remedy), each.remedy.size()) << '\n';
-    }
-}
-
-void print_json(const diagnosis& found) {
-    boost::json::array all;
-    for (const holdfast::finding& each : found.findings)
-        all.push_back({{"severity", to_string(each.how_bad)},
-                       {"topic", each.topic},
-                       {"what", text_in_json(each.what)},
-                       {"remedy", text_in_json(each.remedy)}});
-    write_json(
-        boost::json::object{{"worst", to_string(found.worst())}, {"findings", std::move(all)}});
-}
 
 int status_of(const diagnosis& found) {
     if (found.worst() < severity::warning)
@@ -91,9 +69,11 @@ int doctor(const inheritance& inherited, arguments all) {
     if (!parse_look(expected, given, lock_word::optional, std::move(all), doctor_help))
         return success;
 
+    if (asks_quorum(given))
+        return examine_quorum(given);
     return ask_server(inherited, given, [&](holdfast::client& home) {
         const diagnosis found = home.doctor({given.name});
-        given.json ? print_json(found) : print_lines(found);
+        given.json ? write_json(diagnosis_to_json(found)) : print_findings(found);
         return status_of(found);
     });
 }

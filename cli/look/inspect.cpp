@@ -4,6 +4,7 @@
 #include "cli/look/lock_json.hpp"
 #include "cli/look/lock_words.hpp"
 #include "cli/look/looking.hpp"
+#include "cli/look/nodes.hpp"
 #include "cli/terminal/say.hpp"
 #include "cli/verbs.hpp"
 
@@ -35,7 +36,10 @@ Usage: holdfast inspect [OPTIONS] NAME
                        value is null if it is not known, or if the lease has no
                        end; the token is the greatest that a fenced lock has
                        given, as a number, and null if there is none
-      --url URL        the server, as for 'holdfast run'
+      --url URL        the server, as for 'holdfast run'. Of a quorum it prints
+                       what each node says, and whether a majority has the lock;
+                       for programs {"name", "held", "majority", "nodes":
+                       [{"server", "reached", "held", "lock", "failure"}]}
   -h, --help           print this text
 
 Of a lock that is shared, each holder is printed with the rest of its own lease.
@@ -117,6 +121,8 @@ int inspect(const inheritance& inherited, arguments all) {
     if (!parse_look(expected, given, lock_word::required, std::move(all), inspect_help))
         return success;
 
+    if (asks_quorum(given))
+        return inspect_quorum(given);
     return ask_server(inherited, given, [&](holdfast::client& home) {
         const std::optional<lock_state> found = home.inspect(given.name);
         if (given.json) {

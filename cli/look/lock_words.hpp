@@ -29,7 +29,8 @@ std::string owner_in_words(const holdfast::lock_owner&);
 /// Likewise, and how long its place lasts.
 std::string waiter_in_words(const holdfast::lock_waiter&);
 
-/// "lock", "fair lock" if there is a queue, "read-write lock", "other".
+/// "lock", "fair lock" if there is a queue, "read-write lock", "token lock",
+/// "other".
 std::string kind_in_words(const holdfast::lock_state&);
 
 /// The first of its owners, and how many more there are: `web3:4711 make and 2 more`.

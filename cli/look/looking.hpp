@@ -8,6 +8,7 @@
 #include "cli/server/chosen_server.hpp"
 #include "cli/terminal/last_words.hpp"
 #include "cli/terminal/output.hpp"
+#include "cli/terminal/say.hpp"
 
 #include <holdfast/client.hpp>
 
@@ -19,9 +20,9 @@ namespace cli {
 
 struct look_options {
     bool json = false;
-    std::optional<std::string> url{};
+    std::vector<std::string> urls{};
     std::string name{};   ///< or a pattern; the verb's own where none is given
-    std::string server{}; ///< the URL that was asked; `ask_server` sets it
+    std::string server{}; ///< the URL that was asked, or those; `ask_server` sets it
     /// The longest pause of a wait, unless the URL says it.
     std::optional<holdfast::duration> asks_within{};
 };
@@ -33,10 +34,14 @@ enum class lock_word { none, optional, required };
 /// False: help was asked for, and has been printed. Throws `usage_error`.
 bool parse_look(CLI::App&, look_options&, lock_word, arguments, std::string_view help);
 
-/// Asks the server by `look(client)`, which prints and answers the exit status.
+/// Asks the server by `look(client)`, which prints and answers the exit status. Throws
+/// `usage_error` if a quorum is given.
 template <typename Look>
 int ask_server(const inheritance& inherited, look_options& given, Look look) {
-    given.server = server_url(given.url);
+    if (given.server.empty())
+        given.server = server_urls(given.urls);
+    if (each_url(given.server).size() > 1)
+        throw usage_error{"this verb asks one server: give one URL"};
     end_with_reader(inherited);
     try {
         holdfast::options how = reaching(given.server);

@@ -4,6 +4,7 @@
 #include "cli/look/lock_json.hpp"
 #include "cli/look/lock_words.hpp"
 #include "cli/look/looking.hpp"
+#include "cli/look/nodes.hpp"
 #include "cli/terminal/say.hpp"
 #include "cli/text/how_many.hpp"
 #include "cli/text/table.hpp"
@@ -27,8 +28,10 @@ using holdfast::lock_state;
 
 constexpr std::string_view ls_help =
     R"(Lists the locks that are held, who holds them, and how long their leases still
-last. The locks of Redisson are listed too. The server is asked for a few
-hundred keys at a time, so its other clients do not have to wait.
+last. The locks of Redisson are listed too; those of redis-py and the like only
+while a holdfast program holds them, for what others write there looks like any
+text. The server is asked for a few hundred keys at a time, so its other clients
+do not have to wait.
 
 Usage: holdfast ls [OPTIONS] [PATTERN]
 
@@ -39,7 +42,10 @@ Usage: holdfast ls [OPTIONS] [PATTERN]
       --json           for programs: {"locks": [...], "complete": true,
                        "server": ...}; each lock is an object as printed by
                        'holdfast inspect --json'
-      --url URL        the server, as for 'holdfast run'
+      --url URL        the server, as for 'holdfast run'. Of a quorum all nodes
+                       are asked; NODES is how many hold the name. For programs:
+                       {"locks": [...], "complete", "nodes", "majority",
+                       "unreachable"}; each lock has its "nodes", too
   -h, --help           print this text
 
 SINCE is the time at which the holder, a holdfast program, was started; the
@@ -124,6 +130,8 @@ int ls(const inheritance& inherited, arguments all) {
     if (given.json && names)
         throw usage_error{"--json and --names exclude each other"};
 
+    if (asks_quorum(given))
+        return list_quorum(given, names, limit);
     return ask_server(inherited, given, [&](holdfast::client& home) {
         const lock_list found = home.list(given.name, limit);
         if (given.json) {

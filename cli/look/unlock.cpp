@@ -4,6 +4,7 @@
 #include "cli/look/lock_json.hpp"
 #include "cli/look/lock_words.hpp"
 #include "cli/look/looking.hpp"
+#include "cli/look/nodes.hpp"
 #include "cli/terminal/say.hpp"
 #include "cli/verbs.hpp"
 
@@ -37,7 +38,10 @@ Usage: holdfast unlock --force [OPTIONS] NAME
   -y, --yes            do not ask; required if there is no terminal
       --json           for programs: {"name", "released", "was"}; "was" is an
                        object as printed by 'holdfast inspect --json', or null
-      --url URL        the server, as for 'holdfast run'
+      --url URL        the server, as for 'holdfast run'. On a quorum it is taken
+                       away on all nodes, also from who has no majority; for
+                       programs {"name", "released", "released_nodes",
+                       "majority", "was": [...]}, by node
   -h, --help           print this text
 
 Exit status:
@@ -97,6 +101,8 @@ int unlock(const inheritance& inherited, arguments all) {
     if (!yes && ::isatty(STDIN_FILENO) != 1)
         throw usage_error{"there is no terminal to ask on whether you mean it; give --yes"};
 
+    if (asks_quorum(given))
+        return unlock_quorum(given, yes);
     return ask_server(inherited, given, [&](holdfast::client& home) -> int {
         const std::optional<lock_state> found = home.inspect(given.name);
         const bool is_something_else = found && found->kind == key_kind::other;

@@ -3,6 +3,7 @@
 #include "cli/exit_status.hpp"
 #include "cli/look/lock_json.hpp"
 #include "cli/look/looking.hpp"
+#include "cli/look/nodes.hpp"
 #include "cli/terminal/say.hpp"
 #include "cli/verbs.hpp"
 
@@ -27,7 +28,8 @@ Usage: holdfast wait [OPTIONS] NAME
   -w, --wait TIME      wait at most that long (0.5, 30, 2m; 0: only look);
                        without it: wait for ever
       --json           for programs: {"name", "free", "waited_ms"}
-      --url URL        the server, as for 'holdfast run'
+      --url URL        the server, as for 'holdfast run'; a quorum is asked four
+                       times a second
   -h, --help           print this text
 
 Exit status:
@@ -54,6 +56,8 @@ int wait(const inheritance& inherited, arguments all) {
     given.asks_within = std::chrono::seconds{1}; // whose release nobody is told of
     const auto most = patience.value_or(std::chrono::duration<double>::max());
 
+    if (asks_quorum(given))
+        return wait_quorum(given, most);
     return ask_server(inherited, given, [&](holdfast::client& home) -> int {
         const holdfast::time_point start = holdfast::boot_clock::now();
         const std::optional<holdfast::lock_state> found = home.inspect(given.name);

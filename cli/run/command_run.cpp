@@ -9,6 +9,8 @@
 #include "cli/run/until_first.hpp"
 #include "cli/terminal/say.hpp"
 
+#include <holdfast/multi_mutex.hpp>
+
 #include <csignal>
 
 #include <unistd.h>
@@ -26,16 +28,35 @@ command_run::command_run(asio::io_context& loop, const locked_run& wanted,
     , behind_{behind}
     , reads_terminal_{behind != nullptr && controlling_terminal::is_stdin()} {}
 
+namespace {
+
+std::string lines_of(const std::vector<std::uint64_t>& numbers) {
+    std::string all;
+    for (const std::uint64_t each : numbers)
+        all += (all.empty() ? "" : "\n") + std::to_string(each);
+    return all;
+}
+
+} // namespace
+
 /// The whole URL, a password too: the command shall reach the same server, and its environment is
 /// no more to be read by others than ours.
 std::vector<std::string> command_run::variables(const holdfast::lease& held) const {
-    std::vector<std::string> all = outer_locks::on(wanted_.url).variables_with(wanted_.name);
+    outer_locks around = outer_locks::on(wanted_.url);
+    for (const std::string& each : wanted_.with)
+        around.add(each);
+    std::vector<std::string> all = around.variables_with(wanted_.name);
     all.push_back("HOLDFAST_URL=" + wanted_.url);
     // That of a lock around this one would be taken for this one's.
-    const std::string token = "HOLDFAST_TOKEN";
-    all.push_back(wanted_.kind == holdfast::lock_kind::fenced
-                      ? token + "=" + std::to_string(held.fencing_token())
-                      : token);
+    const std::string token = "HOLDFAST_TOKEN", tokens = "HOLDFAST_TOKENS";
+    if (wanted_.kind != holdfast::lock_kind::fenced) {
+        all.insert(all.end(), {token, tokens});
+        return all;
+    }
+    const std::vector<std::uint64_t> of_each = holdfast::multi_mutex::fencing_tokens(held);
+    all.push_back(token + "=" +
+                  std::to_string(of_each.empty() ? held.fencing_token() : of_each.front()));
+    all.push_back(of_each.empty() ? tokens : tokens + "=" + lines_of(of_each));
     return all;
 }
 

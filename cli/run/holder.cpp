@@ -60,4 +60,34 @@ asio::awaitable<void> refuse_if_another(holdfast::client& home, std::string name
         throw kept_to_share{};
 }
 
+asio::awaitable<void> refuse_if_any_is_another(clients& homes, const locked_run& wanted) {
+    if (homes.size() > 1)
+        co_return;
+    co_await refuse_if_another(homes.front(), wanted.name, wanted.kind);
+    for (const std::string& each : wanted.with)
+        co_await refuse_if_another(homes.front(), each, wanted.kind);
+}
+
+asio::awaitable<std::string> who_holds_one(clients& homes, const locked_run& wanted, wording form) {
+    std::exception_ptr failed;
+    for (holdfast::client& home : homes) {
+        try {
+            std::string told = co_await who_holds(home, wanted.name, form);
+            for (const std::string& each : wanted.with) {
+                if (!told.empty())
+                    break;
+                told = co_await who_holds(home, each, form);
+                if (!told.empty())
+                    told = "'" + printable(each, 40) + "' is " + told;
+            }
+            co_return told;
+        } catch (const boost::system::system_error& failure) {
+            if (failure.code() == asio::error::operation_aborted)
+                throw;
+            failed = std::current_exception();
+        }
+    }
+    std::rethrow_exception(failed);
+}
+
 } // namespace cli

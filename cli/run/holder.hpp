@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include "cli/run/asked_lock.hpp"
+
 #include <holdfast/client.hpp>
 
 #include <string>
@@ -33,5 +35,13 @@ inline bool can_be_shared(holdfast::lock_kind kind) {
 /// Throws `not_a_lock`: nobody releases that, so a wait for it would have no end; or
 /// `kept_to_share`. Returns where this cannot be seen, as by a user who may not look.
 asio::awaitable<void> refuse_if_another(holdfast::client&, std::string lock, holdfast::lock_kind);
+
+/// Likewise of each lock that is wanted. Not on a quorum, where one odd node is a node without a
+/// vote, and many are refused by the servers themselves.
+asio::awaitable<void> refuse_if_any_is_another(clients&, const locked_run&);
+
+/// Who holds the lock, or the first of several that is held, with its name; on a quorum as the
+/// first node says that can be asked.
+asio::awaitable<std::string> who_holds_one(clients&, const locked_run&, wording);
 
 } // namespace cli

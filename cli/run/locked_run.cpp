@@ -11,6 +11,7 @@
 #include "cli/exit_status.hpp"
 #include "cli/look/lock_words.hpp"
 #include "cli/look/reaching.hpp"
+#include "cli/run/asked_lock.hpp"
 #include "cli/run/child_process.hpp"
 #include "cli/run/command_run.hpp"
 #include "cli/run/hold_on.hpp"
@@ -26,10 +27,6 @@
 #include "cli/terminal/say.hpp"
 
 #include <holdfast/client.hpp>
-#include <holdfast/fair_mutex.hpp>
-#include <holdfast/mutex.hpp>
-#include <holdfast/shared_mutex.hpp>
-#include <holdfast/spin_mutex.hpp>
 
 #include <boost/asio/redirect_error.hpp>
 
@@ -62,7 +59,10 @@ public:
         , signals_{loop_, inherited}
         , behind_{behind}
         , command_{loop_, wanted, inherited, signals_, *words_, behind}
-        , home_{connect()} {}
+        , title_{"'" + printable(title_of(wanted)) + "'"} {
+        for (const std::string& url : each_url(wanted.url))
+            homes_.emplace_back(loop_.get_executor(), reaching_as_ours(url));
+    }
 
     int run() {
         int status = internal_error;
@@ -81,12 +81,12 @@ public:
     }
 
 private:
-    holdfast::client connect() {
-        holdfast::options how = reaching(wanted_.url);
+    holdfast::options reaching_as_ours(const std::string& url) {
+        holdfast::options how = reaching(url);
         how.label = label_of(wanted_.command.front());
         how.close_patience = std::chrono::seconds{1}; // the release has had its own patience
         how.observer = words_;
-        return {loop_.get_executor(), std::move(how)};
+        return how;
     }
 
     asio::awaitable<int> lock_run_close() {
@@ -108,8 +108,10 @@ private:
                 ", on " + server_in_words(wanted_.url));
             status = no_lock;
         }
-        error_code ignored;
-        co_await home_.async_close(asio::redirect_error(asio::use_awaitable, ignored));
+        for (holdfast::client& home : homes_) {
+            error_code ignored;
+            co_await home.async_close(asio::redirect_error(asio::use_awaitable, ignored));
+        }
         co_return status;
     }
 
@@ -130,46 +132,30 @@ private:
     }
 
     asio::awaitable<int> answer_busy() {
-        co_await refuse_if_another(home_, wanted_.name, wanted_.kind);
+        co_await refuse_if_any_is_another(homes_, wanted_);
         if (wanted_.busy_status != success)
-            say("lock '" + printable(wanted_.name) + "' is busy on " +
-                server_in_words(wanted_.url) +
+            say("lock " + title_ + " is busy on " + server_in_words(wanted_.url) +
                 (is_held_around() ? ": a 'holdfast run' around this command holds it" : ""));
         co_return wanted_.busy_status;
     }
 
-    bool is_held_around() const { return outer_locks::on(wanted_.url).have(wanted_.name); }
+    bool is_held_around() const {
+        const outer_locks around = outer_locks::on(wanted_.url);
+        return around.have(wanted_.name) ||
+               std::ranges::any_of(wanted_.with,
+                                   [&](const std::string& each) { return around.have(each); });
+    }
 
     asio::awaitable<void> acquire(std::optional<holdfast::lease>& held) {
-        using holdfast::lock_kind;
-        std::optional<holdfast::lease_time> lease;
-        if (wanted_.lease)
-            lease.emplace(*wanted_.lease);
-        if (wanted_.kind == lock_kind::fenced) {
-            holdfast::fenced_mutex lock{
-                home_, wanted_.name, {.lease = lease, .numbers = wanted_.numbers}};
-            co_await acquire(lock, held);
-        } else if (wanted_.kind == lock_kind::fair) {
-            holdfast::fair_mutex lock{home_, wanted_.name, {.lease = lease}};
-            co_await acquire(lock, held);
-        } else if (wanted_.kind == lock_kind::spin) {
-            holdfast::spin_mutex lock{home_, wanted_.name, {.lease = lease}};
-            co_await acquire(lock, held);
-        } else if (can_be_shared(wanted_.kind)) {
-            holdfast::shared_mutex lock{home_, wanted_.name, {.lease = lease}};
-            co_await acquire(wanted_.kind == lock_kind::read ? lock.shared() : lock, held);
-        } else {
-            holdfast::mutex lock{home_, wanted_.name, {.lease = lease}};
-            co_await acquire(lock, held);
-        }
+        asked_lock lock{wanted_, homes_};
+        co_await acquire(lock.get(), held);
     }
 
     asio::awaitable<void> acquire(holdfast::basic_mutex& lock,
                                   std::optional<holdfast::lease>& held) {
         if (wanted_.verbose)
-            say("asking " + server_in_words(wanted_.url) + " for lock '" + printable(wanted_.name) +
-                "'");
-        wait_report report{home_, wanted_, is_held_around()};
+            say("asking " + server_in_words(wanted_.url) + " for lock " + title_);
+        wait_report report{homes_, wanted_, is_held_around()};
         co_await until_first(take(lock, held), report.tell());
         granted_at_ = holdfast::boot_clock::now();
         if (held)
@@ -218,11 +204,11 @@ private:
         if (status == lock_lost || lost_later || !outcome)
             co_return status;
         if (outcome == holdfast::errc::lease_lost) {
-            say("lock '" + printable(wanted_.name) +
-                "' was lost before the command ended (its status: " + std::to_string(status) + ")");
+            say("lock " + title_ +
+                " was lost before the command ended (its status: " + std::to_string(status) + ")");
             co_return lock_lost;
         }
-        say("lock '" + printable(wanted_.name) + "' could not be released (" + outcome.message() +
+        say("lock " + title_ + " could not be released (" + outcome.message() +
             "): it ends with its lease");
         co_return status;
     }
@@ -241,8 +227,8 @@ private:
         if (held.lost().stop_requested())
             co_return;
         if (wanted_.verbose || form_of(STDERR_FILENO).live)
-            say("the command has ended; lock '" + printable(wanted_.name) + "' is held for " +
-                in_words(left) + " more (--hold-for)");
+            say("the command has ended; lock " + title_ + " is held for " + in_words(left) +
+                " more (--hold-for)");
         co_await hold_on(held, until, signals_, behind_);
         hold_ended_ = true;
     }
@@ -253,7 +239,8 @@ private:
     signal_inbox signals_;
     const job* const behind_;
     command_run command_;
-    holdfast::client home_;
+    const std::string title_; ///< as it is shown
+    clients homes_;
     holdfast::time_point granted_at_{};
     bool hold_ended_ = false; ///< what --hold-for asked for is over, one way or the other
     std::optional<int> interrupted_by_;
@@ -273,6 +260,13 @@ int perform_here(const locked_run& wanted, const inheritance& inherited, const j
 }
 
 } // namespace
+
+std::string title_of(const locked_run& wanted) {
+    std::string title = wanted.name;
+    for (const std::string& each : wanted.with)
+        title += " + " + each;
+    return title;
+}
 
 int perform(const locked_run& wanted, const inheritance& inherited) {
     return work_behind_job(inherited, [&](const job* behind) {

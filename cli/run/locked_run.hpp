@@ -9,6 +9,7 @@
 #include <chrono>
 #include <optional>
 #include <string>
+#include <vector>
 
 namespace cli {
 
@@ -16,8 +17,9 @@ class inheritance;
 
 /// What `holdfast run` was asked to do.
 struct locked_run {
-    std::string url;
+    std::string url; ///< or those of a quorum: `each_url`
     std::string name;
+    std::vector<std::string> with; ///< the names of further locks, all or none
     arguments command;
     std::optional<std::chrono::duration<double>> lease;
     std::optional<std::chrono::duration<double>> hold_for; ///< at least that long
@@ -28,6 +30,9 @@ struct locked_run {
     int busy_status;
     bool verbose;
 };
+
+/// For people: the name, and with " + " between them those of the further locks.
+std::string title_of(const locked_run&);
 
 /// Takes the lock, runs the command, releases; the exit status.
 int perform(const locked_run&, const inheritance&);

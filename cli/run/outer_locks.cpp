@@ -51,6 +51,10 @@ bool outer_locks::have(const std::string& name) const {
     return std::ranges::find(names_, in_list(name)) != names_.end();
 }
 
+void outer_locks::add(const std::string& name) {
+    names_.push_back(in_list(name));
+}
+
 std::vector<std::string> outer_locks::variables_with(const std::string& name) const {
     std::string list = in_list(name);
     for (auto each = names_.rbegin(); each != names_.rend(); ++each) {

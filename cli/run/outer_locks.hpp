@@ -22,6 +22,9 @@ public:
     /// `NAME=value`, for the environment of a command that runs under this lock too.
     std::vector<std::string> variables_with(const std::string& name) const;
 
+    /// One more, inside of the others.
+    void add(const std::string& name);
+
 private:
     std::vector<std::string> names_; ///< as they are written
 };

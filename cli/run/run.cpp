@@ -11,7 +11,9 @@
 #include <CLI/Config.hpp>
 #include <CLI/Formatter.hpp>
 
+#include <algorithm>
 #include <optional>
+#include <vector>
 
 namespace cli {
 namespace {
@@ -47,6 +49,9 @@ Usage: holdfast run [OPTIONS] NAME [--] COMMAND [ARGUMENT...]
                        what the command writes to can refuse an older holder;
                        with =dated, and on the private server, the numbers grow
                        even if the server loses its data
+      --with NAME      take that lock, too, or none; may be given several times.
+                       Nobody waits for one of them for long while it holds
+                       others, so there is no deadlock, in whatever order
       --on-loss SIGNAL[:GRACE]
                        the signal for the command if the lock is lost (default
                        TERM), and the time until KILL; the end of the lease may
@@ -54,7 +59,9 @@ Usage: holdfast run [OPTIONS] NAME [--] COMMAND [ARGUMENT...]
       --url URL        redis://[USER[:PASSWORD]@]HOST[:PORT][/DATABASE], with
                        rediss: for TLS, or unix:///PATH/TO/SOCKET; default: the
                        variable HOLDFAST_URL, or else this machine's private
-                       server (see 'holdfast server --help')
+                       server (see 'holdfast server --help'). Given 3, 5 or more
+                       times: a quorum of independent servers; whoever has the
+                       lock on a majority of them holds it
   -v, --verbose        print which server is asked, who holds the lock, and when
                        it was taken
   -h, --help           print this text
@@ -77,10 +84,13 @@ Environment of the command:
   HOLDFAST_LOCKS       the names of all locks that are held around it, one per
                        line; the NAME is the last
   HOLDFAST_TOKEN       the fencing token, with --fenced; otherwise not set
-  HOLDFAST_URL         the server, with its password if the URL has one
+  HOLDFAST_TOKENS      with --fenced and --with, the tokens of all the locks, one
+                       per line: of the NAME, and of each --with
+  HOLDFAST_URL         the server, with its password if the URL has one; those
+                       of a quorum with a space between them
 
 Environment of this program:
-  HOLDFAST_URL         the server, unless --url is given
+  HOLDFAST_URL         the server, or those of a quorum, unless --url is given
   HOLDFAST_REQUIRE_SERVER
                        1: end with 64 if no server is given, and do not use the
                        private server; set it where a job is for many machines
@@ -106,6 +116,7 @@ Examples:
   holdfast run -s prices ./show.sh       # many at once, but ...
   holdfast run -x prices ./update.sh     # ... nobody beside this one
   holdfast run --fenced report sh -c './report --token "$HOLDFAST_TOKEN"'
+  holdfast run --with account:8 account:7 ./transfer.sh
   holdfast run -w 10 --on-loss INT:5s deploy -- sh -c 'git pull && make install'
 )";
 
@@ -123,7 +134,8 @@ struct given_options {
     std::optional<length> hold_for;
     std::optional<std::string> loss;
     std::optional<std::string> fenced; ///< how the numbers grow; empty: as it suits the server
-    std::optional<std::string> url;
+    std::vector<std::string> urls;
+    std::vector<std::string> with;
     int busy_status = busy;
     std::string name;
 };
@@ -141,7 +153,8 @@ void expect(CLI::App& expected, given_options& given) {
     expect_time(expected, "--hold-for", "--hold-for", given.hold_for);
     expected.add_flag("--fenced{}", given.fenced);
     expected.add_option("--on-loss", given.loss);
-    expected.add_option("--url", given.url);
+    expected.add_option("--url", given.urls)->allow_extra_args(false);
+    expected.add_option("--with", given.with)->allow_extra_args(false);
     expected.add_option("NAME", given.name);
 }
 
@@ -185,6 +198,32 @@ holdfast::lock_kind kind_of(const given_options& given) {
     return kind;
 }
 
+/// A lock that is asked for twice would wait for itself.
+void check_with(const given_options& given) {
+    constexpr std::size_t locks_max = 64;
+    if (given.with.size() >= locks_max)
+        throw usage_error{"--with: at most 64 locks can be taken as one"};
+    for (auto one = given.with.begin(); one != given.with.end(); ++one) {
+        if (one->empty())
+            throw usage_error{"--with: no lock has an empty name"};
+        if (*one == given.name || std::find(given.with.begin(), one, *one) != one)
+            throw usage_error{"--with: lock '" + printable(*one) + "' is asked for twice"};
+    }
+}
+
+/// Throws `usage_error` for what a lock on several servers cannot be.
+void check_quorum_has(const given_options& given, holdfast::lock_kind kind) {
+    if (!given.with.empty())
+        throw usage_error{"--with is for locks on one server, and not for a quorum: each of them "
+                          "would need a majority of its own"};
+    if (kind == holdfast::lock_kind::fenced)
+        throw usage_error{"--fenced is not for a quorum: several servers that do not know of each "
+                          "other cannot count together"};
+    if (kind != holdfast::lock_kind::plain)
+        throw usage_error{
+            "-s, -x, --fair and --spin are not for a quorum: its lock is a plain one"};
+}
+
 /// The private server ends when nobody uses it, and has forgotten all when it starts again.
 holdfast::fencing fencing_on(const std::string& url, const std::string& numbers) {
     const bool dated = numbers.empty() ? is_private_server(url) : numbers == "dated";
@@ -214,9 +253,14 @@ int run(const inheritance& inherited, arguments all) {
     const std::string numbers = given.fenced.value_or("");
     check_numbers(numbers);
 
-    const std::string url = server_url(given.url);
+    check_with(given);
+
+    const std::string url = server_urls(given.urls);
+    if (each_url(url).size() > 1)
+        check_quorum_has(given, kind);
     const locked_run wanted{.url = url,
                             .name = given.name,
+                            .with = given.with,
                             .command = std::move(*command),
                             .lease = given.lease,
                             .hold_for = given.hold_for,

@@ -21,17 +21,17 @@ void write_raw(const std::string& text) {
 
 } // namespace
 
-wait_report::wait_report(holdfast::client& home, const locked_run& wanted, bool held_around)
-    : home_{home}
+wait_report::wait_report(clients& homes, const locked_run& wanted, bool held_around)
+    : homes_{homes}
     , wanted_{wanted}
-    , name_{"'" + printable(wanted.name, 40) + "'"}
+    , name_{"'" + printable(title_of(wanted), 40) + "'"}
     , held_around_{held_around}
     , in_place_{form_of(STDERR_FILENO).live} {}
 
 asio::awaitable<void> wait_report::tell() {
     // Most waits are shorter, and nobody wants to read of them.
     co_await pause(wanted_.verbose ? 100ms : 700ms);
-    co_await refuse_if_another(home_, wanted_.name, wanted_.kind);
+    co_await refuse_if_any_is_another(homes_, wanted_);
     if (held_around_)
         say("lock " + name_ +
             " is held by a 'holdfast run' around this command (HOLDFAST_LOCKS): "
@@ -41,8 +41,8 @@ asio::awaitable<void> wait_report::tell() {
     for (;;) {
         std::string holder;
         try {
-            holder =
-                co_await who_holds(home_, wanted_.name, in_place_ ? wording::brief : wording::full);
+            const wording form = in_place_ ? wording::brief : wording::full;
+            holder = co_await who_holds_one(homes_, wanted_, form);
         } catch (const boost::system::system_error& failure) {
             if (failure.code() == asio::error::operation_aborted)
                 throw;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include "cli/run/asked_lock.hpp"
 #include "cli/run/locked_run.hpp"
 #include "cli/run/until_first.hpp"
 
@@ -18,7 +19,7 @@ namespace cli {
 class wait_report {
 public:
     /// `held_around`: by a `holdfast run` that waits for the end of this one.
-    wait_report(holdfast::client&, const locked_run&, bool held_around);
+    wait_report(clients&, const locked_run&, bool held_around);
     wait_report(const wait_report&) = delete;
     ~wait_report(); ///< removes the line
 
@@ -33,7 +34,7 @@ private:
     void show(const std::string& holder);
     void clear();
 
-    holdfast::client& home_;
+    clients& homes_;
     const locked_run& wanted_;
     const std::string name_; ///< as it is shown
     const bool held_around_;

@@ -4,6 +4,8 @@
 #include "cli/server/private_server.hpp"
 #include "cli/terminal/say.hpp"
 
+#include <algorithm>
+#include <array>
 #include <cstdlib>
 #include <string_view>
 
@@ -38,6 +40,49 @@ std::optional<std::string> given_url(const std::optional<std::string>& option) {
     return environment;
 }
 
+/// A path may have a space in it, too.
+bool begins_url(std::string_view text) {
+    constexpr std::array<std::string_view, 4> schemes{"redis:", "rediss:", "unix:", "memory:"};
+    return std::ranges::any_of(schemes,
+                               [&](std::string_view each) { return text.starts_with(each); });
+}
+
+/// What the query of a URL sets, as it is written there.
+std::string_view parameter(std::string_view url, std::string_view name) {
+    std::size_t start = url.find('?');
+    while (start != url.npos) {
+        const std::string_view rest = url.substr(start + 1);
+        const std::string_view one = rest.substr(0, rest.find('&'));
+        if (one.starts_with(name) && one.substr(name.size()).starts_with('='))
+            return one.substr(name.size() + 1);
+        start = url.find('&', start + 1);
+    }
+    return {};
+}
+
+void check_alike(const std::vector<std::string>& urls, std::string_view name) {
+    for (const std::string& each : urls)
+        if (parameter(each, name) != parameter(urls.front(), name))
+            throw usage_error{"the URLs of a quorum set different values of " + std::string{name} +
+                              ": a lock has the same on all its nodes"};
+}
+
+void check_quorum(const std::vector<std::string>& urls) {
+    constexpr std::size_t least = 3, most = 15;
+    if (urls.size() % 2 == 0 || urls.size() < least || urls.size() > most)
+        throw usage_error{
+            std::to_string(urls.size()) +
+            " URLs are given; a quorum has 3, 5, 7 or more servers, 15 at most, and an odd number: "
+            "one more to make it even would have to agree, too, and would help in no failure"};
+    for (auto one = urls.begin(); one != urls.end(); ++one)
+        if (const auto again = std::find(urls.begin(), one, *one); again != one)
+            throw usage_error{"URLs " + std::to_string(again - urls.begin() + 1) + " and " +
+                              std::to_string(one - urls.begin() + 1) +
+                              " are the same server; each node of a quorum is one of its own"};
+    check_alike(urls, "lease_time");
+    check_alike(urls, "prefix");
+}
+
 } // namespace
 
 std::string server_url(const std::optional<std::string>& option) {
@@ -55,11 +100,43 @@ std::string server_url(const std::optional<std::string>& option) {
     return *given;
 }
 
+std::vector<std::string> each_url(const std::string& urls) {
+    std::vector<std::string> all;
+    for (std::size_t start = 0; start < urls.size();) {
+        std::size_t end = urls.find(' ', start);
+        while (end != urls.npos && !begins_url(std::string_view{urls}.substr(end + 1)))
+            end = urls.find(' ', end + 1);
+        all.push_back(urls.substr(start, end - start));
+        start = end == urls.npos ? end : end + 1;
+    }
+    return all;
+}
+
+std::string server_urls(const std::vector<std::string>& options) {
+    if (options.size() == 1 && options.front().empty())
+        return server_url(options.front()); // which says what is wrong
+    std::vector<std::string> all;
+    for (const std::string& option : options)
+        for (std::string& each : each_url(option))
+            all.push_back(std::move(each));
+    if (options.empty())
+        all = each_url(server_url(std::nullopt));
+    if (all.size() == 1)
+        return server_url(all.front());
+    check_quorum(all);
+    std::string joined;
+    for (const std::string& each : all)
+        joined += (joined.empty() ? "" : " ") + server_url(each);
+    return joined;
+}
+
 bool is_private_server(const std::string& url) {
     return url == private_server_url();
 }
 
-std::string without_password(std::string url) {
+namespace {
+
+std::string one_without_password(std::string url) {
     const std::size_t scheme_end = url.find("://");
     if (scheme_end == std::string::npos)
         return url;
@@ -69,6 +146,15 @@ std::string without_password(std::string url) {
     if (at != std::string::npos && at > start && colon < at)
         url.replace(colon + 1, at - colon - 1, "***");
     return url;
+}
+
+} // namespace
+
+std::string without_password(std::string urls) {
+    std::string all;
+    for (std::string& each : each_url(urls))
+        all += (all.empty() ? "" : ", ") + one_without_password(std::move(each));
+    return all;
 }
 
 std::string server_in_words(const std::string& url) {

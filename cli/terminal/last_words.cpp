@@ -47,7 +47,11 @@ void last_words::notify(const holdfast::event& event) noexcept {
 
 int last_words::report(const boost::system::system_error& failure, const std::string& url,
                        std::string_view refusal) const {
-    const std::string why = for_people(text_.empty() ? failure.what() : text_, failure.code());
+    // What was heard last may be of one node of a quorum, which went on without it.
+    const bool of_many = each_url(url).size() > 1 && failure.code() == holdfast::errc::unreachable;
+    const std::string why =
+        of_many ? "too few of them answer, and a majority is needed"
+                : for_people(text_.empty() ? failure.what() : text_, failure.code());
     const std::string server = printable(without_password(url));
     if (failure.code() == holdfast::errc::invalid_argument) {
         say(with_source(why, url));

@@ -106,7 +106,8 @@ public:
     /// The held locks whose names match a glob pattern (`*`, `?`, `[a-z]`, `\\`) behind this
     /// client's prefix; at most `limit` of them. It looks at a few hundred keys at a time, so that
     /// nobody else has to wait; on a server with many millions of keys, the list is incomplete. A
-    /// lock that is taken or released meanwhile may be in the list or not.
+    /// lock that is taken or released meanwhile may be in the list or not. What other programs hold
+    /// of a `token_mutex` is not: it looks like anything else.
     lock_list list(std::string pattern = "*", std::size_t limit = 1000);
 
     /// Waits until the lock is found free. False: it was not free within `patience` (zero: one

@@ -27,6 +27,10 @@ std::string entry_of(const std::vector<member>& members, std::size_t needs) {
     return all;
 }
 
+std::size_t majority_of(std::size_t nodes) {
+    return planted(sync::mutant::minority_suffices) ? 1 : nodes / 2 + 1;
+}
+
 std::string names_of(const std::vector<member>& members) {
     std::string all;
     for (const member& one : members)
@@ -77,7 +81,7 @@ any_subject::any_subject(std::vector<member> of, duration l)
 
 quorum_subject::quorum_subject(std::vector<member> of, lock_name n, duration l, recursion a,
                                quorum_rules r)
-    : joint_subject{of, std::move(n), of.size() / 2 + 1, l, {.again = a}}
+    : joint_subject{of, std::move(n), majority_of(of.size()), l, {.again = a}}
     , rules{r} {}
 
 question quorum_subject::ballot(std::optional<duration> given) const {

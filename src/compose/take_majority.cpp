@@ -62,7 +62,7 @@ public:
             refuse_doubles(of_, *round);
             const count got = counted(*round);
             const bool was_quick = home_->now() < sync::later(sent_at, quick);
-            if (got.votes >= of_.needs || is_minority_enough(got))
+            if (got.votes >= of_.needs)
                 if (std::shared_ptr<joint_hold> held = hold_of(round))
                     co_return held;
             const time_point look_at = next_look(trouble, *round, got, sent_at);
@@ -121,9 +121,6 @@ private:
     static void note_sit_out(count& so_far, duration ends) {
         ++so_far.sit_out;
         so_far.sit_out_ends = std::min(so_far.sit_out_ends, ends);
-    }
-    static bool is_minority_enough(const count& got) {
-        return planted(sync::mutant::minority_suffices) && got.votes > 0;
     }
 
     std::shared_ptr<joint_hold> hold_of(retired_with_scope& round) {

@@ -63,6 +63,26 @@ INSTANTIATE_TEST_SUITE_P(
         mistake{{"private-server"}, "for holdfast's own use"}));
 
 INSTANTIATE_TEST_SUITE_P(
+    OfSeveral, Mistakes,
+    ::testing::Values(
+        mistake{{"run", "--with", "a", "a", "true"}, "--with: lock 'a' is asked for twice"},
+        mistake{{"run", "--with", "b", "--with", "b", "a", "true"}, "'b' is asked for twice"},
+        mistake{{"run", "--with", "", "a", "true"}, "no lock has an empty name"},
+        mistake{{"run", "--url", "unix:///a", "--url", "unix:///b", "a", "true"},
+                "2 URLs are given; a quorum has 3, 5, 7 or more servers"},
+        mistake{{"run", "a", "true"}, "2 URLs are given", "unix:///a unix:///b"},
+        mistake{{"run", "a", "true"}, "URLs 1 and 3 are the same", "unix:///a unix:///b unix:///a"},
+        mistake{{"run", "-s", "a", "true"}, "not for a quorum", "unix:///a unix:///b unix:///c"},
+        mistake{
+            {"run", "--fair", "a", "true"}, "not for a quorum", "unix:///a unix:///b unix:///c"},
+        mistake{{"run", "--fenced", "a", "true"}, "cannot count", "unix:///a unix:///b unix:///c"},
+        mistake{{"run", "--with", "b", "a", "true"}, "one server", "unix:///a unix:///b unix:///c"},
+        mistake{{"run", "a", "true"},
+                "different values of lease_time",
+                "unix:///a unix:///b unix:///c?lease_time=5s"},
+        mistake{{"bench"}, "asks one server", "unix:///a unix:///b unix:///c"}));
+
+INSTANTIATE_TEST_SUITE_P(
     OfNumbers, Mistakes,
     ::testing::Values(
         mistake{{"run", "-w", "soon", "job", "--", "true"}, "-w: 'soon' is no length of time"},

@@ -39,6 +39,7 @@ TEST_F(StoreToken, RequestsNameTheOwnerAndItsChannel) {
     EXPECT_EQ(node_.asked.back().script, "release_token");
     EXPECT_THAT(node_.asked.back().words,
                 ElementsAre(alice_text_, "holdfast_token_lock:{L}", "PUBLISH"));
+    EXPECT_TRUE(node_.asked.back().wishes.reserved) << "there is room for it";
 }
 
 TEST_F(StoreToken, BehindOneOfOursItListensAndSleepsAsForAMutex) {
@@ -83,7 +84,8 @@ TEST_F(StoreToken, ItsHoldsAreRenewedByAScriptOfTheirOwn) {
     node_.decide = [](const scripted_node::request&) {
         return scripted_node::outcome{.answer = scripted_node::array_of({1})};
     };
-    complete(store_.renew(held, {.lease_time = 30s}, told));
+    const time_point soon = clock_.now() + 700ms;
+    complete(store_.renew(held, {.lease_time = 30s, .answer_by = soon, .elsewhere = true}, told));
     EXPECT_THAT(told.all, ::testing::UnorderedElementsAre(std::pair{0, true}, std::pair{1, true}));
     ASSERT_EQ(node_.asked.size(), 2u);
     const bool first = node_.asked[0].script == "renew_tokens";
@@ -93,6 +95,9 @@ TEST_F(StoreToken, ItsHoldsAreRenewedByAScriptOfTheirOwn) {
     const std::size_t colon = alice_text_.find(':');
     EXPECT_THAT(renewal.words, ElementsAre("30000", alice_text_.substr(0, colon + 1),
                                            alice_text_.substr(colon + 1)));
+    EXPECT_EQ(renewal.wishes.answer_by, soon);
+    EXPECT_TRUE(renewal.wishes.elsewhere);
+    EXPECT_TRUE(renewal.wishes.reserved);
 }
 
 } // namespace

@@ -129,13 +129,16 @@ asio::awaitable<void> fortune::occupy(dice d) {
         const int name = d.between(0, world_.names() - 1);
         if (!plan_.fate.rude_foreigners && world_.server.inspect(world::name_of(name)))
             continue;
-        const duration lease = d.between(duration{1}, plan_.how.lease_longest);
+        duration lease = d.between(duration{1}, plan_.how.lease_longest);
+        const bool is_endless = world_.how.is_token(name) && d.percent(20); // as redis-py's are
+        if (is_endless)
+            lease = duration::max();
         lock_kind kind = world_.how.is_token(name) ? lock_kind::token : lock_kind::plain;
         if (plan_.shared)
             kind = d.percent(50) ? lock_kind::read : lock_kind::write;
         world_.occupy(name, lease, kind);
         co_await pause(d, plan_.how.lease_time / 4);
-        if (d.percent(50))
+        if (is_endless || d.percent(50))
             world_.vacate(name);
     }
 }

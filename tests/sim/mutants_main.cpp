@@ -4,30 +4,38 @@
 //     sim_mutants [--seeds N] [--only MUTANT [--trace SEED]]
 //
 // Exit status: 0 when the library itself is clean and every mutant was found.
-#include "sim/play.hpp"
+#include "sim/several/staging.hpp"
 #include "sync/mutants.hpp"
 
+#include <algorithm>
 #include <array>
 #include <iomanip>
 #include <iostream>
 #include <sstream>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 namespace {
 
 using namespace holdfast;
+using sim::repertoire;
 using sync::mutant;
 
 struct fault {
     mutant planted;
     std::string_view name;
+    repertoire where = repertoire::single; ///< whose seeds shall find it
 };
 
 #define HOLDFAST_FAULT(name)                                                                       \
     fault {                                                                                        \
         mutant::name, #name                                                                        \
+    }
+#define HOLDFAST_FAULT_OF(where, name)                                                             \
+    fault {                                                                                        \
+        mutant::name, #name, repertoire::where                                                     \
     }
 constexpr std::array faults{
     HOLDFAST_FAULT(no_margin),
@@ -74,15 +82,28 @@ constexpr std::array faults{
     HOLDFAST_FAULT(writers_mark_kept),
     HOLDFAST_FAULT(any_value_deleted),
     HOLDFAST_FAULT(foreign_wait_never_polls),
+    HOLDFAST_FAULT_OF(together, members_kept_on_failure),
+    HOLDFAST_FAULT_OF(together, waits_while_holding),
+    HOLDFAST_FAULT_OF(together, member_loss_ignored),
+    HOLDFAST_FAULT_OF(quorum, minority_suffices),
+    HOLDFAST_FAULT_OF(quorum, time_spent_ignored),
+    HOLDFAST_FAULT_OF(quorum, restarted_node_counted),
+    HOLDFAST_FAULT_OF(quorum, unanswered_not_released),
 };
 #undef HOLDFAST_FAULT
+#undef HOLDFAST_FAULT_OF
+
+/// These worlds are larger: a fault of theirs is found sooner, or never.
+constexpr std::uint64_t seeds_of_several = 500;
 
 /// The first seed that fails, if one does.
-std::optional<sim::result> hunt(mutant m, std::uint64_t seeds) {
+std::optional<sim::result> hunt(mutant m, repertoire where, std::uint64_t seeds) {
     sync::planted_mutant = m;
     std::ostringstream unread;
-    for (std::uint64_t seed = 1; seed <= seeds; ++seed) {
-        const sim::result r = sim::play(seed, unread, sim::telling_of::nothing);
+    const std::uint64_t last =
+        where == repertoire::single ? seeds : std::min(seeds, seeds_of_several);
+    for (std::uint64_t seed = 1; seed <= last; ++seed) {
+        const sim::result r = sim::play(where, seed, unread, sim::telling_of::nothing);
         if (r.broken)
             return r;
     }
@@ -90,10 +111,13 @@ std::optional<sim::result> hunt(mutant m, std::uint64_t seeds) {
 }
 
 int trace(std::string_view name, std::uint64_t seed) {
+    repertoire where = repertoire::single;
     for (const fault& f : faults)
-        if (f.name == name)
+        if (f.name == name) {
             sync::planted_mutant = f.planted;
-    return sim::play(seed, std::cout, sim::telling_of::everything).broken ? 1 : 0;
+            where = f.where;
+        }
+    return sim::play(where, seed, std::cout, sim::telling_of::everything).broken ? 1 : 0;
 }
 
 void row(std::string_view name, const std::optional<sim::result>& found) {
@@ -128,14 +152,18 @@ int main(int argc, char** argv) {
               << "what it saw\n";
     int wrong = 0;
     if (only.empty()) {
-        const auto unmutated = hunt(mutant::none, seeds);
-        row("(nothing)", unmutated);
-        wrong += unmutated ? 1 : 0;
+        for (const auto& [where, name] : {std::pair{repertoire::single, "(nothing)"},
+                                          std::pair{repertoire::together, "(nothing), together"},
+                                          std::pair{repertoire::quorum, "(nothing), quorum"}}) {
+            const auto unmutated = hunt(mutant::none, where, seeds);
+            row(name, unmutated);
+            wrong += unmutated ? 1 : 0;
+        }
     }
     for (const fault& f : faults) {
         if (!only.empty() && only != f.name)
             continue;
-        const auto found = hunt(f.planted, seeds);
+        const auto found = hunt(f.planted, f.where, seeds);
         row(f.name, found);
         wrong += found ? 0 : 1;
     }

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // A fixed number of random worlds; `./dev sim` plays more. HOLDFAST_SEED begins elsewhere.
-#include "sim/play.hpp"
+#include "sim/several/staging.hpp"
 #include "support/source_tree.hpp"
 
+#include <array>
 #include <cstdlib>
 #include <fstream>
 #include <set>
@@ -17,9 +18,11 @@ namespace {
 
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
 constexpr std::uint64_t seeds_played = 100; // ten times as slow, for other kinds of faults
+constexpr std::uint64_t seeds_of_several = 20;
 constexpr bool enough_for_rare_things = false;
 #else
 constexpr std::uint64_t seeds_played = 500;
+constexpr std::uint64_t seeds_of_several = 200;
 constexpr bool enough_for_rare_things = true;
 #endif
 
@@ -29,9 +32,9 @@ std::uint64_t first_seed() {
 }
 
 /// Plays one seed; a failure is told with all that belongs to it.
-result play_and_check(std::uint64_t seed) {
+result play_and_check(std::uint64_t seed, repertoire of = repertoire::single) {
     std::ostringstream told;
-    const result r = play(seed, told);
+    const result r = play(of, seed, told);
     EXPECT_FALSE(r.broken) << told.str();
     return r;
 }
@@ -82,22 +85,80 @@ TEST(Seeds, KeepEveryInvariantAndRareThingsHappen) {
         EXPECT_TRUE(seen.contains(rare)) << "never happened: " << rare;
 }
 
+/// What happened in the first seeds of worlds of several servers; empty: one of them failed.
+std::set<std::string_view> play_several(repertoire of) {
+    std::set<std::string_view> seen;
+    for (std::uint64_t i = 0; i < seeds_of_several; ++i) {
+        const result r = play_and_check(first_seed() + i, of);
+        if (r.broken)
+            return {};
+        seen.insert(r.seen.begin(), r.seen.end());
+    }
+    return seen;
+}
+
+TEST(Seeds, OfLocksTakenTogetherKeepEveryInvariantAndRareThingsHappen) {
+    const std::set<std::string_view> seen = play_several(repertoire::together);
+    if (seen.empty() || !enough_for_rare_things)
+        return;
+    for (const std::string_view rare :
+         {"  of one", "  of all of {}", "  of any of {}", "is cancelled", "unreachable", "nothing",
+          "lease_lost", "closed", "extend", "force_unlock", "drops its lease",
+          "hears that it has lost the lock", "is destroyed", "is restarted, and empty",
+          "is evicted", "a foreigner takes it for {} ms"})
+        EXPECT_TRUE(seen.contains(rare)) << "never happened: " << rare;
+}
+
+TEST(Seeds, OfQuorumsKeepEveryInvariantAndRareThingsHappen) {
+    const std::set<std::string_view> seen = play_several(repertoire::quorum);
+    if (seen.empty() || !enough_for_rare_things)
+        return;
+    for (const std::string_view rare :
+         {"  of one", "  of a majority of {}", "is cancelled", "unreachable", "outcome_unknown",
+          "nothing", "lease_lost", "closed", "extend", "lock(lease)", "drops its lease",
+          "hears that it has lost the lock", "is destroyed", "is restarted, and empty",
+          "its clock is stepped by {} ms"})
+        EXPECT_TRUE(seen.contains(rare)) << "never happened: " << rare;
+}
+
 TEST(Seeds, ThatOnceFailedStillPass) {
     std::ifstream file{support::source_file("tests/sim/seeds.txt")};
     ASSERT_TRUE(file);
-    for (std::string line; std::getline(file, line);)
-        if (!line.empty() && line.front() != '#')
+    for (std::string line; std::getline(file, line);) {
+        std::istringstream words{line};
+        std::string first;
+        std::uint64_t seed = 0;
+        if (line.empty() || line.front() == '#')
+            continue;
+        if (line.starts_with("together") && words >> first >> seed)
+            play_and_check(seed, repertoire::together);
+        else if (line.starts_with("quorum") && words >> first >> seed)
+            play_and_check(seed, repertoire::quorum);
+        else
             play_and_check(std::stoull(line));
+    }
 }
 
-TEST(Seeds, AreTheSameStoryEachTime) {
+class SameSeeds : public testing::TestWithParam<repertoire> {};
+
+TEST_P(SameSeeds, AreTheSameStoryEachTime) {
     for (std::uint64_t seed = 1; seed <= 25; ++seed) {
-        const result once = play_and_check(seed);
-        const result again = play_and_check(seed);
+        const result once = play_and_check(seed, GetParam());
+        const result again = play_and_check(seed, GetParam());
         EXPECT_EQ(once.hash, again.hash) << seed;
         EXPECT_EQ(once.events, again.events) << seed;
     }
 }
+
+std::string name_of_repertoire(const testing::TestParamInfo<repertoire>& which) {
+    constexpr std::array names{"Single", "Together", "Quorum"};
+    return names.at(static_cast<std::size_t>(which.param));
+}
+
+INSTANTIATE_TEST_SUITE_P(All, SameSeeds,
+                         testing::Values(repertoire::single, repertoire::together,
+                                         repertoire::quorum),
+                         name_of_repertoire);
 
 TEST(Seeds, AreDifferentStories) {
     std::set<std::uint64_t> hashes;

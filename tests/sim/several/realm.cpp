@@ -57,7 +57,11 @@ void realm::start_client(terminal& to) {
     o.poll_bound = how.poll_bound;
     o.hand_off = how.hand_off;
     o.executor_is_serial = ways.is_serial;
-    o.observer = std::make_shared<telling>(log, to.program * 10 + to.server, [](const event&) {});
+    const auto heard = [this](const event& e) {
+        if (e.kind == event_kind::waited && e.text_size > 0)
+            last_words_.assign(e.text, e.text_size);
+    };
+    o.observer = std::make_shared<telling>(log, to.program * 10 + to.server, heard);
     o.random = [&to] { return to.random.roll(); };
     to.at = std::make_unique<client>(io.get_executor(), clock, std::move(o));
     identities_.emplace_back(to.at->id(), &to);

@@ -57,7 +57,7 @@ struct terminal {
 class realm {
 public:
     struct customs {
-        rules how;
+        rules how{};
         bool is_serial = false; ///< clients put no strand around the executor
         bool is_quorum = false; ///< each name is one lock, on all servers
         duration node_patience{50};
@@ -107,6 +107,9 @@ public:
     /// As a store does that has reached its server again.
     asio::awaitable<void> reconnect(int server, duration takes);
 
+    /// Of the last call that failed, as its client reported it.
+    const std::string& last_words() const { return last_words_; }
+
     int servers() const { return static_cast<int>(nodes.size()); }
     int names() const { return names_; }
     static lock_name name_of(int number) { return world::name_of(number); }
@@ -143,6 +146,7 @@ private:
     std::vector<std::pair<std::string, const terminal*>> identities_;
     std::vector<delayed> delayed_;
     std::size_t steps_ = 0;
+    std::string last_words_;
     std::optional<violation> verdict_;
     std::unique_ptr<audit> checks_;
 };

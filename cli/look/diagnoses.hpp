@@ -1,0 +1,15 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a doctor has found: for people and for programs.
+#pragma once
+
+#include <holdfast/diagnosis.hpp>
+
+#include <boost/json/object.hpp>
+
+namespace cli {
+
+void print_findings(const holdfast::diagnosis&);
+
+boost::json::object diagnosis_to_json(const holdfast::diagnosis&);
+
+} // namespace cli

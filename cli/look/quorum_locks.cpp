@@ -1,0 +1,243 @@
+// SPDX-License-Identifier: Apache-2.0
+// `holdfast inspect`, `ls`, `wait` and `unlock --force` on a quorum.
+#include "cli/exit_status.hpp"
+#include "cli/look/lock_json.hpp"
+#include "cli/look/lock_words.hpp"
+#include "cli/look/nodes.hpp"
+#include "cli/terminal/say.hpp"
+#include "cli/text/how_many.hpp"
+#include "cli/text/table.hpp"
+
+#include <boost/json/array.hpp>
+
+#include <algorithm>
+#include <iostream>
+#include <map>
+#include <thread>
+
+#include <unistd.h>
+
+namespace cli {
+namespace {
+
+using holdfast::lock_state;
+
+std::string state_in_words(const node_state& one) {
+    if (!one.failure.empty())
+        return "cannot be asked: " + one.failure;
+    if (one.is_something_else())
+        return "no lock, but a " + one.lock->type;
+    if (!one.is_held())
+        return "free";
+    return left_in_words(one.lock->remaining) + " left, held by " + owners_in_short(*one.lock);
+}
+
+std::string by_node(const std::vector<node_state>& all) {
+    std::string lines;
+    for (const node_state& each : all)
+        lines += "  " + printable(each.server + ": " + state_in_words(each), 500) + "\n";
+    return lines;
+}
+
+/// From the holders that were seen there, and no others.
+bool take_away_at(node& at, const std::string& name, const lock_state& seen) {
+    if (seen.owners.empty()) // more than can be told
+        return at.home.force_unlock(name);
+    return std::ranges::any_of(seen.owners, [&](const holdfast::lock_owner& each) {
+        return at.home.force_unlock(name, each.text);
+    });
+}
+
+std::size_t take_away_everywhere(node_list& of, const std::string& name,
+                                 std::vector<node_state>& seen) {
+    std::size_t taken = 0;
+    auto state = seen.begin();
+    for (node& each : of) {
+        if (state->is_held()) {
+            try {
+                taken += take_away_at(each, name, *state->lock) ? 1 : 0;
+            } catch (const boost::system::system_error& failure) {
+                state->failure = failure_in_words(failure);
+            }
+        }
+        ++state;
+    }
+    return taken;
+}
+
+/// The same name, seen on some of the nodes.
+struct listed {
+    lock_state first{};
+    std::vector<std::string> servers{};
+};
+
+struct listing {
+    std::map<std::string, listed> locks{};
+    std::vector<std::string> away{};
+    bool complete = true;
+};
+
+listing list_all(node_list& of, const std::string& pattern, std::size_t limit) {
+    listing all;
+    for (node& each : of) {
+        try {
+            holdfast::lock_list found = each.home.list(pattern, limit);
+            all.complete = all.complete && found.complete;
+            for (lock_state& lock : found.locks) {
+                listed& known = all.locks[lock.name];
+                known.servers.push_back(each.server);
+                if (known.servers.size() == 1)
+                    known.first = std::move(lock);
+            }
+        } catch (const boost::system::system_error& failure) {
+            say(printable(each.server) + ": " + printable(failure_in_words(failure), 500));
+            all.away.push_back(each.server);
+        }
+    }
+    return all;
+}
+
+boost::json::array texts(const std::vector<std::string>& all) {
+    boost::json::array made;
+    for (const std::string& each : all)
+        made.push_back(text_in_json(each));
+    return made;
+}
+
+void print_quorum_json(const listing& all, std::size_t nodes) {
+    boost::json::array locks;
+    for (const auto& [name, lock] : all.locks) {
+        boost::json::object one = to_json(lock.first);
+        one["nodes"] = texts(lock.servers);
+        one["held"] = lock.servers.size() >= majority_of(nodes);
+        locks.push_back(std::move(one));
+    }
+    write_json({{"locks", std::move(locks)},
+                {"complete", all.complete && all.away.empty()},
+                {"nodes", nodes},
+                {"majority", majority_of(nodes)},
+                {"unreachable", texts(all.away)}});
+}
+
+void print_quorum_table(const listing& all, std::size_t nodes) {
+    constexpr std::size_t name_least = 16, holder_least = 8;
+    table lines{{{"NAME", name_least}, {"NODES"}, {"KIND"}, {"HELD BY", holder_least}, {"LEFT"}}};
+    for (const auto& [name, lock] : all.locks)
+        lines.add({name, std::to_string(lock.servers.size()) + "/" + std::to_string(nodes),
+                   kind_in_words(lock.first), owners_in_short(lock.first),
+                   left_in_words(lock.first.remaining)});
+    if (!all.locks.empty())
+        lines.print(std::cout, form_of(STDOUT_FILENO));
+    std::cout.flush();
+}
+
+} // namespace
+
+int inspect_quorum(const look_options& given) {
+    node_list all = connect_all(given);
+    const std::vector<node_state> found = inspect_all(all, given.name);
+    const int standing = standing_of(found);
+    if (given.json) {
+        boost::json::object told = named(given.name);
+        told["held"] = standing == success;
+        told["majority"] = majority_of(found.size());
+        told["nodes"] = to_json(found);
+        write_json(told);
+    } else {
+        std::cout << "'" << printable(given.name) << "' is "
+                  << (standing == success   ? ""
+                      : standing == is_free ? "free: "
+                                            : "in doubt: ")
+                  << standing_in_words(found) << '\n'
+                  << by_node(found);
+    }
+    return standing;
+}
+
+int unlock_quorum(const look_options& given, bool yes) {
+    node_list all = connect_all(given);
+    std::vector<node_state> seen = inspect_all(all, given.name);
+    const bool held = std::ranges::any_of(seen, &node_state::is_held);
+    const int before = standing_of(seen);
+    if (held && !yes) {
+        std::cerr << "'" << printable(given.name) << "' is " << standing_in_words(seen) << "\n"
+                  << by_node(seen) << "Its holder may still be working. Take the lock away? [y/N] "
+                  << std::flush;
+        std::string answer;
+        if (!std::getline(std::cin, answer) ||
+            (answer != "y" && answer != "Y" && answer != "yes")) {
+            say("left alone");
+            return left_alone;
+        }
+    }
+    const std::size_t taken = take_away_everywhere(all, given.name, seen);
+    if (given.json) {
+        boost::json::object told = named(given.name);
+        told["released"] = taken > 0;
+        told["released_nodes"] = taken;
+        told["majority"] = majority_of(seen.size());
+        told["was"] = to_json(seen);
+        write_json(told);
+    } else if (taken == 0) {
+        say("'" + printable(given.name) + (held ? "' was released meanwhile" : "' was free"));
+    }
+    const auto away = static_cast<std::size_t>(
+        std::ranges::count_if(seen, [](const node_state& one) { return !one.failure.empty(); }));
+    if (away > 0)
+        say(how_many(away, "node") + " could not be asked, and may still have it:\n" +
+            by_node(seen));
+    if (before == no_lock)
+        return no_lock;
+    if (seen.size() - away < majority_of(seen.size()))
+        return unavailable;
+    return taken > 0 ? success : is_free;
+}
+
+int list_quorum(const look_options& given, bool names, std::size_t limit) {
+    node_list all = connect_all(given);
+    const listing found = list_all(all, given.name, limit);
+    if (given.json) {
+        print_quorum_json(found, all.size());
+    } else if (names) {
+        const bool raw = ::isatty(STDOUT_FILENO) != 1;
+        for (const auto& [name, lock] : found.locks)
+            std::cout << (raw ? name : printable(name, name.size())) << '\n';
+    } else {
+        print_quorum_table(found, all.size());
+    }
+    if (!found.complete)
+        say("these are not all: a node has more than " + how_many(limit, "lock") +
+            "; give a PATTERN or --limit");
+    return all.size() - found.away.size() < majority_of(all.size()) ? unavailable : success;
+}
+
+int wait_quorum(const look_options& given, std::chrono::duration<double> most) {
+    constexpr std::chrono::milliseconds asks_every{250};
+    node_list all = connect_all(given);
+    const holdfast::time_point start = holdfast::boot_clock::now();
+    for (;;) {
+        const int standing = standing_of(inspect_all(all, given.name));
+        if (standing == no_lock || standing == unavailable) {
+            say(standing == no_lock
+                    ? "'" + printable(given.name) + "' is no lock on most of the nodes"
+                    : "too few nodes can be asked: " +
+                          printable(server_in_words(given.server), 500));
+            return standing;
+        }
+        const holdfast::duration waited = holdfast::boot_clock::now() - start;
+        if (standing == success && waited < most) {
+            std::this_thread::sleep_for(std::min<std::chrono::duration<double>>(
+                asks_every, most - std::chrono::duration<double>{waited}));
+            continue;
+        }
+        if (given.json) {
+            boost::json::object told = named(given.name);
+            told["free"] = standing == is_free;
+            told["waited_ms"] = waited.count();
+            write_json(told);
+        }
+        return standing == is_free ? success : busy;
+    }
+}
+
+} // namespace cli

@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "cli/run/locked_run.hpp"
+
+#include <holdfast/basic_mutex.hpp>
+#include <holdfast/client.hpp>
+
+#include <functional>
+#include <list>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace cli {
+
+/// A client for each server of a command. Locks keep references to them.
+using clients = std::list<holdfast::client>;
+
+/// The lock that `holdfast run` was asked for: one, several as one, or one on a quorum.
+class asked_lock {
+public:
+    /// Throws what the locks' constructors throw.
+    asked_lock(const locked_run&, clients&);
+
+    holdfast::basic_mutex& get() { return *whole_; }
+
+private:
+    holdfast::basic_mutex& one(const std::string& name);
+    template <typename Lock, typename... Arguments>
+    Lock& keep(Arguments&&...);
+
+    const locked_run& wanted_;
+    clients& homes_;
+    std::optional<holdfast::lease_time> lease_;
+    std::vector<std::shared_ptr<void>> kept_; ///< locks of several types
+    holdfast::basic_mutex* whole_ = nullptr;
+};
+
+} // namespace cli

@@ -1,0 +1,142 @@
+// SPDX-License-Identifier: Apache-2.0
+// The program on three servers: `run`, and what the other verbs say of a lock there. A node votes
+// when a lease is over since it started, so the leases here are short.
+#include "cli/program.hpp"
+#include "support/redis_server.hpp"
+
+#include <boost/json.hpp>
+
+#include <array>
+#include <memory>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+namespace holdfast::cli_test {
+namespace {
+
+using ::testing::HasSubstr;
+using ::testing::StartsWith;
+
+class Quorum : public ::testing::Test {
+protected:
+    Quorum() {
+        for (auto& each : nodes_)
+            each = std::make_unique<support::redis_server>();
+    }
+
+    std::vector<std::string> with_urls(std::vector<std::string> words) {
+        for (auto& each : urls())
+            words.insert(words.begin() + 1, {"--url", each});
+        return words;
+    }
+    std::array<std::string, 3> urls() {
+        return {nodes_[0]->url(), nodes_[1]->url(), nodes_[2]->url()};
+    }
+    std::vector<std::string> until_closed() {
+        return with_urls({"run", "--lease", "2", "job", "sh", "-c", "echo held; read nothing"});
+    }
+    support::redis_server& node(std::size_t i) { return *nodes_.at(i); }
+    bool is_held_at(std::size_t i) { return node(i).command({"EXISTS", "job"}).integer == 1; }
+
+private:
+    std::array<std::unique_ptr<support::redis_server>, 3> nodes_;
+};
+
+TEST_F(Quorum, ACommandRunsWithTheLockOnTheNodes) {
+    program holder{until_closed()};
+    ASSERT_EQ(holder.line(), "held");
+    EXPECT_TRUE(eventually([&] { return is_held_at(0) && is_held_at(1) && is_held_at(2); }));
+    const ended busy =
+        run(with_urls({"run", "-w", "0.1", "--lease", "2", "-E", "9", "job", "true"}));
+    EXPECT_EQ(busy.status, 9);
+    holder.close_stdin();
+    EXPECT_EQ(holder.end().status, 1); // of read
+    EXPECT_TRUE(eventually([&] { return !is_held_at(0) && !is_held_at(1) && !is_held_at(2); }));
+}
+
+TEST_F(Quorum, ANodeThatIsAwayIsNotNeeded) {
+    node(1).stop();
+    const ended fine = run(with_urls({"run", "--lease", "2", "job", "echo", "done"}));
+    EXPECT_EQ(fine.status, 0) << fine.err;
+    EXPECT_EQ(fine.out, "done\n");
+}
+
+TEST_F(Quorum, WithoutAMajorityItIsUnavailable) {
+    node(1).stop();
+    node(2).stop();
+    const ended no = run(with_urls({"run", "-n", "--lease", "2", "job", "true"}));
+    EXPECT_EQ(no.status, 69) << no.err;
+    EXPECT_THAT(no.err, StartsWith("holdfast: cannot reach "));
+}
+
+TEST_F(Quorum, ALostMajorityStopsTheCommand) {
+    program holder{with_urls({"run", "--lease", "2", "job", "sh", "-c", "echo held; sleep 60"})};
+    ASSERT_EQ(holder.line(), "held");
+    EXPECT_EQ(run(with_urls({"unlock", "--force", "--yes", "job"})).status, 0);
+    EXPECT_EQ(holder.end().status, 75);
+}
+
+TEST_F(Quorum, InspectAndLsSayWhichNodesHoldIt) {
+    program holder{until_closed()};
+    ASSERT_EQ(holder.line(), "held");
+    ASSERT_TRUE(eventually([&] { return is_held_at(0) && is_held_at(1) && is_held_at(2); }));
+    node(2).stop();
+    const ended told = run(with_urls({"inspect", "--json", "job"}));
+    EXPECT_EQ(told.status, 0);
+    const boost::json::value all = boost::json::parse(told.out);
+    EXPECT_TRUE(all.at("held").as_bool());
+    EXPECT_EQ(all.at("majority").as_int64(), 2);
+    EXPECT_EQ(all.at("nodes").as_array().size(), 3U);
+    const ended listed = run(with_urls({"ls", "--json"}));
+    EXPECT_EQ(listed.status, 0) << listed.err;
+    const boost::json::value locks = boost::json::parse(listed.out);
+    EXPECT_EQ(locks.at("locks").as_array().at(0).at("nodes").as_array().size(), 2U);
+    EXPECT_EQ(locks.at("unreachable").as_array().size(), 1U);
+    EXPECT_EQ(run(with_urls({"wait", "-w", "0", "job"})).status, 1);
+}
+
+TEST_F(Quorum, InspectSaysFreeWhereNobodyHasIt) {
+    const ended told = run(with_urls({"inspect", "job"}));
+    EXPECT_EQ(told.status, 1);
+    EXPECT_THAT(told.out, StartsWith("'job' is free: held on 0 of 3 nodes\n"));
+    EXPECT_EQ(run(with_urls({"wait", "job"})).status, 0);
+    const ended none = run(with_urls({"unlock", "--force", "--yes", "job"}));
+    EXPECT_EQ(none.status, 1);
+    EXPECT_EQ(none.err, "holdfast: 'job' was free\n");
+}
+
+TEST_F(Quorum, TheDoctorSaysWhichNodeIsAway) {
+    node(0).stop();
+    const ended told = run(with_urls({"doctor", "--json"}));
+    EXPECT_EQ(told.status, 1) << told.err;
+    const boost::json::value all = boost::json::parse(told.out);
+    EXPECT_EQ(all.at("nodes").as_array().size(), 3U);
+    EXPECT_THAT(told.out, HasSubstr("2 of 3 nodes answer"));
+}
+
+TEST_F(Quorum, OneServerByTwoAddressesIsFound) {
+    const std::string again = urls()[1] + "?label=again";
+    const std::vector<std::string> three{"--url", urls()[0], "--url", urls()[1], "--url", again};
+    std::vector<std::string> words{"run", "--lease", "1"};
+    words.insert(words.end(), three.begin(), three.end());
+    words.insert(words.end(), {"job", "true"});
+    const ended wrong = run(words);
+    EXPECT_EQ(wrong.status, 64);
+    EXPECT_THAT(wrong.err, HasSubstr("members 2 and 3 are the same lock on the same server"));
+    words = three;
+    words.insert(words.begin(), "doctor");
+    EXPECT_THAT(run(words).out, HasSubstr("the same server has one vote"));
+}
+
+TEST_F(Quorum, TheCommandIsGivenAllItsUrls) {
+    const ended told =
+        run(with_urls({"run", "--lease", "1", "job", "sh", "-c",
+                       "printenv HOLDFAST_URL; exec '" + program_path() + "' inspect job"}));
+    EXPECT_EQ(told.status, 0) << told.err;
+    EXPECT_THAT(told.out,
+                StartsWith(urls()[2] + " " + urls()[1] + " " + urls()[0] + "\n'job' is held"));
+}
+
+} // namespace
+} // namespace holdfast::cli_test
