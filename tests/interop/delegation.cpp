@@ -2,6 +2,11 @@
 #include "interop/delegation.hpp"
 
 namespace holdfast::interop {
+namespace {
+
+constexpr std::chrono::seconds patience{90};
+
+} // namespace
 
 delegation::delegation(peer& where, bool is_jvm, const std::vector<std::string>& urls,
                        const client_settings& how) {
@@ -17,7 +22,7 @@ delegation::~delegation() {
 
 remote_lock delegation::one(const std::string& actor, const member& which,
                             const std::string& getter) {
-    return client(which.server).thread(actor).lock(which.name, getter);
+    return client(which.server).thread(actor).lock(which.name, getter).patient(patience);
 }
 
 remote_lock delegation::all(const std::string& actor, const std::vector<member>& members) {
@@ -47,14 +52,11 @@ remote_lock delegation::combined(const std::string& actor, const std::string& ob
                        {"object", object},
                        {"name", name},
                        {"over", std::move(over)}});
-    return clients_.front()->thread(actor).lock(name, object);
+    return clients_.front()->thread(actor).lock(name, object).patient(patience);
 }
 
 json::value patiently(ongoing call) {
-    constexpr std::chrono::seconds most{90};
-    if (call.answer.wait_for(most) != std::future_status::ready)
-        throw std::runtime_error{"nothing came for 90 s"};
-    return call.answer.get();
+    return support::soon(std::move(call.answer), patience);
 }
 
 } // namespace holdfast::interop

@@ -30,6 +30,8 @@ public:
     remote_client& client(std::size_t server) { return *clients_.at(server); }
 
     /// Of that thread: one lock at one server, all of several, a majority of those of one name.
+    /// Their calls may take long: a JVM that misses a message looks again when a lease is over, and
+    /// one that asks a dead server waits for it again and again.
     remote_lock one(const std::string& actor, const member&, const std::string& getter = "getLock");
     remote_lock all(const std::string& actor, const std::vector<member>&);
     remote_lock majority(const std::string& actor, const std::string& name,
@@ -43,8 +45,7 @@ private:
     std::set<std::pair<std::string, std::string>> known_; // locks of several, made already
 };
 
-/// As `soon`, and longer: a JVM that misses a message looks again when a lease is over, and one
-/// that asks a dead server waits for it again and again. Throws what the call throws.
+/// As `soon`, for what such locks are asked. Throws what the call throws.
 json::value patiently(ongoing);
 
 } // namespace holdfast::interop

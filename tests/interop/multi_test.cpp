@@ -113,9 +113,10 @@ TEST_P(Multi, AKilledHoldersLocksAreTheOthersWhenTheirLeasesEnd) {
 /// Five who think, and take two forks to eat: a JVM and four of ours, every other one left-handed.
 class Philosophers : public Multi {
 protected:
-    static constexpr std::size_t seats = 5, meals = 10;
+    static constexpr std::size_t seats = 5, meals = 30;
+    static constexpr duration bite = 2ms; // so that two who both had a fork would be seen
 
-    void dine(std::size_t seat, delegation& who) {
+    void dine(std::size_t seat, delegation& who, std::size_t times) {
         std::size_t left = seat, right = (seat + 1) % seats;
         if (seat % 2 == 1)
             std::swap(left, right);
@@ -123,11 +124,12 @@ protected:
             return member{which % size(), "fork " + std::to_string(which)};
         };
         remote_lock both = who.all("philosopher", {fork(left), fork(right)});
-        for (std::size_t meal = 0; meal < meals; ++meal) {
-            (void)patiently(both.begin_lock());
+        for (std::size_t meal = 0; meal < times; ++meal) {
+            both.lock();
             for (const std::size_t each : {left, right})
                 if (in_use_[each].exchange(true))
                     ++shared_;
+            std::this_thread::sleep_for(bite);
             for (const std::size_t each : {left, right})
                 in_use_[each] = false;
             if (!both.unlock())
@@ -148,10 +150,11 @@ TEST_P(Philosophers, AllEatAndNobodySharesAFork) {
         processes.push_back(new_process(false));
         guests.push_back(delegation_of(*processes.back(), false));
     }
+    dine(0, others(), 1); // so that nobody has eaten before the JVM is awake
     std::atomic<std::size_t> failed = 0;
     const auto guarded = [&](std::size_t seat, delegation& who) {
         try {
-            dine(seat, who);
+            dine(seat, who, meals);
         } catch (const std::exception& failure) {
             std::cerr << "philosopher " << seat << ": " << failure.what() << std::endl;
             ++failed;
@@ -164,7 +167,7 @@ TEST_P(Philosophers, AllEatAndNobodySharesAFork) {
             table.emplace_back([&, seat] { guarded(seat, *guests[seat - 1]); });
     }
     EXPECT_EQ(failed, 0U);
-    EXPECT_EQ(eaten_, seats * meals);
+    EXPECT_EQ(eaten_, seats * meals + 1);
     EXPECT_EQ(shared_, 0U);
     EXPECT_EQ(lost_, 0U);
     EXPECT_TRUE(eventually([&] { return keys() == 0; }));

@@ -81,6 +81,12 @@ remote_lock remote_lock::async() const {
     return same;
 }
 
+remote_lock remote_lock::patient(std::chrono::seconds most) const {
+    remote_lock same = *this;
+    same.most_ = most;
+    return same;
+}
+
 json::object remote_lock::command(const std::string& method,
                                   const std::vector<duration>& lengths) const {
     json::object all = call_;

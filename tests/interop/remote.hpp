@@ -57,6 +57,8 @@ public:
 
     /// The same lock and thread through the asynchronous calls.
     remote_lock async() const;
+    /// The same, for calls that may take so long.
+    remote_lock patient(std::chrono::seconds most) const;
 
     void lock() { (void)ask("lock"); }
     void lock(duration lease) { (void)ask("lock", {lease}); }
@@ -87,7 +89,6 @@ public:
     ongoing begin_lock() { return begin("lock"); }
     ongoing begin_lock(duration lease) { return begin("lock", {lease}); }
     ongoing begin_lock_interruptibly() { return begin("lockInterruptibly"); }
-    ongoing begin_try_lock() { return begin("tryLock"); }
     ongoing begin_try_lock_for(duration patience) { return begin("tryLock", {patience}); }
     ongoing begin_unlock() { return begin("unlock"); }
 
@@ -111,12 +112,13 @@ private:
         return peer_->begin(command(method, lengths));
     }
     json::value ask(const std::string& method, const std::vector<duration>& lengths = {}) {
-        return support::soon(begin(method, lengths).answer);
+        return support::soon(begin(method, lengths).answer, most_);
     }
 
     peer* peer_;
     json::object call_;
     std::string suffix_;
+    std::chrono::seconds most_ = support::far_too_long;
 };
 
 /// One thread of a client. It does one thing after the other.

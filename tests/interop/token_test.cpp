@@ -82,11 +82,11 @@ HOLDFAST_COUNCIL(NeighboursLongevity,
                  in_one_role(neighbours_on_each_server({"redis-py", "redsync", "node-redlock"})));
 
 TEST_P(NeighboursLongevity, OurHoldIsRenewedAndKeepsThemOut) {
-    have_clients({.lease_time = 1s});
+    have_clients({.lease_time = 2s});
     remote_lock held = lock_of(ours(), "alice"), across = lock_of(others(), "bob");
     held.lock();
     const std::string whose = value();
-    const std::chrono::microseconds later = time_of(server()) + 3s;
+    const std::chrono::microseconds later = time_of(server()) + 5s;
     EXPECT_TRUE(eventually([&] {
         EXPECT_FALSE(across.try_lock());
         return HasFailure() || time_of(server()) > later;

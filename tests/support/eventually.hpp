@@ -28,8 +28,8 @@ template <typename Predicate>
 
 /// What the future brings; throws what it throws, and `std::runtime_error` if nothing comes.
 template <typename T>
-T soon(std::future<T> coming) {
-    if (coming.wait_for(far_too_long) != std::future_status::ready)
+T soon(std::future<T> coming, std::chrono::seconds most = far_too_long) {
+    if (coming.wait_for(most) != std::future_status::ready)
         throw std::runtime_error{"nothing came for far too long"};
     return coming.get();
 }

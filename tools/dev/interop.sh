@@ -10,6 +10,7 @@ peers_folder=build/interop/redisson
 
 verb_interop() {
   prepare_interop
+  prepare_neighbours
   results=$PWD/build/results
   # In CI the closing line counts what ./dev test ran too.
   if in_ci; then rm -rf "$results/ci/interop"; else rm -rf "$results"; fi
@@ -49,7 +50,6 @@ prepare_interop() {
   HOLDFAST_REDISSON_ONCE=$(peers_of "$peers_source/checksums/once")
   export HOLDFAST_REDISSON HOLDFAST_REDISSON_ONCE
   build_peers
-  prepare_neighbours
   stage "Building (ci)" build ci --target interop
 }
 

@@ -21,7 +21,7 @@ import (
 )
 
 const (
-	defaultLease = 10 * time.Second
+	defaultLease = time.Minute // it renews nothing
 	retryDelay   = 100 * time.Millisecond
 )
 

@@ -6,7 +6,7 @@ const readline = require('readline');
 const Redis = require('ioredis');
 const Redlock = require('redlock');
 
-const DEFAULT_LEASE = 10000;
+const DEFAULT_LEASE = 60000; // it renews nothing
 const RETRY_DELAY = 100;
 
 const clients = new Map(); // by name

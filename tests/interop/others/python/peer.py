@@ -11,7 +11,7 @@ import redis
 from redis.exceptions import LockError
 from redis.lock import Lock
 
-DEFAULT_LEASE = 10_000
+DEFAULT_LEASE = 60_000  # it renews nothing
 RETRY_DELAY = 0.1
 
 Command = dict[str, Any]
