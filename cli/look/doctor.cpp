@@ -30,10 +30,11 @@ Usage: holdfast doctor [OPTIONS] [NAME]
                        one that this user may take
       --json           for programs: {"worst": ..., "findings": [{"severity",
                        "topic", "what", "remedy"}, ...]}
-      --url URL        the server, as for 'holdfast run'; of a quorum each node is
-                       examined, and a lock is taken on all of them. For
-                       programs the nodes are then {"nodes": [{"server", "worst",
-                       "findings"}, ...]}, and "findings" is of the whole
+      --url URL        the server, as for 'holdfast run'; of a quorum each node
+                       is examined, and a lock is taken on all of them. For
+                       programs the nodes are then {"nodes": [{"server",
+                       "worst", "findings"}, ...]}, and "findings" is of the
+                       whole
   -h, --help           print this text
 
 The severity of a finding is 'fine', 'note', 'warning' or 'danger'. A warning:

@@ -38,9 +38,9 @@ Usage: holdfast unlock --force [OPTIONS] NAME
   -y, --yes            do not ask; required if there is no terminal
       --json           for programs: {"name", "released", "was"}; "was" is an
                        object as printed by 'holdfast inspect --json', or null
-      --url URL        the server, as for 'holdfast run'. On a quorum it is taken
-                       away on all nodes, also from who has no majority; for
-                       programs {"name", "released", "released_nodes",
+      --url URL        the server, as for 'holdfast run'. On a quorum it is
+                       taken away on all nodes, also from who has no majority;
+                       for programs {"name", "released", "released_nodes",
                        "majority", "was": [...]}, by node
   -h, --help           print this text
 

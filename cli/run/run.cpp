@@ -84,8 +84,8 @@ Environment of the command:
   HOLDFAST_LOCKS       the names of all locks that are held around it, one per
                        line; the NAME is the last
   HOLDFAST_TOKEN       the fencing token, with --fenced; otherwise not set
-  HOLDFAST_TOKENS      with --fenced and --with, the tokens of all the locks, one
-                       per line: of the NAME, and of each --with
+  HOLDFAST_TOKENS      with --fenced and --with, the tokens of all the locks,
+                       one per line: of the NAME, and of each --with
   HOLDFAST_URL         the server, with its password if the URL has one; those
                        of a quorum with a space between them
 
