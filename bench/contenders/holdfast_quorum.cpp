@@ -1,0 +1,134 @@
+// SPDX-License-Identifier: Apache-2.0
+// A lock on several servers, as a program with an event loop uses it: a client for each server, all
+// of them on the loop's executor, one thread for all of it.
+#include "bench/contenders/nodes.hpp"
+
+#include <holdfast/client.hpp>
+#include <holdfast/quorum_mutex.hpp>
+
+#include <boost/asio/co_spawn.hpp>
+#include <boost/asio/io_context.hpp>
+#include <boost/asio/use_awaitable.hpp>
+
+#include <deque>
+#include <exception>
+
+namespace holdfast::bench {
+namespace {
+
+/// What a sample is.
+enum class sampled { lock, pair };
+
+asio::awaitable<void> majorities(quorum_mutex& lock, stopwatch::time_point end, sampled what,
+                                 tally& all) {
+    for (auto begin = stopwatch::now(); begin < end; begin = stopwatch::now()) {
+        lease held = co_await lock.async_lock(asio::use_awaitable);
+        const auto taken = stopwatch::now();
+        co_await held.async_unlock(asio::use_awaitable);
+        all.samples.push_back((what == sampled::lock ? taken : stopwatch::now()) - begin);
+    }
+}
+
+class voters : public contender {
+public:
+    voters(const arena& where, std::vector<const server*> living, sampled what,
+           const std::string& dead = {})
+        : living_{std::move(living)}
+        , way_{where.way}
+        , what_{what} {
+        for (const server* node : living_)
+            add_client(where.url_of(*node));
+        if (!dead.empty())
+            add_client(dead);
+        const quorum_mutex::nodes all{clients_.begin(), clients_.end()};
+        // They were started a moment ago, and nobody had a lock of theirs before.
+        for (int i = 0; i < where.at_once; ++i)
+            locks_.emplace_back(all, name_of_lock(i), quorum_options{.nodes_remember = true});
+    }
+
+    ~voters() override {
+        std::size_t left = clients_.size();
+        for (client& each : clients_)
+            each.async_close([&](error_code) {
+                if (--left == 0)
+                    loop_.stop();
+            });
+        run_loop();
+    }
+
+    tally run(nanoseconds length) override {
+        tally all;
+        all.samples.reserve(1 << 20); // no growth while it is measured
+        std::exception_ptr failure;
+        std::size_t left = locks_.size();
+        const auto begin = stopwatch::now();
+        for (quorum_mutex& lock : locks_)
+            asio::co_spawn(loop_, majorities(lock, begin + length, what_, all),
+                           [&](std::exception_ptr e) {
+                               if (e)
+                                   failure = e;
+                               if (--left == 0)
+                                   loop_.stop(); // the clients keep reading
+                           });
+        run_loop();
+        all.elapsed = stopwatch::now() - begin;
+        all.done = static_cast<long long>(all.samples.size());
+        if (failure)
+            std::rethrow_exception(failure);
+        settle();
+        return all;
+    }
+
+    /// A node that is behind may find the lock taken by the pair before, and then grants nothing:
+    /// the others are enough.
+    claim scripts_for(const tally& all) const override { return {all.done, 2 * all.done}; }
+
+private:
+    void add_client(const std::string& url) {
+        clients_.emplace_back(loop_.get_executor(),
+                              options{.url = url, .executor_is_serial = true});
+    }
+    void run_loop() {
+        loop_.restart();
+        loop_.run();
+    }
+
+    /// What came after the majority is still to be released.
+    void settle() {
+        loop_.restart();
+        loop_.run_for(std::chrono::milliseconds{20});
+        expect_no_keys(living_, way_);
+    }
+
+    asio::io_context loop_{1};
+    const std::vector<const server*> living_;
+    const transport way_;
+    const sampled what_;
+    std::deque<client> clients_; // they do not move
+    std::deque<quorum_mutex> locks_;
+};
+
+made taking(const arena& where, int count) {
+    return std::make_unique<voters>(where, nodes(where, count), sampled::lock);
+}
+
+} // namespace
+
+made holdfast_quorum_3(const arena& where) {
+    return taking(where, 3);
+}
+
+made holdfast_quorum_5(const arena& where) {
+    return taking(where, 5);
+}
+
+made holdfast_quorum_5_one_dead(const arena& where) {
+    const std::string address_of_nobody = where.url_of(server{});
+    return std::make_unique<voters>(where, nodes(where, 4), sampled::lock, address_of_nobody);
+}
+
+made holdfast_quorum_pairs(const arena& where) {
+    return std::make_unique<voters>(where, nodes(where, 5), sampled::pair);
+}
+
+} // namespace holdfast::bench
