@@ -162,6 +162,11 @@ std::vector<contest> about_several_locks() {
         in_round_trips("quorum.3", holdfast_quorum_3, bare_nodes_3, 1.5),
         in_round_trips("quorum.5", holdfast_quorum_5, bare_nodes_5, 1.5),
         in_round_trips("quorum.5.dead", holdfast_quorum_5_one_dead, holdfast_quorum_5, 1.1),
+        with_redisson({"quorum.64.redisson",
+                       64,
+                       holdfast_quorum_pairs,
+                       redisson_red_lock,
+                       {{"", {.ratio = 4}}}}),
     };
 }
 

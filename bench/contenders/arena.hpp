@@ -88,6 +88,7 @@ made bare_nodes_5(const arena&);
 // Redisson, over TCP alone; the first one of a run starts the JVM. They throw `not_here`.
 made redisson_threads(const arena&);
 made redisson_async(const arena&);
+made redisson_red_lock(const arena&); // of five servers
 made redisson_gate(const arena&);
 made redisson_reentry(const arena&);
 made redisson_readers_and_writer(const arena&);

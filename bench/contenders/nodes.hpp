@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// The servers of a quorum: the one whose books are read after each turn, and others beside it.
+// The servers of a quorum: the one that all contests share, and others beside it.
 #pragma once
 
 #include "bench/contenders/arena.hpp"
+#include "bench/server/accounts.hpp"
 
 #include <vector>
 
@@ -11,7 +12,18 @@ namespace holdfast::bench {
 /// So many, all living.
 std::vector<const server*> nodes(const arena&, int count);
 
-/// Waits until no key is left on those beside the first, whose books say it. Throws if some stay.
-void expect_no_keys(const std::vector<const server*>&, transport);
+/// The books of all of them. A majority is enough for a pair, so those of one say little.
+class books_of_nodes {
+public:
+    explicit books_of_nodes(const std::vector<const server*>&);
+
+    void clear();
+
+    /// Throws if they did not carry out so many scripts together, or if keys stay on one of them.
+    void expect(long long scripts) const;
+
+private:
+    std::vector<accounts> all_;
+};
 
 } // namespace holdfast::bench
