@@ -2,26 +2,8 @@
 #include "bench/contenders/nodes.hpp"
 
 #include <stdexcept>
-#include <thread>
 
 namespace holdfast::bench {
-namespace {
-
-using namespace std::chrono_literals;
-
-/// A node that was not waited for may be late with its grant, and with the release after it.
-constexpr auto nodes_settle_within = 2s;
-
-void expect_no_keys(const accounts& books) {
-    const auto deadline = stopwatch::now() + nodes_settle_within;
-    while (const long long left = books.keys()) {
-        if (stopwatch::now() > deadline)
-            throw std::runtime_error{std::to_string(left) + " keys are left on a node"};
-        std::this_thread::sleep_for(1ms);
-    }
-}
-
-} // namespace
 
 std::vector<const server*> nodes(const arena& where, int count) {
     std::vector<const server*> all{&where.home};
@@ -40,12 +22,19 @@ void books_of_nodes::clear() {
         each.clear();
 }
 
+long long books_of_nodes::keys() const {
+    long long left = 0;
+    for (const accounts& each : all_)
+        left += each.keys();
+    return left;
+}
+
 void books_of_nodes::expect(long long scripts) const {
+    if (const long long left = keys())
+        throw std::runtime_error{std::to_string(left) + " keys are left on the nodes"};
     long long counted = 0;
-    for (const accounts& each : all_) {
-        expect_no_keys(each);
+    for (const accounts& each : all_)
         counted += each.scripts_run();
-    }
     if (counted < scripts)
         throw std::runtime_error{"the nodes ran " + std::to_string(counted) +
                                  " scripts together, and not " + std::to_string(scripts)};

@@ -19,7 +19,9 @@ public:
 
     void clear();
 
-    /// Throws if they did not carry out so many scripts together, or if keys stay on one of them.
+    long long keys() const;
+
+    /// Throws if they did not carry out so many scripts together, or if a key is left on one.
     void expect(long long scripts) const;
 
 private:
