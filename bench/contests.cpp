@@ -145,11 +145,37 @@ std::vector<contest> about_one_lock() {
     };
 }
 
+/// In round trips: of the server, or of the slowest node that is needed.
+contest in_round_trips(std::string name, made (*ours)(const arena&),
+                       made (*yardstick)(const arena&), double most) {
+    return {.name = std::move(name),
+            .at_once = 1,
+            .ours = ours,
+            .yardstick = yardstick,
+            .wanted = {{".p50", {.ratio = most}}},
+            .what = &calls};
+}
+
+std::vector<contest> about_several_locks() {
+    return {
+        in_round_trips("multi.3", holdfast_multi, bare_round_trips, 3.5),
+        in_round_trips("quorum.3", holdfast_quorum_3, bare_nodes_3, 1.5),
+        in_round_trips("quorum.5", holdfast_quorum_5, bare_nodes_5, 1.5),
+        in_round_trips("quorum.5.dead", holdfast_quorum_5_one_dead, holdfast_quorum_5, 1.1),
+        with_redisson({"quorum.64.redisson",
+                       64,
+                       holdfast_quorum_pairs,
+                       redisson_red_lock,
+                       {{"", {.ratio = 4}}}}),
+    };
+}
+
 } // namespace
 
 std::vector<contest> contests() {
     std::vector<contest> all = about_free_locks();
     std::ranges::move(about_one_lock(), std::back_inserter(all));
+    std::ranges::move(about_several_locks(), std::back_inserter(all));
     return all;
 }
 

@@ -80,7 +80,8 @@ private:
                 .way = way.value_or(how_.way),
                 .query = query,
                 .at_once = at_once,
-                .java = java_};
+                .java = java_,
+                .more = more_};
     }
 
     /// Turns that many times longer, and as many times fewer of them, but for some.
@@ -98,10 +99,11 @@ private:
     const wishes& how_;
     const server& home_;
     accounts books_{home_.connect(transport::unix_socket)};
+    more_servers more_;
     redisson java_{home_};
     const onlooker watching_{[this] {
         return own_cpu_seconds() + ended_children_cpu_seconds() + books_.cpu_seconds() +
-               java_.cpu_seconds();
+               more_.cpu_seconds() + java_.cpu_seconds();
     }};
     record record_;
 };

@@ -3,7 +3,7 @@
 #pragma once
 
 #include "bench/contenders/contender.hpp"
-#include "bench/server/server.hpp"
+#include "bench/server/more_servers.hpp"
 
 #include <memory>
 #include <string>
@@ -19,10 +19,12 @@ struct arena {
     std::string query; ///< our client's settings, such as "?poll_bound=1s"
     int at_once;       ///< threads, coroutines or requests in flight
     redisson& java;
+    more_servers& more; ///< beside `home`
 
     /// Who a client is it tells the server every half minute; the books count each script.
-    std::string url() const {
-        return home.url(way) + query + (query.empty() ? '?' : '&') + "announce=no";
+    std::string url() const { return url_of(home); }
+    std::string url_of(const server& which) const {
+        return which.url(way) + query + (query.empty() ? '?' : '&') + "announce=no";
     }
     connection connect() const { return home.connect(way); }
 };
@@ -70,9 +72,23 @@ made holdfast_wake_up_of_writer(const arena&); // by a reader
 made holdfast_commands(const arena&);
 made flock_commands(const arena&);
 
+// Three locks that are taken as one, by one client; and against it one script and its answer.
+made holdfast_multi(const arena&);
+made bare_round_trips(const arena&);
+
+// One lock on three or five servers, and against it a bare socket to each, until a majority has
+// answered; and five of which one is dead.
+made holdfast_quorum_3(const arena&);
+made holdfast_quorum_5(const arena&);
+made holdfast_quorum_5_one_dead(const arena&);
+made holdfast_quorum_pairs(const arena&); // of five, each counted with its release
+made bare_nodes_3(const arena&);
+made bare_nodes_5(const arena&);
+
 // Redisson, over TCP alone; the first one of a run starts the JVM. They throw `not_here`.
 made redisson_threads(const arena&);
 made redisson_async(const arena&);
+made redisson_red_lock(const arena&); // of five servers
 made redisson_gate(const arena&);
 made redisson_reentry(const arena&);
 made redisson_readers_and_writer(const arena&);

@@ -24,8 +24,10 @@ peer::peer(std::vector<std::string> command, std::filesystem::path log)
     , process_{std::move(command), log_}
     , version_{answer()} {}
 
-void peer::begin(const std::string& kind, int at_once, nanoseconds length) {
-    process_.say(kind + " " + std::to_string(at_once) + " " + std::to_string(length.count()));
+void peer::begin(const std::string& kind, int at_once, nanoseconds length,
+                 const std::string& more_words) {
+    process_.say(kind + " " + std::to_string(at_once) + " " + std::to_string(length.count()) +
+                 more_words);
 }
 
 tally peer::finish() {

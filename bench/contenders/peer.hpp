@@ -20,7 +20,9 @@ public:
     const std::string& version() const { return version_; } ///< its first words
 
     /// One turn. In between, whoever told it may take part itself.
-    void begin(const std::string& kind, int at_once, nanoseconds length);
+    /// `more_words`, each behind a space: what that kind wants to know besides.
+    void begin(const std::string& kind, int at_once, nanoseconds length,
+               const std::string& more_words = {});
     tally finish(); ///< throws what went wrong over there
 
     double cpu_seconds() const; ///< so far, with all it does beside the turns

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "bench/contenders/redisson.hpp"
 
-#include "bench/contenders/arena.hpp"
+#include "bench/contenders/nodes.hpp"
 
 #include <cstdlib>
 #include <limits>
@@ -19,15 +19,16 @@ constexpr auto warm_up = 3s;
 class redissons_turn : public contender {
 public:
     /// `kind`: "threads", "async", "gate", "reentry" or "readers-and-writer".
-    redissons_turn(const arena& where, const char* kind)
+    redissons_turn(const arena& where, const char* kind, std::string more_words = {})
         : java_{where.java.process()}
         , kind_{kind}
+        , more_words_{std::move(more_words)}
         , at_once_{where.at_once} {
         run(warm_up);
     }
 
     tally run(nanoseconds length) final {
-        java_.begin(kind_, at_once_, length);
+        java_.begin(kind_, at_once_, length, more_words_);
         return java_.finish();
     }
 
@@ -42,6 +43,7 @@ public:
 private:
     peer& java_;
     const char* const kind_;
+    const std::string more_words_;
     const int at_once_;
 };
 
@@ -73,6 +75,13 @@ double redisson::cpu_seconds() const {
 
 made redisson_threads(const arena& where) {
     return std::make_unique<redissons_turn>(where, "threads");
+}
+
+made redisson_red_lock(const arena& where) {
+    std::string addresses;
+    for (const server* node : nodes(where, 5))
+        addresses += ' ' + node->url(transport::tcp_loopback);
+    return std::make_unique<redissons_turn>(where, "redlock", addresses);
 }
 
 made redisson_async(const arena& where) {

@@ -45,7 +45,7 @@ struct aspect {
 /// What a contest counts, and so which figures it has.
 using discipline = std::vector<aspect>;
 extern const discipline pairs, hand_offs, hand_offs_alone, hand_offs_beside, re_entries,
-    server_time, commands, acquisitions, pairs_beside_a_writer, wake_ups;
+    server_time, commands, acquisitions, pairs_beside_a_writer, wake_ups, calls;
 
 /// The goals of a contest by its aspects' suffixes.
 using goals = std::map<std::string_view, goal>;

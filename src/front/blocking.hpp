@@ -51,14 +51,19 @@ public:
         , meeting_{home->executor()} {}
 
     static void begin(const std::shared_ptr<blocking_call>& call) {
-        front::begin(call->home, [call](const asio::any_io_executor& where) {
+        auto step = [call](const asio::any_io_executor& where) {
             if (call->meeting_.given_up())
                 return call->cancel(); // before anything was asked
             call->begun_ = true;
             call->visitor_ = visit_at(*call->home);
             call->home->start(call, where);
             call->visitor_ = nullptr;
-        });
+        };
+        if (!call->wanted.of->is_joint())
+            return front::begin(call->home, std::move(step));
+        // The calls to its members run over there anyway, and would only wait until a visitor
+        // leaves.
+        asio::post(call->home->executor(), [call, step] { step(call->home->executor()); });
     }
 
     /// Any thread.

@@ -2,7 +2,10 @@
 package holdfast.bench;
 
 import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.HashMap;
 import java.util.List;
+import java.util.Map;
 import org.redisson.Redisson;
 import org.redisson.api.RedissonClient;
 import org.redisson.config.Config;
@@ -11,9 +14,16 @@ import org.redisson.config.Config;
 final class Clients {
     private final String address;
     private final List<RedissonClient> all = new ArrayList<>();
+    private final Map<String, RedissonClient> ofNodes = new HashMap<>();
 
     Clients(String address) {
         this.address = address;
+    }
+
+    /** One for each address from {@code words[begin]} on; the same ones in each turn. */
+    List<RedissonClient> at(String[] words, int begin) {
+        return Arrays.stream(words).skip(begin)
+                .map(node -> ofNodes.computeIfAbsent(node, Clients::connected)).toList();
     }
 
     RedissonClient first() {
@@ -22,10 +32,14 @@ final class Clients {
 
     List<RedissonClient> first(int count) {
         while (all.size() < count) {
-            Config config = new Config();
-            config.useSingleServer().setAddress(address);
-            all.add(Redisson.create(config));
+            all.add(connected(address));
         }
         return all.subList(0, count);
+    }
+
+    private static RedissonClient connected(String address) {
+        Config config = new Config();
+        config.useSingleServer().setAddress(address);
+        return Redisson.create(config);
     }
 }

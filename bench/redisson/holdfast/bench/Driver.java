@@ -42,6 +42,7 @@ public final class Driver {
                 case "reentry" -> Threads.insideOneLock(client, length);
                 case "readers-and-writer" -> new Sharers(client).share(atOnce, length);
                 case "fair" -> Threads.inOneQueue(clients.first(atOnce), length);
+                case "redlock" -> Threads.onMajorities(clients.at(command, 3), atOnce, length);
                 case "async" -> new Flights(client, atOnce).fly(length);
                 default -> throw new IllegalArgumentException(command[0]);
             };

@@ -36,6 +36,23 @@ final class Threads {
         });
     }
 
+    /** Of several servers: each thread has a RedLock of its own, over all of them. */
+    static Tally onMajorities(List<RedissonClient> nodes, int threads, long length)
+            throws Exception {
+        return together(threads, length, i -> {
+            RLock[] parts = nodes.stream().map(node -> node.getLock(Driver.nameOfLock(i)))
+                    .toArray(RLock[]::new);
+            @SuppressWarnings("deprecation") // they advise against the algorithm
+            RLock lock = nodes.get(0).getRedLock(parts);
+            return () -> {
+                long began = System.nanoTime();
+                lock.lock();
+                lock.unlock();
+                return System.nanoTime() - began;
+            };
+        });
+    }
+
     /** Says how long each waited for its turn, and fails if two were inside at the same time. */
     static Tally onOneLock(RedissonClient client, int threads, long length) throws Exception {
         RLock lock = client.getLock(Driver.nameOfLock(0));

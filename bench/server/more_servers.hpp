@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "bench/server/accounts.hpp"
+#include "bench/server/server.hpp"
+
+#include <cstddef>
+#include <deque>
+
+namespace holdfast::bench {
+
+/// Servers beside the one that all contests share, for locks that live on several. Each is started
+/// when it is first needed, and lives until the end of the run: a JVM that has met it stays calm.
+class more_servers {
+public:
+    const server& at(std::size_t which) {
+        while (all_.size() <= which)
+            all_.emplace_back();
+        return all_[which];
+    }
+
+    double cpu_seconds() const {
+        double sum = 0;
+        for (const server& each : all_)
+            sum += accounts{each.connect(transport::unix_socket)}.cpu_seconds();
+        return sum;
+    }
+
+private:
+    std::deque<server> all_; // they do not move
+};
+
+} // namespace holdfast::bench
