@@ -27,6 +27,9 @@ constexpr backoff after_split{duration{4}, duration{200}};
 /// Holders that are none of ours release a token without a word.
 constexpr duration untold_poll_bound{250};
 
+/// What is granted when it is over is asked for anew, so often.
+constexpr int late_votes_max = 3;
+
 /// Two rounds do not follow each other sooner without a pause, whoever reports what is free.
 constexpr duration quick{5};
 
@@ -62,9 +65,12 @@ public:
             refuse_doubles(of_, *round);
             const count got = counted(*round);
             const bool was_quick = home_->now() < sync::later(sent_at, quick);
-            if (got.votes >= of_.needs)
+            if (got.votes >= of_.needs) {
                 if (std::shared_ptr<joint_hold> held = hold_of(round))
                     co_return held;
+                note_late_grant();
+                continue; // its parts are released, and asked for anew
+            }
             const time_point look_at = next_look(trouble, *round, got, sent_at);
             const std::vector<std::size_t> held_by_others = busy_of(*round);
             co_await let_go(*call_, *round);
@@ -123,6 +129,15 @@ private:
         so_far.sit_out_ends = std::min(so_far.sit_out_ends, ends);
     }
 
+    /// The lease was over in the moment between the last answer and the hold.
+    void note_late_grant() {
+        if (++late_grants_ == late_votes_max)
+            throw sync::worded_error{{make_error_code(errc::lease_lost),
+                                      "the answers of a majority took longer than the lease, " +
+                                          std::to_string(late_votes_max) + " times"}};
+    }
+
+    /// Null: it took as long as the lease.
     std::shared_ptr<joint_hold> hold_of(retired_with_scope& round) {
         auto of = std::static_pointer_cast<const joint_subject>(call_->wanted.of);
         const auto held = std::make_shared<joint_hold>(std::move(of), call_->wanted);
@@ -135,7 +150,7 @@ private:
             }
         held->begin(round.keep());
         if (!held->believed() && !planted(sync::mutant::time_spent_ignored))
-            return nullptr; // it took as long as the lease
+            return nullptr;
         tell_acquired(*call_, *held);
         return held;
     }
@@ -193,6 +208,8 @@ private:
             return "no answer within " + std::to_string(of_.rules.node_patience.count()) + " ms";
         if (round.failed(which))
             return said.why.text.empty() ? said.why.code.message() : said.why.text;
+        if (round.granted(which) && !said.got.believed())
+            return "its answer took longer than the lease";
         if (round.granted(which) && said.counts_in > duration::zero())
             return "it was restarted, and has no vote for " +
                    std::to_string(said.counts_in.count()) + " ms";
@@ -234,6 +251,7 @@ private:
     const std::shared_ptr<sync::engine> home_;
     const quorum_subject& of_;
     std::optional<duration> given_{};
+    int late_grants_ = 0;
     bool is_late_ = false; // the last round took all of the nodes' patience
 };
 

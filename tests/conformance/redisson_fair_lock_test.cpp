@@ -33,6 +33,13 @@ protected:
         const std::scoped_lock guard{mutex_};
         order_.push_back(who);
     }
+    /// Waits until so many have: a thread may be slow to tell.
+    bool have_noted(std::size_t count) {
+        return support::eventually([&] {
+            const std::scoped_lock guard{mutex_};
+            return order_.size() == count;
+        });
+    }
     std::vector<int> order_;
 
 private:
@@ -62,6 +69,7 @@ TEST_P(RedissonFairLock, WhoseLeasesEndAreFollowedInOrder) {
         EXPECT_TRUE(stand_in_queue(left));
         store().pass(1s);
         EXPECT_TRUE(stand_in_queue(left - 1));
+        EXPECT_TRUE(have_noted(9 - left));
     }
     all.clear();
     EXPECT_EQ(order_, first(8));
