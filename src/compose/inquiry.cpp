@@ -20,6 +20,12 @@ public:
         , asked_{asked}
         , longest_lease_{longest_lease} {}
 
+    /// Its client's context may have ended before it came to it.
+    ~errand() override {
+        if (from_ && !home->forked())
+            answer(std::move(from_), {.why = {make_error_code(errc::closed), "its client ended"}});
+    }
+
     static void begin(std::shared_ptr<errand> call) {
         const std::shared_ptr<sync::engine> home = call->home;
         if (call->is_near())
@@ -43,14 +49,25 @@ private:
         member_answer said{.got = part{std::move(got.held)}, .why = std::move(got.why)};
         if (!said.why.code)
             describe_server(said);
-        const std::shared_ptr<inquiry> from = std::move(from_);
+        said.unasked = !said.why.code && !said.got && was_not_asked();
+        std::shared_ptr<inquiry> from = std::move(from_);
         if (is_near_to(*from))
-            return from->arrived(which_, asked_, std::move(said));
+            from->arrived(which_, asked_, std::move(said));
+        else
+            answer(std::move(from), std::move(said));
+    }
+    void answer(std::shared_ptr<inquiry> from, member_answer said) const {
         const std::shared_ptr<sync::engine> whose = from->home_;
-        (void)whose->reach().post(
-            [from, which = which_, asked = asked_, said = std::move(said)]() mutable {
-                from->arrived(which, asked, std::move(said));
-            });
+        auto arrive = [from = std::move(from), which = which_, asked = asked_,
+                       said = std::move(said)]() mutable {
+            from->arrived(which, asked, std::move(said));
+        };
+        (void)whose->reach().post(std::move(arrive));
+    }
+    /// It queued in vain behind another call, of which nothing is known yet.
+    bool was_not_asked() const {
+        const sync::gate* const door = home->queues().find(sync::key_of(*this));
+        return wanted.takes && !waits_there() && !(door && door->holder());
     }
     bool is_near_to(const inquiry& from) const {
         return home->reach().leads_where(from.home_->reach());

@@ -24,6 +24,7 @@ using member = std::shared_ptr<const sync::subject>;
 struct member_answer {
     part got{};
     sync::failure why{};
+    bool unasked = false; ///< busy, but its store said nothing of it: see errand
     std::string server{}; ///< which it is, if it says so
     bool says_restarts = false;
     /// A restarted server may have forgotten what it gave away: its vote counts after that time.

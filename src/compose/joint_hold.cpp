@@ -79,8 +79,10 @@ std::string joint_hold::owner() const {
 std::stop_token joint_hold::in_danger() const {
     const std::scoped_lock guard{mutex_};
     const bool over = phase_ != phase::held || given_up_;
-    if (danger_.stop_requested() && !over && count_well() >= of_->needs)
-        danger_ = std::stop_source{}; // that danger is over
+    if (danger_.stop_requested() && !over && count_well() >= of_->needs) {
+        danger_ = std::stop_source{}; // that danger is over; the parts get new bells
+        news{std::const_pointer_cast<joint_hold>(shared_from_this()), home}();
+    }
     return danger_.get_token();
 }
 
@@ -149,6 +151,9 @@ void joint_hold::begin(std::shared_ptr<inquiry> asked) {
         const std::shared_ptr<joint_hold> held = whose.lock();
         if (held && said.got)
             held->join(which, std::move(said.got), said.counts_in);
+    });
+    has_far_ = std::any_of(of_->members.begin(), of_->members.end(), [this](const member& each) {
+        return !each->home->reach().leads_where(home->reach());
     });
     closing_ = std::make_unique<bell>(home->closes(), news{weak_from_this(), home});
     review();

@@ -64,8 +64,9 @@ public:
 
     // Of tend().
     duration lease() const { return lease_; }
-    bool is_to_tend() const; ///< it misses a part that it may still get
-    void ask_missing();      ///< for parts of their own, once
+    bool is_to_tend() const;  ///< it misses a part that it may still get
+    bool is_attended() const; ///< that, or a part may end without a word
+    void attend();            ///< notes what has ended, and asks for what is missing
     void tended_by(alarm* sleeping) { tending_ = sleeping; } ///< rung when that is over
     void not_tended() { is_tended_ = false; }
 
@@ -95,8 +96,10 @@ private:
     void arm(seat&);
     void review();
     void lose();
+    void lose_soon();
     void give_up(); ///< the client closes: it may still be released
     void warn();
+    void ask_missing(); ///< for parts of their own, once
     void tell_end(const sync::failure&);
     void tend_if_needed();
     void stop_tending();
@@ -121,9 +124,11 @@ private:
     std::unique_ptr<bell> closing_;
     alarm* tending_ = nullptr;
     bool is_tended_ = false;
+    bool has_far_ = false; ///< a part of a client with another executor, which may stop
 };
 
-/// While it is held: asks members that have no part, every third of the lease.
+/// While it is held: sees what ended without a word, and asks members that have no part, every
+/// third of the lease.
 asio::awaitable<void> tend(std::weak_ptr<joint_hold>, std::shared_ptr<sync::engine>);
 
 } // namespace holdfast::compose

@@ -47,6 +47,14 @@ void joint_hold::lose() {
     home->keep_no_more(*this);
 }
 
+/// Not on a thread that is inside for its own work: it runs the user's callbacks.
+void joint_hold::lose_soon() {
+    if (home->borrowed())
+        news{weak_from_this(), home}();
+    else
+        lose();
+}
+
 void joint_hold::give_up() {
     {
         const std::scoped_lock guard{mutex_};
@@ -72,7 +80,7 @@ void joint_hold::release(sync::release_handler done, const asio::any_io_executor
         return sync::tell(*home, std::move(done),
                           {make_error_code(errc::not_owner), "it was released before"});
     if (was == phase::held && is_over)
-        lose();
+        lose_soon();
     if (was == phase::lost || is_over)
         return sync::tell(*home, std::move(done), lost_before());
     if (!is_last)
@@ -88,6 +96,8 @@ void joint_hold::release(sync::release_handler done, const asio::any_io_executor
         one.release(std::move(told), one.home->executor());
     };
     auto told = [self = shared_from_this(), done = std::move(done)](sync::failure why) mutable {
+        if (self->quorum_ && why.code && why.code != errc::lease_lost)
+            why.code = make_error_code(errc::outcome_unknown); // some nodes have released it
         self->tell_end(why);
         sync::tell(*self->home, std::move(done), std::move(why));
     };

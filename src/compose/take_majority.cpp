@@ -69,8 +69,10 @@ public:
                 if (std::shared_ptr<joint_hold> held = hold_of(round))
                     co_return held;
                 note_late_grant();
+                co_await pause_until(sync::later(home_->now(), split.next()));
                 continue; // its parts are released, and asked for anew
             }
+            late_grants_ = 0;
             const time_point look_at = next_look(trouble, *round, got, sent_at);
             const std::vector<std::size_t> held_by_others = busy_of(*round);
             co_await let_go(*call_, *round);
@@ -110,7 +112,9 @@ private:
         so_far.sit_out_ends = duration::max();
         for (std::size_t which = 0; which < round.size(); ++which) {
             const member_answer& said = round.answer(which);
-            if (round.busy(which))
+            if (round.busy(which) && said.unasked)
+                ++so_far.missing;
+            else if (round.busy(which))
                 ++so_far.busy;
             else if (!round.granted(which)) // one that is still asked may have an answer yet
                 so_far.missing += !round.is_open(which) || is_late_ ? 1 : 0;
@@ -131,10 +135,10 @@ private:
 
     /// The lease was over in the moment between the last answer and the hold.
     void note_late_grant() {
-        if (++late_grants_ == late_votes_max)
+        if (++late_grants_ == late_votes_max || !goes_on())
             throw sync::worded_error{{make_error_code(errc::lease_lost),
                                       "the answers of a majority took longer than the lease, " +
-                                          std::to_string(late_votes_max) + " times"}};
+                                          std::to_string(late_grants_) + " times"}};
     }
 
     /// Null: it took as long as the lease.
@@ -204,6 +208,8 @@ private:
     }
     std::string words_of(const inquiry& round, std::size_t which) const {
         const member_answer& said = round.answer(which);
+        if (round.busy(which) && said.unasked)
+            return "an earlier question to it is not answered yet";
         if (round.is_open(which))
             return "no answer within " + std::to_string(of_.rules.node_patience.count()) + " ms";
         if (round.failed(which))

@@ -12,7 +12,7 @@ namespace holdfast::compose {
 tally::tally(std::shared_ptr<sync::engine> home, std::size_t asked, std::size_t needs,
              sync::release_handler done)
     : home_{std::move(home)}
-    , busy_{*home_}
+    , busy_{std::in_place, *home_}
     , asked_{asked}
     , needs_{needs}
     , done_{std::move(done)} {}
@@ -35,8 +35,9 @@ void tally::send(const std::shared_ptr<sync::tenure>& to, const verb& what) {
         auto told = [self = shared_from_this()](const sync::failure& why) { self->answered(why); };
         return what(*to, sync::release_handler{std::move(told)});
     }
-    auto told = [self = shared_from_this()](const sync::failure& why) {
-        (void)self->home_->reach().post([self, why] { self->answered(why); });
+    auto told = [self = shared_from_this()](const sync::failure& why) mutable {
+        const std::shared_ptr<sync::engine> whose = self->home_;
+        (void)whose->reach().post([self = std::move(self), why] { self->answered(why); });
     };
     auto begin = [to, what, told = sync::release_handler{std::move(told)}]() mutable {
         what(*to, std::move(told));
@@ -74,6 +75,7 @@ void tally::finish() {
     if (wake_)
         wake_->ring();
     sync::tell(*home_, std::move(done), verdict());
+    busy_.reset(); // here, and not where the last answer may come from
 }
 
 asio::awaitable<void> tally::expire(std::shared_ptr<tally> all, duration patience) {

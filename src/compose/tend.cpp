@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A quorum that is held is mended: a vote that is missing, or was lost, is asked for again.
+// What is seen to while several are held: parts that end without a word, and votes of a quorum that
+// are missing or were lost, which are asked for again.
 #include "compose/joint_hold.hpp"
 #include "sync/engine.hpp"
 
@@ -14,8 +15,22 @@ bool joint_hold::is_to_tend() const {
            std::any_of(seats_.begin(), seats_.end(), is_missing);
 }
 
+/// What runs elsewhere may stop running there, and then nobody tells that its term ended.
+bool joint_hold::is_attended() const {
+    if (is_to_tend())
+        return true;
+    const std::scoped_lock guard{mutex_};
+    return has_far_ && phase_ == phase::held && !given_up_;
+}
+
+void joint_hold::attend() {
+    review();
+    if (is_to_tend())
+        ask_missing();
+}
+
 void joint_hold::tend_if_needed() {
-    if (is_tended_ || !is_to_tend())
+    if (is_tended_ || !is_attended())
         return;
     is_tended_ = true;
     home->spawn(tend(weak_from_this(), home));
@@ -49,7 +64,9 @@ asio::awaitable<void> tend(std::weak_ptr<joint_hold> whose, std::shared_ptr<sync
     for (bool goes_on = true; goes_on;) {
         time_point next{};
         if (const std::shared_ptr<joint_hold> held = whose.lock()) {
-            next = sync::later(home->now(), sync::renewal_period(held->lease()));
+            const duration left = std::max(held->remaining(), duration{1});
+            const duration pause = std::min(sync::renewal_period(held->lease()), left);
+            next = sync::later(home->now(), pause);
             held->tended_by(sleep.get());
         }
         co_await home->nap(*sleep, next);
@@ -57,9 +74,9 @@ asio::awaitable<void> tend(std::weak_ptr<joint_hold> whose, std::shared_ptr<sync
         if (!held)
             co_return;
         held->tended_by(nullptr);
-        goes_on = held->is_to_tend() && !home->stopped();
+        goes_on = held->is_attended() && !home->stopped();
         if (goes_on)
-            held->ask_missing();
+            held->attend();
         else
             held->not_tended();
     }

@@ -40,8 +40,9 @@ inline sync::failure objection_to_blocking(const sync::subject& lock) {
     if (!lock.is_joint())
         return objection_to_blocking(*lock.home);
     for (const sync::engine* const each : lock.homes())
-        if (const asio::any_io_executor where = each->reach().executor();
-            where && !each->forked() && runtime::runs_here(where))
+        if (const asio::any_io_executor where =
+                each->forked() ? asio::any_io_executor{} : each->reach().executor();
+            where && runtime::runs_here(where))
             return {make_error_code(errc::would_deadlock),
                     "a blocking call on the executor of a member's client would wait for itself: "
                     "use the async_ verb"};

@@ -68,9 +68,18 @@ void thread_table::take_back(std::uint64_t thread) {
 }
 
 thread_table::entry thread_table::find(std::string_view name, side way) {
+    entry gone;
     const std::scoped_lock guard{mutex_};
     const auto found = mine(name, way);
-    return found == entries_.end() ? entry{} : found->second;
+    if (found == entries_.end())
+        return {};
+    entry& here = found->second;
+    if (here.lent && here.count == 1 && !here.hold->believed()) { // a part of what was lost
+        gone = std::move(here);
+        entries_.erase(found);
+        return {};
+    }
+    return here;
 }
 
 void thread_table::enter(entry one, side way) {
@@ -97,6 +106,12 @@ void thread_table::take_back_lent(std::string_view name, side way) {
     const auto found = mine(name, way);
     if (found == entries_.end() || !found->second.lent)
         return;
+    if (found->second.count > 1) { // the thread took it once more, and that goes on
+        (void)found->second.hold->share();
+        found->second.lent = false;
+        --found->second.count;
+        return;
+    }
     gone = std::move(found->second);
     entries_.erase(found);
 }

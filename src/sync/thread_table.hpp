@@ -46,7 +46,8 @@ public:
 
     entry find(std::string_view name, side); ///< this thread's
     void add(shared_tenure, side);           ///< this thread's first of its name and side
-    /// The same of a part of a hold of several: only take_back_lent() ends that.
+    /// The same of a part of a hold of several: only take_back_lent() ends that, or its loss. If
+    /// the thread took it once more meanwhile, it has that share of it from then on.
     void lend(shared_tenure, side);
     void take_back_lent(std::string_view name, side);
     void enter_again(std::string_view name, side); ///< count + 1

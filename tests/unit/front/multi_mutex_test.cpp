@@ -74,6 +74,33 @@ TEST_F(MultiMutex, AMemberThatCountsIsCountedOnTop) {
     EXPECT_TRUE(is_free("r"));
 }
 
+TEST_F(MultiMutex, WhatItsThreadTookOnTopOutlivesTheWhole) {
+    recursive_mutex r{alice, "r"};
+    multi_mutex with{a, r};
+    with.lock();
+    r.lock();
+    with.unlock(ec);
+    EXPECT_FALSE(ec);
+    EXPECT_TRUE(is_free("a"));
+    EXPECT_FALSE(is_free("r"));
+    EXPECT_EQ(r.hold_count(), 1u);
+    r.unlock(ec);
+    EXPECT_FALSE(ec);
+    EXPECT_TRUE(is_free("r"));
+}
+
+TEST_F(MultiMutex, AMemberCanBeLockedAgainWhenTheWholeEndedWithAClient) {
+    multi_mutex first_of_alice{a, d};
+    first_of_alice.lock();
+    alice.close();
+    first_of_alice.unlock(ec);
+    EXPECT_EQ(ec, errc::closed);
+    EXPECT_TRUE(eventually([&] { return is_free("d"); }));
+    d.lock();
+    d.unlock(ec);
+    EXPECT_FALSE(ec) << ec.message();
+}
+
 TEST_F(MultiMutex, RefusesAMemberThatThisThreadHas) {
     b.lock();
     const support::thrown why = thrown_by([&] { both.lock(); });
@@ -196,6 +223,27 @@ TEST_F(MemberElsewhere, ThatIsGoneIsClosedForWhoeverComes) {
     multi_mutex both{a, *d};
     io.reset();
     EXPECT_EQ(thrown_by([&] { (void)both.try_lock(); }).code, errc::closed);
+    EXPECT_TRUE(eventually([&] { return is_free("a"); }));
+}
+
+TEST_F(MemberElsewhere, ThatGoesEndsWhoeverWaitsForIt) {
+    server.occupy("d", 1h);
+    multi_mutex both{a, *d};
+    auto getting = both.async_lock(asio::use_future);
+    for (int i = 0; i < 50; ++i) {
+        io->restart();
+        io->run_for(1ms);
+    }
+    io.reset();
+    EXPECT_EQ(thrown_by([&] { (void)soon(std::move(getting)); }).code, errc::closed);
+    EXPECT_TRUE(is_free("a"));
+}
+
+TEST_F(MemberElsewhere, ThatStoppedIsNoticedAndTheRestIsReleased) {
+    mutex short_lived{*other, "d", {.lease = lease_time{300ms}}};
+    multi_mutex both{a, short_lived};
+    const lease whole = taken(both);
+    EXPECT_TRUE(eventually([&] { return whole.lost().stop_requested(); }));
     EXPECT_TRUE(eventually([&] { return is_free("a"); }));
 }
 
