@@ -39,6 +39,7 @@ struct count {
     std::size_t sit_out = 0; ///< granted by nodes that may have forgotten
     std::size_t busy = 0;
     std::size_t missing = 0; ///< failed, or not answered in time
+    std::size_t unasked = 0; ///< behind an earlier question, which has no answer yet
     duration sit_out_ends{}; ///< when the next of these votes
 };
 
@@ -113,7 +114,7 @@ private:
         for (std::size_t which = 0; which < round.size(); ++which) {
             const member_answer& said = round.answer(which);
             if (round.busy(which) && said.unasked)
-                ++so_far.missing;
+                ++so_far.unasked;
             else if (round.busy(which))
                 ++so_far.busy;
             else if (!round.granted(which)) // one that is still asked may have an answer yet
@@ -162,12 +163,13 @@ private:
     /// Throws if it is no use to ask again: too few nodes can be asked, for too long.
     time_point next_look(sync::outage& trouble, const inquiry& round, const count& got,
                          time_point sent_at) {
-        const bool too_few = of_.members.size() - got.missing - got.sit_out < of_.needs;
-        if (!too_few) {
+        const std::size_t can_vote = of_.members.size() - got.missing - got.sit_out;
+        is_too_few_ = can_vote < of_.needs;
+        if (can_vote >= of_.needs + got.unasked) {
             trouble.over();
             return next_poll();
         }
-        if (of_.members.size() - got.missing >= of_.needs && goes_on())
+        if (can_vote + got.sit_out >= of_.needs + got.unasked && goes_on())
             return std::min(sync::later(home_->now(), got.sit_out_ends), next_poll());
         try {
             throw sync::worded_error{why_too_few(round)};
@@ -188,7 +190,7 @@ private:
     bool may_go_on(const sync::outage& trouble) const {
         if (call_->finished())
             return false;
-        if (!goes_on())
+        if (!goes_on() && is_too_few_)
             trouble.rethrow_if_unanswered();
         return goes_on();
     }
@@ -258,7 +260,8 @@ private:
     const quorum_subject& of_;
     std::optional<duration> given_{};
     int late_grants_ = 0;
-    bool is_late_ = false; // the last round took all of the nodes' patience
+    bool is_too_few_ = false; // in the last round no majority could vote
+    bool is_late_ = false;    // the last round took all of the nodes' patience
 };
 
 } // namespace

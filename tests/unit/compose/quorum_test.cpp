@@ -78,14 +78,11 @@ TEST_F(Quorum, WithoutAMajorityItIsUnreachableAndNamesTheNodes) {
 TEST_F(Quorum, ASilentMajorityIsUnreachableAtLast) {
     for (const int node : {1, 3, 4})
         nodes[node]->always.request_lost = true;
-    said<std::optional<lease>> tried, again;
+    said<std::optional<lease>> tried;
     stock->async_try_lock(tried.handler());
     run_for(200ms);
     EXPECT_TRUE(tried.failed(errc::unreachable));
-    stock->async_try_lock(again.handler());
-    run_for(200ms);
-    EXPECT_TRUE(again.failed(errc::unreachable)) << "the first questions are still open";
-    said<lease> patient;
+    said<lease> patient; // its questions wait behind those, which are still open
     stock->async_lock(patient.handler());
     run_for(30s);
     EXPECT_TRUE(patient.failed(errc::unreachable));
