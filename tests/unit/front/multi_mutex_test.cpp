@@ -236,7 +236,7 @@ TEST_F(MemberElsewhere, ThatGoesEndsWhoeverWaitsForIt) {
     }
     io.reset();
     EXPECT_EQ(thrown_by([&] { (void)soon(std::move(getting)); }).code, errc::closed);
-    EXPECT_TRUE(is_free("a"));
+    EXPECT_TRUE(eventually([&] { return is_free("a"); }));
 }
 
 TEST_F(MemberElsewhere, ThatStoppedIsNoticedAndTheRestIsReleased) {
