@@ -1,7 +1,7 @@
-# Other programs' locks for ./dev interop and ./dev bench: redis-py, redsync and node-redlock, each
-# with a small peer in tests/interop/others/, fetched from its registry by version and checksum and built into
-# build/interop/others/<its folder>. Tools that this machine has serve as they are; what it lacks is
-# installed as tools/packages.txt says.
+# Other programs' locks for ./dev interop and ./dev bench: redis-py, redsync and node-redlock,
+# each with a small peer in tests/interop/others/, fetched from its registry by version and
+# checksum and built into build/interop/others/<its folder>. Tools that this machine has serve as
+# they are; what it lacks is installed as tools/packages.txt says.
 # shellcheck shell=bash
 
 neighbours_source=tests/interop/others
