@@ -8,7 +8,7 @@
 namespace holdfast::bench {
 namespace {
 
-/// Redisson speaks TCP, so there both sides do.
+/// Redisson, as other libraries, speaks TCP, so there both sides do.
 contest with_redisson(contest other) {
     other.way = transport::tcp_loopback;
     return other;
@@ -156,17 +156,21 @@ contest in_round_trips(std::string name, made (*ours)(const arena&),
             .what = &calls};
 }
 
+/// Over five servers, a pair for each caller, beside another program's lock of the same.
+contest of_majorities(std::string name, made (*ours)(const arena&),
+                      made (*yardstick)(const arena&)) {
+    return with_redisson({std::move(name), 64, ours, yardstick, {{"", {.ratio = 4}}}});
+}
+
 std::vector<contest> about_several_locks() {
     return {
         in_round_trips("multi.3", holdfast_multi, bare_round_trips, 3.5),
         in_round_trips("quorum.3", holdfast_quorum_3, bare_nodes_3, 1.5),
         in_round_trips("quorum.5", holdfast_quorum_5, bare_nodes_5, 1.5),
         in_round_trips("quorum.5.dead", holdfast_quorum_5_one_dead, holdfast_quorum_5, 1.1),
-        with_redisson({"quorum.64.redisson",
-                       64,
-                       holdfast_quorum_pairs,
-                       redisson_red_lock,
-                       {{"", {.ratio = 4}}}}),
+        of_majorities("quorum.64.redisson", holdfast_quorum_pairs, redisson_red_lock),
+        of_majorities("quorum.64.redsync", holdfast_quorum_token_pairs, redsync_quorum),
+        of_majorities("quorum.64.node-redlock", holdfast_quorum_token_pairs, node_redlock_quorum),
     };
 }
 

@@ -81,7 +81,8 @@ made bare_round_trips(const arena&);
 made holdfast_quorum_3(const arena&);
 made holdfast_quorum_5(const arena&);
 made holdfast_quorum_5_one_dead(const arena&);
-made holdfast_quorum_pairs(const arena&); // of five, each counted with its release
+made holdfast_quorum_pairs(const arena&);       // of five, each counted with its release
+made holdfast_quorum_token_pairs(const arena&); // likewise, with redsync's and node-redlock's locks
 made bare_nodes_3(const arena&);
 made bare_nodes_5(const arena&);
 
@@ -92,5 +93,9 @@ made redisson_red_lock(const arena&); // of five servers
 made redisson_gate(const arena&);
 made redisson_reentry(const arena&);
 made redisson_readers_and_writer(const arena&);
+
+// Other programs' locks on five servers, over TCP alone. They throw `not_here`.
+made redsync_quorum(const arena&);
+made node_redlock_quorum(const arena&);
 
 } // namespace holdfast::bench

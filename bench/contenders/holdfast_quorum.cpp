@@ -36,7 +36,7 @@ asio::awaitable<void> majorities(quorum_mutex& lock, stopwatch::time_point end, 
 class voters : public contender {
 public:
     voters(const arena& where, const std::vector<const server*>& living, sampled what,
-           const std::string& dead = {})
+           const std::string& dead = {}, lock_kind kind = lock_kind::plain)
         : books_{living}
         , what_{what} {
         for (const server* node : living)
@@ -47,7 +47,8 @@ public:
         const quorum_mutex::nodes all{clients_.begin(), clients_.end()};
         // They were started a moment ago, and nobody had a lock of theirs before.
         for (int i = 0; i < where.at_once; ++i)
-            locks_.emplace_back(all, name_of_lock(i), quorum_options{.nodes_remember = true});
+            locks_.emplace_back(all, name_of_lock(i),
+                                quorum_options{.kind = kind, .nodes_remember = true});
     }
 
     ~voters() override {
@@ -140,6 +141,11 @@ made holdfast_quorum_5_one_dead(const arena& where) {
 
 made holdfast_quorum_pairs(const arena& where) {
     return std::make_unique<voters>(where, nodes(where, 5), sampled::pair);
+}
+
+made holdfast_quorum_token_pairs(const arena& where) {
+    return std::make_unique<voters>(where, nodes(where, 5), sampled::pair, std::string{},
+                                    lock_kind::token);
 }
 
 } // namespace holdfast::bench

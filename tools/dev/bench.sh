@@ -26,7 +26,7 @@ verb_bench() {
 # Everything in one run, and over TCP, so that all of it can be compared.
 measure_for_report() {
   local record=$bench_record.new
-  need build server interop
+  need build server interop go node
   mkdir -p "$(dirname "$record")"
   measure --all --tcp --record "$record" "$@"
   printf '{"conditions": {"command": "./dev bench --report%s", "revision": "%s"}}\n' \
@@ -45,6 +45,7 @@ measure() {
   export_servers
   stage "Building (release)" build release --target holdfast_bench >&2
   prepare_driver >&2
+  prepare_other_quorums >&2
   trap - EXIT # no summary of the stages: standard output is for the results
   build/release/bench/holdfast_bench "$@"
 }
@@ -66,4 +67,20 @@ prepare_driver() {
   mkdir -p "$driver_classes"
   javac -Xlint:all,-processing -Werror -d "$driver_classes" -cp "$lib/*" "$driver_source"/*.java
   export HOLDFAST_BENCH_REDISSON="$driver_redisson=$PWD/$driver_classes:$lib/*"
+}
+
+# The same with redsync and node-redlock, whose peers are those of ./dev interop.
+prepare_other_quorums() {
+  HOLDFAST_NEIGHBOURS=
+  prepare_other_quorum go go redsync
+  prepare_other_quorum node npm node-redlock
+  export HOLDFAST_NEIGHBOURS
+}
+
+prepare_other_quorum() {
+  if command -v "$2" > /dev/null || neighbour_is_built "$1"; then
+    prepare_neighbour "$@"
+  else
+    warn "no $2, so nothing is measured against $3; ./dev bench --report installs it"
+  fi
 }

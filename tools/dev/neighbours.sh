@@ -1,7 +1,7 @@
-# Other programs' locks for ./dev interop: redis-py, redsync and node-redlock, each with a small
-# peer in tests/interop/others/, fetched from its registry by version and checksum and built into
-# build/interop/others/<its folder>. Tools that this machine has serve as they are; what it lacks is
-# installed as tools/packages.txt says.
+# Other programs' locks for ./dev interop and ./dev bench: redis-py, redsync and node-redlock,
+# each with a small peer in tests/interop/others/, fetched from its registry by version and
+# checksum and built into build/interop/others/<its folder>. Tools that this machine has serve as
+# they are; what it lacks is installed as tools/packages.txt says.
 # shellcheck shell=bash
 
 neighbours_source=tests/interop/others
@@ -28,7 +28,7 @@ prepare_neighbour() {
   if neighbour_is_built "$what"; then
     HOLDFAST_NEIGHBOURS+="$name=$PWD/$neighbours_folder/$what/peer;"
   else
-    warn "no $name, so its tests will be skipped"
+    warn "no $name, so what meets it will be skipped"
   fi
 }
 
@@ -73,7 +73,7 @@ build_go() {
 # package-lock.json has the checksum of each package. None of them runs anything when installed.
 build_node() {
   local from=$1 out=$2
-  cp "$from"/{package.json,package-lock.json,peer.js} "$out"
+  cp "$from"/{package.json,package-lock.json,peer.js,bench.js} "$out"
   npm ci --prefix "$out" --ignore-scripts --no-audit --no-fund --loglevel=error
-  printf '#!/bin/sh\nexec node "%s"\n' "$out/peer.js" > "$out/peer"
+  printf '#!/bin/sh\nexec node "%s" "$@"\n' "$out/peer.js" > "$out/peer"
 }

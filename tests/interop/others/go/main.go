@@ -50,6 +50,10 @@ type peer struct {
 }
 
 func main() {
+	if len(os.Args) > 1 && os.Args[1] == "bench" {
+		takeTurns(os.Args[2:])
+		return
+	}
 	all := peer{clients: map[string]*redis.Client{}, combined: map[part][]part{},
 		actors: map[string]*actor{}}
 	lines := bufio.NewScanner(os.Stdin)

@@ -114,9 +114,14 @@ async function answer(command) {
   process.stdout.write(JSON.stringify(said) + '\n');
 }
 
-readline.createInterface({input: process.stdin}).on('line', (line) => {
-  const command = JSON.parse(line);
-  const before = actors.get(command.actor) || Promise.resolve();
-  actors.set(command.actor, command.actor ? before.then(() => answer(command)) : null);
-  if (!command.actor) answer(command);
-}).on('close', () => process.exit(0)); // whoever commanded is gone
+function obeyAll() {
+  readline.createInterface({input: process.stdin}).on('line', (line) => {
+    const command = JSON.parse(line);
+    const before = actors.get(command.actor) || Promise.resolve();
+    actors.set(command.actor, command.actor ? before.then(() => answer(command)) : null);
+    if (!command.actor) answer(command);
+  }).on('close', () => process.exit(0)); // whoever commanded is gone
+}
+
+if (process.argv[2] === 'bench') require('./bench.js')(process.argv.slice(3));
+else obeyAll();

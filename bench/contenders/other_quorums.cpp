@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: Apache-2.0
+// Redlock as others have it, redsync and node-redlock, in processes of their own: the peers of
+// ./dev interop (tests/interop/others), which take whole turns by themselves.
+#include "bench/contenders/nodes.hpp"
+#include "bench/contenders/peer.hpp"
+#include "bench/contenders/redisson.hpp"
+
+#include <cstdlib>
+#include <limits>
+
+namespace holdfast::bench {
+namespace {
+
+using namespace std::chrono_literals;
+
+/// As long as Redisson's: for V8's compiler, and for Go's connections.
+constexpr auto warm_up_of_others = 3s;
+
+/// HOLDFAST_NEIGHBOURS is `<name>=<program>;…`, as `./dev bench` sets it.
+std::string program_of(const std::string& name) {
+    const char* const given = std::getenv("HOLDFAST_NEIGHBOURS");
+    const std::string all = std::string{";"} + (given ? given : "") + ";";
+    const std::string label = ";" + name + "=";
+    const std::size_t found = all.find(label);
+    if (found == all.npos)
+        throw not_here{"no " + name + ": ./dev bench says what it misses"};
+    const std::size_t begin = found + label.size();
+    return all.substr(begin, all.find(';', begin) - begin);
+}
+
+std::vector<std::string> command_for(const std::string& name,
+                                     const std::vector<const server*>& nodes) {
+    std::vector<std::string> words{program_of(name), "bench"};
+    for (const server* node : nodes)
+        words.push_back(node->url(transport::tcp_loopback));
+    return words;
+}
+
+class other_quorum : public contender {
+public:
+    /// `scripts`: so many for a pair, of each node.
+    other_quorum(const arena& where, const std::string& name, int scripts)
+        : nodes_{nodes(where, 5)}
+        , books_{nodes_}
+        , process_{command_for(name, nodes_), where.home.folder() / (name + ".log")}
+        , at_once_{where.at_once}
+        , scripts_{scripts} {
+        run(warm_up_of_others);
+    }
+
+    /// Both wait for all nodes, so nothing is left when it is over.
+    tally run(nanoseconds length) final {
+        books_.clear();
+        process_.begin("quorum", at_once_, length);
+        tally all = process_.finish();
+        books_.expect(scripts_ * majority * all.done);
+        return all;
+    }
+
+    /// Or more: an attempt that failed is released on all nodes, and made again.
+    claim scripts_for(const tally& all) const override {
+        return {scripts_ * all.done, std::numeric_limits<long long>::max()};
+    }
+
+    double cpu_seconds() const override { return process_.cpu_seconds(); }
+
+private:
+    static constexpr long long majority = 3;
+
+    const std::vector<const server*> nodes_;
+    books_of_nodes books_;
+    peer process_;
+    const int at_once_;
+    const long long scripts_;
+};
+
+} // namespace
+
+/// It takes a lock with a plain SET.
+made redsync_quorum(const arena& where) {
+    return std::make_unique<other_quorum>(where, "redsync", 1);
+}
+
+made node_redlock_quorum(const arena& where) {
+    return std::make_unique<other_quorum>(where, "node-redlock", 2);
+}
+
+} // namespace holdfast::bench
