@@ -176,7 +176,7 @@ private:
             if (!round_->granted(which) || !round_->answer(which).got.believed())
                 return nullptr;
         auto of = std::static_pointer_cast<const joint_subject>(call_->wanted.of);
-        const auto held = std::make_shared<joint_hold>(std::move(of), call_->wanted);
+        auto held = std::make_shared<joint_hold>(std::move(of), call_->wanted);
         for (std::size_t which = 0; which < round_->size(); ++which)
             held->join(which, std::move(round_->answer(which).got));
         held->begin(round_.keep());

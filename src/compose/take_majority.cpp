@@ -145,7 +145,7 @@ private:
     /// Null: it took as long as the lease.
     std::shared_ptr<joint_hold> hold_of(retired_with_scope& round) {
         auto of = std::static_pointer_cast<const joint_subject>(call_->wanted.of);
-        const auto held = std::make_shared<joint_hold>(std::move(of), call_->wanted);
+        auto held = std::make_shared<joint_hold>(std::move(of), call_->wanted);
         for (std::size_t which = 0; which < round->size(); ++which)
             if (round->granted(which)) {
                 duration counts_in = round->answer(which).counts_in;

@@ -4,6 +4,7 @@
 #pragma once
 
 #include "sim/several/realm.hpp"
+#include "sync/tenure.hpp"
 
 #include <algorithm>
 #include <cstddef>
