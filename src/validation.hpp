@@ -18,8 +18,10 @@ backoff checked_backoff(backoff polls);
 
 /// How long a waiter of a fair lock keeps its place while it cannot be reached: at least as long as
 /// its wait survives that.
-duration checked_node_patience(duration length, duration lease);
 duration checked_waiter_patience(duration length, const options&, const limits&);
+
+/// How long a quorum waits for one node: a small part of the lease.
+duration checked_node_patience(duration length, duration lease);
 
 /// `mapped`: as the store will see it.
 std::string checked_name(std::string_view mapped, const lock_store&);

@@ -28,16 +28,13 @@ public:
 
     static void begin(std::shared_ptr<errand> call) {
         const std::shared_ptr<sync::engine> home = call->home;
-        if (call->is_near())
+        if (call->is_near_to(*call->from_))
             return run(call);
         if (!home->reach().post([call] { run(call); }))
             call->complete({nullptr, {make_error_code(errc::closed), "its client is closed"}});
     }
 
 private:
-    /// Where both clients run on one executor that needs no strand, or are the same.
-    bool is_near() const { return home->reach().leads_where(from_->home_->reach()); }
-
     static void run(const std::shared_ptr<errand>& call) {
         if (call->wanted.takes)
             call->home->start(call);
@@ -69,6 +66,7 @@ private:
         const sync::gate* const door = home->queues().find(sync::key_of(*this));
         return wanted.takes && !waits_there() && !(door && door->holder());
     }
+    /// Where both clients run on one executor that needs no strand, or are the same.
     bool is_near_to(const inquiry& from) const {
         return home->reach().leads_where(from.home_->reach());
     }
@@ -149,8 +147,7 @@ duration inquiry::longest_time_limit() const {
 void inquiry::retire(late_handler late) {
     wake_ = nullptr;
     late_ = std::move(late);
-    for (seat& each : seats_)
-        each.said = {};
+    forget_answers();
 }
 
 void inquiry::arrived(std::size_t which, std::uint64_t asked, member_answer said) {

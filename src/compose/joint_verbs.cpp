@@ -92,16 +92,13 @@ void joint_hold::release(sync::release_handler done, const asio::any_io_executor
     }
     stop_tending();
     home->keep_no_more(*this); // what a thread abandoned, it releases after all: at exit()
-    auto let_go = [](tenure& one, sync::release_handler told) {
-        one.release(std::move(told), one.home->executor());
-    };
     auto told = [self = shared_from_this(), done = std::move(done)](sync::failure why) mutable {
         if (self->quorum_ && why.code && why.code != errc::lease_lost)
             why.code = make_error_code(errc::outcome_unknown); // some nodes have released it
         self->tell_end(why);
         sync::tell(*self->home, std::move(done), std::move(why));
     };
-    tally::ask(home, leaving, of_->needs, home->how().release_patience, let_go,
+    tally::ask(home, leaving, of_->needs, home->how().release_patience, tally::let_go(),
                sync::release_handler{std::move(told)});
 }
 
@@ -125,10 +122,8 @@ void joint_hold::extend(duration length, sync::release_handler done) {
                           {make_error_code(errc::lease_lost), "the lease had ended"});
     if (!renewed_)
         lease_ = length;
-    auto longer = [length](tenure& one, sync::release_handler told) {
-        one.extend(length, std::move(told));
-    };
-    tally::ask(home, parts(), of_->needs, home->bounds().time_limit, longer, std::move(done));
+    tally::ask(home, parts(), of_->needs, home->bounds().time_limit, tally::extend(length),
+               std::move(done));
 }
 
 void joint_hold::renew_from_now_on(duration) {

@@ -56,20 +56,17 @@ asio::awaitable<void> let_go(sync::acquisition& call, inquiry& round) {
     round.forget_answers();
     if (granted.empty())
         co_return;
-    auto release = [](sync::tenure& one, sync::release_handler told) {
-        one.release(std::move(told), one.home->executor());
-    };
     const duration patience = home->how().release_patience;
-    (void)co_await ask_parts(call, std::move(granted), patience, release);
+    tally::verb let_go = tally::let_go();
+    (void)co_await ask_parts(call, std::move(granted), patience, std::move(let_go));
 }
 
 asio::awaitable<void> extend_part(sync::acquisition& call, part& one, duration length) {
-    auto longer = [length](sync::tenure& it, sync::release_handler told) {
-        it.extend(length, std::move(told));
-    };
     const duration patience = one.hold()->home->bounds().time_limit;
     tally::tenures alone{one.hold()->whole()};
-    const sync::failure why = co_await ask_parts(call, std::move(alone), patience, longer);
+    tally::verb longer = tally::extend(length);
+    const sync::failure why =
+        co_await ask_parts(call, std::move(alone), patience, std::move(longer));
     const bool is_lost = why.code == errc::lease_lost; // as if it had been granted too late
     if (why.code && !is_lost && !call.finished())
         throw sync::worded_error{why};

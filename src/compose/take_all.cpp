@@ -14,7 +14,6 @@
 #include "sync/worded_error.hpp"
 
 #include <algorithm>
-#include <numeric>
 #include <utility>
 
 namespace holdfast::compose {

@@ -12,6 +12,7 @@
 #include "compose/joint_hold.hpp"
 #include "compose/rounds.hpp"
 #include "sync/outage.hpp"
+#include "sync/seen_free.hpp"
 #include "sync/worded_error.hpp"
 
 #include <algorithm>
@@ -23,9 +24,6 @@ namespace {
 
 /// After a vote that was split: longer than the answers take to come, which differs.
 constexpr backoff after_split{duration{4}, duration{200}};
-
-/// Holders that are none of ours release a token without a word.
-constexpr duration untold_poll_bound{250};
 
 /// What is granted when it is over is asked for anew, so often.
 constexpr int late_votes_max = 3;
@@ -179,7 +177,7 @@ private:
     }
     time_point next_poll() const {
         const duration bound = of_.members.front()->kind == lock_kind::token
-                                   ? std::min(untold_poll_bound, home_->how().poll_bound)
+                                   ? std::min(sync::untold_poll_bound, home_->how().poll_bound)
                                    : home_->how().poll_bound;
         return sync::later(home_->now(), bound - home_->jitter(bound / 4));
     }

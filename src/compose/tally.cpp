@@ -17,6 +17,18 @@ tally::tally(std::shared_ptr<sync::engine> home, std::size_t asked, std::size_t 
     , needs_{needs}
     , done_{std::move(done)} {}
 
+tally::verb tally::let_go() {
+    return [](sync::tenure& one, sync::release_handler told) {
+        one.release(std::move(told), one.home->executor());
+    };
+}
+
+tally::verb tally::extend(duration length) {
+    return [length](sync::tenure& one, sync::release_handler told) {
+        one.extend(length, std::move(told));
+    };
+}
+
 void tally::ask(const std::shared_ptr<sync::engine>& home, const tenures& parts, std::size_t needs,
                 duration patience, verb what, sync::release_handler done) {
     const auto all = std::make_shared<tally>(home, parts.size(), needs, std::move(done));

@@ -17,6 +17,9 @@ public:
     using tenures = std::vector<std::shared_ptr<sync::tenure>>;
     using verb = std::function<void(sync::tenure&, sync::release_handler)>;
 
+    static verb let_go();
+    static verb extend(duration length);
+
     /// Sends `what` to each part, on its own executor, and tells `done` once. A part whose executor
     /// nobody runs has not answered when `patience` and a second are over.
     static void ask(const std::shared_ptr<sync::engine>& home, const tenures& parts,

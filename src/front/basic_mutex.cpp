@@ -63,15 +63,11 @@ bool basic_mutex::take(detail::wish how) {
     lock->refuse_parts_of_this_thread();
     sync::request what = front::request_for(lock, how);
     front::stand_beside_own_hold(what, how.upgrades);
-    const auto call = std::make_shared<front::blocking_call>(std::move(what));
-    const std::stop_callback on_stop{how.cancel, [&call] { front::blocking_call::stop(call); }};
-    front::blocking_call::begin(call);
-    sync::outcome got = front::blocking_call::wait(call);
-    front::throw_if(std::move(got.why));
-    if (!got.held)
+    std::shared_ptr<sync::tenure> held = front::acquire(std::move(what), how.cancel);
+    if (!held)
         return false;
-    lock->lend_parts(*got.held);
-    home->threads()->add(std::move(got.held), lock->way());
+    lock->lend_parts(*held);
+    home->threads()->add(std::move(held), lock->way());
     return true;
 }
 

@@ -99,6 +99,16 @@ private:
     runtime::visit* visitor_ = nullptr; // who runs it, until it first sleeps
 };
 
+/// Waits for what the call wants. Null: busy. Throws what it fails with.
+inline std::shared_ptr<sync::tenure> acquire(sync::request what, const std::stop_token& cancel) {
+    const auto call = std::make_shared<blocking_call>(std::move(what));
+    const std::stop_callback on_stop{cancel, [&call] { blocking_call::stop(call); }};
+    blocking_call::begin(call);
+    sync::outcome got = blocking_call::wait(call);
+    throw_if(std::move(got.why));
+    return std::move(got.held);
+}
+
 /// Runs `work(handler, where)` inside the executor, and waits until the handler is told.
 template <typename Work>
 sync::failure wait_for_handler(const std::shared_ptr<sync::engine>& home, duration patience,

@@ -60,14 +60,10 @@ multi_mutex::multi_mutex(const members& given)
 std::optional<lease> multi_mutex::take_any(detail::wish how) {
     const std::shared_ptr<sync::subject> any = any_;
     front::throw_if(front::objection_to_blocking(*any));
-    const auto call = std::make_shared<front::blocking_call>(front::request_for(any, how));
-    const std::stop_callback on_stop{how.cancel, [&call] { front::blocking_call::stop(call); }};
-    front::blocking_call::begin(call);
-    sync::outcome got = front::blocking_call::wait(call);
-    front::throw_if(std::move(got.why));
-    if (!got.held)
+    std::shared_ptr<sync::tenure> held = front::acquire(front::request_for(any, how), how.cancel);
+    if (!held)
         return std::nullopt;
-    return lease{std::move(got.held)};
+    return lease{std::move(held)};
 }
 
 std::vector<std::uint64_t> multi_mutex::fencing_tokens(const lease& held) {

@@ -13,9 +13,6 @@ namespace {
 /// Who cannot be told of a release looks at least this often.
 constexpr duration unheard_poll_bound = std::chrono::seconds{1};
 
-/// Nor who waits for the release of a holder that tells nobody.
-constexpr duration untold_poll_bound{250};
-
 /// A key goes in the millisecond after its last.
 constexpr duration expiry_rounding{2};
 

@@ -7,6 +7,9 @@
 
 namespace holdfast::sync {
 
+/// Who waits for the release of a holder that tells nobody looks at least this often.
+inline constexpr duration untold_poll_bound{250};
+
 /// A place that takes nothing: it grants when the lock is seen free, whoever holds it before.
 class seen_free final : public place {
 public:
