@@ -74,6 +74,7 @@ made flock_commands(const arena&);
 
 // Three locks that are taken as one, by one client; and against it one script and its answer.
 made holdfast_multi(const arena&);
+made holdfast_multi_pairs(const arena&);
 made bare_round_trips(const arena&);
 
 // One lock on three or five servers, and against it a bare socket to each, until a majority has

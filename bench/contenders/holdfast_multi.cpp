@@ -13,17 +13,22 @@ namespace {
 
 constexpr int members = 3;
 
+/// What a sample is.
+enum class sampled { lock, pair };
+
 class taker_of_all : public contender {
 public:
-    explicit taker_of_all(const arena& where)
-        : client_{where.url()} {}
+    taker_of_all(const arena& where, sampled what)
+        : what_{what}
+        , client_{where.url()} {}
 
     tally run(nanoseconds length) override {
         return in_threads(1, length, [this](int) {
-            return time_of([this] {
-                all_.lock();
-                expect_unlocked(all_);
-            });
+            const auto begin = stopwatch::now();
+            all_.lock();
+            const auto taken = stopwatch::now();
+            expect_unlocked(all_);
+            return (what_ == sampled::lock ? taken : stopwatch::now()) - begin;
         });
     }
 
@@ -32,6 +37,7 @@ public:
     }
 
 private:
+    const sampled what_;
     client client_;
     mutex a_{client_, name_of_lock(0)}, b_{client_, name_of_lock(1)}, c_{client_, name_of_lock(2)};
     multi_mutex all_{a_, b_, c_};
@@ -75,7 +81,11 @@ private:
 } // namespace
 
 made holdfast_multi(const arena& where) {
-    return std::make_unique<taker_of_all>(where);
+    return std::make_unique<taker_of_all>(where, sampled::lock);
+}
+
+made holdfast_multi_pairs(const arena& where) {
+    return std::make_unique<taker_of_all>(where, sampled::pair);
 }
 
 made bare_round_trips(const arena& where) {

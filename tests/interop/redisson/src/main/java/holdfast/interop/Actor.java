@@ -2,12 +2,17 @@
 package holdfast.interop;
 
 import java.util.Arrays;
+import java.util.EnumSet;
+import java.util.Set;
 import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.Semaphore;
 
 /** A thread with a name that lives as long as the process: Redisson's locks belong to threads. */
 final class Actor {
+    private static final Set<Thread.State> SLEEPING =
+            EnumSet.of(Thread.State.WAITING, Thread.State.TIMED_WAITING);
+
     private final BlockingQueue<Runnable> tasks = new LinkedBlockingQueue<>();
     private final Thread thread;
 
@@ -29,11 +34,15 @@ final class Actor {
 
     /**
      * Whether it sleeps until a lock is released: all versions do that on a semaphore. Redisson
-     * promises that an interrupt does no harm there, but not while it waits for an answer.
+     * promises that an interrupt does no harm there, but not while it waits for an answer; and
+     * READ_UNLOCK_MESSAGE wakes only those who are in the semaphore's queue by then: who has called
+     * it, and does not sleep yet, misses that message.
      */
     boolean isAsleep() {
-        return Arrays.stream(thread.getStackTrace())
-                .anyMatch(frame -> frame.getClassName().equals(Semaphore.class.getName()));
+        boolean isAtSemaphore =
+                Arrays.stream(thread.getStackTrace())
+                        .anyMatch(frame -> frame.getClassName().equals(Semaphore.class.getName()));
+        return isAtSemaphore && SLEEPING.contains(thread.getState());
     }
 
     boolean interrupt() {
