@@ -21,6 +21,7 @@
 #include <holdfast/secret.hpp>
 #include <holdfast/shared_mutex.hpp>
 #include <holdfast/spin_mutex.hpp>
+#include <holdfast/counters.hpp>
 #include <holdfast/store.hpp>
 #include <holdfast/time.hpp>
 #include <holdfast/tls.hpp>

@@ -288,11 +288,14 @@ struct server_identity {
     std::optional<time_point> forgets_before{};
 };
 
+class counter_store; // counters.hpp
+
 /// One store, as one client uses it. close() fails the calls that are under way.
 class store {
 public:
     virtual ~store() = default;
     virtual lock_store& locks() noexcept = 0;
+    virtual counter_store* counters() noexcept { return nullptr; } ///< null: it has none
     virtual inspector& operators_view() noexcept = 0;
     virtual void close() noexcept = 0;
 
@@ -326,6 +329,9 @@ struct store_context {
 
     /// Whether this client holds anything: then try more often to reconnect. On the executor.
     std::function<bool()> holds_any{};
+
+    /// So long the outcome of a request that changes a counter is to be remembered.
+    duration request_memory = std::chrono::seconds{60};
 
     /// A loop of the store's own keeps the result while it may wait on an alarm: the client's
     /// close() completes after that, since the clock may end then. Call it on the executor, and

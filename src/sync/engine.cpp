@@ -34,6 +34,15 @@ void abandon_later(std::shared_ptr<tenure> held) {
     asio::post(home->executor(), std::move(abandon));
 }
 
+/// A change of a counter is repeated for half of it at most: for as long as a call puts up with an
+/// outage, and its last attempt.
+duration request_memory(const options& how) {
+    constexpr duration least = std::chrono::minutes{1}, most = std::chrono::hours{24};
+    const duration repeated = std::min(how.unavailable_patience.value(), most) +
+                              2 * std::min(how.release_patience, most);
+    return std::max(least, 2 * repeated);
+}
+
 } // namespace
 
 engine::engine(surroundings around, options how)
@@ -58,6 +67,7 @@ engine::engine(surroundings around, options how)
         .announce = how_.announce,
         .doubt = [this](const auto& which, bool urgent) { renewal_.doubt(which, urgent); },
         .holds_any = [this] { return renewal_.watched() > 0; },
+        .request_memory = request_memory(how_),
         .at_work = [this] { return store_at_work(); }});
     bounds_ = store_->locks().bounds();
 }

@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: Apache-2.0
+// The second seam: what a store counts, and nobody holds. A semaphore's permits, a latch's count, a
+// rate. Both seams hand out the same `place`, so one loop waits for both (store.hpp).
+//
+// Users need this header only to write a store of their own. Everything here is called on the
+// client's executor, one step at a time, except `offers()`, `objection_to()` and `memory()`: any
+// thread may call these.
+#pragma once
+
+#include <holdfast/store.hpp>
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+
+namespace holdfast {
+
+/// What counts. `permits`: those of a leased semaphore that nobody has.
+enum class counter_kind : std::uint8_t { semaphore, permits, latch, rate };
+
+/// A change of a counter. Of a latch: `set_new`, `count_down`, `erase`.
+enum class counter_verb : std::uint8_t {
+    add,          ///< of a semaphore: release, too; one that is not there begins at zero
+    add_if_there, ///< not if there is none
+    take_back,    ///< as many fewer, below zero if need be: addPermits() of a negative number
+    drain,        ///< all that there are
+    set_new,      ///< only if there is none
+    count_down,   ///< of a latch, down to zero at most; at zero it is gone, which is open
+    erase,
+};
+
+/// So much is wanted of a counter; of a latch: that it is open. `request` is used once: whatever is
+/// asked under it is carried out at most once.
+struct counter_ask {
+    counter_ask(lock_name n, owner_id r, counter_kind k, std::int64_t much)
+        : name{std::move(n)}
+        , request{r}
+        , kind{k}
+        , amount{much} {}
+    lock_name name;
+    owner_id request;
+    counter_kind kind;
+    std::int64_t amount;
+    time_point give_up_at{}; ///< as in `ask`
+};
+
+struct counter_change {
+    counter_change(lock_name n, owner_id r, counter_kind k, counter_verb v, std::int64_t much = 0)
+        : name{std::move(n)}
+        , request{r}
+        , kind{k}
+        , verb{v}
+        , amount{much} {}
+    lock_name name;
+    owner_id request;
+    counter_kind kind;
+    counter_verb verb;
+    std::int64_t amount;
+    std::int64_t most = 0; ///< add: nothing is done if there were more then; 0: no bound
+    duration kept{};       ///< set_new: it goes by itself after that; zero: it stays
+};
+
+struct counter_answer {
+    /// set_new: there was none; add_if_there, erase: there was one; add: it is within its bound;
+    /// count_down: it is open now, and was not before.
+    bool done = false;
+    std::int64_t value = 0; ///< drain: so many there were; else, so many there are now
+    bool others_listen = false;
+};
+
+struct counter_state {
+    bool exists = false;
+    std::int64_t value = 0; ///< permits left, or the latch's count
+};
+
+/// Amounts. The promises of `lock_store` about time limits and errors hold here too.
+///
+/// *At most once.* A change, and what a place takes, is carried out at most once under its request
+/// number, however often it is asked for: the store remembers the request for `memory()`, and
+/// answers it as it did the first time. Where it cannot remember, it says so: it fails with
+/// `errc::refused` before anything is done, or with `errc::outcome_unknown`.
+class counter_store {
+public:
+    virtual ~counter_store() = default;
+
+    virtual bool offers(counter_kind) const noexcept = 0;
+
+    /// Why this store cannot have a counter of that name; empty: it can. No I/O.
+    virtual std::optional<std::string> objection_to(const lock_name&, counter_kind) const = 0;
+
+    /// No I/O yet; `wake` must outlive the place. look() takes the amount, or sees that the latch
+    /// is open. leave() gives back what it may have taken, and no late look takes it afterwards.
+    virtual std::unique_ptr<place> line_up(counter_ask, alarm& wake) = 0;
+
+    /// Repeat it after an unknown outcome with the same request number, for `memory() / 2` at most.
+    virtual asio::awaitable<counter_answer> change(counter_change) = 0;
+
+    virtual asio::awaitable<counter_state> inspect(lock_name, counter_kind) = 0;
+
+    /// So long the outcome of a request is remembered.
+    virtual duration memory() const noexcept = 0;
+};
+
+} // namespace holdfast
