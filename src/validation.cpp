@@ -69,6 +69,12 @@ duration checked_lease(duration length, const limits& allowed) {
     return length;
 }
 
+duration checked_keeping(duration length, const limits& allowed) {
+    refuse_if("the time that a counter is kept",
+              objection_to_length(length, {duration{1}, allowed.lease_max}));
+    return length;
+}
+
 backoff checked_backoff(backoff polls) {
     const duration least{1}, most = std::chrono::minutes{1};
     refuse_if("the option polls.longest", objection_to_length(polls.longest, {least, most}));
@@ -104,6 +110,21 @@ std::string checked_name(std::string_view mapped, const lock_store& store) {
     if (const auto objection = store.objection_to(name))
         refuse("lock name " + in_quotes(mapped) + ": " + *objection);
     return name.text;
+}
+
+std::string checked_name(std::string_view mapped, const counter_store& store, counter_kind kind) {
+    const lock_name name{mapped};
+    if (const auto objection = store.objection_to(name, kind))
+        refuse("name " + in_quotes(mapped) + ": " + *objection);
+    return name.text;
+}
+
+std::int64_t checked_amount(std::int64_t amount, std::int64_t least, std::int64_t most,
+                            const char* what) {
+    if (amount < least || amount > most)
+        refuse(std::string{what} + " is " + std::to_string(amount) + "; allowed are " +
+               std::to_string(least) + " to " + std::to_string(most));
+    return amount;
 }
 
 } // namespace holdfast

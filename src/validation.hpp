@@ -4,6 +4,7 @@
 #pragma once
 
 #include <holdfast/basic_mutex.hpp>
+#include <holdfast/counters.hpp>
 #include <holdfast/options.hpp>
 
 namespace holdfast {
@@ -13,6 +14,9 @@ namespace holdfast {
 void check(const options&);
 
 duration checked_lease(duration length, const limits&);
+
+/// How long a counter is kept.
+duration checked_keeping(duration length, const limits&);
 
 backoff checked_backoff(backoff polls);
 
@@ -25,5 +29,10 @@ duration checked_node_patience(duration length, duration lease);
 
 /// `mapped`: as the store will see it.
 std::string checked_name(std::string_view mapped, const lock_store&);
+std::string checked_name(std::string_view mapped, const counter_store&, counter_kind);
+
+/// What is counted, of which `what` is an amount.
+std::int64_t checked_amount(std::int64_t amount, std::int64_t least, std::int64_t most,
+                            const char* what);
 
 } // namespace holdfast

@@ -3,12 +3,15 @@
 #pragma once
 
 #include <holdfast/client.hpp>
+#include <holdfast/counters.hpp>
+#include <holdfast/counting_semaphore.hpp>
 #include <holdfast/credentials.hpp>
 #include <holdfast/diagnosis.hpp>
 #include <holdfast/error.hpp>
 #include <holdfast/fair_mutex.hpp>
 #include <holdfast/fenced_mutex.hpp>
 #include <holdfast/inspection.hpp>
+#include <holdfast/latch.hpp>
 #include <holdfast/lease.hpp>
 #include <holdfast/memory/server.hpp>
 #include <holdfast/multi_mutex.hpp>
@@ -21,7 +24,6 @@
 #include <holdfast/secret.hpp>
 #include <holdfast/shared_mutex.hpp>
 #include <holdfast/spin_mutex.hpp>
-#include <holdfast/counters.hpp>
 #include <holdfast/store.hpp>
 #include <holdfast/time.hpp>
 #include <holdfast/tls.hpp>

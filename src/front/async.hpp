@@ -92,6 +92,18 @@ void start(const std::shared_ptr<sync::engine>& home, asio::awaitable<T> work, H
     asio::co_spawn(home->executor(), unless_closed(home, std::move(work)), std::move(done));
 }
 
+/// The same of a coroutine that returns nothing.
+template <typename Handler>
+void start(const std::shared_ptr<sync::engine>& home, asio::awaitable<void> work, Handler handler) {
+    if (const error_code ec = objection_to_posting(*home))
+        return complete_elsewhere(std::move(handler), ec);
+    auto done = [home, waiting = awaited{std::move(handler), home->executor()}](
+                    const std::exception_ptr& thrown) mutable {
+        waiting.complete(to_error_code(thrown));
+    };
+    asio::co_spawn(home->executor(), unless_closed(home, std::move(work)), std::move(done));
+}
+
 /// An acquisition whose outcome `Deliver` turns into the handler's arguments.
 template <typename Handler, typename Deliver>
 class async_call final : public sync::acquisition {
@@ -118,10 +130,10 @@ public:
 protected:
     void complete(sync::outcome got) override {
         if (!beginning() && !home->borrowed())
-            return deliver_(waiting_, std::move(got.held), got.why.code);
+            return deliver_(waiting_, std::move(got));
         auto later = [self = std::static_pointer_cast<async_call>(shared_from_this()),
-                      held = std::move(got.held), ec = got.why.code]() mutable {
-            self->deliver_(self->waiting_, std::move(held), ec);
+                      got = std::move(got)]() mutable {
+            self->deliver_(self->waiting_, std::move(got));
         };
         asio::post(home->executor(), std::move(later));
     }
@@ -130,5 +142,24 @@ private:
     awaited<Handler> waiting_;
     Deliver deliver_;
 };
+
+/// Begins the acquisition that `wanted()` describes. What is wrong with that reaches the handler,
+/// too.
+template <typename Handler, typename Deliver, typename Wanted>
+void start_call(const std::shared_ptr<sync::engine>& home, Handler handler, Deliver deliver,
+                Wanted wanted) {
+    try {
+        throw_if(home->stopped() ? closed() : sync::failure{});
+        using call = async_call<Handler, Deliver>;
+        sync::request what = wanted();
+        call::begin(std::make_shared<call>(std::move(what), std::move(handler), deliver));
+    } catch (const boost::system::system_error& e) {
+        auto refuse = [waiting = awaited{std::move(handler), home->executor()}, ec = e.code(),
+                       deliver]() mutable {
+            deliver(waiting, sync::outcome{nullptr, {ec, {}}});
+        };
+        asio::post(home->executor(), std::move(refuse));
+    }
+}
 
 } // namespace holdfast::front

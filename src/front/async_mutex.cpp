@@ -29,20 +29,15 @@ void start_call(const shared_subject& lock, const detail::wish& how, Handler han
     const std::shared_ptr<sync::engine>& home = lock->home;
     if (const error_code ec = front::objection_to_posting(*home))
         return front::complete_elsewhere(std::move(handler), ec, wrap(nullptr));
-    auto deliver = [wrap](front::awaited<Handler>& waiting, shared_tenure held,
-                          const error_code& ec) { waiting.complete(ec, wrap(std::move(held))); };
-    try {
-        front::throw_if(home->stopped() ? front::closed() : sync::failure{});
-        using call = front::async_call<Handler, decltype(deliver)>;
-        sync::request what = front::request_for(lock, how);
+    auto deliver = [wrap](front::awaited<Handler>& waiting, sync::outcome got) {
+        waiting.complete(got.why.code, wrap(std::move(got.held)));
+    };
+    front::start_call(home, std::move(handler), deliver, [&] {
+        sync::request what = front::request_for(lock, how); // throws for a lease that cannot be
         if (beside)
             front::stand_beside(what, *beside);
-        call::begin(std::make_shared<call>(std::move(what), std::move(handler), deliver));
-    } catch (const boost::system::system_error& e) { // or a lease time that cannot be
-        auto refuse = [waiting = front::awaited{std::move(handler), home->executor()},
-                       ec = e.code(), deliver]() mutable { deliver(waiting, nullptr, ec); };
-        asio::post(home->executor(), std::move(refuse));
-    }
+        return what;
+    });
 }
 
 asio::awaitable<bool> is_locked_at(shared_subject lock) {

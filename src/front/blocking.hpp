@@ -7,6 +7,8 @@
 #include "front/rendezvous.hpp"
 #include "runtime/visit.hpp"
 #include "sync/acquisition.hpp"
+#include "sync/change.hpp"
+#include "sync/counter_subject.hpp"
 
 #include <holdfast/lease.hpp>
 
@@ -89,8 +91,12 @@ protected:
         if (visitor_ && visitor_ != visit_at(*home))
             visitor_->interrupt(); // cancelled, or the client closes, while it asks the store
         std::shared_ptr<sync::tenure> held = got.held;
-        if (!meeting_.bring(std::move(got), shared_from_this()))
-            const lease unwanted{std::move(held)};
+        const bool counted = got.counted;
+        if (meeting_.bring(std::move(got), shared_from_this()))
+            return;
+        const lease unwanted{std::move(held)};
+        if (counted)
+            sync::give_back(static_cast<const sync::counter_subject&>(*wanted.of), wanted.amount);
     }
 
 private:
@@ -99,14 +105,19 @@ private:
     runtime::visit* visitor_ = nullptr; // who runs it, until it first sleeps
 };
 
-/// Waits for what the call wants. Null: busy. Throws what it fails with.
-inline std::shared_ptr<sync::tenure> acquire(sync::request what, const std::stop_token& cancel) {
+/// Waits for what the call wants. Throws what it fails with.
+inline sync::outcome outcome_of(sync::request what, const std::stop_token& cancel) {
     const auto call = std::make_shared<blocking_call>(std::move(what));
     const std::stop_callback on_stop{cancel, [&call] { blocking_call::stop(call); }};
     blocking_call::begin(call);
     sync::outcome got = blocking_call::wait(call);
     throw_if(std::move(got.why));
-    return std::move(got.held);
+    return got;
+}
+
+/// The same of a lock. Null: busy.
+inline std::shared_ptr<sync::tenure> acquire(sync::request what, const std::stop_token& cancel) {
+    return outcome_of(std::move(what), cancel).held;
 }
 
 /// Runs `work(handler, where)` inside the executor, and waits until the handler is told.
@@ -148,6 +159,23 @@ inline void extend(const std::shared_ptr<sync::tenure>& held, duration length) {
         held->extend(length, std::move(done));
     };
     throw_if(wait_for_handler(held->home, duration::zero(), std::move(work)));
+}
+
+/// Throws what the change fails with.
+inline counter_answer change(const sync::counter_subject& counter, counter_change what) {
+    using result = std::pair<sync::failure, counter_answer>;
+    const std::shared_ptr<sync::engine>& home = counter.home;
+    throw_if(objection_to_blocking(*home));
+    const auto meeting = std::make_shared<rendezvous<result>>(home->executor());
+    begin(home, [home, what = std::move(what), meeting](const auto& where) mutable {
+        auto tell = [meeting](sync::failure why, counter_answer said) {
+            meeting->bring({std::move(why), said}, meeting);
+        };
+        sync::begin_change(home, std::move(what), sync::change_handler{std::move(tell)}, where);
+    });
+    std::optional<result> told = meeting->wait_while_it_runs(duration::zero());
+    throw_if(told ? std::move(told->first) : unrun());
+    return told->second;
 }
 
 /// A thread that waits no more wants nothing done either.

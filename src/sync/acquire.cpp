@@ -46,6 +46,8 @@ public:
     ~attempt() {
         if (stood_on())
             stood_on()->end_company(gone_at());
+        if (call_->wanted.of->counts() && planted(mutant::cancelled_take_kept))
+            return;
         if (spot_ && (granted_ || (spot_->must_leave() && !leaves_its_trace())))
             undo(*call_, std::move(spot_));
     }
@@ -66,16 +68,17 @@ public:
         co_return true;
     }
 
-    /// What was granted, or nothing if that came too late to be of use.
+    /// What was granted, or nothing if that came too late to be of use. What is counted has no end.
     std::optional<grant> keep(time_point sent_at, const answer& said) {
         granted_ = true;
         const time_point now = call_->home->now();
+        const duration term = call_->wanted.of->counts() ? duration::max() : said.term;
         const time_point from = planted(mutant::lease_from_answer) ? now : sent_at;
         const time_point settled_at = spot_->uncertain() ? spot_->settled_at() : time_point::min();
-        if (call_->finished() || believed_until(from, said.term) <= now)
+        if (call_->finished() || believed_until(from, term) <= now)
             return std::nullopt;
         spot_.reset();
-        return grant{owner_, from, said.term, said.token, said.tokens, settled_at};
+        return grant{owner_, from, term, said.token, said.tokens, settled_at};
     }
 
 private:
@@ -166,6 +169,8 @@ asio::awaitable<std::optional<grant>> acquire(std::shared_ptr<acquisition> call)
             if (door)
                 home.found_busy(*call);
             look_at = next_look(home, said, polls);
+            if (door && door->serves_before(*call))
+                look_at = time_point::max(); // it is rung when it is the next
         } catch (const boost::system::system_error& e) {
             look_at = trouble.next_try(e, sent_at);
         }

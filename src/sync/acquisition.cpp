@@ -77,6 +77,15 @@ void acquisition::succeed_jointly(std::shared_ptr<tenure> held) {
         tell({std::move(held)});
 }
 
+bool acquisition::succeed_counted() {
+    const auto self = finish();
+    if (!self)
+        return false;
+    home->tell_of_count(*this);
+    tell({.counted = true});
+    return true;
+}
+
 void acquisition::give_up_busy() {
     const auto self = finish();
     if (!self)
@@ -175,6 +184,29 @@ asio::awaitable<void> take_jointly(std::shared_ptr<acquisition> call) {
         call->give_up_busy();
 }
 
+/// All who wanted it before that look saw it open are let through with who looked.
+void let_through(gate& here, time_point looked_at) {
+    std::vector<std::shared_ptr<acquisition>> all;
+    while (acquisition* const next = here.first()) {
+        const bool came_later = next->started_at >= looked_at;
+        if (came_later && !planted(mutant::late_arrival_let_through))
+            break;
+        all.push_back(next->step_out());
+    }
+    for (const std::shared_ptr<acquisition>& each : all)
+        (void)each->succeed_counted();
+}
+
+asio::awaitable<void> take_counted(std::shared_ptr<acquisition> call, gate& here) {
+    const std::optional<grant> got = co_await acquire(call);
+    if (!got)
+        co_return;
+    if (call->wanted.of->counts() == counter_kind::latch &&
+        !planted(mutant::only_first_let_through))
+        let_through(here, got->sent_at);
+    (void)call->succeed_counted();
+}
+
 } // namespace
 
 asio::awaitable<void> negotiate(std::shared_ptr<acquisition> call) {
@@ -186,6 +218,10 @@ asio::awaitable<void> negotiate(std::shared_ptr<acquisition> call) {
     try {
         if (call->wanted.of->is_joint()) {
             co_await take_jointly(call);
+            co_return;
+        }
+        if (call->wanted.of->counts()) {
+            co_await take_counted(call, here);
             co_return;
         }
         // As a rule neither: then not even their coroutines are begun.

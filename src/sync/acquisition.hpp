@@ -23,6 +23,7 @@ class engine;
 struct outcome {
     std::shared_ptr<tenure> held{};
     failure why{};
+    bool counted = false; ///< granted, and there is no hold of it
 };
 
 using call_hook =
@@ -70,6 +71,8 @@ public:
     void succeed(std::shared_ptr<wire_hold>);
     void succeed_jointly(std::shared_ptr<tenure>); ///< which was told of by its members
     void share(std::shared_ptr<wire_hold>); ///< of others, which was told of when they got it
+    /// Of a counter. False: it had ended before, and what it was to have is still the caller's.
+    bool succeed_counted();
     void give_up_busy();
     void fail(failure, event_cause = event_cause::failed);
     void cancel();

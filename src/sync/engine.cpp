@@ -38,8 +38,8 @@ void abandon_later(std::shared_ptr<tenure> held) {
 /// outage, and its last attempt.
 duration request_memory(const options& how) {
     constexpr duration least = std::chrono::minutes{1}, most = std::chrono::hours{24};
-    const duration repeated = std::min(how.unavailable_patience.value(), most) +
-                              2 * std::min(how.release_patience, most);
+    const duration repeated =
+        std::min(how.unavailable_patience.value(), most) + 2 * std::min(how.release_patience, most);
     return std::max(least, 2 * repeated);
 }
 

@@ -79,6 +79,7 @@ public:
 
     clock& time() noexcept { return around_.time; }
     lock_store& locks() noexcept { return store_->locks(); }
+    counter_store* counters() noexcept { return store_->counters(); }
     inspector& operators_view() noexcept { return store_->operators_view(); }
     asio::awaitable<std::vector<finding>> examine(ask trial) {
         return store_->examine(std::move(trial));
@@ -129,6 +130,7 @@ public:
     void tell_of(const wire_hold&, event_kind, event_cause, duration,
                  const boost::system::system_error* = nullptr);
     void tell_of(const tenure&, event_kind, event_cause, duration); ///< of several
+    void tell_of_count(const acquisition&);                         ///< it was granted
     void tell_lost(wire_hold&, event_cause); ///< unless it was: closing comes before its end
     void tell_of_wait(const acquisition&, event_cause, const failure&);
 

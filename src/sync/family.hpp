@@ -1,18 +1,30 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <holdfast/counters.hpp>
 #include <holdfast/store.hpp>
 
 #include <cstdint>
 
 namespace holdfast::sync {
 
-/// Kinds of locks whose callers of one client wait for each other, under one rule of who is next.
-/// `several`: of locks made of several, whose members have gates of their own.
-enum class family : std::uint8_t { exclusive, fair, shared, token, permits, several };
+/// Kinds of locks and counters whose callers of one client wait for each other, under one rule of
+/// who is next. `several`: of locks made of several, whose members have gates of their own.
+enum class family : std::uint8_t {
+    exclusive,
+    fair,
+    shared,
+    token,
+    permits,
+    several,
+    semaphore,
+    latch,
+    rate
+};
 
 inline constexpr family families[] = {family::exclusive, family::fair,    family::shared,
-                                      family::token,     family::permits, family::several};
+                                      family::token,     family::permits, family::several,
+                                      family::semaphore, family::latch,   family::rate};
 
 constexpr family family_of(lock_kind kind) {
     switch (kind) {
@@ -31,6 +43,21 @@ constexpr family family_of(lock_kind kind) {
         return family::permits;
     }
     return family::exclusive; // no other kind is offered by any store
+}
+
+/// Of what is wanted of a counter.
+constexpr family family_of(counter_kind kind) {
+    switch (kind) {
+    case counter_kind::semaphore:
+        return family::semaphore;
+    case counter_kind::permits:
+        return family::permits;
+    case counter_kind::latch:
+        return family::latch;
+    case counter_kind::rate:
+        return family::rate;
+    }
+    return family::semaphore; // there is no other kind
 }
 
 /// Whether the store keeps the waiters of such a lock in order. Then each of them has a place

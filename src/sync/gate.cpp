@@ -16,6 +16,14 @@ bool upgrades(const acquisition& call) {
     return call.wanted.under && !reads(call);
 }
 
+/// Of such a thing many may be granted at once.
+bool wants_permits(const acquisition& call) {
+    return call.wanted.of->counts() == counter_kind::semaphore;
+}
+
+/// So many calls of one client ask for permits of one name at once.
+constexpr int asking_max = 64;
+
 } // namespace
 
 /// Never destroyed: a client may be a global object.
@@ -54,6 +62,8 @@ bool gate::admits(const acquisition& call) const {
         return call.wanted.share.expired() || !call.wanted.under->shared_by_others();
     if (!call.wanted.of->takes_turns())
         return true;
+    if (wants_permits(call))
+        return admits_to_permits(call);
     return reads(call) ? admits_reader(call) : admits_alone(call);
 }
 
@@ -64,6 +74,29 @@ bool gate::admits_alone(const acquisition& call) const {
     if (queues_in_store(family_of(call.wanted.of->kind)))
         return asking_ == 0 && !is_on_its_way_out(); // or it would find its own client's hold
     return !holder_ && !has_readers() && nobody_negotiates();
+}
+
+/// Beside others who ask for as many: who wants many is not overtaken for long.
+bool gate::admits_to_permits(const acquisition& call) const {
+    const bool is_next = queue_.empty() || &queue_.front() == &call;
+    const bool others_wait_there = alone_ > asking_;
+    return is_next && !others_wait_there && asking_ < asking_max &&
+           (asking_ == 0 || rare().amount_asked == call.wanted.amount);
+}
+
+void gate::waits_there(acquisition& call) {
+    --asking_;
+    if (wants_permits(call))
+        some_rare().served_in_order.push_back(&call);
+}
+
+bool gate::serves_before(const acquisition& call) const {
+    return wants_permits(call) && !rare().served_in_order.empty() &&
+           rare().served_in_order.front() != &call;
+}
+
+acquisition* gate::first_to_serve() {
+    return rare().served_in_order.empty() ? first() : rare().served_in_order.front();
 }
 
 bool gate::is_on_its_way_out() const {
@@ -122,6 +155,8 @@ void gate::begin_negotiation(const acquisition& call) {
     ++asking_;
     if (upgrades(call))
         some_rare().upgrading = &call;
+    if (wants_permits(call))
+        some_rare().amount_asked = call.wanted.amount;
     count(call, 1);
 }
 
@@ -130,6 +165,10 @@ void gate::end_negotiation(const acquisition& call) {
     if (rare().upgrading == &call)
         rare_->upgrading = nullptr;
     count(call, -1);
+    if (!wants_permits(call) || std::erase(rare_->served_in_order, &call) == 0)
+        return;
+    if (!rare_->served_in_order.empty())
+        rare_->served_in_order.front()->ring();
 }
 
 void gate::count(const acquisition& call, int by) {

@@ -17,6 +17,7 @@
 #include "sync/acquisition.hpp"
 
 #include <cstddef>
+#include <cstdint>
 #include <memory>
 #include <utility>
 #include <vector>
@@ -61,7 +62,12 @@ public:
 
     // Whoever is admitted asks; then it may wait at the store; then it has ended.
     void begin_negotiation(const acquisition&);
-    void waits_there() { --asking_; }
+    void waits_there(acquisition&);
+    /// Of what is counted: whether others wait there who came before it. Only the first of them
+    /// looks again: a release that is enough for one need not wake all.
+    bool serves_before(const acquisition&) const;
+    /// Who came first of all that wait for such a thing, there or here; null if nobody does.
+    acquisition* first_to_serve();
     void end_negotiation(const acquisition&);
     void enter(shared_hold);
     bool drop(const wire_hold&); ///< false: it is not here
@@ -105,7 +111,9 @@ private:
         hold_set displaced{};
         hold_set readers{};
         std::vector<alarm*> bells{};
-        const acquisition* upgrading = nullptr; // negotiates; only compared when it has ended
+        const acquisition* upgrading = nullptr;      // negotiates; only compared when it has ended
+        std::vector<acquisition*> served_in_order{}; // wait at the store for what is counted
+        std::int64_t amount_asked = 0;               // by all who ask for it at present
         // So many readers negotiate, and some of them for a hold that others could share.
         int reads = 0, sharable = 0;
         bool owes_courtesy = false;
@@ -121,6 +129,7 @@ private:
     void ring() const;
     bool admits_alone(const acquisition&) const;
     bool admits_reader(const acquisition&) const;
+    bool admits_to_permits(const acquisition&) const;
     bool is_on_its_way_out() const;
     bool nobody_negotiates() const { return alone_ == 0 && !(rare_ && rare_->reads > 0); }
 

@@ -26,6 +26,11 @@ std::unique_ptr<place> line_up(acquisition& call, owner_id owner) {
     const subject& lock = *call.wanted.of;
     if (!call.wanted.takes)
         return std::make_unique<seen_free>(*call.home, lock.name, call.wake());
+    if (const std::optional<counter_kind> counts = lock.counts()) {
+        counter_ask amount{lock.name, owner, *counts, call.wanted.amount};
+        amount.give_up_at = call.wanted.give_up_at;
+        return call.home->counters()->line_up(std::move(amount), call.wake());
+    }
     holdfast::ask want{lock.name, owner, lock.kind};
     want.lease_time = call.wanted.lease;
     want.give_up_at = call.wanted.give_up_at;

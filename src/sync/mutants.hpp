@@ -50,6 +50,13 @@ enum class mutant {
     upgrade_beside_readers,      // planted in the memory server: an upgrade disregards readers
     downgrade_in_silence,        // likewise: a write hold's end over a read hold is told nobody
     writers_mark_kept,           // a writer that gives up leaves its mark
+    // Of counters:
+    request_forgotten,        // planted in the memory server: a request counts each time
+    cancelled_take_kept,      // what a cancelled call had taken is not given back
+    permit_passed_twice,      // what is passed on here is released to the store, too
+    counted_twice,            // planted in the memory server: a repeated count-down counts again
+    only_first_let_through,   // who queues at a latch looks for itself, if ever
+    late_arrival_let_through, // a look from before a wait began lets it through
     // Of several locks at once:
     members_kept_on_failure, // what a failed round was granted is kept
     waits_while_holding,     // a member is waited for while another is held

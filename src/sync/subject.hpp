@@ -5,6 +5,7 @@
 #include "sync/thread_table.hpp"
 
 #include <holdfast/basic_mutex.hpp>
+#include <holdfast/counters.hpp>
 #include <holdfast/store.hpp>
 
 #include <algorithm>
@@ -36,13 +37,17 @@ public:
     const duration outlasts; ///< see ask
     const fencing numbers;
 
-    // What follows is different for a lock that is made of several (src/compose).
+    // What follows is different for a counter (counter_subject.hpp), and for a lock that is made of
+    // several (src/compose).
 
     /// Under which name, and in which family, its calls of one client wait for each other; and as
     /// what a thread has it.
     virtual const std::string& entry() const noexcept { return name.text; }
     virtual family kin() const noexcept { return family_of(kind); }
     virtual side way() const noexcept { return side_of(kind); }
+
+    /// What it counts: then it is granted without a hold. Empty: it is a lock.
+    virtual std::optional<counter_kind> counts() const noexcept { return std::nullopt; }
 
     virtual bool is_joint() const noexcept { return false; }
     virtual bool takes_turns() const noexcept { return true; } ///< false: no call waits for another
@@ -70,6 +75,7 @@ struct request {
     bool patient;          ///< false: one attempt
     time_point give_up_at; ///< not begun after that
     bool takes = true;     ///< false: it only waits until the lock is seen free
+    std::int64_t amount{}; ///< of a counter
     /// It shall stand beside this one, under a number of its own: to read under a write hold, or
     /// to write on top of a read hold.
     std::shared_ptr<wire_hold> under{};

@@ -69,6 +69,12 @@ void engine::tell_of(const tenure& held, event_kind kind, event_cause cause, dur
         tell(event_about(held.name(), kind, cause, length));
 }
 
+void engine::tell_of_count(const acquisition& call) {
+    if (how_.observer)
+        tell(event_about(call.name(), event_kind::acquired, event_cause::none,
+                         now() - call.started_at));
+}
+
 void engine::tell_lost(wire_hold& held, event_cause why) {
     if (!std::exchange(held.told_lost, true))
         tell_of(held, event_kind::lost, why, now() - held.granted_at);

@@ -74,7 +74,7 @@ void engine::found_busy(acquisition& call) {
         return;
     const gate_key key = key_of(call);
     gate& here = *gates_.find(key); // it is there as long as the call
-    here.waits_there();
+    here.waits_there(call);
     next_turn(key, here);
 }
 

@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sync/change.hpp"
+
+#include "sync/counter_subject.hpp"
+#include "sync/engine.hpp"
+#include "sync/outage.hpp"
+#include "sync/worded_error.hpp"
+
+#include <algorithm>
+#include <string>
+#include <utility>
+
+namespace holdfast::sync {
+namespace {
+
+/// What the attempts of one change come to.
+class attempts_of_change {
+public:
+    explicit attempts_of_change(engine& home)
+        : home_{home}
+        , limit_{later(home.now(),
+                       std::min(home.unavailable_patience(), home.counters()->memory() / 2))}
+        , pause_{home} {}
+
+    /// For a catch block: when to try again what failed so. Throws if that is of no use.
+    time_point next_try(const boost::system::system_error& e) {
+        const bool is_over = home_.now() >= limit_ || home_.stopped();
+        const bool is_uncertain = e.code() == errc::outcome_unknown;
+        if (may_pass(e.code()) && !is_over) {
+            uncertain_ = uncertain_ || is_uncertain;
+            return std::min(limit_, later(home_.now(), pause_.next()));
+        }
+        if (uncertain_ && !is_uncertain)
+            throw worded_error{{make_error_code(errc::outcome_unknown),
+                                std::string{"an earlier request may have been carried out; the "
+                                            "last one failed: "} +
+                                    e.what()}};
+        throw;
+    }
+
+private:
+    engine& home_;
+    const time_point limit_;
+    pauses pause_;
+    bool uncertain_ = false;
+};
+
+asio::awaitable<void> change_and_tell(std::shared_ptr<engine> home, counter_change what,
+                                      change_handler done) {
+    failure why;
+    counter_answer said;
+    try {
+        said = co_await change(home, std::move(what));
+    } catch (const boost::system::system_error& e) {
+        why = {e.code(), e.what()};
+    }
+    std::move(done)(std::move(why), said);
+}
+
+} // namespace
+
+counter_change change_of(const counter_subject& counter, counter_verb verb, std::int64_t amount) {
+    counter_change all{counter.name, {}, counter.what, verb, amount};
+    if (verb == counter_verb::add || verb == counter_verb::add_if_there)
+        all.most = counter.most;
+    return all;
+}
+
+asio::awaitable<counter_answer> change(std::shared_ptr<engine> home, counter_change what) {
+    const engine::task busy{*home}; // closing has some patience for it
+    attempts_of_change attempts{*home};
+    what.request = home->next_owner();
+    while (true) {
+        time_point again_at{};
+        try {
+            counter_change once_more = what;
+            const counter_answer said = co_await home->counters()->change(std::move(once_more));
+            co_return said;
+        } catch (const boost::system::system_error& e) {
+            again_at = attempts.next_try(e);
+        }
+        co_await home->nap(again_at);
+    }
+}
+
+void begin_change(const std::shared_ptr<engine>& home, counter_change what, change_handler done,
+                  const asio::any_io_executor& where) {
+    home->spawn(change_and_tell(home, std::move(what), std::move(done)), where);
+}
+
+void give_back(const counter_subject& counter, std::int64_t amount) {
+    if (amount == 0 || counter.what != counter_kind::semaphore)
+        return;
+    counter_change back{counter.name, {}, counter.what, counter_verb::add, amount};
+    change_handler unwaited{[](const failure&, const counter_answer&) {}};
+    begin_change(counter.home, std::move(back), std::move(unwaited), counter.home->executor());
+}
+
+} // namespace holdfast::sync

@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "sync/subject.hpp"
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <utility>
+
+namespace holdfast::sync {
+
+/// What one object of a counter's type knows. Nobody holds what it grants, so of the rest of a
+/// subject only the name says anything; as the lease counts how long the store may remember a
+/// request that nobody wants any more.
+class counter_subject final : public subject {
+public:
+    counter_subject(std::shared_ptr<engine> e, lock_name n, duration memory, counter_kind which,
+                    std::int64_t bound)
+        : subject{std::move(e), std::move(n), memory, {}}
+        , what{which}
+        , most{bound} {}
+
+    const counter_kind what;
+    const std::int64_t most; ///< so many permits there may be; 0: any number
+
+    family kin() const noexcept override { return family_of(what); }
+    std::optional<counter_kind> counts() const noexcept override { return what; }
+};
+
+} // namespace holdfast::sync
