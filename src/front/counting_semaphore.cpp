@@ -3,6 +3,8 @@
 
 #include <holdfast/counting_semaphore.hpp>
 
+#include <cstdlib>
+
 namespace holdfast {
 
 counting_semaphore::counting_semaphore(client& home, lock_name name, semaphore_options how)

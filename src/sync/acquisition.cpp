@@ -204,6 +204,7 @@ asio::awaitable<void> take_counted(std::shared_ptr<acquisition> call, gate& here
     if (call->wanted.of->counts() == counter_kind::latch &&
         !planted(mutant::only_first_let_through))
         let_through(here, got->sent_at);
+    here.note_contact(call->home->now());
     (void)call->succeed_counted();
 }
 

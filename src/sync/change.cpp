@@ -4,6 +4,7 @@
 #include "sync/counter_subject.hpp"
 #include "sync/engine.hpp"
 #include "sync/outage.hpp"
+#include "sync/pass_on.hpp"
 #include "sync/worded_error.hpp"
 
 #include <algorithm>
@@ -45,6 +46,10 @@ private:
     bool uncertain_ = false;
 };
 
+bool releases(const counter_change& what) {
+    return what.kind == counter_kind::semaphore && what.verb == counter_verb::add;
+}
+
 asio::awaitable<void> change_and_tell(std::shared_ptr<engine> home, counter_change what,
                                       change_handler done) {
     failure why;
@@ -70,11 +75,19 @@ asio::awaitable<counter_answer> change(std::shared_ptr<engine> home, counter_cha
     const engine::task busy{*home}; // closing has some patience for it
     attempts_of_change attempts{*home};
     what.request = home->next_owner();
+    if (releases(what)) {
+        what.amount = pass_on(*home, what.name, what.amount);
+        counter_answer all_passed;
+        all_passed.done = true;
+        if (what.amount == 0)
+            co_return all_passed;
+    }
     while (true) {
         time_point again_at{};
         try {
             counter_change once_more = what;
             const counter_answer said = co_await home->counters()->change(std::move(once_more));
+            home->queues().note_others({what.name.text, family_of(what.kind)}, said.others_listen);
             co_return said;
         } catch (const boost::system::system_error& e) {
             again_at = attempts.next_try(e);

@@ -96,7 +96,15 @@ bool gate::serves_before(const acquisition& call) const {
 }
 
 acquisition* gate::first_to_serve() {
-    return rare().served_in_order.empty() ? first() : rare().served_in_order.front();
+    for (acquisition* const each : rare().served_in_order)
+        if (!each->finished()) // or it is about to leave
+            return each;
+    return first();
+}
+
+void gate::note_contact(time_point now) {
+    some_rare().passes = 0;
+    rare_->contact_at = now;
 }
 
 bool gate::is_on_its_way_out() const {

@@ -68,6 +68,13 @@ public:
     bool serves_before(const acquisition&) const;
     /// Who came first of all that wait for such a thing, there or here; null if nobody does.
     acquisition* first_to_serve();
+
+    // Permits that are released here are passed to who waits, for a while: then the store is asked,
+    // so that other clients have their turn.
+    void note_contact(time_point); ///< the store granted something, or is asked to release it
+    void note_pass() { ++some_rare().passes; }
+    std::uint64_t passes() const { return rare().passes; } ///< since the last contact
+    time_point last_contact() const { return rare().contact_at; }
     void end_negotiation(const acquisition&);
     void enter(shared_hold);
     bool drop(const wire_hold&); ///< false: it is not here
@@ -114,6 +121,8 @@ private:
         const acquisition* upgrading = nullptr;      // negotiates; only compared when it has ended
         std::vector<acquisition*> served_in_order{}; // wait at the store for what is counted
         std::int64_t amount_asked = 0;               // by all who ask for it at present
+        std::uint64_t passes = 0;
+        time_point contact_at = time_point::min();
         // So many readers negotiate, and some of them for a hold that others could share.
         int reads = 0, sharable = 0;
         bool owes_courtesy = false;
