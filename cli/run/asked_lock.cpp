@@ -50,8 +50,10 @@ asked_lock::asked_lock(const locked_run& wanted, clients& homes)
         lease_.emplace(*wanted.lease);
     if (homes.size() > 1) {
         const holdfast::quorum_mutex::nodes all{homes.begin(), homes.end()};
-        whole_ = &keep<holdfast::quorum_mutex>(all, wanted.name,
-                                               holdfast::quorum_options{.lease = lease_});
+        holdfast::quorum_options how{.lease = lease_, .nodes_remember = wanted.nodes_remember};
+        if (wanted.longest_lease)
+            how.longest_lease.emplace(*wanted.longest_lease);
+        whole_ = &keep<holdfast::quorum_mutex>(all, wanted.name, how);
         return;
     }
     whole_ = &one(wanted.name);

@@ -22,6 +22,8 @@ struct locked_run {
     std::vector<std::string> with; ///< the names of further locks, all or none
     arguments command;
     std::optional<std::chrono::duration<double>> lease;
+    std::optional<std::chrono::duration<double>> longest_lease; ///< of a quorum, as is the next
+    bool nodes_remember;
     std::optional<std::chrono::duration<double>> hold_for; ///< at least that long
     std::chrono::duration<double> patience;
     holdfast::lock_kind kind;  ///< plain, spin, fair, fenced, read or write

@@ -52,6 +52,12 @@ Usage: holdfast run [OPTIONS] NAME [--] COMMAND [ARGUMENT...]
       --with NAME      take that lock, too, or none; may be given several times.
                        Nobody waits for one of them for long while it holds
                        others, so there is no deadlock, in whatever order
+      --longest-lease TIME
+                       on a quorum: how long a server that was restarted has no
+                       vote, since it may have forgotten who holds a lock
+                       (default: the lease; not less than that)
+      --nodes-remember on a quorum: each server writes every change to its disk
+                       before it answers, and votes as soon as it is back
       --on-loss SIGNAL[:GRACE]
                        the signal for the command if the lock is lost (default
                        TERM), and the time until KILL; the end of the lease may
@@ -131,6 +137,8 @@ struct given_options {
     bool exclusive = false;
     std::optional<length> wait;
     std::optional<length> lease;
+    std::optional<length> longest_lease;
+    bool nodes_remember = false;
     std::optional<length> hold_for;
     std::optional<std::string> loss;
     std::optional<std::string> fenced; ///< how the numbers grow; empty: as it suits the server
@@ -150,6 +158,8 @@ void expect(CLI::App& expected, given_options& given) {
     expect_time(expected, "-w,--wait", "-w", given.wait);
     expected.add_option("-E,--conflict-exit-code", given.busy_status)->check(CLI::Range(0, 255));
     expect_time(expected, "--lease", "--lease", given.lease);
+    expect_time(expected, "--longest-lease", "--longest-lease", given.longest_lease);
+    expected.add_flag("--nodes-remember", given.nodes_remember);
     expect_time(expected, "--hold-for", "--hold-for", given.hold_for);
     expected.add_flag("--fenced{}", given.fenced);
     expected.add_option("--on-loss", given.loss);
@@ -224,6 +234,23 @@ void check_quorum_has(const given_options& given, holdfast::lock_kind kind) {
             "-s, -x, --fair and --spin are not for a quorum: its lock is a plain one"};
 }
 
+void check_has_no_nodes(const given_options& given) {
+    const char* const option = given.longest_lease    ? "--longest-lease"
+                               : given.nodes_remember ? "--nodes-remember"
+                                                      : nullptr;
+    if (option != nullptr)
+        throw usage_error{std::string{option} + " is for a quorum: give --url 3 to 15 times"};
+}
+
+void check_memory_of_nodes(const given_options& given) {
+    if (given.longest_lease && given.nodes_remember)
+        throw usage_error{"--longest-lease (servers forget) and --nodes-remember exclude each "
+                          "other"};
+    if (given.longest_lease && given.lease && *given.longest_lease < *given.lease)
+        throw usage_error{"--longest-lease is shorter than --lease: it has to be that of whoever "
+                          "has the longest one"};
+}
+
 /// The private server ends when nobody uses it, and has forgotten all when it starts again.
 holdfast::fencing fencing_on(const std::string& url, const std::string& numbers) {
     const bool dated = numbers.empty() ? is_private_server(url) : numbers == "dated";
@@ -258,11 +285,16 @@ int run(const inheritance& inherited, arguments all) {
     const std::string url = server_urls(given.urls);
     if (each_url(url).size() > 1)
         check_quorum_has(given, kind);
+    else
+        check_has_no_nodes(given);
+    check_memory_of_nodes(given);
     const locked_run wanted{.url = url,
                             .name = given.name,
                             .with = given.with,
                             .command = std::move(*command),
                             .lease = given.lease,
+                            .longest_lease = given.longest_lease,
+                            .nodes_remember = given.nodes_remember,
                             .hold_for = given.hold_for,
                             .patience = most,
                             .kind = kind,

@@ -122,9 +122,10 @@ public:
 
     /// As `basic_mutex::force_unlock()`. If `only_from` is given (an owner's text, as `inspect()`
     /// reports it), the lock is taken away from that owner only; one that is shared is taken away
-    /// from all, if that owner is among them. False: it was free, or that owner did not hold it. To
-    /// repeat it after an unknown outcome, give `only_from`: otherwise the next holder may lose the
-    /// lock.
+    /// from all, if that owner is among them. A lock that another program keeps as a bare string
+    /// (redis-py's, say) cannot be told from that program's data: without `only_from` it is
+    /// `refused`. False: it was free, or that owner did not hold it. To repeat it after an unknown
+    /// outcome, give `only_from`: otherwise the next holder may lose the lock.
     bool force_unlock(lock_name, std::string only_from = {});
 
     template <asio::completion_token_for<void(error_code, std::optional<lock_state>)> Token>

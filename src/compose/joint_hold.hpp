@@ -36,6 +36,7 @@ public:
     std::string_view entry() const noexcept override { return of_->entry(); }
     std::string owner() const override;
     lock_kind kind() const noexcept override { return of_->kind; }
+    std::vector<const sync::engine*> homes_of_parts() const override { return of_->homes(); }
     duration remaining() const noexcept override;
     std::stop_token lost() const override { return lost_.get_token(); }
     std::stop_token in_danger() const override;

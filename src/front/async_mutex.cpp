@@ -98,14 +98,17 @@ void basic_mutex::start_share(shared_subject lock, shared_tenure outer,
 }
 
 bool basic_mutex::is_locked() const {
+    front::throw_if(front::objection_to_blocking(*lock_));
     return front::wait_for(lock_->home, is_locked_at(lock_));
 }
 
 std::optional<duration> basic_mutex::remaining_lease() const {
+    front::throw_if(front::objection_to_blocking(*lock_));
     return front::wait_for(lock_->home, remaining_at(lock_));
 }
 
 bool basic_mutex::force_unlock() {
+    front::throw_if(front::objection_to_blocking(*lock_));
     return front::wait_for(lock_->home, force_at(lock_));
 }
 

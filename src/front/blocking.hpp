@@ -154,7 +154,7 @@ inline void release_unwaited(const std::shared_ptr<sync::tenure>& held) {
 }
 
 inline void extend(const std::shared_ptr<sync::tenure>& held, duration length) {
-    throw_if(objection_to_blocking(*held->home));
+    throw_if(objection_to_blocking(*held));
     auto work = [held, length](sync::release_handler done, const auto&) {
         held->extend(length, std::move(done));
     };

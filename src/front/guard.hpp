@@ -6,7 +6,9 @@
 #include "sync/engine.hpp"
 #include "sync/worded_error.hpp"
 
+#include <algorithm>
 #include <utility>
+#include <vector>
 
 namespace holdfast::front {
 
@@ -35,18 +37,32 @@ inline sync::failure objection_to_blocking(const sync::engine& home) {
     return {};
 }
 
-/// The same of a lock that may be made of several.
+/// Whether this thread runs the executor of one of them: it would wait for itself.
+inline bool runs_one_of(const std::vector<const sync::engine*>& homes) {
+    return std::ranges::any_of(homes, [](const sync::engine* each) {
+        const asio::any_io_executor where =
+            each->forked() ? asio::any_io_executor{} : each->reach().executor();
+        return where && runtime::runs_here(where);
+    });
+}
+
+inline sync::failure objection_to_blocking(const sync::engine& home,
+                                           const std::vector<const sync::engine*>& homes_of_parts) {
+    if (runs_one_of(homes_of_parts))
+        return {make_error_code(errc::would_deadlock),
+                "a blocking call on the executor of a member's client would wait for itself: use "
+                "the async_ verb"};
+    return objection_to_blocking(home);
+}
+
+/// The same of a lock that may be made of several, and of a hold of one.
 inline sync::failure objection_to_blocking(const sync::subject& lock) {
     if (!lock.is_joint())
         return objection_to_blocking(*lock.home);
-    for (const sync::engine* const each : lock.homes())
-        if (const asio::any_io_executor where =
-                each->forked() ? asio::any_io_executor{} : each->reach().executor();
-            where && runtime::runs_here(where))
-            return {make_error_code(errc::would_deadlock),
-                    "a blocking call on the executor of a member's client would wait for itself: "
-                    "use the async_ verb"};
-    return objection_to_blocking(*lock.home);
+    return objection_to_blocking(*lock.home, lock.homes());
+}
+inline sync::failure objection_to_blocking(const sync::tenure& held) {
+    return objection_to_blocking(*held.home, held.homes_of_parts());
 }
 
 /// What keeps an asynchronous verb from its executor: this process has none, or it has ended.

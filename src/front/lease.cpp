@@ -96,7 +96,7 @@ std::uint64_t lease::fencing_token() const noexcept {
 void lease::extend(lease_time length) {
     if (!hold_)
         throw front::worded_error{{make_error_code(errc::not_owner), "this lease holds nothing"}};
-    front::throw_if(front::objection_to_blocking(*hold_->home));
+    front::throw_if(front::objection_to_blocking(*hold_));
     front::extend(hold_, checked_lease(length.value, hold_->home->bounds()));
 }
 
@@ -130,7 +130,7 @@ void lease::unlock(error_code& ec) noexcept {
         ec = make_error_code(errc::closed);
     if (ec)
         return;
-    if (runtime::runs_here(held->home->executor())) {
+    if (runtime::runs_here(held->home->executor()) || front::runs_one_of(held->homes_of_parts())) {
         ec = make_error_code(errc::would_deadlock); // it is released all the same, unwatched
         return release_unwatched(held);
     }

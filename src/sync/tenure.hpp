@@ -12,6 +12,7 @@
 #include <string>
 #include <string_view>
 #include <utility>
+#include <vector>
 
 namespace holdfast::sync {
 
@@ -49,6 +50,8 @@ public:
     virtual std::stop_token in_danger() const = 0;
     virtual bool renewed() const noexcept = 0;
     virtual std::uint64_t token() const noexcept { return 0; } ///< for fencing; 0: it has none
+    /// The clients of its parts, which are asked with it: as subject::homes(). Empty: `home` alone.
+    virtual std::vector<const engine*> homes_of_parts() const { return {}; }
     /// One more lease or thread shares it. False if it is no longer held.
     virtual bool share() = 0;
 

@@ -38,6 +38,12 @@ protected:
     }
     support::redis_server& node(std::size_t i) { return *nodes_.at(i); }
     bool is_held_at(std::size_t i) { return node(i).command({"EXISTS", "job"}).integer == 1; }
+    /// In seconds: a server's own clock, on which leases end there.
+    std::int64_t uptime_of(std::size_t i) {
+        const std::string all = node(i).command({"INFO", "server"}).text;
+        const std::string before = "uptime_in_seconds:";
+        return std::stoll(all.substr(all.find(before) + before.size()));
+    }
 
 private:
     std::array<std::unique_ptr<support::redis_server>, 3> nodes_;
@@ -60,6 +66,33 @@ TEST_F(Quorum, ANodeThatIsAwayIsNotNeeded) {
     const ended fine = run(with_urls({"run", "--lease", "2", "job", "echo", "done"}));
     EXPECT_EQ(fine.status, 0) << fine.err;
     EXPECT_EQ(fine.out, "done\n");
+}
+
+TEST_F(Quorum, ServersThatHaveJustStartedVoteOnlyIfTheyForgetNothing) {
+    EXPECT_NE(run(with_urls({"run", "-n", "job", "echo", "done"})).out, "done\n");
+    const ended fine = run(with_urls({"run", "-n", "--nodes-remember", "job", "echo", "done"}));
+    EXPECT_EQ(fine.status, 0) << fine.err;
+    EXPECT_EQ(fine.out, "done\n");
+    EXPECT_NE(
+        run(with_urls({"run", "-n", "--lease", "0.1", "--longest-lease", "1h", "job", "true"}))
+            .status,
+        0);
+}
+
+TEST_F(Quorum, TheCommandOutlivesANodeThatIsRestartedAndOneThatHangs) {
+    program holder{until_closed()};
+    ASSERT_EQ(holder.line(), "held");
+    ASSERT_TRUE(eventually([&] { return is_held_at(0) && is_held_at(1) && is_held_at(2); }));
+    node(0).restart_empty();
+    EXPECT_TRUE(eventually([&] { return is_held_at(0); })) << "it was not taken again";
+    // Its vote counts a lease later, and the next one may go only then.
+    EXPECT_TRUE(eventually([&] { return uptime_of(0) > 3; }));
+    node(1).pause();
+    EXPECT_TRUE(eventually([&, since = uptime_of(0)] { return uptime_of(0) > since + 3; }));
+    node(1).resume();
+    EXPECT_TRUE(eventually([&] { return is_held_at(1); }));
+    holder.close_stdin();
+    EXPECT_EQ(holder.end().status, 1); // of read: the lock was not lost
 }
 
 TEST_F(Quorum, WithoutAMajorityItIsUnavailable) {

@@ -26,7 +26,9 @@ verb_bench() {
 # Everything in one run, and over TCP, so that all of it can be compared.
 measure_for_report() {
   local record=$bench_record.new
-  need build server interop go node
+  need build server interop
+  command -v go > /dev/null || need go
+  command -v npm > /dev/null || need node
   mkdir -p "$(dirname "$record")"
   measure --all --tcp --record "$record" "$@"
   printf '{"conditions": {"command": "./dev bench --report%s", "revision": "%s"}}\n' \

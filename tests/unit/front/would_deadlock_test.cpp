@@ -4,6 +4,8 @@
 #include "support/loop_thread.hpp"
 #include "unit/front/real_time.hpp"
 
+#include <holdfast/multi_mutex.hpp>
+
 #include <boost/asio/strand.hpp>
 #include <boost/asio/system_executor.hpp>
 #include <boost/asio/thread_pool.hpp>
@@ -154,6 +156,30 @@ TEST_F(WouldDeadlock, ALeaseIsReleasedThereAllTheSame) {
     EXPECT_EQ(soon(extended.get_future()), errc::would_deadlock);
     EXPECT_EQ(soon(released.get_future()), errc::would_deadlock);
     EXPECT_TRUE(eventually([this] { return is_free("shelf"); }));
+}
+
+TEST_F(WouldDeadlock, OnTheExecutorOfAMembersClient) {
+    support::loop_thread loop;
+    client other{loop.io().get_executor(), options{.store = server.connect()}};
+    mutex shelf{alice, "shelf"}, stock{other, "stock"};
+    multi_mutex both{shelf, stock};
+    std::optional<lease> held = soon(both.async_lock(lease_time{1min}, asio::use_future));
+    std::vector<error_code> refused;
+    error_code released;
+    std::promise<void> done;
+    asio::post(loop.io(), [&] {
+        refused.push_back(thrown_by([&] { held->extend(lease_time{1h}); }).code);
+        refused.push_back(thrown_by([&] { (void)both.is_locked(); }).code);
+        refused.push_back(thrown_by([&] { (void)both.remaining_lease(); }).code);
+        refused.push_back(thrown_by([&] { (void)both.force_unlock(); }).code);
+        held->unlock(released);
+        done.set_value();
+    });
+    soon(done.get_future());
+    EXPECT_THAT(refused, ::testing::Each(errc::would_deadlock));
+    EXPECT_EQ(released, errc::would_deadlock);
+    EXPECT_TRUE(eventually([this] { return is_free("shelf") && is_free("stock"); }));
+    other.close();
 }
 
 TEST_F(WouldDeadlock, ReentryThatSendsNothingIsFineThere) {

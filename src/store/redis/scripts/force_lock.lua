@@ -16,14 +16,13 @@ end
 
 local channels, mode = {ARGV[4]}, ARGV[8] or ''
 
--- A string with an owner's token. Whoever means no owner, and does not say that it is a lock, must
--- not end what is none.
+-- A string with an owner's token: what others write cannot be told from their data. Whoever means
+-- no owner, and does not say that it is a lock, must not end what is none.
 local function force_token()
     local holder = redis.call('get', KEYS[1]) -- WRONGTYPE: of what is neither
-    local is_like_a_token = #holder >= 16 and #holder <= 64 and
-        not string.find(holder, '[^%w+/=_:.-]')
-    if ARGV[2] == '' and mode ~= 'token' and not is_like_a_token then
-        return redis.error_reply('WRONGTYPE it is a string, and no lock')
+    local is_ours = string.find(holder, '^%x+%-%x+%-8fd5%-%x+%-%x+:%d+$')
+    if ARGV[2] == '' and mode == '' and not is_ours then
+        return redis.error_reply('WRONGTYPE it is a string, and perhaps no lock: name its owner')
     end
     local is_meant = (ARGV[2] == '' or ARGV[2] == holder) and (mode == '' or mode == 'token')
     if is_meant then
