@@ -3,9 +3,11 @@
 // simulation and the conformance suite compare the other stores.
 #pragma once
 
+#include <holdfast/counters.hpp>
 #include <holdfast/store.hpp>
 
 #include <cstddef>
+#include <cstdint>
 #include <functional>
 #include <memory>
 #include <optional>
@@ -31,15 +33,18 @@ struct fate {
     std::vector<std::size_t> denied_holds{}; ///< the same for these of a renewal, by their places
 };
 
-enum class verb { look, renew, release, inspect, force };
+/// `count` looks at a counter, `release` gives back what such a look may have taken.
+enum class verb { look, renew, release, inspect, force, count, change };
 
 /// One request, as it is sent. Valid during the call only.
 struct request {
     verb what;
-    std::string_view name{};       ///< of the lock; if there are several, of the first
-    std::span<const hold> holds{}; ///< those it is about; none for `inspect` and `force`
-    duration lease_time{};         ///< asked for by `look` and `renew`
-    bool elsewhere = false;        ///< over another connection, since one gave no answer
+    std::string_view name{};                 ///< of the lock; if there are several, of the first
+    std::span<const hold> holds{};           ///< those it is about, if it is about holds
+    duration lease_time{};                   ///< asked for by `look` and `renew`
+    bool elsewhere = false;                  ///< over another connection, since one gave no answer
+    const counter_ask* counted = nullptr;    ///< of `count`, and of `release` after it
+    const counter_change* changed = nullptr; ///< of `change`
 };
 
 using fault_function = std::function<fate(const request&)>;
@@ -67,7 +72,9 @@ public:
     void step_clock(duration);        ///< forward or back, at once
     void set_clock_rate(double rate); ///< 1.0: as fast as the clients' clock
 
-    void restart_empty();         ///< forgets every lock, wakes nobody; its answers say when
+    /// Forgets every lock and counter, and each request about one; wakes nobody. Its answers say
+    /// when.
+    void restart_empty();
     bool evict(const lock_name&); ///< forgets one, wakes nobody
     /// A foreign owner takes it, held or not; to read, beside others who read. Of kind `token` it
     /// is a program that is no client of holdfast.
@@ -77,6 +84,12 @@ public:
     /// A JVM asks for a fair lock: true, it has it, for `lease`; false, it stands in the queue, and
     /// looks again only when the test calls this again.
     bool queue_stranger(const lock_name&, duration lease);
+
+    // A stranger changes a counter, and wakes waiters: of a semaphore, which is made if there is
+    // none, or of a latch.
+    void add_to_counter(const lock_name&, std::int64_t amount); ///< below zero: so many fewer
+    void count_down(const lock_name&, std::int64_t by = 1);
+    std::optional<std::int64_t> counter(const lock_name&) const; ///< nothing: there is none
 
     std::optional<holding> inspect(const lock_name&) const;
     std::size_t held_count() const;     ///< locks now held

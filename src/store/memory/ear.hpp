@@ -6,6 +6,7 @@
 
 #include <boost/asio/post.hpp>
 
+#include <cstdint>
 #include <functional>
 #include <memory>
 #include <utility>
@@ -15,18 +16,21 @@ namespace holdfast::memory {
 /// Calls `heard` on its own executor for each release of `name`, while it lives.
 class ear {
 public:
+    /// `wanted`: of what is counted, so much is of use to who listens.
     ear(std::shared_ptr<server::state> at, lock_name name, asio::any_io_executor executor,
-        std::function<void()> heard)
+        std::function<void()> heard, std::int64_t wanted = 0)
         : at_{std::move(at)}
         , name_{std::move(name)}
         , executor_{std::move(executor)}
-        , heard_{std::make_shared<std::function<void()>>(std::move(heard))} {
+        , heard_{std::make_shared<std::function<void()>>(std::move(heard))}
+        , wanted_{wanted} {
         at_->add(*this);
     }
     ear(const ear&) = delete;
     ~ear() { at_->remove(*this); }
 
     const lock_name& name() const { return name_; }
+    std::int64_t wanted() const { return wanted_; }
 
     /// From any thread. What is on its way when the ear is gone is dropped.
     void tell() const {
@@ -41,6 +45,7 @@ private:
     lock_name name_;
     asio::any_io_executor executor_;
     std::shared_ptr<std::function<void()>> heard_;
+    std::int64_t wanted_;
 };
 
 } // namespace holdfast::memory

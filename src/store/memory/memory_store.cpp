@@ -42,13 +42,18 @@ std::vector<hold> picked(const std::vector<hold>& holds, const std::vector<std::
 
 } // namespace
 
-std::optional<std::string> memory_locks::objection_to(const lock_name& name) const {
+std::optional<std::string> objection_to_name(const lock_name& name) {
+    constexpr std::size_t bytes_max = limits{}.name_bytes_max;
     if (name.text.empty())
         return "the name is empty";
-    if (name.text.size() > bounds().name_bytes_max)
+    if (name.text.size() > bytes_max)
         return "the name has " + std::to_string(name.text.size()) + " bytes, more than " +
-               std::to_string(bounds().name_bytes_max);
+               std::to_string(bytes_max);
     return std::nullopt;
+}
+
+std::optional<std::string> memory_locks::objection_to(const lock_name& name) const {
+    return objection_to_name(name);
 }
 
 std::unique_ptr<place> memory_locks::line_up(ask want, alarm& wake) {

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "store/memory/link.hpp"
+#include "store/memory/memory_counters.hpp"
 
 #include <memory>
 #include <utility>
@@ -61,10 +62,12 @@ public:
         : context_{std::move(context)}
         , link_{std::move(way)}
         , locks_{link_, context_}
+        , counters_{link_, context_}
         , inspector_{link_, context_} {}
     ~memory_store() override { link_->close(); }
 
     lock_store& locks() noexcept override { return locks_; }
+    counter_store* counters() noexcept override { return &counters_; }
     inspector& operators_view() noexcept override { return inspector_; }
     asio::awaitable<std::vector<finding>> examine(ask trial) override;
     void close() noexcept override { link_->close(); }
@@ -74,6 +77,7 @@ private:
     store_context context_;
     std::shared_ptr<link> link_;
     memory_locks locks_;
+    memory_counters counters_;
     memory_inspector inspector_;
 };
 

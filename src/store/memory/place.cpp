@@ -4,8 +4,6 @@
 
 #include "store/remote/mark.hpp"
 
-#include <holdfast/error.hpp>
-
 #include <algorithm>
 #include <utility>
 
@@ -44,8 +42,7 @@ asio::awaitable<remote::attempt> lock_place::request(time_point deadline) {
     const auto got = co_await link_->call(asked, std::move(execute));
     round_trip_ = got.received_at - got.sent_at;
     if (got.said.wrong_type)
-        throw boost::system::system_error{make_error_code(store_errc::wrong_type),
-                                          "a lock of another kind is kept under this name"};
+        fail_wrong_type("something of another kind is kept under this name");
     remote::attempt outcome;
     outcome.said = got.said.said;
     outcome.left = got.said.left;

@@ -4,6 +4,7 @@
 
 #include <holdfast/memory/server.hpp>
 
+#include <cstdlib>
 #include <map>
 #include <mutex>
 #include <string>
@@ -50,6 +51,18 @@ bool server::vacate(const lock_name& name) {
 
 bool server::queue_stranger(const lock_name& name, duration lease) {
     return state_->stranger_takes_or_queues(name, "foreign", state_->stranger_waits(), lease);
+}
+
+void server::add_to_counter(const lock_name& name, std::int64_t amount) {
+    const counter_verb verb = amount < 0 ? counter_verb::take_back : counter_verb::add;
+    state_->stranger_changes({name, {}, counter_kind::semaphore, verb, std::abs(amount)});
+}
+void server::count_down(const lock_name& name, std::int64_t by) {
+    state_->stranger_changes({name, {}, counter_kind::latch, counter_verb::count_down, by});
+}
+std::optional<std::int64_t> server::counter(const lock_name& name) const {
+    const counter_state found = state_->inspect_counter(name);
+    return found.exists ? std::optional{found.value} : std::nullopt;
 }
 
 std::optional<holding> server::inspect(const lock_name& name) const {

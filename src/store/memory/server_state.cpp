@@ -40,7 +40,7 @@ verdict_on_look server::state::look(const ask& want, std::optional<microseconds>
         return {.said = verdict::late};
     if (want.kind == lock_kind::token)
         return look_at_token(want);
-    if (tokens_.inspect(want.name))
+    if (counters_.value(want.name) || tokens_.inspect(want.name))
         return {.wrong_type = true};
     if (can_be_shared(want.kind))
         return locks_.inspect(want.name) ? verdict_on_look{.wrong_type = true} : shared_.look(want);
@@ -55,7 +55,7 @@ verdict_on_look server::state::look(const ask& want, std::optional<microseconds>
 }
 
 verdict_on_look server::state::look_at_token(const ask& want) {
-    if (locks_.inspect(want.name) || shared_.inspect(want.name))
+    if (counters_.value(want.name) || locks_.inspect(want.name) || shared_.inspect(want.name))
         return {.wrong_type = true};
     verdict_on_look answer = tokens_.look(want);
     const std::optional<holding> held = tokens_.inspect(want.name);
@@ -250,6 +250,7 @@ void server::state::forget_all() {
     fair_.clear();
     shared_.clear();
     tokens_.clear();
+    counters_.clear();
 }
 
 bool server::state::erase(const lock_name& name) {
@@ -258,7 +259,8 @@ bool server::state::erase(const lock_name& name) {
 
 bool server::state::forget(const lock_name& name) {
     const guard lock_it{mutex_};
-    return erase(name);
+    const bool had_lock = erase(name);
+    return counters_.erase(name) || had_lock;
 }
 
 void server::state::occupy(const lock_name& name, duration lease_time, lock_kind kind) {

@@ -3,6 +3,7 @@
 // against one conformance suite.
 #pragma once
 
+#include "store/memory/counter_table.hpp"
 #include "store/memory/exclusive_table.hpp"
 #include "store/memory/fair_table.hpp"
 #include "store/memory/server_clock.hpp"
@@ -31,6 +32,9 @@ public:
     explicit state(std::function<time_point()> clients_clock);
 
     static bool keeps(lock_kind kind) noexcept { return kind != lock_kind::permit; }
+    static bool keeps(counter_kind kind) noexcept {
+        return kind == counter_kind::semaphore || kind == counter_kind::latch;
+    }
 
     // The verbs.
 
@@ -45,6 +49,15 @@ public:
     std::uint64_t last_token(const lock_name&) const;
     std::optional<lock_state> describe(const lock_name&) const;
     lock_list list(const std::string& pattern, std::size_t limit) const;
+
+    // Of counters, with a deadline like a look's. So long as `memory` it is known what was
+    // answered.
+    count_verdict count(const counter_ask&, std::optional<microseconds> deadline, duration memory);
+    void give_back(const counter_ask&, duration memory);
+    change_verdict change(const counter_change&, std::optional<microseconds> deadline,
+                          duration memory);
+    counter_state inspect_counter(const lock_name&) const;
+    bool is_lock(const lock_name&) const; ///< that name: then no counter can have it
 
     microseconds now() const;
 
@@ -66,6 +79,10 @@ public:
     std::size_t held_count() const;
     std::size_t listener_count() const;
 
+    // What a stranger does to a counter is not remembered.
+    void stranger_changes(const counter_change&);
+    std::size_t requests_remembered() const;
+
     // A JVM in the queue of a fair lock, by Redisson's arithmetic.
     bool stranger_takes_or_queues(const lock_name&, const std::string& owner, duration wait,
                                   duration lease);
@@ -82,6 +99,8 @@ public:
     void delete_any_token();     ///< whoever releases a token lock ends anybody's hold
     void pass_for_one_of_ours(); ///< a stranger that has a token lock
     void set(const fair_rules&);
+    void forget_requests();  ///< about counters: one that comes again counts again
+    void count_down_twice(); ///< likewise, of count-downs only
 
 private:
     using guard = std::lock_guard<std::mutex>;
@@ -96,6 +115,8 @@ private:
     std::optional<lock_state> state_of(const lock_name&) const;
     void tell(const lock_name&) const;
     void tell(const lock_name&, const fair_table::owners&) const;
+    void tell_of_count(const lock_name&, counter_kind, std::int64_t available) const;
+    bool lock_is_there(const lock_name&) const;
 
     const std::string id_;
     mutable std::mutex mutex_;
@@ -105,6 +126,7 @@ private:
     fair_table fair_{clock_, locks_};
     shared_table shared_{clock_};
     exclusive_table tokens_{clock_}; // strings, where the others are hashes
+    counter_table counters_{clock_}; // numbers
     std::multimap<std::string, ear*> ears_;
     bool deadlines_ignored_ = false;
     bool any_token_deleted_ = false;
@@ -120,6 +142,12 @@ inline lock_name channel_of(const lock_name& name, const std::string& owner) {
 inline lock_name channel_of(const hold& waits) {
     return waits.kind == lock_kind::fair ? channel_of(waits.name, to_string(waits.owner))
                                          : waits.name;
+}
+
+/// Where it is told that a counter has more, or is open.
+inline lock_name channel_of(const lock_name& name, counter_kind kind) {
+    return name.text + (kind == counter_kind::latch ? std::string{"\0latch", 6}
+                                                    : std::string{"\0semaphore", 10});
 }
 
 /// For the simulator, which must find it: the server grants what comes too late.

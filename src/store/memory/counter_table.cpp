@@ -1,0 +1,167 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "store/memory/counter_table.hpp"
+
+#include "store/memory/living.hpp"
+
+#include <algorithm>
+#include <utility>
+
+namespace holdfast::memory {
+
+count_verdict counter_table::look(const counter_ask& want, duration memory) {
+    if (want.kind == counter_kind::latch)
+        return look_at_latch(want);
+    const counter_answer* const before =
+        forgets_requests_ ? nullptr : requests_.find(want.name, want.request);
+    if (before) // what was taken back is not taken any more
+        return {.said = before->done ? verdict::granted : verdict::busy};
+    counter* const there = find(want.name);
+    if (!there || there->value < want.amount)
+        return {.said = verdict::busy};
+    there->value -= want.amount;
+    counter_answer granted;
+    granted.done = true;
+    requests_.remember(want.name, want.request, granted, memory);
+    return {.said = verdict::granted};
+}
+
+count_verdict counter_table::look_at_latch(const counter_ask& want) {
+    const counter* const there = find(want.name);
+    if (!there || there->value <= 0)
+        return {.said = verdict::granted};
+    return {.said = verdict::busy, .left = clock_.left(there->ends_at)};
+}
+
+change_verdict counter_table::take_back(const counter_ask& want, duration memory) {
+    if (want.kind == counter_kind::latch)
+        return {};
+    const counter_answer* const before = requests_.find(want.name, want.request);
+    const bool was_taken = before && before->done;
+    requests_.remember(want.name, want.request, {}, memory);
+    counter* const there = find(want.name);
+    if (!was_taken || !there) // one that was deleted is not made anew
+        return {};
+    there->value = std::min(there->value + want.amount, most);
+    change_verdict given;
+    given.what.done = true;
+    given.what.value = given.rings = there->value;
+    return given;
+}
+
+change_verdict counter_table::change(const counter_change& what, duration memory) {
+    if (const counter_answer* const before = earlier_answer(what))
+        return {.what = *before};
+    change_verdict outcome = carry_out(what);
+    requests_.remember(what.name, what.request, outcome.what, memory);
+    return outcome;
+}
+
+const counter_answer* counter_table::earlier_answer(const counter_change& what) {
+    const bool is_counted_anew =
+        forgets_requests_ || (counts_down_twice_ && what.verb == counter_verb::count_down);
+    return is_counted_anew ? nullptr : requests_.find(what.name, what.request);
+}
+
+change_verdict counter_table::carry_out(const counter_change& what) {
+    switch (what.verb) {
+    case counter_verb::add:
+        return add(what, what.amount);
+    case counter_verb::add_if_there:
+        return find(what.name) ? add(what, what.amount) : change_verdict{};
+    case counter_verb::take_back:
+        return add(what, -what.amount);
+    case counter_verb::drain:
+        return drain(what);
+    case counter_verb::set_new:
+        return set_new(what);
+    case counter_verb::count_down:
+        return count_down(what);
+    case counter_verb::erase:
+        return remove(what);
+    }
+    return {}; // there is no other verb
+}
+
+change_verdict counter_table::add(const counter_change& what, std::int64_t amount) {
+    const counter* const there = find(what.name);
+    const std::int64_t before = there ? there->value : 0;
+    const std::int64_t after = before + amount;
+    const std::int64_t bound = amount > 0 && what.most > 0 ? std::min(what.most, most) : most;
+    change_verdict outcome;
+    outcome.what.done = after >= -most && (amount < 0 || after <= bound);
+    outcome.what.value = before;
+    if (!outcome.what.done)
+        return outcome;
+    counters_[what.name.text].value = outcome.what.value = after;
+    outcome.rings = amount > 0 ? after : 0;
+    return outcome;
+}
+
+change_verdict counter_table::set_new(const counter_change& what) {
+    change_verdict outcome;
+    if (const counter* const there = find(what.name)) {
+        outcome.what.value = there->value;
+        return outcome;
+    }
+    counter made{.value = what.amount};
+    if (what.kept > duration::zero())
+        made.ends_at = clock_.end_of(what.kept);
+    counters_.emplace(what.name.text, made);
+    outcome.what.done = true;
+    outcome.what.value = what.amount;
+    outcome.rings = what.kind == counter_kind::semaphore ? what.amount : 0;
+    return outcome;
+}
+
+change_verdict counter_table::drain(const counter_change& what) {
+    change_verdict outcome;
+    outcome.what.done = true;
+    if (counter* const there = find(what.name))
+        outcome.what.value = std::exchange(there->value, 0);
+    return outcome;
+}
+
+change_verdict counter_table::count_down(const counter_change& what) {
+    change_verdict outcome;
+    counter* const there = find(what.name);
+    if (!there)
+        return outcome;
+    const bool was_closed = there->value > 0;
+    there->value -= what.amount;
+    outcome.what.value = std::max<std::int64_t>(there->value, 0);
+    if (there->value > 0)
+        return outcome;
+    counters_.erase(what.name.text);
+    outcome.what.done = was_closed;
+    outcome.rings = 1;
+    return outcome;
+}
+
+change_verdict counter_table::remove(const counter_change& what) {
+    change_verdict outcome;
+    outcome.what.done = erase(what.name);
+    outcome.rings = outcome.what.done && what.kind == counter_kind::latch ? 1 : 0;
+    return outcome;
+}
+
+std::optional<std::int64_t> counter_table::value(const lock_name& name) const {
+    const auto found = counters_.find(name.text);
+    if (found == counters_.end() || clock_.is_over(found->second.ends_at))
+        return std::nullopt;
+    return found->second.value;
+}
+
+bool counter_table::erase(const lock_name& name) {
+    return find(name) && counters_.erase(name.text) == 1;
+}
+
+void counter_table::clear() {
+    counters_.clear();
+    requests_.clear();
+}
+
+counter_table::counter* counter_table::find(const lock_name& name) {
+    return find_living(counters_, name, clock_);
+}
+
+} // namespace holdfast::memory

@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "store/memory/request_memory.hpp"
+#include "store/memory/server_clock.hpp"
+#include "store/remote/attempts.hpp"
+
+#include <holdfast/counters.hpp>
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+
+namespace holdfast::memory {
+
+using remote::verdict;
+
+/// What came of a look at a counter.
+struct count_verdict {
+    verdict said{};
+    std::optional<duration> left{}; ///< busy: it goes by itself then, and is open
+    bool wrong_type = false;        ///< there is a lock under that name
+};
+
+/// What came of a change, or of what was given back.
+struct change_verdict {
+    bool late = false;
+    bool wrong_type = false;
+    counter_answer what{};
+    std::int64_t rings = 0; ///< so many permits can be had now; of a latch: 1, it is open now
+};
+
+/// The semaphores and latches of a server: a number under a name, as Redisson keeps them, and the
+/// requests that were carried out.
+/// Thread safety: none; the server's mutex is around it.
+class counter_table {
+public:
+    /// As Redisson counts.
+    static constexpr std::int64_t most = 2'147'483'647;
+
+    /// Must outlive it.
+    explicit counter_table(const server_clock& clock)
+        : clock_{clock}
+        , requests_{clock} {}
+
+    /// Takes the amount, or sees that the latch is open.
+    count_verdict look(const counter_ask&, duration memory);
+    /// What that look may have taken is given back, and it takes nothing any more.
+    change_verdict take_back(const counter_ask&, duration memory);
+    change_verdict change(const counter_change&, duration memory);
+    change_verdict carry_out(const counter_change&); ///< a stranger's, which is not remembered
+
+    std::optional<std::int64_t> value(const lock_name&) const; ///< nothing: there is none
+    bool erase(const lock_name&);
+    void clear(); ///< the requests, too
+
+    std::size_t requests_remembered() const { return requests_.size(); }
+
+    // Faults for the simulator, which must find them.
+    void forget_requests() { forgets_requests_ = true; }
+    void count_down_twice() { counts_down_twice_ = true; }
+
+private:
+    struct counter {
+        std::int64_t value = 0;
+        microseconds ends_at = microseconds::max(); // it has no end
+    };
+
+    count_verdict look_at_latch(const counter_ask&);
+    const counter_answer* earlier_answer(const counter_change&);
+    change_verdict add(const counter_change&, std::int64_t amount);
+    change_verdict set_new(const counter_change&);
+    change_verdict drain(const counter_change&);
+    change_verdict count_down(const counter_change&);
+    change_verdict remove(const counter_change&);
+    counter* find(const lock_name&);
+
+    const server_clock& clock_;
+    std::map<std::string, counter> counters_;
+    request_memory requests_;
+    bool forgets_requests_ = false;
+    bool counts_down_twice_ = false;
+};
+
+} // namespace holdfast::memory

@@ -1,0 +1,132 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "store/memory/memory_counters.hpp"
+
+#include <functional>
+#include <utility>
+
+namespace holdfast::memory {
+namespace {
+
+constexpr const char* lock_there = "something that is no counter is kept under this name";
+
+ask in_time(const counter_ask& want) {
+    ask same{want.name, want.request, lock_kind::plain};
+    same.give_up_at = want.give_up_at;
+    return same;
+}
+
+/// What both a look and a change say of the server that answered.
+template <typename T>
+remote::attempt attempt_of(const reply<T>& got, verdict said, link& way) {
+    remote::attempt outcome;
+    outcome.said = said;
+    outcome.server_now = got.server_now;
+    outcome.sent_at = got.sent_at;
+    outcome.received_at = got.received_at;
+    outcome.clock = way.server_clock();
+    return outcome;
+}
+
+} // namespace
+
+std::unique_ptr<place> memory_counters::line_up(counter_ask want, alarm& wake) {
+    return std::make_unique<counter_place>(link_, context_, std::move(want), wake);
+}
+
+asio::awaitable<counter_answer> memory_counters::change(counter_change what) {
+    counter_answer outcome;
+    const ask nobody{what.name, what.request, lock_kind::plain};
+    remote::attempts::sender send = [&](time_point deadline) {
+        return change_by(deadline, what, outcome);
+    };
+    // As a look with all of the time limit: what comes late did nothing.
+    remote::attempts one{context_, nobody, link_->command_timeout()};
+    co_await one.look(std::move(send), duration::zero(), duration::zero());
+    co_return outcome;
+}
+
+asio::awaitable<remote::attempt> memory_counters::change_by(time_point deadline,
+                                                            const counter_change& what,
+                                                            counter_answer& outcome) {
+    request asked{verb::change, what.name.text};
+    asked.changed = &what;
+    std::function<change_verdict(server::state&)> execute =
+        [what, memory = memory(), over_there = link_->server_clock()->no_later_than(deadline)](
+            server::state& server) { return server.change(what, over_there, memory); };
+    const auto got = co_await link_->call(asked, std::move(execute));
+    if (got.said.wrong_type)
+        fail_wrong_type(lock_there);
+    outcome = got.said.what;
+    co_return attempt_of(got, got.said.late ? verdict::late : verdict::granted, *link_);
+}
+
+asio::awaitable<counter_state> memory_counters::inspect(lock_name name, counter_kind) {
+    const request asked{verb::inspect, name.text};
+    using found = std::optional<counter_state>;
+    std::function<found(server::state&)> execute = [name](server::state& server) {
+        return server.is_lock(name) ? found{} : found{server.inspect_counter(name)};
+    };
+    const auto got = co_await link_->call(asked, std::move(execute));
+    if (!got.said)
+        fail_wrong_type(lock_there);
+    co_return *got.said;
+}
+
+counter_place::counter_place(std::shared_ptr<link> way, const store_context& context,
+                             counter_ask want, alarm& wake)
+    : link_{std::move(way)}
+    , context_{context}
+    , want_{std::move(want)}
+    , in_time_{in_time(want_)}
+    , wake_{wake}
+    , attempts_{context, in_time_, link_->command_timeout()} {}
+
+asio::awaitable<answer> counter_place::look() {
+    if (attempts_.found_busy() && !ear_)
+        listen();
+    remote::attempts::sender send = [this](time_point deadline) { return request(deadline); };
+    co_return co_await attempts_.look(std::move(send), context_.poll_bound, duration{1});
+}
+
+asio::awaitable<remote::attempt> counter_place::request(time_point deadline) {
+    memory::request asked{verb::count, want_.name.text};
+    asked.counted = &want_;
+    std::function<count_verdict(server::state&)> execute =
+        [want = want_, memory = context_.request_memory,
+         over_there = link_->server_clock()->no_later_than(deadline)](server::state& server) {
+            return server.count(want, over_there, memory);
+        };
+    const auto got = co_await link_->call(asked, std::move(execute));
+    if (got.said.wrong_type)
+        fail_wrong_type(lock_there);
+    remote::attempt outcome = attempt_of(got, got.said.said, *link_);
+    outcome.left = got.said.left;
+    co_return outcome;
+}
+
+void counter_place::listen() {
+    auto heard = [this] {
+        if (!link_->loses_wake_up())
+            wake_.ring();
+    };
+    ear_ = std::make_unique<ear>(link_->far_end(), channel_of(want_.name, want_.kind),
+                                 context_.executor, heard, want_.amount);
+}
+
+asio::awaitable<void> counter_place::leave() {
+    ear_.reset();
+    if (!must_leave())
+        co_return;
+    memory::request asked{verb::release, want_.name.text};
+    asked.counted = &want_;
+    using nothing = bool; // is answered
+    std::function<nothing(server::state&)> execute =
+        [want = want_, memory = context_.request_memory](server::state& server) {
+            server.give_back(want, memory);
+            return true;
+        };
+    co_await link_->call(asked, std::move(execute));
+    attempts_.left();
+}
+
+} // namespace holdfast::memory

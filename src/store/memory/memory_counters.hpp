@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: Apache-2.0
+// One client's view of the counters of a server in the same process.
+#pragma once
+
+#include "store/memory/ear.hpp"
+#include "store/memory/link.hpp"
+#include "store/remote/attempts.hpp"
+
+#include <holdfast/counters.hpp>
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+
+namespace holdfast::memory {
+
+/// Any name, but an empty one or one that is very long. Nothing: it is allowed.
+std::optional<std::string> objection_to_name(const lock_name&);
+
+class memory_counters final : public counter_store {
+public:
+    /// `context` must outlive it, and every place.
+    memory_counters(std::shared_ptr<link> way, const store_context& context)
+        : link_{std::move(way)}
+        , context_{context} {}
+
+    bool offers(counter_kind kind) const noexcept override { return server::state::keeps(kind); }
+    std::optional<std::string> objection_to(const lock_name& name, counter_kind) const override {
+        return objection_to_name(name);
+    }
+    std::unique_ptr<place> line_up(counter_ask, alarm& wake) override;
+    asio::awaitable<counter_answer> change(counter_change) override;
+    asio::awaitable<counter_state> inspect(lock_name, counter_kind) override;
+    duration memory() const noexcept override { return context_.request_memory; }
+
+private:
+    asio::awaitable<remote::attempt> change_by(time_point deadline, const counter_change&,
+                                               counter_answer& outcome);
+
+    std::shared_ptr<link> link_;
+    const store_context& context_;
+};
+
+/// One request that waits for a counter: whether it listens, and how its attempts went.
+class counter_place final : public place {
+public:
+    /// `context` and `wake` must outlive it.
+    counter_place(std::shared_ptr<link>, const store_context& context, counter_ask, alarm& wake);
+
+    asio::awaitable<answer> look() override;
+    asio::awaitable<void> leave() override;
+
+    bool must_leave() const noexcept override { return takes() && attempts_.must_leave(); }
+    bool uncertain() const noexcept override { return takes() && attempts_.uncertain(); }
+    time_point settled_at() const noexcept override { return attempts_.settled_at(); }
+
+private:
+    bool takes() const noexcept { return want_.kind != counter_kind::latch; }
+    asio::awaitable<remote::attempt> request(time_point deadline);
+    void listen();
+
+    std::shared_ptr<link> link_;
+    const store_context& context_;
+    const counter_ask want_;
+    const ask in_time_; ///< by when it wants it
+    alarm& wake_;
+    remote::attempts attempts_;
+    std::unique_ptr<ear> ear_;
+};
+
+} // namespace holdfast::memory

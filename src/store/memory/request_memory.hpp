@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: Apache-2.0
+// At most once: what a request was answered, so that it is answered so again and does nothing.
+#pragma once
+
+#include "store/memory/server_clock.hpp"
+
+#include <holdfast/counters.hpp>
+
+#include <cstddef>
+#include <deque>
+#include <map>
+#include <string>
+#include <utility>
+
+namespace holdfast::memory {
+
+/// Of the requests about counters that were carried out: each is remembered for as long as its
+/// client asked for, and the latest `requests_max` of all clients.
+/// Thread safety: none; the server's mutex is around it.
+class request_memory {
+public:
+    static constexpr std::size_t requests_max = 65'536;
+
+    /// Must outlive it.
+    explicit request_memory(const server_clock& clock)
+        : clock_{clock} {}
+
+    /// Null: nothing like that was carried out, or it is forgotten.
+    const counter_answer* find(const lock_name& name, const owner_id& request) {
+        forget_the_old();
+        const auto found = answers_.find(key_of(name, request));
+        return found == answers_.end() ? nullptr : &found->second.said;
+    }
+
+    /// What it was answered before counts no more.
+    void remember(const lock_name& name, const owner_id& request, const counter_answer& said,
+                  duration how_long) {
+        key which = key_of(name, request);
+        order_.emplace_back(++last_, which);
+        answers_.insert_or_assign(std::move(which), entry{said, clock_.end_of(how_long), last_});
+        forget_the_old();
+    }
+
+    std::size_t size() const { return answers_.size(); }
+    void clear() {
+        answers_.clear();
+        order_.clear();
+    }
+
+private:
+    using key = std::pair<std::string, std::string>; // the counter, and the request's own number
+    struct entry {
+        counter_answer said;
+        microseconds ends_at;
+        std::size_t written; // the how manieth
+    };
+
+    static key key_of(const lock_name& name, const owner_id& request) {
+        return {name.text, to_string(request)};
+    }
+
+    void forget_the_old() {
+        while (!order_.empty()) {
+            const auto oldest = answers_.find(order_.front().second);
+            const bool is_current =
+                oldest != answers_.end() && oldest->second.written == order_.front().first;
+            if (is_current && answers_.size() <= requests_max &&
+                !clock_.is_over(oldest->second.ends_at))
+                return;
+            if (is_current)
+                answers_.erase(oldest);
+            order_.pop_front();
+        }
+    }
+
+    const server_clock& clock_;
+    std::map<key, entry> answers_;
+    std::deque<std::pair<std::size_t, key>> order_; // as they were written
+    std::size_t last_ = 0;
+};
+
+} // namespace holdfast::memory
