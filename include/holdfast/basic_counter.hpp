@@ -55,9 +55,9 @@ public:
     basic_counter& operator=(const basic_counter&) = delete;
 
     /// The most that Redisson counts to, and so the most that there may be: 2^31 - 1.
-    static constexpr std::int64_t max() noexcept { return 2'147'483'647; }
+    static constexpr std::int64_t max() noexcept { return counted_max; }
 
-    /// Deletes it; who waits is woken. False: there was none.
+    /// Deletes it. False: there was none.
     bool erase() const;
     template <asio::completion_token_for<void(error_code, bool)> Token>
     auto async_erase(Token&& token) const {

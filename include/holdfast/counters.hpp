@@ -20,6 +20,9 @@ namespace holdfast {
 /// What counts. `permits`: those of a leased semaphore that nobody has.
 enum class counter_kind : std::uint8_t { semaphore, permits, latch, rate };
 
+/// There are at most so many of anything that is counted: Redisson's numbers have 32 bits.
+inline constexpr std::int64_t counted_max = 2'147'483'647;
+
 /// A change of a counter. Of a latch: `set_new`, `count_down`, `erase`.
 enum class counter_verb : std::uint8_t {
     add,          ///< of a semaphore: release, too; one that is not there begins at zero
@@ -58,14 +61,15 @@ struct counter_change {
     counter_kind kind;
     counter_verb verb;
     std::int64_t amount;
-    std::int64_t most = 0; ///< add: nothing is done if there were more then; 0: no bound
+    std::int64_t most = 0; ///< add: nothing is done if there were more then; 0: as many as can be
     duration kept{};       ///< set_new: it goes by itself after that; zero: it stays
 };
 
 struct counter_answer {
-    /// set_new: there was none; add_if_there, erase: there was one; add: it is within its bound;
-    /// count_down: it is open now, and was not before.
+    /// set_new: there was none; add_if_there, erase: there was one; count_down: it is open now, and
+    /// was not before.
     bool done = false;
+    bool beyond = false;    ///< nothing was done: there would be more than `most`, or than can be
     std::int64_t value = 0; ///< drain: so many there were; else, so many there are now
     bool others_listen = false;
 };

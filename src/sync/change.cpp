@@ -46,6 +46,16 @@ private:
     bool uncertain_ = false;
 };
 
+worded_error too_many(const counter_change& what, const counter_answer& said) {
+    const std::int64_t most = what.most > 0 ? what.most : counted_max;
+    const bool fewer = what.verb == counter_verb::take_back;
+    return worded_error{
+        {make_error_code(errc::refused),
+         "there are " + std::to_string(said.value) + " permits, and " +
+             std::to_string(what.amount) + (fewer ? " fewer" : " more") +
+             " is beyond what there may be: " + std::to_string(fewer ? -counted_max : most)}};
+}
+
 bool releases(const counter_change& what) {
     return what.kind == counter_kind::semaphore && what.verb == counter_verb::add;
 }
@@ -88,6 +98,8 @@ asio::awaitable<counter_answer> change(std::shared_ptr<engine> home, counter_cha
             counter_change once_more = what;
             const counter_answer said = co_await home->counters()->change(std::move(once_more));
             home->queues().note_others({what.name.text, family_of(what.kind)}, said.others_listen);
+            if (said.beyond)
+                throw too_many(what, said);
             co_return said;
         } catch (const boost::system::system_error& e) {
             again_at = attempts.next_try(e);

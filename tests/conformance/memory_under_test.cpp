@@ -51,6 +51,13 @@ public:
     void stranger_shares(const std::string& name, lock_kind side, duration lease) override {
         server_.occupy(name, lease, side);
     }
+    void stranger_adds(const std::string& name, std::int64_t permits) override {
+        server_.add_to_counter(name, permits);
+    }
+    void stranger_counts_down(const std::string& name) override { server_.count_down(name, 1); }
+    std::optional<std::int64_t> counter(const std::string& name) override {
+        return server_.counter(name);
+    }
     std::size_t held() override { return server_.held_count(); }
     std::size_t waiting(const std::string& name) override {
         return server_.inside()->waiting(name).size();

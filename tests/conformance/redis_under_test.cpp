@@ -84,6 +84,23 @@ public:
         }
         server_.command({"PEXPIRE", name, left});
     }
+    void stranger_adds(const std::string& name, std::int64_t permits) override {
+        const std::int64_t now = server_.command({"INCRBY", name, std::to_string(permits)}).integer;
+        server_.command({"PUBLISH", "redisson_sc:{" + name + "}", std::to_string(now)});
+    }
+    void stranger_counts_down(const std::string& name) override {
+        const std::int64_t now = server_.command({"DECR", name}).integer;
+        if (now <= 0)
+            server_.command({"DEL", name});
+        if (now == 0)
+            server_.command({"PUBLISH", "redisson_countdownlatch__channel__{" + name + "}", "0"});
+    }
+    std::optional<std::int64_t> counter(const std::string& name) override {
+        const redis::reply value = server_.command({"GET", name});
+        if (value.type != redis::reply::kind::text)
+            return std::nullopt;
+        return std::stoll(value.text);
+    }
     std::size_t held() override { return support::lock_keys(server_).size(); }
     std::size_t listeners() override {
         return server_.command({"PUBSUB", "CHANNELS"}).items.size();

@@ -51,6 +51,11 @@ public:
     /// The same of one side of a lock that can be shared; to read, beside others who do.
     virtual void stranger_shares(const std::string& name, lock_kind side, duration lease) = 0;
 
+    // Counters, as a JVM changes and sees them.
+    virtual void stranger_adds(const std::string& name, std::int64_t permits) = 0;
+    virtual void stranger_counts_down(const std::string& name) = 0;
+    virtual std::optional<std::int64_t> counter(const std::string& name) = 0; ///< empty: none
+
     virtual std::size_t held() = 0;                           ///< locks that the store knows
     virtual std::size_t waiting(const std::string& name) = 0; ///< in the queue of a fair lock
     virtual std::size_t listeners() = 0; ///< names or places that it would wake

@@ -4,6 +4,7 @@
 #include <holdfast/error.hpp>
 
 #include <string>
+#include <utility>
 
 namespace holdfast::support {
 
@@ -21,6 +22,11 @@ thrown thrown_by(Call call) {
     } catch (const boost::system::system_error& e) {
         return {e.code(), e.what()};
     }
+}
+
+template <typename Call>
+error_code code_of(Call call) {
+    return thrown_by(std::move(call)).code;
 }
 
 } // namespace holdfast::support

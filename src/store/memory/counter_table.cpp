@@ -41,7 +41,7 @@ change_verdict counter_table::take_back(const counter_ask& want, duration memory
     counter* const there = find(want.name);
     if (!was_taken || !there) // one that was deleted is not made anew
         return {};
-    there->value = std::min(there->value + want.amount, most);
+    there->value = std::min(there->value + want.amount, counted_max);
     change_verdict given;
     given.what.done = true;
     given.what.value = given.rings = there->value;
@@ -86,9 +86,10 @@ change_verdict counter_table::add(const counter_change& what, std::int64_t amoun
     const counter* const there = find(what.name);
     const std::int64_t before = there ? there->value : 0;
     const std::int64_t after = before + amount;
-    const std::int64_t bound = amount > 0 && what.most > 0 ? std::min(what.most, most) : most;
+    const std::int64_t bound = what.most > 0 ? std::min(what.most, counted_max) : counted_max;
     change_verdict outcome;
-    outcome.what.done = after >= -most && (amount < 0 || after <= bound);
+    outcome.what.beyond = amount < 0 ? after < -counted_max : after > bound;
+    outcome.what.done = !outcome.what.beyond;
     outcome.what.value = before;
     if (!outcome.what.done)
         return outcome;

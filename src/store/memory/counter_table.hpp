@@ -36,9 +36,6 @@ struct change_verdict {
 /// Thread safety: none; the server's mutex is around it.
 class counter_table {
 public:
-    /// As Redisson counts.
-    static constexpr std::int64_t most = 2'147'483'647;
-
     /// Must outlive it.
     explicit counter_table(const server_clock& clock)
         : clock_{clock}

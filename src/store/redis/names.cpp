@@ -78,6 +78,20 @@ std::string timer_key(const lock_name& name, std::string_view owner) {
     return timer_prefix(name).append(1, ':').append(owner).append(":rwlock_timeout:1");
 }
 
+channel_name semaphore_channel(const lock_name& name) {
+    return channel_name{with_prefix("redisson_sc", name)};
+}
+
+// Redisson gives this one braces of its own, whatever the name has.
+channel_name latch_channel(const lock_name& name) {
+    return channel_name{"redisson_countdownlatch__channel__{" + name.text + '}'};
+}
+
+std::string requests_key(const lock_name& name, const owner_id& request) {
+    const std::string owner = to_string(request);
+    return with_prefix("holdfast_requests", name) + ':' + owner.substr(0, owner.find(':'));
+}
+
 std::optional<std::string> objection_to_name(const lock_name& name, std::size_t bytes_max) {
     if (name.text.empty())
         return "the name is empty";

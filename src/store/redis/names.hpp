@@ -40,6 +40,12 @@ std::string writers_key(const lock_name& name);
 std::string timer_prefix(const lock_name& name);
 std::string timer_key(const lock_name& name, std::string_view owner);
 
+// Where the permits of a semaphore are told; where a latch is; and which requests of one client
+// changed such a counter (no JVM looks there).
+channel_name semaphore_channel(const lock_name& name);
+channel_name latch_channel(const lock_name& name);
+std::string requests_key(const lock_name& name, const owner_id& request);
+
 /// Why no Redis could carry `name` in every topology, in words for its user; or nothing.
 std::optional<std::string> objection_to_name(const lock_name& name, std::size_t bytes_max);
 

@@ -5,6 +5,7 @@
 #include "store/redis/examination.hpp"
 #include "store/redis/heartbeat.hpp"
 #include "store/redis/inspector.hpp"
+#include "store/redis/redis_counters.hpp"
 #include "store/redis/redis_locks.hpp"
 
 #include <memory>
@@ -21,11 +22,13 @@ public:
         , server_{std::move(server)}
         , heart_{context_.announce ? std::make_shared<heartbeat>(*server_, context_) : nullptr}
         , locks_{*server_, context_, heart_.get()}
+        , counters_{*server_, context_}
         , inspector_{*server_, context_} {}
     redis_store(const redis_store&) = delete;
     ~redis_store() override { close(); }
 
     lock_store& locks() noexcept override { return locks_; }
+    counter_store* counters() noexcept override { return &counters_; }
     inspector& operators_view() noexcept override { return inspector_; }
     server_identity identity(const lock_name&) const override { return server_->identity(); }
     asio::awaitable<std::vector<finding>> examine(ask trial) override {
@@ -46,6 +49,7 @@ private:
     std::unique_ptr<node> server_;
     const std::shared_ptr<heartbeat> heart_;
     redis_locks locks_;
+    redis_counters counters_;
     lock_inspector inspector_;
 };
 

@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "store/redis/counter_place.hpp"
+
+#include "store/redis/counter_requests.hpp"
+
+#include <algorithm>
+#include <utility>
+
+namespace holdfast::redis {
+namespace {
+
+/// A waiter that cannot be told asks at least this often.
+constexpr duration untold_bound = std::chrono::seconds{1};
+
+/// See place.cpp: a key goes in the millisecond after its last.
+constexpr duration end_of_key_rounding{2};
+
+ask in_time(const counter_ask& want) {
+    ask same{want.name, want.request, lock_kind::plain};
+    same.give_up_at = want.give_up_at;
+    return same;
+}
+
+} // namespace
+
+counter_place::counter_place(node& server, const store_context& context, denials& denied,
+                             request_slots& slots, counter_ask want, alarm& wake)
+    : server_{server}
+    , context_{context}
+    , denials_{denied}
+    , slots_{slots}
+    , want_{std::move(want)}
+    , in_time_{in_time(want_)}
+    , wake_{wake}
+    , attempts_{context, in_time_, server.command_timeout()} {}
+
+/// A later request in its slot has a greater number: whatever still comes of this one is late.
+counter_place::~counter_place() {
+    if (takes())
+        slots_.over(want_.name, want_.request.number);
+}
+
+asio::awaitable<answer> counter_place::look() {
+    if (attempts_.found_busy())
+        co_await listen();
+    const duration bound =
+        listening_ ? context_.poll_bound : std::min(context_.poll_bound, untold_bound);
+    remote::attempts::sender send = [this](time_point deadline) { return request(deadline); };
+    co_return co_await attempts_.look(std::move(send), bound, end_of_key_rounding);
+}
+
+asio::awaitable<remote::attempt> counter_place::request(time_point deadline) {
+    if (!takes())
+        co_return co_await look_at_latch(server_, want_);
+    const request_slot where = slots_.of(want_.name, want_.request.number, context_.time.now());
+    const remembered as{where, context_.request_memory};
+    const attempt got = co_await take_permits(server_, want_, as, server_deadline{deadline});
+    denials_.note(in_time_, got);
+    co_return got;
+}
+
+// Confirmed first, asked afterwards: a release in between is seen by the one or the other.
+asio::awaitable<void> counter_place::listen() {
+    const time_point now = context_.time.now();
+    time_point patient_until = now;
+    if (!ear_) {
+        ear_ = server_.hear(channel_of(want_.name, want_.kind), wake_);
+        patient_until = std::min(now + confirmation_patience, std::max(now, want_.give_up_at));
+    }
+    listening_ = co_await ear_->confirmed(patient_until);
+}
+
+asio::awaitable<void> counter_place::leave() {
+    ear_.reset();
+    if (!must_leave())
+        co_return;
+    const request_slot where = slots_.of(want_.name, want_.request.number, context_.time.now());
+    const remembered as{where, context_.request_memory};
+    denials_.note(in_time_, co_await revoke_permits(server_, want_, as));
+    attempts_.left();
+}
+
+} // namespace holdfast::redis

@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "store/redis/redis_counters.hpp"
+
+#include "store/redis/counter_place.hpp"
+#include "store/redis/counter_requests.hpp"
+#include "store/redis/names.hpp"
+
+#include <utility>
+
+namespace holdfast::redis {
+
+std::optional<std::string> redis_counters::objection_to(const lock_name& name, counter_kind) const {
+    return objection_to_name(name, limits{}.name_bytes_max);
+}
+
+std::unique_ptr<place> redis_counters::line_up(counter_ask want, alarm& wake) {
+    return std::make_unique<counter_place>(server_, context_, denials_, slots_, std::move(want),
+                                           wake);
+}
+
+asio::awaitable<counter_answer> redis_counters::change(counter_change what) {
+    const time_point now = context_.time.now();
+    const request_slot where = slots_.of(what.name, what.request.number, now);
+    try {
+        const counter_answer said = co_await change_in_time(what, where);
+        slots_.over(what.name, what.request.number);
+        co_return said;
+    } catch (const boost::system::system_error&) {
+        // It may be asked again; and an earlier attempt may have been carried out.
+        slots_.keep(what.name, what.request.number, now + memory());
+        throw;
+    }
+}
+
+asio::awaitable<counter_answer> redis_counters::change_in_time(const counter_change& what,
+                                                               request_slot where) {
+    counter_answer outcome;
+    const ask nobody{what.name, what.request, lock_kind::plain};
+    std::int64_t receivers = 0;
+    remote::attempts::sender send = [&](time_point deadline) -> asio::awaitable<remote::attempt> {
+        const remembered as{where, memory()};
+        const changed got = co_await change_counter(server_, what, as, server_deadline{deadline});
+        outcome = got.what;
+        receivers = got.receivers;
+        denials_.note(nobody, got.seen);
+        co_return got.seen;
+    };
+    // As a look with all of the time limit: what comes late did nothing.
+    remote::attempts one{context_, nobody, server_.command_timeout()};
+    co_await one.look(std::move(send), duration::zero(), duration::zero());
+    denials_.note(
+        nobody,
+        released{.was_ours = true, .denied_message = receivers < 0, .receivers = receivers});
+    outcome.others_listen =
+        receivers > 1 || (receivers == 1 && !server_.hears(channel_of(what.name, what.kind)));
+    co_return outcome;
+}
+
+asio::awaitable<counter_state> redis_counters::inspect(lock_name name, counter_kind) {
+    co_return co_await inspect_counter(server_, name);
+}
+
+} // namespace holdfast::redis

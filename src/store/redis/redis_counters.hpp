@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "redis/node.hpp"
+#include "store/redis/denials.hpp"
+#include "store/redis/request_slots.hpp"
+
+#include <holdfast/counters.hpp>
+
+#include <memory>
+#include <optional>
+#include <string>
+
+namespace holdfast::redis {
+
+/// The counters on one server: semaphores and latches, as Redisson keeps them, and beside them
+/// which requests of this client were carried out (docs/protocol/requests.md).
+class redis_counters final : public counter_store {
+public:
+    /// All must outlive it, and everything it makes.
+    redis_counters(node& server, const store_context& context)
+        : server_{server}
+        , context_{context}
+        , denials_{context} {}
+
+    bool offers(counter_kind kind) const noexcept override {
+        return kind == counter_kind::semaphore || kind == counter_kind::latch;
+    }
+    std::optional<std::string> objection_to(const lock_name& name, counter_kind) const override;
+    std::unique_ptr<place> line_up(counter_ask, alarm& wake) override;
+    asio::awaitable<counter_answer> change(counter_change) override;
+    asio::awaitable<counter_state> inspect(lock_name, counter_kind) override;
+    duration memory() const noexcept override { return context_.request_memory; }
+
+private:
+    asio::awaitable<counter_answer> change_in_time(const counter_change&, request_slot);
+
+    node& server_;
+    const store_context& context_;
+    denials denials_;
+    request_slots slots_;
+};
+
+} // namespace holdfast::redis

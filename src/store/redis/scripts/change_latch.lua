@@ -1,0 +1,51 @@
+-- Sets, counts down or erases a latch; at most once, however often the request comes.
+-- KEYS: name, requests of this client. ARGV: what to do, by how many, slot, number, deadline in µs
+--   of this server's clock (0: none), for how many ms the request is remembered, channel, publish
+--   command, perhaps another.
+-- Returns {1 done | 0 not | 2 late, µs now or 0, count, receivers (-1: message denied)}.
+--   trySetCount, countDown and delete of RedissonCountDownLatch
+-- uses: deadline request count tell
+
+local now, late = clock_and_whether_late(ARGV[5])
+if late then
+    return {2, now, 0, 0}
+end
+
+local before, overtaken = answer_before(KEYS[2], ARGV[3], ARGV[4])
+if before or overtaken then
+    return {overtaken and 2 or before[1], now, overtaken and 0 or before[2], 0}
+end
+
+local stored, trouble = count_of(KEYS[1])
+if trouble then
+    return trouble
+end
+local verb, amount = ARGV[1], tonumber(ARGV[2])
+
+local function answer(done, value)
+    remember_answer(KEYS[2], ARGV[3], ARGV[4], done, value, ARGV[6])
+    return {done, now, value, 0}
+end
+
+-- A JVM's waiters open at '0' and shut at '1'.
+local function tell_of(said, message)
+    said[4] = tell(ARGV[7], message, ARGV[8], ARGV[9])
+    return said
+end
+
+if verb == 'set_new' and not stored then
+    local said = answer(1, amount)
+    redis.call('set', KEYS[1], ARGV[2])
+    return tell_of(said, '1')
+elseif verb == 'count_down' and stored and stored > amount then
+    local said = answer(0, stored - amount)
+    redis.call('decrby', KEYS[1], ARGV[2])
+    return said
+elseif stored and (verb == 'count_down' or verb == 'erase') then
+    -- Deleted first and told last, so that a denied message does not keep it shut.
+    local was_shut = stored > 0
+    local said = answer((verb == 'erase' or was_shut) and 1 or 0, 0)
+    redis.call('del', KEYS[1])
+    return was_shut and tell_of(said, '0') or said
+end
+return answer(0, math.max(stored or 0, 0))

@@ -1,0 +1,72 @@
+-- Changes how many permits there are; at most once, however often the request comes.
+-- KEYS: name, requests of this client. ARGV: what to do, permits, the most that there may be then
+--   (0: as many as can be), for how many ms a new one is kept (0: for ever), slot, number, deadline
+--   in µs of this server's clock (0: none), for how many ms the request is remembered, channel,
+--   publish command, perhaps another.
+-- Returns {1 done | 0 not | 2 late | 3 it would be too many, µs now or 0, permits (of drain:
+--   before it), receivers (-1: message denied)}. release, releaseIfExists, addPermits, trySetPermits,
+--   drainPermits and delete of RedissonSemaphore
+-- uses: deadline request count tell
+
+local now, late = clock_and_whether_late(ARGV[7])
+if late then
+    return {2, now, 0, 0}
+end
+
+local before, overtaken = answer_before(KEYS[2], ARGV[5], ARGV[6])
+if before or overtaken then
+    return {overtaken and 2 or before[1], now, overtaken and 0 or before[2], 0}
+end
+
+local stored, trouble = count_of(KEYS[1])
+if trouble then
+    return trouble
+end
+local verb, amount, there = ARGV[1], tonumber(ARGV[2]), stored or 0
+local most = ARGV[3] ~= '0' and math.min(tonumber(ARGV[3]), count_max) or count_max
+
+local function answer(done, value)
+    remember_answer(KEYS[2], ARGV[5], ARGV[6], done, value, ARGV[8])
+    return {done, now, value, 0}
+end
+
+-- Told is what there is now; a JVM cannot read less than none.
+local function tell_of(said)
+    said[4] = said[3] > 0 and tell(ARGV[9], string.format('%.0f', said[3]), ARGV[10], ARGV[11]) or 0
+    return said
+end
+
+if verb == 'add' or verb == 'add_if_there' and stored then
+    if there + amount > most then
+        return answer(3, there)
+    end
+    local said = answer(1, there + amount)
+    redis.call('incrby', KEYS[1], ARGV[2])
+    return tell_of(said)
+elseif verb == 'take_back' then
+    if there - amount < -count_max then
+        return answer(3, there)
+    end
+    local said = answer(1, there - amount)
+    redis.call('decrby', KEYS[1], ARGV[2])
+    return tell_of(said)
+elseif verb == 'set_new' and not stored then
+    local said = answer(1, amount)
+    if ARGV[4] == '0' then
+        redis.call('set', KEYS[1], ARGV[2])
+    else
+        redis.call('set', KEYS[1], ARGV[2], 'px', ARGV[4])
+    end
+    return tell_of(said)
+elseif verb == 'drain' then
+    local said = answer(1, there)
+    if stored then -- by subtraction, so that the key ends when it would have ended
+        redis.call('decrby', KEYS[1], string.format('%.0f', there))
+    end
+    return said
+elseif verb == 'erase' and stored then
+    local said = answer(1, 0)
+    redis.call('del', KEYS[1])
+    return said
+end
+return answer(0, there)

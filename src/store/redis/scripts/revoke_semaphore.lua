@@ -1,0 +1,20 @@
+-- Gives back what a request took, if it did, and sees to it that it takes nothing any more. A
+-- semaphore that was deleted meanwhile is not made anew.
+-- KEYS: name, requests of this client. ARGV: permits, slot, number, for how many ms that is
+--   remembered, channel, publish command, perhaps another.
+-- Returns {1 given back | 0 nothing was taken, receivers (-1: message denied)}. Not of Redisson
+-- uses: request count tell
+
+local before, overtaken = answer_before(KEYS[2], ARGV[2], ARGV[3])
+if overtaken then
+    return {0, 0}
+end
+local was_taken = before and before[1] == 1
+remember_answer(KEYS[2], ARGV[2], ARGV[3], 0, 0, ARGV[4])
+local there = was_taken and count_of(KEYS[1])
+if not there then
+    return {0, 0}
+end
+local back = math.min(there + tonumber(ARGV[1]), math.max(there, count_max))
+redis.call('incrby', KEYS[1], string.format('%.0f', back - there))
+return {1, back > 0 and tell(ARGV[5], string.format('%.0f', back), ARGV[6], ARGV[7]) or 0}
