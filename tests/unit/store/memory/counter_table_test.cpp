@@ -57,9 +57,9 @@ TEST_F(CounterTable, WhatHasNoRoomIsNotAdded) {
     EXPECT_EQ(above_its_own.what.value, 3);
     EXPECT_EQ(above_its_own.rings, 0);
     EXPECT_TRUE(permits(counter_verb::add, 1, 4).what.done);
-    EXPECT_TRUE(permits(counter_verb::add, counter_table::most - 4).what.done);
+    EXPECT_TRUE(permits(counter_verb::add, counted_max - 4).what.done);
     EXPECT_FALSE(permits(counter_verb::add, 1).what.done);
-    EXPECT_EQ(value(), counter_table::most);
+    EXPECT_EQ(value(), counted_max);
 }
 
 TEST_F(CounterTable, TakenBackMayBeMoreThanThereIs) {

@@ -16,7 +16,9 @@ struct MemoryCounters : MemoryWorld {
     owner_id next(const guest& who) { return {who.id.client, ++last}; }
     counter_store& counters(guest& who) { return *who.home->counters(); }
     std::unique_ptr<place> wants(guest& who, std::int64_t amount, counter_kind kind = semaphore) {
-        return counters(who).line_up({"n", next(who), kind, amount}, *who.wake);
+        counter_ask patient{"n", next(who), kind, amount};
+        patient.give_up_at = time_point::max();
+        return counters(who).line_up(std::move(patient), *who.wake);
     }
     counter_change adds(std::int64_t amount) {
         return {"n", next(alice), semaphore, counter_verb::add, amount};
