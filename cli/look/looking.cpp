@@ -26,4 +26,15 @@ bool parse_look(CLI::App& verb, look_options& given, lock_word word, arguments a
     return true;
 }
 
+std::string objection_to_taking_away(const holdfast::lock_state& lock, bool is_token) {
+    const bool seems_token = lock.kind == holdfast::key_kind::token_lock;
+    if (is_token && !seems_token)
+        return "is no lock of redis-py, redsync or node-redlock";
+    const bool is_ours = lock.owners.size() == 1 && lock.owners.front().is_holdfast;
+    if (is_token || !seems_token || is_ours)
+        return {};
+    return "is a string of another program's: if it is a lock of redis-py, redsync or "
+           "node-redlock, and not that program's data, give --type token";
+}
+
 } // namespace cli

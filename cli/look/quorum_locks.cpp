@@ -154,9 +154,17 @@ int inspect_quorum(const look_options& given) {
     return standing;
 }
 
-int unlock_quorum(const look_options& given, bool yes) {
+int unlock_quorum(const look_options& given, bool yes, bool is_token) {
     node_list all = connect_all(given);
     std::vector<node_state> seen = inspect_all(all, given.name);
+    for (const node_state& each : seen) {
+        const std::string objection =
+            each.is_held() ? objection_to_taking_away(*each.lock, is_token) : std::string{};
+        if (objection.empty())
+            continue;
+        say(printable(each.server) + ": '" + printable(given.name) + "' " + objection);
+        return no_lock;
+    }
     const bool held = std::ranges::any_of(seen, &node_state::is_held);
     const int before = standing_of(seen);
     if (held && !yes) {
