@@ -35,6 +35,9 @@ enum class lock_word { none, optional, required };
 /// False: help was asked for, and has been printed. Throws `usage_error`.
 bool parse_look(CLI::App&, look_options&, lock_word, arguments, std::string_view help);
 
+/// What is typed at a question; the end of input is a no.
+bool is_answered_yes();
+
 /// Why a lock may not be taken away, in words behind its name; empty: it may. What is like a token
 /// of another program's may be anything that it has written for itself: unless `is_token` says not.
 std::string objection_to_taking_away(const holdfast::lock_state&, bool is_token);

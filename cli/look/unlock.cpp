@@ -20,7 +20,6 @@
 namespace cli {
 namespace {
 
-using holdfast::key_kind;
 using holdfast::lock_state;
 
 constexpr std::string_view unlock_help =
@@ -70,8 +69,7 @@ bool confirmed(const lock_state& lock) {
     std::cerr << "'" << printable(lock.name) << "' is held by\n"
               << holders_of(lock) << "It may still be working. Take the lock away? [y/N] "
               << std::flush;
-    std::string answer;
-    return std::getline(std::cin, answer) && (answer == "y" || answer == "Y" || answer == "yes");
+    return is_answered_yes();
 }
 
 /// Not from a holder that came meanwhile, and that nobody has been asked about; of several that
@@ -112,11 +110,9 @@ int unlock(const inheritance& inherited, arguments all) {
         return unlock_quorum(given, yes, !type.empty());
     return ask_server(inherited, given, [&](holdfast::client& home) -> int {
         const std::optional<lock_state> found = home.inspect(given.name);
-        const bool is_something_else = found && found->kind == key_kind::other;
-        const std::string objection = found && found->is_held && !is_something_else
-                                          ? objection_to_taking_away(*found, !type.empty())
-                                          : std::string{};
-        const bool is_lock = found && !is_something_else && objection.empty() && found->is_held;
+        const std::string objection =
+            found ? objection_to_taking_away(*found, !type.empty()) : std::string{};
+        const bool is_lock = found && found->is_held && objection.empty();
         if (is_lock && !yes && !confirmed(*found)) {
             say("left alone");
             return left_alone;
@@ -127,15 +123,13 @@ int unlock(const inheritance& inherited, arguments all) {
             told["released"] = released;
             told["was"] = is_lock ? boost::json::value(to_json(*found)) : nullptr;
             write_json(told);
-        } else if (is_something_else) {
-            say("'" + printable(given.name) + "' is no lock, but a " + printable(found->type));
         } else if (!objection.empty()) {
             say("'" + printable(given.name) + "' " + objection);
         } else if (!released) {
             say("'" + printable(given.name) +
                 (is_lock ? "' was released meanwhile: " + whose_it_was(*found) : "' was free"));
         }
-        if (is_something_else || !objection.empty())
+        if (!objection.empty())
             return no_lock;
         return released ? success : is_free;
     });
