@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <iterator>
-#include <optional>
 
 namespace holdfast::bench {
 namespace {
@@ -146,17 +145,19 @@ std::vector<contest> about_one_lock() {
     };
 }
 
+goals p50_at_most(double ratio) {
+    return {{".p50", {.ratio = ratio}}};
+}
+
 /// In round trips: of the server, or of the slowest node that is needed.
 contest in_round_trips(std::string name, made (*ours)(const arena&),
-                       made (*yardstick)(const arena&), std::optional<double> most) {
-    contest all{.name = std::move(name),
-                .at_once = 1,
-                .ours = ours,
-                .yardstick = yardstick,
-                .what = &calls};
-    if (most)
-        all.wanted = {{".p50", {.ratio = *most}}};
-    return all;
+                       made (*yardstick)(const arena&), goals wanted = {}) {
+    return {.name = std::move(name),
+            .at_once = 1,
+            .ours = ours,
+            .yardstick = yardstick,
+            .wanted = std::move(wanted),
+            .what = &calls};
 }
 
 /// Over five servers, a pair for each caller, beside another program's lock of the same.
@@ -167,11 +168,12 @@ contest of_majorities(std::string name, made (*ours)(const arena&),
 
 std::vector<contest> about_several_locks() {
     return {
-        in_round_trips("multi.3", holdfast_multi, bare_round_trips, 3.5),
-        in_round_trips("multi.3.pair", holdfast_multi_pairs, bare_round_trips, {}),
-        in_round_trips("quorum.3", holdfast_quorum_3, bare_nodes_3, 1.5),
-        in_round_trips("quorum.5", holdfast_quorum_5, bare_nodes_5, 1.5),
-        in_round_trips("quorum.5.dead", holdfast_quorum_5_one_dead, holdfast_quorum_5, 1.1),
+        in_round_trips("multi.3", holdfast_multi, bare_round_trips, p50_at_most(3.5)),
+        in_round_trips("multi.3.pair", holdfast_multi_pairs, bare_round_trips),
+        in_round_trips("quorum.3", holdfast_quorum_3, bare_nodes_3, p50_at_most(1.5)),
+        in_round_trips("quorum.5", holdfast_quorum_5, bare_nodes_5, p50_at_most(1.5)),
+        in_round_trips("quorum.5.dead", holdfast_quorum_5_one_dead, holdfast_quorum_5,
+                       p50_at_most(1.1)),
         of_majorities("quorum.64.redisson", holdfast_quorum_pairs, redisson_red_lock),
         of_majorities("quorum.64.redsync", holdfast_quorum_token_pairs, redsync_quorum),
         of_majorities("quorum.64.node-redlock", holdfast_quorum_token_pairs, node_redlock_quorum),

@@ -3,6 +3,7 @@
 #include "bench/contenders/arena.hpp"
 #include "bench/contenders/expect_unlocked.hpp"
 #include "bench/contenders/requests.hpp"
+#include "bench/contenders/sampled.hpp"
 #include "bench/contenders/threads.hpp"
 
 #include <holdfast/client.hpp>
@@ -12,9 +13,6 @@ namespace holdfast::bench {
 namespace {
 
 constexpr int members = 3;
-
-/// What a sample is.
-enum class sampled { lock, pair };
 
 class taker_of_all : public contender {
 public:
@@ -28,7 +26,7 @@ public:
             all_.lock();
             const auto taken = stopwatch::now();
             expect_unlocked(all_);
-            return (what_ == sampled::lock ? taken : stopwatch::now()) - begin;
+            return sample_of(what_, begin, taken);
         });
     }
 

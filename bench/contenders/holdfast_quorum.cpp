@@ -2,6 +2,7 @@
 // A lock on several servers, as a program with an event loop uses it: a client for each server, all
 // of them on the loop's executor, one thread for all of it.
 #include "bench/contenders/nodes.hpp"
+#include "bench/contenders/sampled.hpp"
 
 #include <holdfast/client.hpp>
 #include <holdfast/quorum_mutex.hpp>
@@ -20,16 +21,13 @@ namespace {
 /// An attempt that was not answered is released once more when it can no longer be carried out.
 constexpr auto settles_within = std::chrono::seconds{5};
 
-/// What a sample is.
-enum class sampled { lock, pair };
-
 asio::awaitable<void> majorities(quorum_mutex& lock, stopwatch::time_point end, sampled what,
                                  tally& all) {
     for (auto begin = stopwatch::now(); begin < end; begin = stopwatch::now()) {
         lease held = co_await lock.async_lock(asio::use_awaitable);
         const auto taken = stopwatch::now();
         co_await held.async_unlock(asio::use_awaitable);
-        all.samples.push_back((what == sampled::lock ? taken : stopwatch::now()) - begin);
+        all.samples.push_back(sample_of(what, begin, taken));
     }
 }
 

@@ -21,7 +21,7 @@ end
 
 # Options whose value is the next word.
 set -g __holdfast_takes_value --url --with --limit --threads --lease --longest-lease --hold-for --on-loss --time -t \
-    --wait -w --conflict-exit-code -E
+    --type --wait -w --conflict-exit-code -E
 
 # Where the command of 'holdfast run' begins: behind the --, or with the second word that is no
 # option. Nothing, and a failure: not yet.

@@ -7,6 +7,8 @@
 #include <CLI/Config.hpp>
 #include <CLI/Formatter.hpp>
 
+#include <iostream>
+
 namespace cli {
 
 bool parse_look(CLI::App& verb, look_options& given, lock_word word, arguments all,
@@ -24,6 +26,26 @@ bool parse_look(CLI::App& verb, look_options& given, lock_word word, arguments a
     if (word == lock_word::optional && given.name.empty())
         throw usage_error{"no lock has an empty name" + see_help};
     return true;
+}
+
+bool is_answered_yes() {
+    std::string answer;
+    return std::getline(std::cin, answer) && (answer == "y" || answer == "Y" || answer == "yes");
+}
+
+std::string objection_to_taking_away(const holdfast::lock_state& lock, bool is_token) {
+    if (lock.kind == holdfast::key_kind::other)
+        return "is no lock, but a " + printable(lock.type);
+    if (!lock.is_held)
+        return {};
+    const bool seems_token = lock.kind == holdfast::key_kind::token_lock;
+    if (is_token && !seems_token)
+        return "is no lock of redis-py, redsync or node-redlock";
+    const bool is_ours = lock.owners.size() == 1 && lock.owners.front().is_holdfast;
+    if (is_token || !seems_token || is_ours)
+        return {};
+    return "is a string of another program's: if it is a lock of redis-py, redsync or "
+           "node-redlock, and not that program's data, give --type token";
 }
 
 } // namespace cli

@@ -11,6 +11,7 @@
 #include "cli/terminal/say.hpp"
 
 #include <holdfast/client.hpp>
+#include <holdfast/inspection.hpp>
 
 #include <optional>
 #include <string>
@@ -33,6 +34,13 @@ enum class lock_word { none, optional, required };
 /// Parses --json, --url and the lock beside the options that the verb has told CLI11 to expect.
 /// False: help was asked for, and has been printed. Throws `usage_error`.
 bool parse_look(CLI::App&, look_options&, lock_word, arguments, std::string_view help);
+
+/// What is typed at a question; the end of input is a no.
+bool is_answered_yes();
+
+/// Why a lock may not be taken away, in words behind its name; empty: it may. What is like a token
+/// of another program's may be anything that it has written for itself: unless `is_token` says not.
+std::string objection_to_taking_away(const holdfast::lock_state&, bool is_token);
 
 /// Asks the server by `look(client)`, which prints and answers the exit status. Throws
 /// `usage_error` if a quorum is given.

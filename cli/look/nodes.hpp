@@ -60,7 +60,7 @@ bool asks_quorum(look_options&);
 // The verbs on several servers; each answers the exit status.
 int inspect_quorum(const look_options&);
 int list_quorum(const look_options&, bool names, std::size_t limit);
-int unlock_quorum(const look_options&, bool yes);
+int unlock_quorum(const look_options&, bool yes, bool is_token);
 int wait_quorum(const look_options&, std::chrono::duration<double> most);
 int examine_quorum(const look_options&);
 

@@ -65,6 +65,24 @@ std::size_t take_away_everywhere(node_list& of, const std::string& name,
     return taken;
 }
 
+/// Empty: on no node that has it is there a reason to leave it alone.
+std::string objection_of_nodes(const std::vector<node_state>& seen, bool is_token) {
+    for (const node_state& each : seen) {
+        const std::string objection =
+            each.is_held() ? objection_to_taking_away(*each.lock, is_token) : std::string{};
+        if (!objection.empty())
+            return objection + " (" + printable(each.server) + ")";
+    }
+    return {};
+}
+
+bool confirmed(const std::string& name, const std::vector<node_state>& seen) {
+    std::cerr << "'" << printable(name) << "' is " << standing_in_words(seen) << "\n"
+              << by_node(seen) << "Its holder may still be working. Take the lock away? [y/N] "
+              << std::flush;
+    return is_answered_yes();
+}
+
 /// The same name, seen on some of the nodes.
 struct listed {
     lock_state first{};
@@ -154,23 +172,17 @@ int inspect_quorum(const look_options& given) {
     return standing;
 }
 
-int unlock_quorum(const look_options& given, bool yes) {
+int unlock_quorum(const look_options& given, bool yes, bool is_token) {
     node_list all = connect_all(given);
     std::vector<node_state> seen = inspect_all(all, given.name);
+    const std::string objection = objection_of_nodes(seen, is_token);
     const bool held = std::ranges::any_of(seen, &node_state::is_held);
     const int before = standing_of(seen);
-    if (held && !yes) {
-        std::cerr << "'" << printable(given.name) << "' is " << standing_in_words(seen) << "\n"
-                  << by_node(seen) << "Its holder may still be working. Take the lock away? [y/N] "
-                  << std::flush;
-        std::string answer;
-        if (!std::getline(std::cin, answer) ||
-            (answer != "y" && answer != "Y" && answer != "yes")) {
-            say("left alone");
-            return left_alone;
-        }
+    if (held && objection.empty() && !yes && !confirmed(given.name, seen)) {
+        say("left alone");
+        return left_alone;
     }
-    const std::size_t taken = take_away_everywhere(all, given.name, seen);
+    const std::size_t taken = objection.empty() ? take_away_everywhere(all, given.name, seen) : 0;
     if (given.json) {
         boost::json::object told = named(given.name);
         told["released"] = taken > 0;
@@ -178,6 +190,8 @@ int unlock_quorum(const look_options& given, bool yes) {
         told["majority"] = majority_of(seen.size());
         told["was"] = to_json(seen);
         write_json(told);
+    } else if (!objection.empty()) {
+        say("'" + printable(given.name) + "' " + objection);
     } else if (taken == 0) {
         say("'" + printable(given.name) + (held ? "' was released meanwhile" : "' was free"));
     }
@@ -186,7 +200,7 @@ int unlock_quorum(const look_options& given, bool yes) {
     if (away > 0)
         say(how_many(away, "node") + " could not be asked, and may still have it:\n" +
             by_node(seen));
-    if (before == no_lock)
+    if (before == no_lock || !objection.empty())
         return no_lock;
     if (seen.size() - away < majority_of(seen.size()))
         return unavailable;

@@ -20,7 +20,6 @@
 namespace cli {
 namespace {
 
-using holdfast::key_kind;
 using holdfast::lock_state;
 
 constexpr std::string_view unlock_help =
@@ -35,6 +34,8 @@ Usage: holdfast unlock --force [OPTIONS] NAME
 
       --force          required, because only its holder can release a lock
                        safely
+      --type token     it is a lock of redis-py, redsync or node-redlock: a
+                       string, which could be anybody's data
   -y, --yes            do not ask; required if there is no terminal
       --json           for programs: {"name", "released", "was"}; "was" is an
                        object as printed by 'holdfast inspect --json', or null
@@ -48,7 +49,8 @@ Exit status:
     0   the lock was held, and is released
     1   the lock was free, or the answer was no
    64   the command line or a variable is wrong
-   65   the server has something else under that name, which is no lock
+   65   the server has something else under that name, which is no lock, or
+        a string that may be none
    69   the server cannot be reached, or refuses
 
 Examples:
@@ -67,8 +69,7 @@ bool confirmed(const lock_state& lock) {
     std::cerr << "'" << printable(lock.name) << "' is held by\n"
               << holders_of(lock) << "It may still be working. Take the lock away? [y/N] "
               << std::flush;
-    std::string answer;
-    return std::getline(std::cin, answer) && (answer == "y" || answer == "Y" || answer == "yes");
+    return is_answered_yes();
 }
 
 /// Not from a holder that came meanwhile, and that nobody has been asked about; of several that
@@ -90,23 +91,28 @@ std::string whose_it_was(const lock_state& lock) {
 int unlock(const inheritance& inherited, arguments all) {
     look_options given;
     bool force = false, yes = false;
+    std::string type;
     CLI::App expected{"", "unlock"};
     expected.add_flag("--force", force);
     expected.add_flag("-y,--yes", yes);
+    expected.add_option("--type", type);
     if (!parse_look(expected, given, lock_word::required, std::move(all), unlock_help))
         return success;
     if (!force)
         throw usage_error{"only its holder can release a lock; --force takes it away from whoever "
                           "holds it: holdfast unlock --force NAME"};
+    if (!type.empty() && type != "token")
+        throw usage_error{"--type: '" + printable(type) + "' is no type; it can be 'token'"};
     if (!yes && ::isatty(STDIN_FILENO) != 1)
         throw usage_error{"there is no terminal to ask on whether you mean it; give --yes"};
 
     if (asks_quorum(given))
-        return unlock_quorum(given, yes);
+        return unlock_quorum(given, yes, !type.empty());
     return ask_server(inherited, given, [&](holdfast::client& home) -> int {
         const std::optional<lock_state> found = home.inspect(given.name);
-        const bool is_something_else = found && found->kind == key_kind::other;
-        const bool is_lock = found && !is_something_else && found->is_held;
+        const std::string objection =
+            found ? objection_to_taking_away(*found, !type.empty()) : std::string{};
+        const bool is_lock = found && found->is_held && objection.empty();
         if (is_lock && !yes && !confirmed(*found)) {
             say("left alone");
             return left_alone;
@@ -117,13 +123,15 @@ int unlock(const inheritance& inherited, arguments all) {
             told["released"] = released;
             told["was"] = is_lock ? boost::json::value(to_json(*found)) : nullptr;
             write_json(told);
-        } else if (is_something_else) {
-            say("'" + printable(given.name) + "' is no lock, but a " + printable(found->type));
+        } else if (!objection.empty()) {
+            say("'" + printable(given.name) + "' " + objection);
         } else if (!released) {
             say("'" + printable(given.name) +
                 (is_lock ? "' was released meanwhile: " + whose_it_was(*found) : "' was free"));
         }
-        return is_something_else ? no_lock : released ? success : is_free;
+        if (!objection.empty())
+            return no_lock;
+        return released ? success : is_free;
     });
 }
 

@@ -90,14 +90,16 @@ using maybe_lease_handler = asio::any_completion_handler<void(error_code, std::o
 /// *Blocking verbs* tie the hold to the calling thread. They throw `boost::system::system_error`:
 /// `unreachable`, `refused`, `outcome_unknown` (a lock that may have been taken is released in the
 /// background), `closed`, `forked`, `overloaded`, `would_deadlock` (called on the client's
-/// executor), `invalid_argument` (the lease time), `operation_aborted` (the stop token),
-/// `clock_unstable`, `lease_lost` (this thread's hold is lost; or answers took longer than the
-/// lease).
+/// executor, or on that of a member's client), `invalid_argument` (the lease time),
+/// `operation_aborted` (the stop token), `clock_unstable`, `lease_lost` (this thread's hold is
+/// lost; or answers took longer than the lease).
+///
 /// If nobody runs the client's executor, or it is stuck, a verb returns two seconds after its
 /// patience, one or two seconds after a stop request, and unlock() two seconds after
 /// `release_patience`. The code is `unreachable` if an attempt to lock had not begun, else
 /// `outcome_unknown`. When the executor runs again, the call is cancelled, a lock that it got is
 /// given back, and unlock() sends its release. Only `lock()` without a stop request waits for ever.
+///
 /// *Asynchronous verbs* complete with a `lease` that owns the hold, and with the same codes. They
 /// can be cancelled at any point (terminal, partial and total alike): they complete at once with
 /// `operation_aborted`, and a lock that may have been taken is released in the background.

@@ -81,7 +81,8 @@ public:
     /// Releases. Afterwards this object holds nothing, whatever the outcome. `lease_lost`: somebody
     /// else may have had the lock already. A failure of the store: the release was not acknowledged
     /// within `release_patience`, or the server refused it; it is repeated in the background.
-    /// `would_deadlock` (on the client's executor): it is released without waiting.
+    /// `would_deadlock` (on the client's executor, or on that of a member's client): it is released
+    /// without waiting.
     void unlock() noexcept;
     void unlock(error_code&) noexcept;
     template <asio::completion_token_for<void(error_code)> Token>

@@ -56,6 +56,13 @@ asio::awaitable<bool> force_at(shared_subject lock) {
     co_return co_await lock->force();
 }
 
+/// Of a lock that may be made of several.
+template <typename T>
+T wait_for(const shared_subject& lock, asio::awaitable<T> answer) {
+    front::throw_if(front::objection_to_blocking(*lock));
+    return front::wait_for(lock->home, std::move(answer));
+}
+
 } // namespace
 
 void basic_mutex::start_lock(shared_subject lock, detail::wish how, detail::lease_handler handler) {
@@ -98,18 +105,15 @@ void basic_mutex::start_share(shared_subject lock, shared_tenure outer,
 }
 
 bool basic_mutex::is_locked() const {
-    front::throw_if(front::objection_to_blocking(*lock_));
-    return front::wait_for(lock_->home, is_locked_at(lock_));
+    return wait_for(lock_, is_locked_at(lock_));
 }
 
 std::optional<duration> basic_mutex::remaining_lease() const {
-    front::throw_if(front::objection_to_blocking(*lock_));
-    return front::wait_for(lock_->home, remaining_at(lock_));
+    return wait_for(lock_, remaining_at(lock_));
 }
 
 bool basic_mutex::force_unlock() {
-    front::throw_if(front::objection_to_blocking(*lock_));
-    return front::wait_for(lock_->home, force_at(lock_));
+    return wait_for(lock_, force_at(lock_));
 }
 
 void basic_mutex::start_is_locked(shared_subject lock,

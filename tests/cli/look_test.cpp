@@ -186,10 +186,26 @@ TEST_P(Look, TellsLocksOfTokensOursInTheListAndOtherProgramsByName) {
     const boost::json::value told = told_of("ours");
     EXPECT_EQ(told.at("kind").as_string(), "token lock");
     EXPECT_EQ(told.at("owners").at(0).at("owner").as_string(), ours);
-    EXPECT_EQ(run({"unlock", "--force", "--yes", "python"}, url()).status, 0);
     EXPECT_EQ(run({"unlock", "--force", "--yes", "ours"}, url()).status, 0);
     EXPECT_EQ(run({"wait", "-w", "0", "ours"}, url()).status, 0);
-    EXPECT_EQ(server().command({"DBSIZE"}).integer, 0);
+    EXPECT_EQ(server().command({"DBSIZE"}).integer, 1);
+}
+
+TEST_P(Look, TakesAwayAnotherProgramsStringOnlyIfToldThatItIsALock) {
+    server().command({"SET", "session", "6fdc9f0e70e311eeb9620242ac120002"});
+    const ended refused = run({"unlock", "--force", "--yes", "session"}, url());
+    EXPECT_EQ(refused.status, 65);
+    EXPECT_THAT(refused.err, HasSubstr("give --type token"));
+    const ended told = run({"unlock", "--force", "--yes", "--json", "session"}, url());
+    EXPECT_EQ(told.status, 65);
+    EXPECT_THAT(told.out, HasSubstr("\"released\":false"));
+    EXPECT_EQ(server().command({"EXISTS", "session"}).integer, 1);
+    EXPECT_EQ(run({"unlock", "--force", "--yes", "--type", "spin", "session"}, url()).status, 64);
+    server().command({"HSET", "lock", "8743c9c0-0795-4907-87fd-6c719a6b4586:7", "1"});
+    EXPECT_EQ(run({"unlock", "--force", "--yes", "--type", "token", "lock"}, url()).status, 65);
+    EXPECT_EQ(server().command({"EXISTS", "lock"}).integer, 1);
+    EXPECT_EQ(run({"unlock", "--force", "--yes", "--type", "token", "session"}, url()).status, 0);
+    EXPECT_EQ(server().command({"EXISTS", "session"}).integer, 0);
 }
 
 TEST_P(Look, TellsALockWithVeryManyReadersFromAnyOtherHash) {

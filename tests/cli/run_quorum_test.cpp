@@ -139,6 +139,21 @@ TEST_F(Quorum, InspectSaysFreeWhereNobodyHasIt) {
     EXPECT_EQ(none.err, "holdfast: 'job' was free\n");
 }
 
+TEST_F(Quorum, AnotherProgramsStringsAreTakenAwayOnlyIfTheyAreSaidToBeLocks) {
+    for (std::size_t i = 0; i < 3; ++i)
+        node(i).command({"SET", "job", "6fdc9f0e70e311eeb9620242ac120002"});
+    const ended refused = run(with_urls({"unlock", "--force", "--yes", "job"}));
+    EXPECT_EQ(refused.status, 65);
+    EXPECT_THAT(refused.err, HasSubstr("give --type token"));
+    const ended told = run(with_urls({"unlock", "--force", "--yes", "--json", "job"}));
+    EXPECT_EQ(told.status, 65);
+    EXPECT_FALSE(boost::json::parse(told.out).at("released").as_bool());
+    EXPECT_TRUE(is_held_at(0) && is_held_at(1) && is_held_at(2));
+    const ended taken = run(with_urls({"unlock", "--force", "--yes", "--type", "token", "job"}));
+    EXPECT_EQ(taken.status, 0) << taken.err;
+    EXPECT_FALSE(is_held_at(0) || is_held_at(1) || is_held_at(2));
+}
+
 TEST_F(Quorum, TheDoctorSaysWhichNodeIsAway) {
     node(0).stop();
     const ended told = run(with_urls({"doctor", "--json"}));

@@ -5,7 +5,7 @@
 --   lock), channel of a token lock, perhaps another publish command.
 -- Returns {1 taken | 0 free | 2 late | 3 it is others', µs now or 0, owner, ...}; an error if the
 --   key is no lock. forceUnlock of RedissonLock, -ReadLock, -WriteLock and -FairLock
--- uses: deadline tell
+-- uses: deadline tell tokens
 
 local fields_max, owners_told_max, queue_told_max = 10000, 100, 100
 
@@ -20,8 +20,7 @@ local channels, mode = {ARGV[4]}, ARGV[8] or ''
 -- no owner, and does not say that it is a lock, must not end what is none.
 local function force_token()
     local holder = redis.call('get', KEYS[1]) -- WRONGTYPE: of what is neither
-    local is_ours = string.find(holder, '^%x+%-%x+%-8fd5%-%x+%-%x+:%d+$')
-    if ARGV[2] == '' and mode == '' and not is_ours then
+    if ARGV[2] == '' and mode == '' and not is_token_of_ours(holder) then
         return redis.error_reply('WRONGTYPE it is a string, and perhaps no lock: name its owner')
     end
     local is_meant = (ARGV[2] == '' or ARGV[2] == holder) and (mode == '' or mode == 'token')

@@ -3,7 +3,7 @@
 -- KEYS: name. ARGV: lease ms, owner, deadline in µs of this server's clock (0: none).
 -- Returns {1 granted | 0 busy | 2 late, ms left if busy (-1: no end), µs now or 0, 1 busy by one of
 --   ours, who will tell | 0}. Not of Redisson
--- uses: deadline confirm instead
+-- uses: deadline confirm instead tokens
 
 local now, late = clock_and_whether_late(ARGV[3])
 if late then
@@ -22,9 +22,7 @@ end
 
 local left = redis.call('pttl', KEYS[1])
 if holder ~= ARGV[2] then
-    -- Ours are of version 8 and have d5 behind that: see engine.cpp.
-    local is_ours = string.find(holder, '^%x+%-%x+%-8fd5%-%x+%-%x+:%d+$')
-    return {0, left, now, is_ours and 1 or 0}
+    return {0, left, now, is_token_of_ours(holder) and 1 or 0}
 end
 confirm_hold(KEYS[1], left, ARGV[1])
 return {1, 0, now, 0}
