@@ -78,7 +78,7 @@ asio::awaitable<std::string> who_holds_one(clients& homes, const locked_run& wan
                     break;
                 told = co_await who_holds(home, each, form);
                 if (!told.empty())
-                    told = "'" + printable(each, 40) + "' is " + told;
+                    told.insert(0, "'" + printable(each, 40) + "' is ");
             }
             co_return told;
         } catch (const boost::system::system_error& failure) {

@@ -47,7 +47,15 @@ stage_begin() {
 stage_end() {
   stage_times+=($((SECONDS - stage_began)))
   stage_results+=("$1")
+  [[ $1 == ok ]] || note_failed "${stage_titles[-1]}"
   printf '==> %s: %s, %s s\n' "${stage_titles[-1]}" "$1" "${stage_times[-1]}"
+}
+
+# Where results are counted, the tally at the end of the last verb names what failed in any.
+note_failed() {
+  [[ -n ${results:-} ]] || return 0
+  mkdir -p "$results"
+  printf '%s\n' "$1" >> "$results/failed_stages"
 }
 
 # Runs once, whichever way the verb ends. A stage that is still open then has failed.

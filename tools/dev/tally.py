@@ -1,7 +1,9 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""tally.py <results folder> <failed stages>: counts what ./dev test ran, and says what was skipped
-and what failed: whoever reads a long log begins at its end.
+"""tally.py <results folder>: counts what ./dev test ran, and says what was skipped and what failed:
+whoever reads a long log begins at its end.
+
+Stages that failed, a build or a linter among them, are in the file failed_stages, a line each.
 
 Each layer's folder holds CTest's report and, for its GoogleTest programs, one that names each case.
 A program that died early left none, and one may fail after its last case (a leak found at exit):
@@ -60,7 +62,9 @@ def layer_count(ctest_report: Path, skipped: Counter, failed: list) -> Counter:
 
 
 def main() -> int:
-    results, failed_stages = Path(sys.argv[1]), int(sys.argv[2])
+    results = Path(sys.argv[1])
+    named = results / "failed_stages"
+    failed_stages = named.read_text().splitlines() if named.exists() else []
     total, skipped, failed = Counter(), Counter(), []
     for report in sorted(results.glob("*/*/ctest.junit")):
         total += layer_count(report, skipped, failed)
@@ -68,8 +72,10 @@ def main() -> int:
         print(f"skipped {times}: {reason}")
     for name, words in failed:
         print(f"FAILED {name}: {words[:WORDS_MAX].strip()}")
+    for title in failed_stages:
+        print(f"FAILED the stage \"{title}\"")
     # A stage that failed without a failed test (a build, a linter) must not read as "0 failed".
-    failures = total["failed"] or failed_stages
+    failures = total["failed"] or len(failed_stages)
     print(f"{total['passed']} passed, {failures} failed, {total['skipped']} skipped")
     return 1 if failures or failed_stages or not total["passed"] else 0
 

@@ -18,23 +18,13 @@ verb_test() {
   if in_ci; then
     test_preset asan core_tests "$sanitized_layers"
     test_preset tsan core_tests "$sanitized_layers"
-    attempt "Listing each file (dev)" cmake --preset dev
-    attempt "Each file by itself" python3 -B tools/dev/each_file.py build/dev
-    attempt "clang-tidy" python3 -B tools/dev/clang_tidy.py build/dev
+    lint_thoroughly
     attempt "Building (fuzz)" build_fuzzers
     ! last_stage_ok || fuzz_all 30
   fi
 
   stage_summary
-  python3 tools/dev/tally.py "$results" "$(failed_stages)"
-}
-
-# What takes seconds comes first.
-lint_quickly() {
-  need check fuzz docs
-  attempt "clang-format" check_format
-  attempt "Lua syntax" luac5.1 -p src/store/redis/scripts/*.lua src/store/redis/scripts/parts/*.lua
-  attempt "The reference of the interface" make_reference
+  python3 tools/dev/tally.py "$results"
 }
 
 # test_preset <preset> <target> <layers>

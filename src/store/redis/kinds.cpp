@@ -30,7 +30,7 @@ constexpr verbs fair{lock_fair, release_fair, renew_leases, fair_channel, linger
 constexpr verbs of_readers{lock_read, release_read, renew_reads, shared_channel_of, linger::none};
 constexpr verbs of_writers{lock_write, release_write, renew_leases, shared_channel_of,
                            linger::none};
-constexpr verbs token{lock_token, release_token, renew_tokens, token_channel_of};
+constexpr verbs of_tokens{lock_token, release_token, renew_tokens, token_channel_of};
 
 } // namespace
 
@@ -49,7 +49,7 @@ const verbs* verbs_of(lock_kind kind) noexcept {
     case lock_kind::write:
         return &of_writers;
     case lock_kind::token:
-        return &token;
+        return &of_tokens;
     default:
         return nullptr;
     }

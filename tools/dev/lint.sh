@@ -1,0 +1,27 @@
+# ./dev lint: what CI finds without running anything: layout, scripts, comments, each file by itself,
+# clang-tidy, and what the fuzzers' compiler, another one, warns of. Minutes the first time; then only
+# what changed is looked at.
+# shellcheck shell=bash
+
+verb_lint() {
+  need build
+  lint_quickly
+  lint_thoroughly
+  attempt "Building (fuzz)" build_fuzzers
+  stage_summary
+  (($(failed_stages) == 0))
+}
+
+# What takes seconds comes first.
+lint_quickly() {
+  need check fuzz docs
+  attempt "clang-format" check_format
+  attempt "Lua syntax" luac5.1 -p src/store/redis/scripts/*.lua src/store/redis/scripts/parts/*.lua
+  attempt "The reference of the interface" make_reference
+}
+
+lint_thoroughly() {
+  attempt "Listing each file (dev)" cmake --preset dev
+  attempt "Each file by itself" python3 -B tools/dev/each_file.py build/dev
+  attempt "clang-tidy" python3 -B tools/dev/clang_tidy.py build/dev
+}
