@@ -61,6 +61,11 @@ long long accounts::keys() const {
     return ask(server_, {"DBSIZE"})->integer;
 }
 
+std::string accounts::any_key() const {
+    const auto answer = ask(server_, {"RANDOMKEY"});
+    return answer->str ? std::string{answer->str, answer->len} : std::string{};
+}
+
 double accounts::cpu_seconds() const {
     const std::string cpu = info("cpu");
     return number(line_of(cpu, "used_cpu_sys:")) + number(line_of(cpu, "used_cpu_user:"));
