@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // Threads that draw from one semaphore, and those who wait for a permit or for a latch.
-#include "bench/contenders/counted.hpp"
+#include "bench/contenders/arena.hpp"
 #include "bench/contenders/relay.hpp"
 #include "bench/contenders/threads.hpp"
 
+#include <holdfast/client.hpp>
 #include <holdfast/counting_semaphore.hpp>
 #include <holdfast/latch.hpp>
 
@@ -24,9 +25,9 @@ public:
         , permits_{permits} {}
 
     tally run(nanoseconds length) override {
-        begin_counting(server_, std::to_string(permits_));
+        ask(server_, {"SET", name_of_lock(0), std::to_string(permits_)});
         tally all = in_threads(threads_, length, [this](int) { return pair(); });
-        end_counting(server_, client_);
+        ask(server_, {"DEL", name_of_lock(0)});
         return all;
     }
 
@@ -47,7 +48,7 @@ private:
     }
 
     client client_;
-    counting_semaphore seats_{client_, counter_name};
+    counting_semaphore seats_{client_, name_of_lock(0)};
     connection server_;
     const int threads_, permits_;
     std::atomic<int> inside_ = 0;
@@ -61,10 +62,9 @@ public:
         , server_{where.connect()} {}
 
     tally run(nanoseconds length) override {
-        begin_counting(server_, "1");
+        ask(server_, {"SET", name_of_lock(0), "1"});
         tally all = relay::run(length);
-        end_counting(server_, one_);
-        end_counting(server_, other_);
+        ask(server_, {"DEL", name_of_lock(0)});
         return all;
     }
 
@@ -75,7 +75,7 @@ private:
     void let_go_on() override { of_one_.release(); }
 
     client one_, other_;
-    counting_semaphore of_one_{one_, counter_name}, of_other_{other_, counter_name};
+    counting_semaphore of_one_{one_, name_of_lock(0)}, of_other_{other_, name_of_lock(0)};
     connection server_;
 };
 
@@ -83,14 +83,7 @@ class latch_relay final : public relay {
 public:
     explicit latch_relay(const arena& where)
         : one_{where.url()}
-        , other_{where.url()}
-        , server_{where.connect()} {}
-
-    tally run(nanoseconds length) override {
-        tally all = relay::run(length);
-        end_counting(server_, one_);
-        return all;
-    }
+        , other_{where.url()} {}
 
 private:
     void hold_back() override {
@@ -101,8 +94,7 @@ private:
     void let_go_on() override { of_one_.count_down(); }
 
     client one_, other_;
-    latch of_one_{one_, counter_name}, of_other_{other_, counter_name};
-    connection server_;
+    latch of_one_{one_, name_of_lock(0)}, of_other_{other_, name_of_lock(0)};
 };
 
 constexpr int seats_of_a_crowd = 8;
