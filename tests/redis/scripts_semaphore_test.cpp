@@ -44,8 +44,8 @@ HOLDFAST_ON_EACH_SERVER(SemaphoreScripts);
 TEST_P(SemaphoreScripts, PermitsAreTakenWhereThereAreEnough) {
     others_set("3");
     const std::int64_t before = server_micros();
-    EXPECT_THAT(integers_of(take(2, {})),
-                ElementsAre(done, AllOf(Gt(before), Le(server_micros()))));
+    const numbers answer = integers_of(take(2, {}));
+    EXPECT_THAT(answer, ElementsAre(done, AllOf(Gt(before), Le(server_micros()))));
     EXPECT_EQ(value(), "1");
     EXPECT_EQ(said(take(2, {.slot = 1, .number = 2})), not_done);
     EXPECT_EQ(value(), "1");
@@ -246,12 +246,11 @@ TEST_P(SemaphoreScripts, WithoutTheRightToItsMemoryNothingIsDone) {
     for (const char* right : {"hget", "hset", "pexpire"}) {
         SCOPED_TRACE(right);
         deny(right);
-        EXPECT_TRUE(is_error(take(1, {.number = 1}), "NOPERM") ||
-                    is_error(take(1, {.number = 1}), "can't run"));
+        EXPECT_EQ(take(1, {.number = 1}).type, redis::reply::kind::error);
         EXPECT_EQ(change("add", 1, {.slot = 1, .number = 1}).type, redis::reply::kind::error);
         allow_all();
         EXPECT_EQ(value(), "3");
-        server().command({"DEL", requests_});
+        EXPECT_EQ(ask({"EXISTS", requests_}), 0);
     }
 }
 

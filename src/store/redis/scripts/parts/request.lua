@@ -19,9 +19,9 @@ end
 -- have no end, which an ACL may deny.
 local function remember_answer(requests, slot, number, done, value, memory)
     local answer = string.format('%s %d %.0f', number, done, value)
-    local was_there = redis.call('pexpire', requests, memory) == 1
     redis.call('hset', requests, slot, answer)
-    if not was_there then
-        redis.call('pexpire', requests, memory)
+    if type(redis.pcall('pexpire', requests, memory)) == 'table' then
+        redis.call('hdel', requests, slot)
+        redis.call('pexpire', requests, memory) -- which ends the script
     end
 end
