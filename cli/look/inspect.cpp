@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // `holdfast inspect`: all about one lock.
+#include "cli/count/inspect_counter.hpp"
 #include "cli/exit_status.hpp"
 #include "cli/look/lock_json.hpp"
 #include "cli/look/lock_words.hpp"
@@ -36,6 +37,10 @@ Usage: holdfast inspect [OPTIONS] NAME
                        value is null if it is not known, or if the lease has no
                        end; the token is the greatest that a fenced lock has
                        given, as a number, and null if there is none
+      --type TYPE      'semaphore' or 'latch': it is one of these. Both are bare
+                       numbers on the server, which could be anybody's. For
+                       programs {"name", "kind", "exists", "count",
+                       "listeners"}
       --url URL        the server, as for 'holdfast run'. Of a quorum it prints
                        what each node says, and whether a majority has the lock;
                        for programs {"name", "held", "majority", "nodes":
@@ -50,14 +55,15 @@ whose owner does not listen may be that of a dead program: the queue passes it
 over when its time is over.
 
 Exit status:
-    0   the lock is held
-    1   the lock is free
+    0   the lock is held; there is such a semaphore or latch
+    1   the lock is free; there is none
    64   the command line or a variable is wrong
    65   the server has something else under that name, which is no lock
    69   the server cannot be reached, or refuses
 
 Examples:
   holdfast inspect nightly-report
+  holdfast inspect --type semaphore seats
   holdfast inspect --json nightly-report | jq -r '.owners[0].client.host'
   holdfast inspect --json desk | jq '.waiters | length'
 )";
@@ -117,13 +123,21 @@ int status_of(const std::optional<lock_state>& found) {
 
 int inspect(const inheritance& inherited, arguments all) {
     look_options given;
+    std::string type;
     CLI::App expected{"", "inspect"};
+    expected.add_option("--type", type);
     if (!parse_look(expected, given, lock_word::required, std::move(all), inspect_help))
         return success;
+    const std::optional<holdfast::counter_kind> counter = counter_type(type);
+    if (!type.empty() && !counter)
+        throw usage_error{"--type: '" + printable(type) +
+                          "' is no type; it can be 'semaphore' or 'latch'"};
 
-    if (asks_quorum(given))
+    if (!counter && asks_quorum(given))
         return inspect_quorum(given);
     return ask_server(inherited, given, [&](holdfast::client& home) {
+        if (counter)
+            return inspect_counter(home, given, *counter);
         const std::optional<lock_state> found = home.inspect(given.name);
         if (given.json) {
             boost::json::object told = found ? to_json(*found) : named(given.name);

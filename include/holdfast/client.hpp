@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <holdfast/counters.hpp>
 #include <holdfast/diagnosis.hpp>
 #include <holdfast/error.hpp>
 #include <holdfast/inspection.hpp>
@@ -103,6 +104,12 @@ public:
     /// waits in a queue for it (`lock_state::is_held`).
     std::optional<lock_state> inspect(lock_name);
 
+    /// Likewise about what is counted under that name: the permits that a semaphore has left, or
+    /// how often a latch has still to be counted down. Both are kept as a bare number, so the store
+    /// cannot tell which it is; `kind` says what you take it for. `refused` if it is no number;
+    /// `invalid_argument` if the store has nothing of that kind.
+    counter_state inspect(lock_name, counter_kind kind);
+
     /// The held locks whose names match a glob pattern (`*`, `?`, `[a-z]`, `\\`) behind this
     /// client's prefix; at most `limit` of them. It looks at a few hundred keys at a time, so that
     /// nobody else has to wait; on a server with many millions of keys, the list is incomplete. A
@@ -133,6 +140,14 @@ public:
         return asio::async_initiate<Token, void(error_code, std::optional<lock_state>)>(
             [engine = engine_, name = std::move(name)](auto handler) mutable {
                 start_inspect(engine, std::move(name), std::move(handler));
+            },
+            token);
+    }
+    template <asio::completion_token_for<void(error_code, counter_state)> Token>
+    auto async_inspect(lock_name name, counter_kind kind, Token&& token) {
+        return asio::async_initiate<Token, void(error_code, counter_state)>(
+            [engine = engine_, name = std::move(name), kind](auto handler) mutable {
+                start_inspect(engine, std::move(name), kind, std::move(handler));
             },
             token);
     }
@@ -173,6 +188,8 @@ private:
     static void
         start_inspect(std::shared_ptr<sync::engine>, lock_name,
                       asio::any_completion_handler<void(error_code, std::optional<lock_state>)>);
+    static void start_inspect(std::shared_ptr<sync::engine>, lock_name, counter_kind,
+                              asio::any_completion_handler<void(error_code, counter_state)>);
     static void start_list(std::shared_ptr<sync::engine>, std::string pattern, std::size_t limit,
                            asio::any_completion_handler<void(error_code, lock_list)>);
     static void start_wait_free(std::shared_ptr<sync::engine>, lock_name, duration patience,

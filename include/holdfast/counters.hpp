@@ -9,6 +9,7 @@
 
 #include <holdfast/store.hpp>
 
+#include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <optional>
@@ -77,6 +78,9 @@ struct counter_answer {
 struct counter_state {
     bool exists = false;
     std::int64_t value = 0; ///< permits left, or the latch's count
+    /// Connections that wait for it: each is a client with one or more waiting callers, or one that
+    /// waited a few seconds ago. Empty if the store does not report them.
+    std::optional<std::size_t> listeners{};
 };
 
 /// Amounts. The promises of `lock_store` about time limits and errors hold here too.

@@ -2,6 +2,7 @@
 // What a client tells of locks, whoever holds them.
 #include "front/async.hpp"
 #include "front/blocking.hpp"
+#include "front/counter.hpp"
 #include "front/wish.hpp"
 #include "sync/seen_free.hpp"
 
@@ -37,6 +38,11 @@ asio::awaitable<std::optional<lock_state>> describe(shared_engine home, lock_nam
     co_return co_await home->operators_view().describe(of_store);
 }
 
+asio::awaitable<counter_state> look_at(shared_engine home, lock_name name, counter_kind kind) {
+    const auto counter = front::make_counter(home, name, kind, 0);
+    co_return co_await home->counters()->inspect(counter->name, kind);
+}
+
 asio::awaitable<lock_list> list_all(shared_engine home, std::string pattern, std::size_t limit) {
     std::string of_store = without_wildcards(home->how().prefix) + pattern;
     co_return co_await home->operators_view().list(std::move(of_store), limit);
@@ -57,6 +63,10 @@ std::optional<lock_state> client::inspect(lock_name name) {
     return front::wait_for(engine_, describe(engine_, std::move(name)));
 }
 
+counter_state client::inspect(lock_name name, counter_kind kind) {
+    return front::wait_for(engine_, look_at(engine_, std::move(name), kind));
+}
+
 lock_list client::list(std::string pattern, std::size_t limit) {
     return front::wait_for(engine_, list_all(engine_, std::move(pattern), limit));
 }
@@ -73,6 +83,11 @@ void client::start_inspect(
     shared_engine engine, lock_name name,
     asio::any_completion_handler<void(error_code, std::optional<lock_state>)> handler) {
     front::start(engine, describe(engine, std::move(name)), std::move(handler));
+}
+
+void client::start_inspect(shared_engine engine, lock_name name, counter_kind kind,
+                           asio::any_completion_handler<void(error_code, counter_state)> handler) {
+    front::start(engine, look_at(engine, std::move(name), kind), std::move(handler));
 }
 
 void client::start_list(shared_engine engine, std::string pattern, std::size_t limit,

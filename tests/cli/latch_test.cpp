@@ -94,5 +94,33 @@ TEST_P(Latch, IsNotWhatSomebodyElseHasUnderThatName) {
     EXPECT_EQ(server().command({"GET", "gate"}).text, "a picture");
 }
 
+class InspectCounter : public on_server {};
+HOLDFAST_ON_EACH_SERVER(InspectCounter);
+
+TEST_P(InspectCounter, TellsWhatASemaphoreHas) {
+    server().command({"SET", "seats", "3"});
+    const ended told = run({"inspect", "--type", "semaphore", "seats"}, url());
+    EXPECT_EQ(told.status, 0);
+    EXPECT_EQ(told.out, "name       seats\nkind       semaphore\npermits    3\n"
+                        "listening  0 connection(s) wait for permits\n");
+    const ended none = run({"inspect", "--type", "semaphore", "stools"}, url());
+    EXPECT_EQ(none.status, 1);
+    EXPECT_EQ(none.out, "'stools': there is no such semaphore\n");
+    EXPECT_EQ(run({"inspect", "seats"}, url()).status, 65) << "it could be anybody's number";
+}
+
+TEST_P(InspectCounter, TellsWhatALatchHasToPrograms) {
+    server().command({"SET", "gate", "2"});
+    program waiter{{"latch", "wait", "gate"}, url()};
+    const auto told = [&] {
+        return boost::json::parse(run({"inspect", "--json", "--type", "latch", "gate"}, url()).out);
+    };
+    const boost::json::value expected{
+        {"name", "gate"}, {"kind", "latch"}, {"exists", true}, {"count", 2}, {"listeners", 1}};
+    EXPECT_TRUE(eventually([&] { return told() == expected; }));
+    server().command({"SET", "gate", "a picture"});
+    EXPECT_EQ(run({"inspect", "--type", "latch", "gate"}, url()).status, 65);
+}
+
 } // namespace
 } // namespace holdfast::cli_test

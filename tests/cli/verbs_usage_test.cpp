@@ -66,6 +66,7 @@ INSTANTIATE_TEST_SUITE_P(
         slip{{"lock", "job"}, "no verb lock: did you mean run?"},
         slip{{"list"}, "no verb list: did you mean ls?"},
         slip{{"help", "inspct"}, "no verb inspct: did you mean inspect?"},
+        slip{{"inspect", "--type", "seat", "job"}, "'seat' is no type; it can be 'semaphore'"},
         slip{{"inspect", "a{}b"}, "an empty '{}'"}));
 
 INSTANTIATE_TEST_SUITE_P(

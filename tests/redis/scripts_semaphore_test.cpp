@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // take_semaphore.lua, revoke_semaphore.lua, change_semaphore.lua and inspect_counter.lua.
 #include "counter_scripts.hpp"
+#include "support/listener.hpp"
 
 namespace holdfast {
 namespace {
@@ -235,9 +236,13 @@ TEST_P(SemaphoreScripts, WhatIsNoNumberIsRefusedAndStays) {
 }
 
 TEST_P(SemaphoreScripts, LookedAt) {
-    EXPECT_THAT(integers_of(inspect_count()), ElementsAre(0, 0));
+    EXPECT_THAT(integers_of(inspect_count()), ElementsAre(0, 0, 0));
     others_set("-2");
-    EXPECT_THAT(integers_of(inspect_count()), ElementsAre(1, -2));
+    support::listener waits{server().socket_path()};
+    waits.subscribe(told_on_);
+    EXPECT_THAT(integers_of(inspect_count()), ElementsAre(1, -2, 1));
+    deny("pubsub");
+    EXPECT_THAT(integers_of(inspect_count()), ElementsAre(1, -2, -1));
 }
 
 // What cannot be remembered is not done.

@@ -60,11 +60,11 @@ asio::awaitable<remote::attempt> memory_counters::change_by(time_point deadline,
     co_return attempt_of(got, got.said.late ? verdict::late : verdict::granted, *link_);
 }
 
-asio::awaitable<counter_state> memory_counters::inspect(lock_name name, counter_kind) {
+asio::awaitable<counter_state> memory_counters::inspect(lock_name name, counter_kind kind) {
     const request asked{verb::inspect, name.text};
     using found = std::optional<counter_state>;
-    std::function<found(server::state&)> execute = [name](server::state& server) {
-        return server.is_lock(name) ? found{} : found{server.inspect_counter(name)};
+    std::function<found(server::state&)> execute = [name, kind](server::state& server) {
+        return server.is_lock(name) ? found{} : found{server.inspect_counter(name, kind)};
     };
     const auto got = co_await link_->call(asked, std::move(execute));
     if (!got.said)

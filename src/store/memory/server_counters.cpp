@@ -47,10 +47,12 @@ void server::state::tell_of_count(const lock_name& name, counter_kind kind,
     }
 }
 
-counter_state server::state::inspect_counter(const lock_name& name) const {
+counter_state server::state::inspect_counter(const lock_name& name, counter_kind kind) const {
     const guard lock_it{mutex_};
     const std::optional<std::int64_t> value = counters_.value(name);
-    return {.exists = value.has_value(), .value = value.value_or(0)};
+    return {.exists = value.has_value(),
+            .value = value.value_or(0),
+            .listeners = ears_.count(channel_of(name, kind).text)};
 }
 
 bool server::state::lock_is_there(const lock_name& name) const {

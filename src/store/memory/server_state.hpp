@@ -56,7 +56,7 @@ public:
     void give_back(const counter_ask&, duration memory);
     change_verdict change(const counter_change&, std::optional<microseconds> deadline,
                           duration memory);
-    counter_state inspect_counter(const lock_name&) const;
+    counter_state inspect_counter(const lock_name&, counter_kind) const;
     bool is_lock(const lock_name&) const; ///< that name: then no counter can have it
 
     microseconds now() const;

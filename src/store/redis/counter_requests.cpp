@@ -53,8 +53,11 @@ changed changed_in(const reply& answer) {
 }
 
 counter_state state_in(const reply& answer) {
-    const auto [there, value] = integers<2>(answer);
-    return {.exists = integer_up_to(1, answer.items[0]) == 1, .value = value};
+    const auto [there, value, listeners] = integers<3>(answer);
+    counter_state found{.exists = integer_up_to(1, answer.items[0]) == 1, .value = value};
+    if (listeners >= 0)
+        found.listeners = static_cast<std::size_t>(listeners);
+    return found;
 }
 
 std::string_view word_of(counter_verb verb) {
@@ -129,9 +132,12 @@ asio::awaitable<changed> change_counter(node& server, const counter_change& what
     co_return checked(server, answer, changed_in);
 }
 
-asio::awaitable<counter_state> inspect_counter(node& server, const lock_name& name) {
+asio::awaitable<counter_state> inspect_counter(node& server, const lock_name& name,
+                                               counter_kind kind) {
+    const std::string channel = channel_of(name, kind).text;
     const std::string_view keys[] = {name.text};
-    const reply answer = co_await server.call(scripts::inspect_counter, keys, {});
+    const argument arguments[] = {channel};
+    const reply answer = co_await server.call(scripts::inspect_counter, keys, arguments);
     co_return checked(server, answer, state_in);
 }
 

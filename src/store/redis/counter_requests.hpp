@@ -32,7 +32,7 @@ asio::awaitable<attempt> take_permits(node&, const counter_ask&, remembered, ser
 asio::awaitable<released> revoke_permits(node&, const counter_ask&, remembered);
 asio::awaitable<attempt> look_at_latch(node&, const counter_ask&);
 asio::awaitable<changed> change_counter(node&, const counter_change&, remembered, server_deadline);
-asio::awaitable<counter_state> inspect_counter(node&, const lock_name&);
+asio::awaitable<counter_state> inspect_counter(node&, const lock_name&, counter_kind);
 
 /// Where changes of such a counter are told.
 channel_name channel_of(const lock_name&, counter_kind);

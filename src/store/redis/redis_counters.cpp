@@ -56,8 +56,8 @@ asio::awaitable<counter_answer> redis_counters::change_in_time(const counter_cha
     co_return outcome;
 }
 
-asio::awaitable<counter_state> redis_counters::inspect(lock_name name, counter_kind) {
-    co_return co_await inspect_counter(server_, name);
+asio::awaitable<counter_state> redis_counters::inspect(lock_name name, counter_kind kind) {
+    co_return co_await inspect_counter(server_, name, kind);
 }
 
 } // namespace holdfast::redis

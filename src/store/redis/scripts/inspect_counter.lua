@@ -1,8 +1,12 @@
 -- What a semaphore or a latch has.
--- KEYS: name.
--- Returns {1 there is one | 0, the number}. availablePermits of RedissonSemaphore, getCount of
---   RedissonCountDownLatch
+-- KEYS: name. ARGV: the channel of its waiters.
+-- Returns {1 there is one | 0, the number, listeners (-1: denied)}. availablePermits of
+--   RedissonSemaphore, getCount of RedissonCountDownLatch
 -- uses: count
 
 local stored, trouble = count_of(KEYS[1])
-return trouble or {stored and 1 or 0, stored or 0}
+if trouble then
+    return trouble
+end
+local heard = redis.pcall('pubsub', 'numsub', ARGV[1])
+return {stored and 1 or 0, stored or 0, heard.err and -1 or heard[2]}
