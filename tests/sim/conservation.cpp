@@ -4,7 +4,6 @@
 #include "store/memory/server_state.hpp"
 
 #include <chrono>
-#include <limits>
 
 namespace holdfast::sim {
 namespace {
@@ -13,7 +12,7 @@ namespace {
 /// more, one that comes once more may count once more.
 constexpr std::chrono::microseconds remembered = std::chrono::minutes{1};
 
-constexpr std::int64_t any_number = std::numeric_limits<std::int64_t>::max() / 4;
+constexpr std::int64_t any_number = 1'000'000'000;
 
 std::string program_of(const owner_id& request) {
     const std::string all = to_string(request);
@@ -56,6 +55,11 @@ bool adds_up(counter_verb verb) {
 conservation::conservation(world& w)
     : world_{w}
     , numbers_(static_cast<std::size_t>(w.names())) {}
+
+void conservation::sent(const memory::request& r, const memory::fate& f) {
+    if (r.what == memory::verb::count && f.executed_again)
+        requests_[to_string(r.counted->request)].copied = true;
+}
 
 void conservation::counted(int name, const memory::count_record& r) {
     if (r.before != expected(name, r.at))
@@ -105,8 +109,12 @@ void conservation::take(int name, const memory::count_record& r) {
     if (known.moved || known.given_back)
         fail(name, to_string(want.request) + " took permits " +
                        (known.given_back ? "after it had given them back" : "twice"));
-    known = {.at = r.at, .done = true, .moved = true};
-    account_of(program_of(want.request), name).at_server -= want.amount;
+    known.at = r.at;
+    known.done = known.moved = true;
+    account& of = account_of(program_of(want.request), name);
+    of.at_server -= want.amount;
+    if (known.copied)
+        of.unnoticed -= want.amount;
 }
 
 void conservation::give_back(int name, const memory::count_record& r) {
@@ -121,8 +129,9 @@ void conservation::give_back(int name, const memory::count_record& r) {
     if (moved_by(r) != due)
         fail(name, to_string(want.request) + " gave back " + std::to_string(moved_by(r)) +
                        " permits, not " + std::to_string(due));
-    if (owes)
-        account_of(program_of(want.request), name).at_server += want.amount;
+    account& of = account_of(program_of(want.request), name);
+    of.at_server += owes ? want.amount : 0;
+    of.unnoticed += owes && known.copied ? want.amount : 0;
     known.at = known.done ? known.at : r.at;
     known.done = known.given_back = true;
 }
@@ -158,7 +167,7 @@ std::pair<std::int64_t, std::int64_t> conservation::told(const operation& o, out
     case deed::acquire:
         return {-amount * sure, -amount * sure};
     case deed::drain:
-        return {unknown ? -any_number : -amount, -amount * sure};
+        return {unknown ? -any_number : -amount, unknown ? any_number : -amount};
     case deed::count_down:
         return {sure == 1 || unknown ? -1 : 0, -sure};
     case deed::release_permits:
@@ -206,7 +215,7 @@ void conservation::at_peace() {
         });
         if (!lives || doubted_.contains(program))
             continue;
-        if (sums.at_server < sums.least || sums.at_server > sums.most)
+        if (sums.at_server < sums.least + sums.unnoticed || sums.at_server > sums.most)
             fail(name, "the requests of " + program + " have changed it by " +
                            std::to_string(sums.at_server) + ", its callers by " +
                            std::to_string(sums.least) + " to " + std::to_string(sums.most));

@@ -29,12 +29,12 @@ counting::counting(world& w, seat& home, int number, const plan& p, time_point e
     , dice_{dice_of(p.seed, home.number, number)} {}
 
 asio::awaitable<void> counting::visit(int name) {
+    generation_ = home_.of_program;
     return world_.how.counts(name) == counter_kind::latch ? visit_latch(name)
                                                           : visit_semaphore(name);
 }
 
 asio::awaitable<void> counting::visit_semaphore(int name) {
-    const int generation = home_.of_program;
     const semaphore built = build<counting_semaphore>(name);
     const habits& of = plan_.people;
     const bool is_new = known_.insert(name).second;
@@ -51,7 +51,7 @@ asio::awaitable<void> counting::visit_semaphore(int name) {
         co_await add(**built, deed_on(name, deed::add_permits, draw_addition()));
     else
         co_await take_and_release(built, name);
-    co_await nap_if_closed(generation);
+    co_await nap_if_closed();
 }
 
 asio::awaitable<void> counting::take_and_release(semaphore built, int name) {
@@ -90,8 +90,10 @@ asio::awaitable<void> counting::drain(semaphore built, int name) {
 /// What it knows was not done it does once more, so that permits do not grow fewer and fewer.
 asio::awaitable<void> counting::give(semaphore built, int name, std::int64_t amount,
                                      bool if_there) {
-    if (!*built)
+    if (!*built && generation_ == home_.of_program)
         built = build<counting_semaphore>(name);
+    if (!*built)
+        co_return; // they were the last program's
     const operation what =
         deed_on(name, amount < 0 ? deed::add_permits : deed::release_permits, amount);
     for (int tries = 0; tries < tries_max; ++tries) {
@@ -106,7 +108,6 @@ asio::awaitable<void> counting::give(semaphore built, int name, std::int64_t amo
 }
 
 asio::awaitable<void> counting::visit_latch(int name) {
-    const int generation = home_.of_program;
     const gateway built = build<latch>(name);
     const habits& of = plan_.people;
     if (dice_.percent(of.asks))
@@ -121,7 +122,7 @@ asio::awaitable<void> counting::visit_latch(int name) {
         co_await wait(built, name);
     else
         co_await wait(built, name);
-    co_await nap_if_closed(generation);
+    co_await nap_if_closed();
 }
 
 asio::awaitable<void> counting::wait(gateway built, int name) {
@@ -137,6 +138,7 @@ asio::awaitable<void> counting::wait(gateway built, int name) {
 }
 
 asio::awaitable<void> counting::take_once(int name, duration bound) {
+    generation_ = home_.of_program;
     outcome how{};
     if (world_.how.counts(name) == counter_kind::latch) {
         latch it{*home_.program, world::name_of(name)};
@@ -189,8 +191,9 @@ asio::awaitable<outcome> counting::release(counting_semaphore& at, operation wha
         co_return call.ended(std::get<0>(answer));
     }
     const done_or_not answer = co_await at.async_release_if_exists(what.amount, call.token());
-    const bool was_there = std::get<1>(answer);
-    co_return call.ended_with(std::get<0>(answer), was_there ? what.amount : 0);
+    const auto& [failed, was_there] = answer;
+    const bool did_nothing = !failed && !was_there;
+    co_return call.ended_with(failed, did_nothing ? 0 : what.amount);
 }
 
 asio::awaitable<outcome> counting::add(counting_semaphore& at, operation what) {
@@ -247,7 +250,7 @@ counting::disposable<Counter> counting::build(int name) {
 
 operation counting::deed_on(int name, deed what, std::int64_t amount) const {
     operation o{.what = what, .who = {home_.number, number_, name}};
-    o.generation = home_.of_program;
+    o.generation = generation_;
     o.amount = amount;
     return o;
 }
@@ -281,8 +284,8 @@ asio::awaitable<void> counting::nap(duration d) {
 }
 
 /// And the next program is not there yet.
-asio::awaitable<void> counting::nap_if_closed(int generation) {
-    if (generation != home_.generation)
+asio::awaitable<void> counting::nap_if_closed() {
+    if (generation_ != home_.generation)
         co_await nap(std::chrono::milliseconds{50});
 }
 

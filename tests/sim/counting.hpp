@@ -53,7 +53,7 @@ private:
     std::int64_t draw_amount() { return dice_.between(1, plan_.people.amount); }
     std::int64_t draw_addition() { return dice_.one_of({1, 1, 2, -1}); }
     asio::awaitable<void> nap(duration);
-    asio::awaitable<void> nap_if_closed(int generation);
+    asio::awaitable<void> nap_if_closed();
 
     world& world_;
     seat& home_;
@@ -61,6 +61,7 @@ private:
     const plan& plan_;
     const time_point end_;
     dice dice_;
+    int generation_ = 0;  ///< of the program with which the present visit began
     std::set<int> known_; ///< names that it has been at
 };
 

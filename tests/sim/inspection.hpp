@@ -63,6 +63,7 @@ public:
         left_behind_.sent(from, r, f);
         order_.sent(r, f);
         opening_.sent(from, r);
+        conservation_.sent(r, f);
     }
     /// The server has come to a request about a counter.
     void counted(int name, const memory::count_record& r) {

@@ -24,6 +24,7 @@ class conservation {
 public:
     explicit conservation(world&);
 
+    void sent(const memory::request&, const memory::fate&);
     void counted(int name, const memory::count_record&); ///< the server has carried that out
     void completed(const operation&, outcome);
     void look();
@@ -43,6 +44,7 @@ private:
         bool done = false;
         bool given_back = false; ///< of a take: it takes nothing any more
         bool moved = false;      ///< it has changed the number
+        bool copied = false;     ///< its look, whose copy may be carried out unknown to anybody
     };
     /// Of one program, about one name: by how much its requests have changed the number, and by how
     /// much its callers have, as far as they know.
@@ -50,6 +52,9 @@ private:
         std::int64_t at_server = 0;
         std::int64_t least = 0;
         std::int64_t most = 0;
+        /// What looks took that came twice. They may have been found busy, and nobody wants them
+        /// any more when the copy comes: then it is as if somebody had come and died.
+        std::int64_t unnoticed = 0;
     };
 
     std::optional<std::int64_t> expected(int name, std::chrono::microseconds now);
