@@ -61,6 +61,26 @@ contest waking(std::string name, made (*ours)(const arena&)) {
             .what = &wake_ups};
 }
 
+std::vector<contest> about_counters() {
+    return {
+        with_redisson({.name = "semaphore.64",
+                       .at_once = 64,
+                       .ours = holdfast_semaphore,
+                       .yardstick = redisson_semaphore,
+                       .wanted = {{"", {.ratio = 8}}},
+                       .what = &hand_offs,
+                       .slowness = 5}),
+        with_redisson({.name = "semaphore.free",
+                       .at_once = 8,
+                       .ours = holdfast_free_semaphore,
+                       .yardstick = redisson_free_semaphore,
+                       .wanted = {{"", {.ratio = 0.8}}},
+                       .what = &server_time}),
+        waking("wake.semaphore", holdfast_wake_up_by_permit),
+        waking("wake.latch", holdfast_wake_up_by_latch),
+    };
+}
+
 std::vector<contest> about_free_locks() {
     return {
         {"blocking.1", 1, holdfast_threads, bare_sockets},
@@ -185,6 +205,7 @@ std::vector<contest> about_several_locks() {
 std::vector<contest> contests() {
     std::vector<contest> all = about_free_locks();
     std::ranges::move(about_one_lock(), std::back_inserter(all));
+    std::ranges::move(about_counters(), std::back_inserter(all));
     std::ranges::move(about_several_locks(), std::back_inserter(all));
     return all;
 }

@@ -20,7 +20,8 @@ std::string trouble_with(const accounts& books, const claim& scripts) {
         return "the server ran " + std::to_string(counted) + " scripts, and not " +
                std::to_string(scripts.least) + " to " + std::to_string(scripts.most);
     if (const auto left = books.keys())
-        return std::to_string(left) + " keys are left on the server";
+        return std::to_string(left) + " keys are left on the server, '" + books.any_key() +
+               "' among them";
     return {};
 }
 

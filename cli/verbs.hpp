@@ -15,6 +15,7 @@ int ls(const inheritance&, arguments);
 int inspect(const inheritance&, arguments);
 int unlock(const inheritance&, arguments);
 int wait(const inheritance&, arguments);
+int latch(const inheritance&, arguments);
 int bench(const inheritance&, arguments);
 int server(const inheritance&, arguments);
 

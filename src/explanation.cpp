@@ -101,7 +101,7 @@ explanation explain(errc what) noexcept {
         return {"outcome_unknown", "The request was sent, but no answer came.",
                 "The request may have been carried out. You hold nothing: what it may have taken "
                 "is released in the background, and ends with its lease at the latest.",
-                "Try again."};
+                "Try again; but what changes a counter may count twice then, so look first."};
     case errc::refused:
         return {"refused", "The store refused the request.", "Nothing was done there.",
                 "The server's words say why. Asking again does not help."};

@@ -68,6 +68,15 @@ made holdfast_wake_up(const arena&);
 made holdfast_wake_up_of_reader(const arena&); // by a writer
 made holdfast_wake_up_of_writer(const arena&); // by a reader
 
+// A semaphore that all threads of the process draw from: with fewer permits than there are
+// threads, and with enough.
+made holdfast_semaphore(const arena&);
+made holdfast_free_semaphore(const arena&);
+
+// Likewise from a release of a permit, or the opening of a latch.
+made holdfast_wake_up_by_permit(const arena&);
+made holdfast_wake_up_by_latch(const arena&);
+
 // From the shell: a process for each lock that is taken. They throw `not_here`.
 made holdfast_commands(const arena&);
 made flock_commands(const arena&);
@@ -94,6 +103,8 @@ made redisson_red_lock(const arena&); // of five servers
 made redisson_gate(const arena&);
 made redisson_reentry(const arena&);
 made redisson_readers_and_writer(const arena&);
+made redisson_semaphore(const arena&);
+made redisson_free_semaphore(const arena&);
 
 // Other programs' locks on five servers, over TCP alone. They throw `not_here`.
 made redsync_quorum(const arena&);

@@ -100,4 +100,13 @@ made redisson_readers_and_writer(const arena& where) {
     return std::make_unique<redissons_turn>(where, "readers-and-writer");
 }
 
+made redisson_semaphore(const arena& where) {
+    return std::make_unique<redissons_turn>(where, "semaphore", " 8");
+}
+
+made redisson_free_semaphore(const arena& where) {
+    return std::make_unique<redissons_turn>(where, "semaphore",
+                                            ' ' + std::to_string(where.at_once));
+}
+
 } // namespace holdfast::bench

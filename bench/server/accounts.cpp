@@ -57,8 +57,15 @@ long long accounts::leases_extended() const {
     return successes(info("commandstats"), "cmdstat_pexpire:");
 }
 
+/// Without what the server remembers of requests: that ends by itself after a minute.
 long long accounts::keys() const {
-    return ask(server_, {"DBSIZE"})->integer;
+    const auto remembered = ask(server_, {"KEYS", "holdfast_requests:*"});
+    return ask(server_, {"DBSIZE"})->integer - static_cast<long long>(remembered->elements);
+}
+
+std::string accounts::any_key() const {
+    const auto answer = ask(server_, {"RANDOMKEY"});
+    return answer->str ? std::string{answer->str, answer->len} : std::string{};
 }
 
 double accounts::cpu_seconds() const {

@@ -26,6 +26,7 @@ public:
     long long leases_extended() const;
 
     long long keys() const;
+    std::string any_key() const; ///< the name of one of them
     double cpu_seconds() const;
     std::string version() const;
 

@@ -81,7 +81,11 @@ _holdfast() {
                 [[ $i == "$current"* ]] && COMPREPLY+=("$(printf '%q' "$i")")
             done < <(_holdfast_locks)
             ;;
-        server) mapfile -t COMPREPLY < <(compgen -W "$(_holdfast_words server)" -- "$current") ;;
+        server | latch)
+            # Their own words come first; the name of a latch is nobody's to guess.
+            [[ $verb == latch && $COMP_CWORD -gt 2 ]] ||
+                mapfile -t COMPREPLY < <(compgen -W "$(_holdfast_words "$verb")" -- "$current")
+            ;;
         esac
         ;;
     esac

@@ -73,4 +73,5 @@ complete -c holdfast -n 'test (count (commandline -opc)) -eq 1' -a '(__holdfast_
 complete -c holdfast -n 'test (count (commandline -opc)) -gt 1; and not __holdfast_runs_a_command; and string match -q -- "-*" (commandline -ct)' -a '(__holdfast_options)'
 complete -c holdfast -n __holdfast_names_a_lock -a '(__holdfast_locks)'
 complete -c holdfast -n 'contains -- (commandline -opc)[2] server' -a '(__holdfast_words server)'
+complete -c holdfast -n 'test (count (commandline -opc)) -eq 2; and contains -- (commandline -opc)[2] latch' -a '(__holdfast_words latch)'
 complete -c holdfast -n __holdfast_runs_a_command -a '(__holdfast_command)'

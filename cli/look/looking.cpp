@@ -11,10 +11,14 @@
 
 namespace cli {
 
-bool parse_look(CLI::App& verb, look_options& given, lock_word word, arguments all,
-                std::string_view help) {
+void expect_server(CLI::App& verb, look_options& given) {
     verb.add_flag("--json", given.json);
     verb.add_option("--url", given.urls)->allow_extra_args(false);
+}
+
+bool parse_look(CLI::App& verb, look_options& given, lock_word word, arguments all,
+                std::string_view help) {
+    expect_server(verb, given);
     if (word != lock_word::none)
         verb.add_option("NAME", given.name);
     if (!parse(verb, std::move(all), help))

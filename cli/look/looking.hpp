@@ -31,6 +31,9 @@ struct look_options {
 /// Whether such a verb is told a lock.
 enum class lock_word { none, optional, required };
 
+/// Tells CLI11 of --json and --url.
+void expect_server(CLI::App&, look_options&);
+
 /// Parses --json, --url and the lock beside the options that the verb has told CLI11 to expect.
 /// False: help was asked for, and has been printed. Throws `usage_error`.
 bool parse_look(CLI::App&, look_options&, lock_word, arguments, std::string_view help);

@@ -197,7 +197,20 @@ void let_through(gate& here, time_point looked_at) {
         (void)each->succeed_counted();
 }
 
+/// Where permits are passed on, who is next has some soon without a question to the store, which
+/// would be on its way when they come, and have to be undone.
+constexpr duration pass_patience{2};
+
+asio::awaitable<void> await_pass(acquisition& call, gate& here) {
+    if (here.passes() == 0 || !call.wanted.patient)
+        co_return;
+    call.home->found_busy(call);
+    const time_point until = later(call.home->now(), pass_patience);
+    co_await call.wake().wait_until(std::min(until, call.wanted.give_up_at));
+}
+
 asio::awaitable<void> take_counted(std::shared_ptr<acquisition> call, gate& here) {
+    co_await await_pass(*call, here);
     const std::optional<grant> got = co_await acquire(call);
     if (!got)
         co_return;

@@ -13,6 +13,7 @@ inline std::vector<std::vector<std::string>> asking_verbs() {
             {"inspect", "job"},
             {"wait", "-w", "0", "job"},
             {"unlock", "--force", "--yes", "job"},
+            {"latch", "count", "gate"},
             {"bench", "-t", "10ms"},
             {"doctor"},
             {"demo"}};

@@ -18,8 +18,8 @@ using ::testing::Not;
 using ::testing::UnorderedElementsAre;
 using word_list = std::vector<std::string>;
 
-const word_list listed_verbs{"run",   "ls",   "inspect", "wait",  "unlock",
-                             "bench", "demo", "doctor",  "server"};
+const word_list listed_verbs{"run",   "ls",   "inspect", "wait",   "unlock",
+                             "bench", "demo", "doctor",  "server", "latch"};
 
 /// Sources and asks the completion of one shell: $1 is its file, the rest is the command line.
 struct shell_kind {
@@ -103,6 +103,8 @@ TEST_P(OfShell, AnOptionOfTheVerbIsOffered) {
 
 TEST_P(OfShell, AWordThatTheVerbKnowsIsOffered) {
     EXPECT_THAT(offered({"holdfast", "server", "st"}), UnorderedElementsAre("status", "stop"));
+    EXPECT_THAT(offered({"holdfast", "latch", "s"}), ElementsAre("set"));
+    EXPECT_THAT(offered({"holdfast", "latch", "set", "s"}), IsEmpty()) << "that is a name";
     EXPECT_THAT(offered({"holdfast", "server", "--f"}), ElementsAre("--force"));
 }
 

@@ -68,10 +68,30 @@ INSTANTIATE_TEST_SUITE_P(
         slip{{"help", "inspct"}, "no verb inspct: did you mean inspect?"},
         slip{{"inspect", "a{}b"}, "an empty '{}'"}));
 
+INSTANTIATE_TEST_SUITE_P(
+    OfLatches, Slips,
+    ::testing::Values(
+        slip{{"latch"}, "set, down, wait, count or erase; see 'holdfast latch --help'"},
+        slip{{"latch", "st", "gate"},
+             "'st' is nothing that can be done with a latch: did you mean "
+             "set? See 'holdfast latch --help'"},
+        slip{{"latch", "wait"}, "which latch? Its NAME is missing"},
+        slip{{"latch", "set", "gate"}, "'holdfast latch set NAME NUMBER'"},
+        slip{{"latch", "set", "gate", "0"}, "'0' is no whole number from 1 to 2147483647"},
+        slip{{"latch", "set", "gate", "2147483648"}, "'2147483648' is no whole number"},
+        slip{{"latch", "down", "gate", "1.5"}, "'1.5' is no whole number"},
+        slip{{"latch", "down", "gate", "1", "2"}, "'2' is one word too many"},
+        slip{{"latch", "wait", "gate", "1"}, "'1' is one word too many"},
+        slip{{"latch", "count", "-w", "1", "gate"}, "-w is for 'holdfast latch wait'"},
+        slip{{"latch", "wait", "-w", "gate"}, "-w: 'gate' is no length of time"},
+        slip{{"latch", "wait", "a{}b"}, "an empty '{}'"},
+        slip{{"latch", "wait", "--url", "unix:///a unix:///b unix:///c", "gate"},
+             "this verb asks one server"}));
+
 class Helps : public ::testing::TestWithParam<std::string> {};
 INSTANTIATE_TEST_SUITE_P(OfVerbs, Helps,
-                         ::testing::Values("run", "ls", "inspect", "wait", "unlock", "bench",
-                                           "demo", "doctor", "server"));
+                         ::testing::Values("run", "ls", "inspect", "wait", "unlock", "latch",
+                                           "bench", "demo", "doctor", "server"));
 
 TEST_P(Helps, TellUsageAndStatuses) {
     const ended told = run({GetParam(), "--help"});
@@ -91,7 +111,8 @@ TEST_P(Helps, KeepWithinALine) {
 
 class LookingHelps : public ::testing::TestWithParam<std::string> {};
 INSTANTIATE_TEST_SUITE_P(OfLookingVerbs, LookingHelps,
-                         ::testing::Values("ls", "inspect", "wait", "unlock", "bench", "doctor"));
+                         ::testing::Values("ls", "inspect", "wait", "unlock", "latch", "bench",
+                                           "doctor"));
 
 TEST_P(LookingHelps, TellAnExampleAndWhatIsForPrograms) {
     EXPECT_THAT(run({GetParam(), "--help"}).out,

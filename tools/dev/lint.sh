@@ -1,6 +1,6 @@
-# ./dev lint: what CI finds without running anything: layout, scripts, comments, each file by itself,
-# clang-tidy, and what the fuzzers' compiler, another one, warns of. Minutes the first time; then only
-# what changed is looked at.
+# ./dev lint: what CI finds without running anything: layout, scripts, comments, each file by
+# itself, clang-tidy, and what the fuzzers' compiler, another one, warns of. Minutes the first time;
+# then only what changed is looked at.
 # shellcheck shell=bash
 
 verb_lint() {

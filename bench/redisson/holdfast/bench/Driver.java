@@ -41,6 +41,8 @@ public final class Driver {
                 case "now-and-then" -> Threads.onOneLockNowAndThen(client, length);
                 case "reentry" -> Threads.insideOneLock(client, length);
                 case "readers-and-writer" -> new Sharers(client).share(atOnce, length);
+                case "semaphore" ->
+                    Threads.onOneSemaphore(client, Integer.parseInt(command[3]), atOnce, length);
                 case "fair" -> Threads.inOneQueue(clients.first(atOnce), length);
                 case "redlock" -> Threads.onMajorities(clients.at(command, 3), atOnce, length);
                 case "async" -> new Flights(client, atOnce).fly(length);

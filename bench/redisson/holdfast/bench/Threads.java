@@ -8,8 +8,10 @@ import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.LongSupplier;
 import org.redisson.api.RLock;
+import org.redisson.api.RSemaphore;
 import org.redisson.api.RedissonClient;
 
 /** Blocking calls, on as many threads as are wanted. */
@@ -69,6 +71,37 @@ final class Threads {
             throw new IllegalStateException("two threads were inside one lock at the same time");
         }
         return tally;
+    }
+
+    /** Says how long each waited for a permit, and fails if too many had one. */
+    static Tally onOneSemaphore(RedissonClient client, int permits, int threads, long length)
+            throws Exception {
+        RSemaphore seats = client.getSemaphore(Driver.nameOfLock(0));
+        seats.trySetPermits(permits);
+        var inside = new AtomicInteger();
+        try {
+            return together(threads, length, i -> () -> {
+                long began = System.nanoTime();
+                acquire(seats);
+                long waited = System.nanoTime() - began;
+                if (inside.incrementAndGet() > permits) {
+                    throw new IllegalStateException("more were inside than there are permits");
+                }
+                inside.decrementAndGet();
+                seats.release();
+                return waited;
+            });
+        } finally {
+            seats.delete();
+        }
+    }
+
+    private static void acquire(RSemaphore seats) {
+        try {
+            seats.acquire();
+        } catch (InterruptedException nobodyInterrupts) {
+            throw new IllegalStateException(nobodyInterrupts);
+        }
     }
 
     /** Each thread has a client of its own, and waits in the server's queue for its turn. */

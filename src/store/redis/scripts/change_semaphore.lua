@@ -4,8 +4,8 @@
 --   in µs of this server's clock (0: none), for how many ms the request is remembered, channel,
 --   publish command, perhaps another.
 -- Returns {1 done | 0 not | 2 late | 3 it would be too many, µs now or 0, permits (of drain:
---   before it), receivers (-1: message denied)}. release, releaseIfExists, addPermits, trySetPermits,
---   drainPermits and delete of RedissonSemaphore
+--   before it), receivers (-1: message denied)}. release, releaseIfExists, addPermits,
+--   trySetPermits, drainPermits and delete of RedissonSemaphore
 -- uses: deadline request count tell
 
 local now, late = clock_and_whether_late(ARGV[7])

@@ -1,4 +1,5 @@
--- A counter is a string with a whole number, as Redisson keeps semaphores and latches.
+-- A counter is a string with a whole number, as Redisson keeps semaphores and latches. Another
+-- string is somebody else's, and stays as it is.
 
 local count_max = 2147483647 -- Redisson counts so far
 

@@ -15,9 +15,13 @@ local function answer_before(requests, slot, number)
     return {tonumber(done), tonumber(value)}, false
 end
 
--- Before the change: what cannot be remembered is not done.
+-- Before the change: what cannot be remembered is not done; nor is it remembered where that could
+-- have no end, which an ACL may deny.
 local function remember_answer(requests, slot, number, done, value, memory)
     local answer = string.format('%s %d %.0f', number, done, value)
+    local was_there = redis.call('pexpire', requests, memory) == 1
     redis.call('hset', requests, slot, answer)
-    redis.call('pexpire', requests, memory)
+    if not was_there then
+        redis.call('pexpire', requests, memory)
+    end
 end

@@ -1,0 +1,120 @@
+// SPDX-License-Identifier: Apache-2.0
+// Threads that draw from one semaphore, and those who wait for a permit or for a latch.
+#include "bench/contenders/arena.hpp"
+#include "bench/contenders/relay.hpp"
+#include "bench/contenders/threads.hpp"
+
+#include <holdfast/client.hpp>
+#include <holdfast/counting_semaphore.hpp>
+#include <holdfast/latch.hpp>
+
+#include <atomic>
+#include <limits>
+#include <stdexcept>
+
+namespace holdfast::bench {
+namespace {
+
+/// A sample is how long one waited to enter. Throws if more were inside than there are permits.
+class semaphore_crowd final : public contender {
+public:
+    semaphore_crowd(const arena& where, int permits)
+        : client_{where.url()}
+        , server_{where.connect()}
+        , threads_{where.at_once}
+        , permits_{permits} {}
+
+    tally run(nanoseconds length) override {
+        ask(server_, {"SET", name_of_lock(0), std::to_string(permits_)});
+        tally all = in_threads(threads_, length, [this](int) { return pair(); });
+        ask(server_, {"DEL", name_of_lock(0)});
+        return all;
+    }
+
+    /// What is passed on within the process costs the server nothing, and who finds no permit has
+    /// asked in vain. There is at least one pair.
+    claim scripts_for(const tally&) const override {
+        return {2, std::numeric_limits<long long>::max()};
+    }
+
+private:
+    nanoseconds pair() {
+        const nanoseconds waited = time_of([this] { seats_.acquire(); });
+        if (++inside_ > permits_)
+            throw std::runtime_error{"more were inside than there are permits"};
+        --inside_;
+        seats_.release();
+        return waited;
+    }
+
+    client client_;
+    counting_semaphore seats_{client_, name_of_lock(0)};
+    connection server_;
+    const int threads_, permits_;
+    std::atomic<int> inside_ = 0;
+};
+
+class permit_relay final : public relay {
+public:
+    explicit permit_relay(const arena& where)
+        : one_{where.url()}
+        , other_{where.url()}
+        , server_{where.connect()} {}
+
+    tally run(nanoseconds length) override {
+        ask(server_, {"SET", name_of_lock(0), "1"});
+        tally all = relay::run(length);
+        ask(server_, {"DEL", name_of_lock(0)});
+        return all;
+    }
+
+private:
+    void hold_back() override { of_one_.acquire(); }
+    void wait() override { of_other_.acquire(); }
+    void give_back() override { of_other_.release(); }
+    void let_go_on() override { of_one_.release(); }
+
+    client one_, other_;
+    counting_semaphore of_one_{one_, name_of_lock(0)}, of_other_{other_, name_of_lock(0)};
+    connection server_;
+};
+
+class latch_relay final : public relay {
+public:
+    explicit latch_relay(const arena& where)
+        : one_{where.url()}
+        , other_{where.url()} {}
+
+private:
+    void hold_back() override {
+        if (!of_one_.try_set_count(1))
+            throw std::runtime_error{"the latch was not open"};
+    }
+    void wait() override { of_other_.wait(); }
+    void let_go_on() override { of_one_.count_down(); }
+
+    client one_, other_;
+    latch of_one_{one_, name_of_lock(0)}, of_other_{other_, name_of_lock(0)};
+};
+
+constexpr int seats_of_a_crowd = 8;
+
+} // namespace
+
+made holdfast_semaphore(const arena& where) {
+    return std::make_unique<semaphore_crowd>(where, seats_of_a_crowd);
+}
+
+made holdfast_free_semaphore(const arena& where) {
+    return std::make_unique<semaphore_crowd>(where, where.at_once);
+}
+
+made holdfast_wake_up_by_permit(const arena& where) {
+    return std::make_unique<permit_relay>(where);
+}
+
+made holdfast_wake_up_by_latch(const arena& where) {
+    return std::make_unique<latch_relay>(where);
+}
+
+} // namespace holdfast::bench

@@ -1,0 +1,183 @@
+// SPDX-License-Identifier: Apache-2.0
+// `holdfast latch`: processes wait until others have come so far.
+#include "cli/exit_status.hpp"
+#include "cli/look/lock_json.hpp"
+#include "cli/look/looking.hpp"
+#include "cli/terminal/say.hpp"
+#include "cli/text/suggestion.hpp"
+#include "cli/verbs.hpp"
+
+#include <holdfast/latch.hpp>
+
+#include <CLI/App.hpp>
+#include <CLI/Config.hpp>
+#include <CLI/Formatter.hpp>
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <iostream>
+
+namespace cli {
+namespace {
+
+constexpr std::string_view latch_help =
+    R"(Lets processes wait until others have come so far. A latch is a number with a
+name. It is set, is counted down, and opens at zero: whoever waits goes on, and
+whoever comes later does not wait. It is Redisson's count-down latch: JVMs can
+set it, count it down and wait for it, too.
+
+A latch that nobody has set is open. So set it before anybody waits for it.
+
+Usage: holdfast latch set [OPTIONS] NAME NUMBER
+       holdfast latch down [OPTIONS] NAME [NUMBER]
+       holdfast latch wait [OPTIONS] NAME
+       holdfast latch count [OPTIONS] NAME
+       holdfast latch erase [OPTIONS] NAME
+
+  set            close it, until it was counted down so often; one that is
+                 closed stays as it is
+  down           count it down, by 1 or by NUMBER; it opens at zero
+  wait           wait until it is open
+  count          print how often it has still to be counted down; 0: it is open
+  erase          open it, whatever is left
+
+  -w, --wait TIME      of wait: wait at most that long (0.5, 30, 2m; 0: only
+                       look); without it: wait for ever
+      --json           for programs: {"name", "count"}; of set also "set", of
+                       erase "erased", of wait "open" and "waited_ms"; the count
+                       is what is left then
+      --url URL        the server, as for 'holdfast run'
+  -h, --help           print this text
+
+A change is carried out at most once, however often it had to be sent. If it is
+not known whether it was, the exit status is 69, and only you can decide whether
+to repeat it.
+
+Exit status:
+    0   it is done; of wait: the latch is open
+    1   it was closed already (set); it was open already (erase); it was not
+        open within -w (wait)
+   64   the command line or a variable is wrong
+   65   the server has something else under that name, which is no latch
+   69   the server cannot be reached, or refuses
+
+Examples:
+  holdfast latch set migrated 1      # before the services start
+  ./migrate && holdfast latch down migrated
+  holdfast latch wait -w 5m migrated && ./service
+)";
+
+struct latch_errand {
+    std::string word, number;
+    std::optional<std::chrono::duration<double>> patience{};
+};
+
+const std::array<std::string, 5> latch_words{"set", "down", "wait", "count", "erase"};
+
+void check(const latch_errand& what, const look_options& given) {
+    constexpr const char* see = "; see 'holdfast latch --help'";
+    if (what.word.empty())
+        throw usage_error{std::string{"say what to do with the latch: set, down, wait, count or "
+                                      "erase"} +
+                          see};
+    if (std::ranges::find(latch_words, what.word) == latch_words.end())
+        throw usage_error{"'" + printable(what.word) +
+                          "' is nothing that can be done with a latch" +
+                          advice_on(what.word, {latch_words.begin(), latch_words.end()}, "latch")};
+    if (given.name.empty())
+        throw usage_error{std::string{"which latch? Its NAME is missing"} + see};
+    if (what.word == "set" && what.number.empty())
+        throw usage_error{"how often is it to be counted down? 'holdfast latch set NAME NUMBER'"};
+    if (!what.number.empty() && what.word != "set" && what.word != "down")
+        throw usage_error{"'" + printable(what.number) + "' is one word too many" + see};
+    if (what.patience && what.word != "wait")
+        throw usage_error{"-w is for 'holdfast latch wait'"};
+}
+
+std::int64_t count_of(const std::string& number) {
+    if (number.empty())
+        return 1;
+    std::int64_t count = 0;
+    const char* const end = number.data() + number.size();
+    const auto parsed = std::from_chars(number.data(), end, count);
+    if (parsed.ec != std::errc{} || parsed.ptr != end || count < 1 ||
+        count > holdfast::latch::max())
+        throw usage_error{"NUMBER: '" + printable(number) + "' is no whole number from 1 to " +
+                          std::to_string(holdfast::latch::max())};
+    return count;
+}
+
+void say_why_not(const std::string& word, const std::string& name, std::int64_t left) {
+    const std::string which = "'" + printable(name) + "' ";
+    if (word == "set")
+        say(which + "is closed already: " + std::to_string(left) + " to go");
+    else if (word == "erase")
+        say(which + "was open");
+}
+
+/// Whether it is done; of a question, always.
+bool carry_out(holdfast::latch& of, const latch_errand& what, boost::json::object& told) {
+    if (what.word == "set")
+        return (told["set"] = of.try_set_count(count_of(what.number))).as_bool();
+    if (what.word == "erase")
+        return (told["erased"] = of.erase()).as_bool();
+    if (what.word == "wait") {
+        const holdfast::time_point start = holdfast::boot_clock::now();
+        const bool open = of.wait_for(what.patience.value_or(std::chrono::duration<double>::max()));
+        told["open"] = open;
+        told["waited_ms"] = (holdfast::boot_clock::now() - start).count();
+        return open;
+    }
+    if (what.word == "down")
+        of.count_down(count_of(what.number));
+    return true;
+}
+
+int at(holdfast::client& home, const look_options& given, const latch_errand& what) {
+    holdfast::latch of{home, {given.name}};
+    boost::json::object told = named(given.name);
+    const bool done = carry_out(of, what, told);
+    const bool must_count = given.json || what.word == "count" || !done;
+    const std::int64_t left = must_count ? of.count() : 0;
+    if (given.json) {
+        told["count"] = left;
+        write_json(told);
+    } else if (what.word == "count") {
+        std::cout << left << '\n';
+    } else if (!done) {
+        say_why_not(what.word, given.name, left);
+    }
+    return done ? success : busy;
+}
+
+} // namespace
+
+int latch(const inheritance& inherited, arguments all) {
+    look_options given;
+    latch_errand what;
+    CLI::App expected{"", "latch"};
+    expect_server(expected, given);
+    expect_time(expected, "-w,--wait", "-w", what.patience);
+    expected.add_option("WORD", what.word);
+    expected.add_option("NAME", given.name);
+    expected.add_option("NUMBER", what.number);
+    if (!parse(expected, std::move(all), latch_help))
+        return success;
+    reject_surplus(expected);
+    check(what, given);
+    (void)count_of(what.number);
+
+    return ask_server(inherited, given, [&](holdfast::client& home) {
+        try {
+            return at(home, given, what);
+        } catch (const boost::system::system_error& failure) {
+            if (failure.code() != holdfast::store_errc::wrong_type)
+                throw;
+            say("'" + printable(given.name) + "' is no latch, but something else");
+            return int{no_lock};
+        }
+    });
+}
+
+} // namespace cli

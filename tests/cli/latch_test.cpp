@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: Apache-2.0
+// `holdfast latch`.
+#include "cli/server_test.hpp"
+
+#include <boost/json.hpp>
+
+namespace holdfast::cli_test {
+namespace {
+
+using ::testing::HasSubstr;
+
+class Latch : public on_server {
+protected:
+    ended latch(std::vector<std::string> words) {
+        words.insert(words.begin(), "latch");
+        return run(std::move(words), url());
+    }
+
+    boost::json::value told(std::vector<std::string> words) {
+        words.insert(words.begin() + 1, "--json");
+        return boost::json::parse(latch(std::move(words)).out);
+    }
+
+    /// Somebody waits for it to open.
+    void await_listener() {
+        const std::string channel = "redisson_countdownlatch__channel__{gate}";
+        ASSERT_TRUE(eventually([&] {
+            return server().command({"PUBSUB", "NUMSUB", channel}).items.at(1).integer > 0;
+        })) << "nobody waits for the latch";
+    }
+};
+HOLDFAST_ON_EACH_SERVER(Latch);
+
+TEST_P(Latch, IsClosedUntilItWasCountedDownSoOften) {
+    EXPECT_EQ(latch({"wait", "gate"}).status, 0) << "nobody has set it, so it is open";
+    EXPECT_EQ(latch({"set", "gate", "3"}).status, 0);
+    EXPECT_EQ(server().command({"GET", "gate"}).text, "3") << "as Redisson keeps it";
+    EXPECT_EQ(latch({"wait", "-w", "0", "gate"}).status, 1);
+    EXPECT_EQ(latch({"down", "gate"}).status, 0);
+    EXPECT_EQ(latch({"count", "gate"}).out, "2\n");
+    EXPECT_EQ(latch({"down", "gate", "7"}).status, 0);
+    EXPECT_EQ(latch({"count", "gate"}).out, "0\n");
+    EXPECT_EQ(latch({"wait", "-w", "0", "gate"}).status, 0);
+}
+
+TEST_P(Latch, LetsWhoWaitsGoOnWhenItOpens) {
+    ASSERT_EQ(latch({"set", "gate", "1"}).status, 0);
+    program waiter{{"latch", "wait", "gate"}, url() + "?poll_bound=1h"};
+    await_listener();
+    EXPECT_EQ(latch({"down", "gate"}).status, 0);
+    EXPECT_EQ(waiter.end().status, 0);
+}
+
+TEST_P(Latch, LetsWhoWaitsGoOnWhenItIsErased) {
+    ASSERT_EQ(latch({"set", "gate", "5"}).status, 0);
+    program waiter{{"latch", "wait", "gate"}, url() + "?poll_bound=1h"};
+    await_listener();
+    EXPECT_EQ(latch({"erase", "gate"}).status, 0);
+    EXPECT_EQ(waiter.end().status, 0);
+    const ended again = latch({"erase", "gate"});
+    EXPECT_EQ(again.status, 1);
+    EXPECT_EQ(again.err, "holdfast: 'gate' was open\n");
+}
+
+TEST_P(Latch, ThatIsClosedStaysAsItIs) {
+    ASSERT_EQ(latch({"set", "gate", "2"}).status, 0);
+    const ended again = latch({"set", "gate", "9"});
+    EXPECT_EQ(again.status, 1);
+    EXPECT_EQ(again.err, "holdfast: 'gate' is closed already: 2 to go\n");
+    EXPECT_EQ(latch({"count", "gate"}).out, "2\n");
+}
+
+TEST_P(Latch, IsToldToPrograms) {
+    boost::json::value all = told({"set", "gate", "2"});
+    EXPECT_EQ(all, (boost::json::value{{"name", "gate"}, {"set", true}, {"count", 2}}));
+    all = told({"set", "gate", "1"});
+    EXPECT_EQ(all, (boost::json::value{{"name", "gate"}, {"set", false}, {"count", 2}}));
+    all = told({"wait", "-w", "0", "gate"});
+    EXPECT_FALSE(all.at("open").as_bool());
+    EXPECT_GE(all.at("waited_ms").as_int64(), 0);
+    EXPECT_EQ(told({"down", "gate"}).at("count").as_int64(), 1);
+    EXPECT_TRUE(told({"erase", "gate"}).at("erased").as_bool());
+    EXPECT_EQ(told({"count", "gate"}).at("count").as_int64(), 0);
+}
+
+TEST_P(Latch, IsNotWhatSomebodyElseHasUnderThatName) {
+    server().command({"SET", "gate", "a picture"});
+    for (const char* word : {"down", "wait", "count"}) {
+        SCOPED_TRACE(word);
+        const ended refused = latch({word, "gate"});
+        EXPECT_EQ(refused.status, 65);
+        EXPECT_EQ(refused.err, "holdfast: 'gate' is no latch, but something else\n");
+    }
+    EXPECT_EQ(server().command({"GET", "gate"}).text, "a picture");
+}
+
+} // namespace
+} // namespace holdfast::cli_test
