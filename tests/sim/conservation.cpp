@@ -113,8 +113,8 @@ void conservation::take(int name, const memory::count_record& r) {
     known.done = known.moved = true;
     account& of = account_of(program_of(want.request), name);
     of.at_server -= want.amount;
-    if (known.copied)
-        of.unnoticed -= want.amount;
+    known.unnoticed = known.copied;
+    of.unnoticed -= known.unnoticed ? want.amount : 0;
 }
 
 void conservation::give_back(int name, const memory::count_record& r) {
@@ -131,7 +131,7 @@ void conservation::give_back(int name, const memory::count_record& r) {
                        " permits, not " + std::to_string(due));
     account& of = account_of(program_of(want.request), name);
     of.at_server += owes ? want.amount : 0;
-    of.unnoticed += owes && known.copied ? want.amount : 0;
+    of.unnoticed += owes && known.unnoticed ? want.amount : 0;
     known.at = known.done ? known.at : r.at;
     known.done = known.given_back = true;
 }

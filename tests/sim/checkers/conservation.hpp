@@ -44,7 +44,8 @@ private:
         bool done = false;
         bool given_back = false; ///< of a take: it takes nothing any more
         bool moved = false;      ///< it has changed the number
-        bool copied = false;     ///< its look, whose copy may be carried out unknown to anybody
+        bool copied = false;     ///< a look of it
+        bool unnoticed = false;  ///< it took after that
     };
     /// Of one program, about one name: by how much its requests have changed the number, and by how
     /// much its callers have, as far as they know.
