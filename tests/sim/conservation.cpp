@@ -78,12 +78,11 @@ void conservation::counted(int name, const memory::count_record& r) {
         change(name, r);
 }
 
-/// One that was made for a while is gone then.
-std::optional<std::int64_t> conservation::expected(int name, std::chrono::microseconds now) {
-    number& known = numbers_[static_cast<std::size_t>(name)];
-    if (now >= known.ends_at)
-        known = {};
-    return known.value;
+/// One that was made for a while is gone then; where nobody has found it gone, it is back when the
+/// clock is.
+std::optional<std::int64_t> conservation::expected(int name, std::chrono::microseconds now) const {
+    const number& known = numbers_[static_cast<std::size_t>(name)];
+    return now < known.ends_at ? known.value : std::nullopt;
 }
 
 /// Whether it came so long after the first time that the server may carry it out anew.

@@ -58,7 +58,7 @@ private:
         std::int64_t unnoticed = 0;
     };
 
-    std::optional<std::int64_t> expected(int name, std::chrono::microseconds now);
+    std::optional<std::int64_t> expected(int name, std::chrono::microseconds now) const;
     void take(int name, const memory::count_record&);
     void give_back(int name, const memory::count_record&);
     void change(int name, const memory::count_record&);
