@@ -197,7 +197,7 @@ plan draw_plan(std::uint64_t seed) {
     draw_tokens(dice{seed ^ 0x746f6b656e}, p);
     if (!has_plot && !p.shared)
         draw_families(dice{seed ^ 0x5bd1e995}, p);
-    draw_counters(dice{seed ^ 0x636f756e74}, p);
+    draw_counters(dice{seed ^ 0x616d6f756e74}, p);
     p.how.fair = p.fair;
     p.how.counters = p.counters;
     p.how.kinds = p.kinds;
