@@ -27,8 +27,8 @@ struct semaphore_options {
 /// Nobody owns a permit: any process may release, and the permits of a process that died are lost.
 /// Use a lock where that matters. Callers of one client are served in order of arrival, so one that
 /// wants many permits is not overtaken for ever by those that want few; between processes there is
-/// no order. A release passes permits to callers of the same client that wait already without a
-/// word to the store, within the bounds of `options::hand_off`.
+/// no order. A release of just as many permits as the next callers of the same client wait for
+/// goes to them without a word to the store, within the bounds of `options::hand_off`.
 ///
 /// Errors, cancellation, at most once, threads: `basic_counter`. An amount below zero or above
 /// `max()` is an `invalid_argument`; zero permits are had at once, without a message. If the name

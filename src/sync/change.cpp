@@ -85,13 +85,10 @@ asio::awaitable<counter_answer> change(std::shared_ptr<engine> home, counter_cha
     const engine::task busy{*home}; // closing has some patience for it
     attempts_of_change attempts{*home};
     what.request = home->next_owner();
-    if (releases(what)) {
-        what.amount = pass_on(*home, what.name, what.amount);
-        counter_answer all_passed;
-        all_passed.done = true;
-        if (what.amount == 0)
-            co_return all_passed;
-    }
+    counter_answer passed;
+    passed.done = true;
+    if (releases(what) && pass_on(*home, what.name, what.amount))
+        co_return passed;
     while (true) {
         time_point again_at{};
         try {

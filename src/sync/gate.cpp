@@ -95,11 +95,22 @@ bool gate::serves_before(const acquisition& call) const {
            rare().served_in_order.front() != &call;
 }
 
-acquisition* gate::first_to_serve() {
+std::vector<std::shared_ptr<acquisition>> gate::served_by(std::int64_t amount) {
+    std::vector<std::shared_ptr<acquisition>> some;
+    const auto serve = [&](acquisition& next) {
+        if (next.finished()) // it is about to leave
+            return;
+        amount -= next.wanted.amount;
+        some.push_back(next.shared_from_this());
+    };
     for (acquisition* const each : rare().served_in_order)
-        if (!each->finished()) // or it is about to leave
-            return each;
-    return first();
+        if (amount > 0)
+            serve(*each);
+    for (auto each = queue_.begin(); each != queue_.end() && amount > 0; ++each)
+        serve(*each);
+    if (amount != 0)
+        some.clear();
+    return some;
 }
 
 void gate::note_contact(time_point now) {

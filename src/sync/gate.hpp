@@ -66,13 +66,14 @@ public:
     /// Of what is counted: whether others wait there who came before it. Only the first of them
     /// looks again: a release that is enough for one need not wake all.
     bool serves_before(const acquisition&) const;
-    /// Who came first of all that wait for such a thing, there or here; null if nobody does.
-    acquisition* first_to_serve();
+    /// Who came first of all that wait for such a thing, there or here, and want just that much
+    /// together. Empty: who came first want less, or more.
+    std::vector<std::shared_ptr<acquisition>> served_by(std::int64_t amount);
 
     // Permits that are released here are passed to who waits, for a while: then the store is asked,
     // so that other clients have their turn.
     void note_contact(time_point); ///< the store granted something, or is asked to release it
-    void note_pass() { ++some_rare().passes; }
+    void note_passes(std::size_t some) { some_rare().passes += some; }
     std::uint64_t passes() const { return rare().passes; } ///< since the last contact
     time_point last_contact() const { return rare().contact_at; }
     void end_negotiation(const acquisition&);

@@ -1,35 +1,38 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "sync/pass_on.hpp"
 
+#include "sync/change.hpp"
+#include "sync/counter_subject.hpp"
 #include "sync/engine.hpp"
 #include "sync/mutants.hpp"
 
 namespace holdfast::sync {
 namespace {
 
-bool within_budget_of_passes(engine& home, const gate_key& key, const gate& here) {
+bool within_budget_of_passes(engine& home, const gate_key& key, const gate& here,
+                             std::size_t more) {
     const hand_off& how = home.how().hand_off;
     const duration most = home.queues().others_listen(key) ? how.within / 2 : how.within;
-    return here.passes() < how.times_max && home.now() < later(here.last_contact(), most);
+    return here.passes() + more <= how.times_max && home.now() < later(here.last_contact(), most);
 }
 
 } // namespace
 
-std::int64_t pass_on(engine& home, const lock_name& name, std::int64_t permits) {
+bool pass_on(engine& home, const lock_name& name, std::int64_t permits) {
     const gate_key key{name.text, family::semaphore};
-    const std::int64_t all = permits;
-    while (permits > 0) {
-        gate* const here = home.closing() ? nullptr : home.queues().find(key);
-        acquisition* const next = here ? here->first_to_serve() : nullptr;
-        if (!next || next->wanted.amount > permits || !within_budget_of_passes(home, key, *here))
-            break;
-        here->note_pass();
-        permits -= next->wanted.amount; // before it is told: it may release them at once
-        (void)next->succeed_counted();
-    }
-    if (gate* const here = permits > 0 ? home.queues().find(key) : nullptr)
+    gate* const here = home.closing() ? nullptr : home.queues().find(key);
+    if (!here)
+        return false;
+    const auto some = here->served_by(permits);
+    if (some.empty() || !within_budget_of_passes(home, key, *here, some.size())) {
         here->note_contact(home.now());
-    return planted(mutant::permit_passed_twice) ? all : permits;
+        return false;
+    }
+    here->note_passes(some.size());
+    for (const std::shared_ptr<acquisition>& each : some)
+        if (!each->succeed_counted()) // who was told before it has cancelled it
+            give_back(static_cast<const counter_subject&>(*each->wanted.of), each->wanted.amount);
+    return !planted(mutant::permit_passed_twice);
 }
 
 } // namespace holdfast::sync

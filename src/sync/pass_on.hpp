@@ -11,7 +11,8 @@ class engine;
 
 /// Passes permits that are released to callers of this client who wait for some, the first ones
 /// first, without a word to the store: within the budget of `options::hand_off`, counted from when
-/// the store last granted or was sent some. Returns how many are left for the store.
-std::int64_t pass_on(engine&, const lock_name&, std::int64_t permits);
+/// the store last granted or was sent some. All or none, so that a release that the store then does
+/// not carry out has done nothing. True: all.
+bool pass_on(engine&, const lock_name&, std::int64_t permits);
 
 } // namespace holdfast::sync

@@ -16,7 +16,8 @@ actor::actor(world& w, seat& home, int number, const plan& p, time_point end)
     , plan_{p}
     , end_{end}
     , dice_{w.chance.split()}
-    , further_{w.further.split()} {}
+    , further_{w.further.split()}
+    , counters_{w, home, number, p, end} {}
 
 asio::awaitable<void> actor::live() {
     while (world_.clock.now() < end_) {
@@ -32,7 +33,9 @@ asio::awaitable<void> actor::live() {
 asio::awaitable<void> actor::take_each(duration bound) {
     done_ = false;
     for (int name = 0; name < world_.names(); ++name) {
-        if (plan_.shared) {
+        if (world_.how.counts(name)) {
+            co_await counters_.take_once(name, bound);
+        } else if (plan_.shared) {
             door both{*home_.program, world::name_of(name), {.kind = lock_kind::write}};
             co_await take_once(name, both.lock(), false, bound);
             co_await take_once(name, both.shared()->shared(), true, bound);
@@ -122,6 +125,10 @@ operation actor::deed_on(int name, deed what) const {
 
 asio::awaitable<void> actor::take_and_hold() {
     const int name = dice_.between(0, world_.names() - 1);
+    if (world_.how.counts(name)) {
+        co_await counters_.visit(name);
+        co_return;
+    }
     const int generation = home_.of_program;
     const std::shared_ptr<door> built = build(name);
     if (dice_.percent(plan_.people.throws_away)) {
@@ -339,6 +346,10 @@ asio::awaitable<void> actor::use_inner(std::unique_ptr<ongoing> call, subject wh
 
 asio::awaitable<void> actor::force() {
     const int name = dice_.between(0, world_.names() - 1);
+    if (world_.how.counts(name)) { // which nobody holds
+        co_await counters_.visit(name);
+        co_return;
+    }
     mutex m{*home_.program, world::name_of(name)};
     const operation o = deed_on(name, deed::force_unlock);
     ongoing call{world_, o};

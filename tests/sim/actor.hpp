@@ -3,6 +3,7 @@
 // users do.
 #pragma once
 
+#include "sim/counting.hpp"
 #include "sim/door.hpp"
 #include "sim/ongoing.hpp"
 #include "sim/plan.hpp"
@@ -72,7 +73,8 @@ private:
     const plan& plan_;
     const time_point end_;
     dice dice_;
-    dice further_;  // for what came later
+    dice further_; // for what came later
+    counting counters_;
     int aside_ = 0; ///< what was begun and not waited for
     bool done_ = false;
 };

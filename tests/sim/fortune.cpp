@@ -50,6 +50,23 @@ void fortune::heal() {
     for (int name = 0; name < world_.names(); ++name)
         world_.vacate(name);
     bury_strangers();
+    if (!plan_.counters.empty())
+        world_.play(keep_counters_useful());
+}
+
+/// Permits of who died are lost, and a latch that nobody counts down stays closed.
+asio::awaitable<void> fortune::keep_counters_useful() {
+    const std::int64_t enough = plan_.people.amount * plan_.clients * plan_.actors;
+    while (restless_) {
+        for (int name = 0; name < world_.names(); ++name) {
+            const std::int64_t count = world_.counter(name).value_or(0);
+            if (world_.how.counts(name) == counter_kind::latch && count > 0)
+                world_.count(name, counter_verb::count_down, count);
+            if (world_.how.counts(name) == counter_kind::semaphore && count < enough)
+                world_.count(name, counter_verb::add, enough - count);
+        }
+        co_await world_.sleep(plan_.how.poll_bound);
+    }
 }
 
 /// A JVM that died in a queue may block it for as long as all that were before it might have
@@ -127,6 +144,10 @@ asio::awaitable<void> fortune::occupy(dice d) {
         if (over())
             co_return;
         const int name = d.between(0, world_.names() - 1);
+        if (plan_.how.counts(name)) {
+            count_as_stranger(name, d);
+            continue;
+        }
         if (!plan_.fate.rude_foreigners && world_.server.inspect(world::name_of(name)))
             continue;
         duration lease = d.between(duration{1}, plan_.how.lease_longest);
@@ -141,6 +162,13 @@ asio::awaitable<void> fortune::occupy(dice d) {
         if (is_endless || d.percent(50))
             world_.vacate(name);
     }
+}
+
+void fortune::count_as_stranger(int name, dice& d) {
+    if (plan_.how.counts(name) == counter_kind::latch)
+        world_.count(name, d.percent(80) ? counter_verb::count_down : counter_verb::erase, 1);
+    else
+        world_.count(name, d.percent(80) ? counter_verb::add : counter_verb::take_back, 1);
 }
 
 asio::awaitable<void> fortune::send_strangers(dice d) {

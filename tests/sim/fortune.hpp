@@ -13,8 +13,9 @@ class fortune {
 public:
     fortune(world&, const plan&, time_point end);
 
-    void begin(); ///< everything that the plan has, until `end`
-    void heal();  ///< from now on all is well
+    void begin();                      ///< everything that the plan has, until `end`
+    void heal();                       ///< from now on all is well
+    void rest() { restless_ = false; } ///< the world is left to itself
 
 private:
     asio::awaitable<void> cut(seat&, dice);
@@ -25,6 +26,8 @@ private:
     asio::awaitable<void> send_strangers(dice);
     asio::awaitable<void> live_as_stranger(int name, std::string owner, dice);
     void bury_strangers();
+    void count_as_stranger(int name, dice&);
+    asio::awaitable<void> keep_counters_useful();
     asio::awaitable<void> reconnect(seat&, duration takes);
     asio::awaitable<void> trouble_server(dice);
     bool over() const { return world_.clock.now() >= end_; }
@@ -39,6 +42,7 @@ private:
         duration wait;
     };
     std::vector<dead_stranger> dead_;
+    bool restless_ = true;
 };
 
 /// Ends the program of a seat as its user would: `close`, and then it is destroyed.

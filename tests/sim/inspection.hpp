@@ -4,14 +4,17 @@
 
 #include "sim/checkers/afterlife.hpp"
 #include "sim/checkers/belief.hpp"
+#include "sim/checkers/conservation.hpp"
 #include "sim/checkers/endings.hpp"
 #include "sim/checkers/exclusion.hpp"
 #include "sim/checkers/kept.hpp"
 #include "sim/checkers/left_behind.hpp"
 #include "sim/checkers/liveness.hpp"
 #include "sim/checkers/loss.hpp"
+#include "sim/checkers/opening.hpp"
 #include "sim/checkers/order.hpp"
 #include "sim/checkers/reports.hpp"
+#include "sim/checkers/served.hpp"
 #include "sim/checkers/sharing.hpp"
 #include "sim/checkers/tokens.hpp"
 
@@ -20,7 +23,8 @@ namespace holdfast::sim {
 class inspection {
 public:
     explicit inspection(world& w)
-        : exclusion_{w}
+        : counts_{!w.how.counters.empty()}
+        , exclusion_{w}
         , afterlife_{w}
         , endings_{w}
         , left_behind_{w}
@@ -31,7 +35,10 @@ public:
         , kept_{w}
         , tokens_{w}
         , order_{w}
-        , sharing_{w} {}
+        , sharing_{w}
+        , conservation_{w}
+        , opening_{w}
+        , served_{w} {}
 
     void after_step() {
         exclusion_.look();
@@ -46,6 +53,8 @@ public:
         belief_.look();
         loss_.look();
         sharing_.look();
+        if (counts_)
+            look_at_counters();
     }
 
     void sent(const seat& from, const memory::request& r, const memory::fate& f) {
@@ -53,7 +62,16 @@ public:
         loss_.sent(r);
         left_behind_.sent(from, r, f);
         order_.sent(r, f);
+        opening_.sent(from, r);
+        conservation_.sent(r, f);
     }
+    /// The server has come to a request about a counter.
+    void counted(int name, const memory::count_record& r) {
+        conservation_.counted(name, r);
+        opening_.counted(name, r);
+    }
+    void counters_forgotten() { conservation_.forgotten(); }
+    void counter_evicted(int name) { conservation_.evicted(name); }
     void granted(const claim& c) {
         afterlife_.granted(c);
         tokens_.granted(c);
@@ -67,6 +85,8 @@ public:
         endings_.completed(o, how);
         tokens_.completed(o);
         sharing_.ended(o);
+        conservation_.completed(o, how);
+        opening_.completed(o, how);
     }
     /// The store has told its client that this hold is gone.
     void known_lost(int name, const std::string& owner) { loss_.known(name, owner); }
@@ -85,11 +105,19 @@ public:
     void at_peace() {
         left_behind_.at_peace();
         reports_.at_peace();
+        conservation_.at_peace();
     }
     /// And all programs have ended.
     void at_the_end() { left_behind_.at_the_end(); }
 
 private:
+    void look_at_counters() {
+        conservation_.look();
+        opening_.look();
+        served_.look();
+    }
+
+    const bool counts_; ///< there are counters
     exclusion exclusion_;
     afterlife afterlife_;
     endings endings_;
@@ -102,6 +130,9 @@ private:
     tokens tokens_;
     order order_;
     sharing sharing_;
+    conservation conservation_;
+    opening opening_;
+    served served_;
 };
 
 } // namespace holdfast::sim

@@ -23,10 +23,28 @@ claim::claim(subject w, lease l, duration asked, std::string stands_on)
     , longest{asked} {}
 
 const char* spelled(deed d) {
-    constexpr std::array words{
-        "lock",         "try_lock", "try_lock_for", "upgrade",   "lock_shared(lease)",
-        "lock(lease)",  "extend",   "unlock",       "is_locked", "remaining_lease",
-        "force_unlock", "close"};
+    constexpr std::array words{"lock",
+                               "try_lock",
+                               "try_lock_for",
+                               "acquire",
+                               "wait",
+                               "upgrade",
+                               "lock_shared(lease)",
+                               "lock(lease)",
+                               "extend",
+                               "unlock",
+                               "is_locked",
+                               "remaining_lease",
+                               "force_unlock",
+                               "release",
+                               "add_permits",
+                               "drain_permits",
+                               "try_set_permits",
+                               "count_down",
+                               "try_set_count",
+                               "erase",
+                               "value",
+                               "close"};
     return words.at(static_cast<std::size_t>(d));
 }
 

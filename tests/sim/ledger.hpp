@@ -39,6 +39,8 @@ enum class deed {
     lock,
     try_lock,
     try_lock_for,
+    acquire,     ///< of permits, with any patience
+    wait,        ///< for a latch
     upgrade,     ///< to write on top of a read hold
     read_beside, ///< to read under a write hold
     share,
@@ -47,11 +49,23 @@ enum class deed {
     is_locked,
     remaining_lease,
     force_unlock,
+    release_permits,
+    add_permits, ///< below zero: so many fewer
+    drain,
+    set_permits,
+    count_down,
+    set_count,
+    erase,
+    value, ///< of a counter
     close,
 };
 
 constexpr bool acquires(deed d) {
     return d <= deed::read_beside;
+}
+/// Whether it waits for what is counted.
+constexpr bool counts(deed d) {
+    return d == deed::acquire || d == deed::wait;
 }
 const char* spelled(deed);
 
@@ -65,6 +79,7 @@ struct operation {
     bool reads = false;            ///< as many others may
     std::uint64_t token_floor = 0; ///< the greatest that was given of its name before it began
     std::optional<time_point> cancelled_at{};
+    std::int64_t amount = 0; ///< of a counter
 };
 
 enum class outcome {

@@ -21,8 +21,10 @@ ongoing::ongoing(world& w, operation o, cancellation plot)
     w.log.note(o.who, spelled(o.what));
     if (o.reads)
         w.log.note(o.who, "  to read");
-    if (o.what == deed::try_lock_for)
+    if (o.what == deed::try_lock_for || (counts(o.what) && o.patience < duration::max()))
         w.log.note(o.who, "  for up to {} ms", o.patience);
+    if (o.amount != 0)
+        w.log.note(o.who, "  {} of them", o.amount);
     const auto pull = [&w, id = id_, signal = signal_, type = plot.type] {
         const auto& calls = w.books.under_way();
         if (!calls.contains(id))
@@ -58,6 +60,11 @@ outcome ongoing::ended(const error_code& ec, bool got) {
     world_.log.note(was.who, spelled(how));
     world_.checks().completed(was, how);
     return how;
+}
+
+outcome ongoing::ended_with(const error_code& ec, std::int64_t amount) {
+    world_.books.at(id_).amount = amount;
+    return ended(ec);
 }
 
 grip::grip(world& w, subject who, lease held, duration longest, taken_by how, std::string beside)

@@ -47,6 +47,7 @@ public:
 
     /// `got`: what an operation that answers something has got.
     outcome ended(const error_code&, bool got = true);
+    outcome ended_with(const error_code&, std::int64_t amount); ///< so many it has got
     const operation& what() const { return what_; }
 
 private:

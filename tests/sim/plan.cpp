@@ -139,6 +139,32 @@ void draw_tokens(dice d, plan& p) {
     p.fate.foreigners = milliseconds{d.one_of({300, 2000})};
 }
 
+/// In some worlds most names are no locks.
+void draw_counters(dice d, plan& p) {
+    if (!d.percent(12))
+        return;
+    p.shared = false;
+    p.fair = 0;
+    p.fate.strangers = {};
+    for (int name = 0; name < p.names; ++name) {
+        const auto kind = d.one_of({counter_kind::semaphore, counter_kind::latch});
+        p.counters.push_back(d.percent(90) ? std::optional{kind} : std::nullopt);
+    }
+    p.people.amount = d.one_of({1, 3});
+    p.people.drains = d.one_of({0, 10});
+    p.people.adds = d.one_of({5, 20});
+    p.people.sets = d.one_of({5, 60});
+    p.actors = std::max(p.actors, 2);
+    if (d.percent(40)) { // who waits meets nothing but others
+        p.usual = {.latency = d.one_of<duration>({milliseconds{2}, milliseconds{20}})};
+        p.fate = {};
+        p.people.holds = std::min<duration>(p.people.holds, milliseconds{300});
+    } else if (d.percent(40)) { // much is sent more than once, and its answers are slow
+        p.usual.answer_lost = p.usual.doubled = p.usual.slow_answer = 20;
+        p.usual.slowness = p.how.command_timeout;
+    }
+}
+
 const char* spelled(lock_kind kind) {
     switch (kind) {
     case lock_kind::plain:
@@ -171,7 +197,9 @@ plan draw_plan(std::uint64_t seed) {
     draw_tokens(dice{seed ^ 0x746f6b656e}, p);
     if (!has_plot && !p.shared)
         draw_families(dice{seed ^ 0x5bd1e995}, p);
+    draw_counters(dice{seed ^ 0x616d6f756e74}, p);
     p.how.fair = p.fair;
+    p.how.counters = p.counters;
     p.how.kinds = p.kinds;
     // Busy worlds are short, so that every seed costs about the same.
     const duration deed = p.people.pause + p.people.holds / p.clients + milliseconds{5};
@@ -207,6 +235,9 @@ std::ostream& operator<<(std::ostream& out, const plan& p) {
         << p.fair << ", strangers " << ms(p.fate.strangers) << "\nother locks:";
     for (const lock_kind kind : p.kinds)
         out << ' ' << spelled(kind);
+    out << "; counters:";
+    for (const std::optional<counter_kind>& kind : p.counters)
+        out << (!kind ? " none" : kind == counter_kind::latch ? " latch" : " semaphore");
     out << (p.tokens == fencing::dated ? ", dated tokens\n" : "\n");
     return out;
 }

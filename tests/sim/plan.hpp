@@ -32,6 +32,10 @@ struct habits {
     int reads = 50;      ///< shares the lock, where it can be shared
     int upgrades = 0;    ///< per stage of a hold: writes on top of it
     int downgrades = 0;  ///< likewise: goes on reading
+    int amount = 3;      ///< of permits, and the count of a latch: at most
+    int drains = 0;      ///< takes all permits
+    int adds = 0;        ///< makes more permits, or fewer
+    int sets = 0;        ///< makes a counter that there may be
     duration pause{};    ///< between two deeds, at most
     duration holds{};    ///< at most
     duration patience{};
@@ -64,7 +68,8 @@ struct plan {
     int clients = 2;
     int actors = 2;
     int names = 1;
-    std::vector<lock_kind> kinds{}; ///< of each name
+    std::vector<lock_kind> kinds{};                      ///< of each name
+    std::vector<std::optional<counter_kind>> counters{}; ///< which names are no locks
     fencing tokens = fencing::counted;
     bool shared = false; ///< locks that can be shared
     duration safety_phase{};

@@ -52,6 +52,7 @@ private:
     void liveness_phase() {
         fortune_.heal();
         world_.run_for(bound());
+        fortune_.rest();
         check_all_done();
         if (world_.verdict())
             return;

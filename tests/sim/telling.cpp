@@ -14,8 +14,13 @@ using memory::verb;
 
 const char* sending(verb what) {
     constexpr std::array words{"sends look, owner {}, for {} ms",
-                               "sends renew, owner {}, for {} ms", "sends release, owner {}",
-                               "sends inspect", "sends force"};
+                               "sends renew, owner {}, for {} ms",
+                               "sends release, owner {}",
+                               "sends inspect",
+                               "sends force",
+                               "sends count, request {}",
+                               "sends change, request {}"};
+
     return words.at(static_cast<std::size_t>(what));
 }
 
@@ -38,6 +43,15 @@ const char* reported(event_kind kind) {
     default:
         return "reports something else about owner {}";
     }
+}
+
+/// The first that it is about: an owner's, or a request's own.
+std::int64_t number_of(const memory::request& r) {
+    const std::uint64_t number = r.counted          ? r.counted->request.number
+                                 : r.changed        ? r.changed->request.number
+                                 : !r.holds.empty() ? r.holds[0].owner.number
+                                                    : 0;
+    return static_cast<std::int64_t>(number);
 }
 
 std::int64_t number_in(std::string_view owner) {
@@ -63,8 +77,7 @@ void tell_of_request(trace& log, subject from, const memory::request& r, const m
         return subject{from.client, from.actor, world::number_of(name), from.server};
     };
     const subject who = about(r.name);
-    const auto first = r.holds.empty() ? 0 : static_cast<std::int64_t>(r.holds[0].owner.number);
-    log.note(who, sending(r.what), first, r.lease_time.count());
+    log.note(who, sending(r.what), number_of(r), r.lease_time.count());
     for (std::size_t i = 1; i < r.holds.size(); ++i)
         log.note(about(r.holds[i].name.text), "  and with it owner {}",
                  static_cast<std::int64_t>(r.holds[i].owner.number));

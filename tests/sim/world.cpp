@@ -40,6 +40,13 @@ world::world(std::uint64_t seed, rules r, int names)
         server.inside()->delete_any_token();
     if (sync::planted(sync::mutant::foreign_wait_never_polls))
         server.inside()->pass_for_one_of_ours();
+    if (sync::planted(sync::mutant::request_forgotten))
+        server.inside()->forget_requests();
+    if (sync::planted(sync::mutant::counted_twice))
+        server.inside()->count_down_twice();
+    if (!how.counters.empty())
+        server.inside()->tell_of_counts(
+            [this](const memory::count_record& what) { counted(what); });
 }
 
 world::~world() = default;
@@ -223,6 +230,7 @@ void world::restart_empty() {
     tokens_doubted_until_ = clock.now() + how.lease_longest;
     checks_->tokens_forgotten();
     server.restart_empty();
+    checks_->counters_forgotten();
 }
 
 void world::evict(int name) {
@@ -230,6 +238,7 @@ void world::evict(int name) {
     faithful_ = false;
     if (server.evict(name_of(name)))
         in_doubt(name);
+    checks_->counter_evicted(name);
 }
 
 void world::occupy(int name, duration lease, lock_kind kind) {
@@ -239,6 +248,19 @@ void world::occupy(int name, duration lease, lock_kind kind) {
         in_doubt(name);
     }
     server.occupy(name_of(name), lease, kind);
+}
+
+void world::count(int name, counter_verb verb, std::int64_t amount) {
+    log.note({.name = name}, "a stranger changes it by {}", amount);
+    server.inside()->stranger_changes({name_of(name), {}, how.counts(name).value(), verb, amount});
+}
+
+void world::counted(const memory::count_record& r) {
+    const lock_name& name = r.changed ? r.changed->name : (r.taken ? r.taken : r.given_back)->name;
+    if (r.before != r.after)
+        log.note({.name = number_of(name.text)}, r.after ? "counts {} now" : "is gone",
+                 r.after.value_or(0));
+    checks_->counted(number_of(name.text), r);
 }
 
 void world::vacate(int name) {

@@ -10,6 +10,7 @@
 #include "support/sim_clock.hpp"
 
 #include <holdfast/client.hpp>
+#include <holdfast/counters.hpp>
 #include <holdfast/memory/server.hpp>
 #include <holdfast/observer.hpp>
 
@@ -23,6 +24,10 @@
 #include <optional>
 #include <string>
 #include <vector>
+
+namespace holdfast::memory {
+struct count_record;
+} // namespace holdfast::memory
 
 namespace holdfast::sim {
 
@@ -43,6 +48,13 @@ struct rules {
     holdfast::hand_off hand_off{};
     int fair = 0;                   ///< so many names, from the first on, are fair locks
     std::vector<lock_kind> kinds{}; ///< of each other name; empty: all are plain
+    std::vector<std::optional<counter_kind>> counters{}; ///< which names are no locks
+
+    /// What that name counts; nothing: it is a lock.
+    std::optional<counter_kind> counts(int name) const {
+        const auto place = static_cast<std::size_t>(name);
+        return place < counters.size() ? counters[place] : std::nullopt;
+    }
 
     /// The least that is allowed.
     duration waiter_patience() const {
@@ -132,6 +144,9 @@ public:
     void evict(int name);
     void occupy(int name, duration lease, lock_kind = lock_kind::plain);
     void vacate(int name);
+    /// A stranger's change of a counter.
+    void count(int name, counter_verb, std::int64_t amount = 0);
+    std::optional<std::int64_t> counter(int name) const { return server.counter(name_of(name)); }
     // A JVM at a fair lock: true, it has it.
     bool stranger_looks(int name, const std::string& owner, duration wait);
     void stranger_releases(int name, const std::string& owner);
@@ -168,6 +183,7 @@ private:
     void at_rest();
     void look_at_server();
     void sent(seat&, const memory::request&, const memory::fate&);
+    void counted(const memory::count_record&);
     void in_doubt(int name, duration from_now = {});
     void all_in_doubt();
 

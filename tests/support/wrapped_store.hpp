@@ -51,6 +51,7 @@ public:
         , locks_{real_->locks(), std::forward<More>(more)...} {}
 
     Locks& locks() noexcept override { return locks_; }
+    counter_store* counters() noexcept override { return real_->counters(); }
     inspector& operators_view() noexcept override { return real_->operators_view(); }
     asio::awaitable<std::vector<finding>> examine(ask trial) override {
         return real_->examine(std::move(trial));

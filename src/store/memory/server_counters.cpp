@@ -3,7 +3,21 @@
 #include "store/memory/ear.hpp"
 #include "store/memory/server_state.hpp"
 
+#include <utility>
+
 namespace holdfast::memory {
+
+template <typename Act>
+auto server::state::on_record(const lock_name& name, count_record what, Act act) {
+    if (!keeps_record_)
+        return act();
+    what.before = counters_.value(name);
+    auto outcome = act();
+    what.after = counters_.value(name);
+    what.at = clock_.now();
+    keeps_record_(what);
+    return outcome;
+}
 
 count_verdict server::state::count(const counter_ask& want, std::optional<microseconds> deadline,
                                    duration memory) {
@@ -12,12 +26,14 @@ count_verdict server::state::count(const counter_ask& want, std::optional<micros
         return {.said = verdict::late};
     if (lock_is_there(want.name))
         return {.wrong_type = true};
-    return counters_.look(want, memory);
+    return on_record(want.name, {.taken = &want}, [&] { return counters_.look(want, memory); });
 }
 
 void server::state::give_back(const counter_ask& want, duration memory) {
     const guard lock_it{mutex_};
-    tell_of_count(want.name, want.kind, counters_.take_back(want, memory).rings);
+    const change_verdict given = on_record(want.name, {.given_back = &want},
+                                           [&] { return counters_.take_back(want, memory); });
+    tell_of_count(want.name, want.kind, given.rings);
 }
 
 change_verdict server::state::change(const counter_change& what,
@@ -27,7 +43,8 @@ change_verdict server::state::change(const counter_change& what,
         return {.late = true};
     if (lock_is_there(what.name))
         return {.wrong_type = true};
-    change_verdict outcome = counters_.change(what, memory);
+    change_verdict outcome =
+        on_record(what.name, {.changed = &what}, [&] { return counters_.change(what, memory); });
     tell_of_count(what.name, what.kind, outcome.rings);
     outcome.what.others_listen = ears_.count(channel_of(what.name, what.kind).text) > 0;
     return outcome;
@@ -66,12 +83,19 @@ bool server::state::is_lock(const lock_name& name) const {
 
 void server::state::stranger_changes(const counter_change& what) {
     const guard lock_it{mutex_};
-    tell_of_count(what.name, what.kind, counters_.carry_out(what).rings);
+    const change_verdict outcome =
+        on_record(what.name, {.changed = &what}, [&] { return counters_.carry_out(what); });
+    tell_of_count(what.name, what.kind, outcome.rings);
 }
 
 std::size_t server::state::requests_remembered() const {
     const guard lock_it{mutex_};
     return counters_.requests_remembered();
+}
+
+void server::state::tell_of_counts(std::function<void(const count_record&)> told) {
+    const guard lock_it{mutex_};
+    keeps_record_ = std::move(told);
 }
 
 void server::state::forget_requests() {

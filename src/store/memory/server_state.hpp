@@ -11,6 +11,7 @@
 
 #include <holdfast/memory/server.hpp>
 
+#include <functional>
 #include <map>
 #include <mutex>
 #include <optional>
@@ -20,6 +21,16 @@
 namespace holdfast::memory {
 
 class ear;
+
+/// What one request about a counter came to, for the simulator: one of the three.
+struct count_record {
+    const counter_ask* taken = nullptr;
+    const counter_ask* given_back = nullptr;
+    const counter_change* changed = nullptr; ///< number 0: a stranger's
+    std::optional<std::int64_t> before{};    ///< nothing: there was no such counter
+    std::optional<std::int64_t> after{};
+    microseconds at{};
+};
 
 struct forced_verdict {
     bool late = false;
@@ -82,6 +93,8 @@ public:
     // What a stranger does to a counter is not remembered.
     void stranger_changes(const counter_change&);
     std::size_t requests_remembered() const;
+    /// Told of each request about a counter that comes in time, within it: it must ask nothing.
+    void tell_of_counts(std::function<void(const count_record&)>);
 
     // A JVM in the queue of a fair lock, by Redisson's arithmetic.
     bool stranger_takes_or_queues(const lock_name&, const std::string& owner, duration wait,
@@ -117,6 +130,8 @@ private:
     void tell(const lock_name&, const fair_table::owners&) const;
     void tell_of_count(const lock_name&, counter_kind, std::int64_t available) const;
     bool lock_is_there(const lock_name&) const;
+    template <typename Act>
+    auto on_record(const lock_name&, count_record, Act);
 
     const std::string id_;
     mutable std::mutex mutex_;
@@ -128,6 +143,7 @@ private:
     exclusive_table tokens_{clock_}; // strings, where the others are hashes
     counter_table counters_{clock_}; // numbers
     std::multimap<std::string, ear*> ears_;
+    std::function<void(const count_record&)> keeps_record_;
     bool deadlines_ignored_ = false;
     bool any_token_deleted_ = false;
     bool strangers_pass_for_ours_ = false;

@@ -64,6 +64,8 @@ private:
             return how.close_patience + how.release_patience + slack;
         case deed::try_lock:
         case deed::try_lock_for:
+        case deed::acquire:
+        case deed::wait:
         case deed::upgrade:
         case deed::read_beside:
             // A look that was quickly told "late" is sent once more.

@@ -27,6 +27,8 @@ public:
     void look() {
         note_believers();
         for (int name = 0; name < world_.names(); ++name) {
+            if (world_.how.counts(name))
+                continue;
             std::optional<time_point>& since = free_since_[static_cast<std::size_t>(name)];
             std::size_t& queued = queued_[static_cast<std::size_t>(name)];
             if (!world_.seen(name).owner.empty() || a_jvm_is_first(name)) {

@@ -22,7 +22,7 @@ public:
 
     void sent(const memory::request& r, const memory::fate& f) {
         const bool arrives = !f.refused && !f.overloaded && !f.denied && !f.request_lost;
-        if (r.what == memory::verb::release && arrives)
+        if (r.what == memory::verb::release && arrives && !r.counted)
             gave_up_.insert(to_string(r.holds[0].owner)); // which may be carried out at once
         if (r.what == memory::verb::look && arrives &&
             f.request_delay <= world_.how.command_timeout)
