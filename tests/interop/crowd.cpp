@@ -105,13 +105,16 @@ void party::start() {
     crew_ = std::make_unique<remote_crew>(*client_, kind_.threads, task_, folder_ / name);
 }
 
-void party::kill_and_replace() {
+std::map<std::string, permits_gone> party::kill_and_replace() {
     const moment killed_at = std::chrono::steady_clock::now().time_since_epoch();
     process_->kill();
-    told_by_killed_.add(crew_->killed(killed_at));
+    history last = crew_->killed(killed_at);
+    std::map<std::string, permits_gone> gone = last.gone;
+    told_by_killed_.add(std::move(last));
     crew_.reset();
     client_.reset();
     start();
+    return gone;
 }
 
 history party::stop() {

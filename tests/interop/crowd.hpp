@@ -5,6 +5,7 @@
 #include "interop/history.hpp"
 #include "interop/remote.hpp"
 
+#include <map>
 #include <memory>
 #include <string>
 #include <vector>
@@ -13,9 +14,9 @@ namespace holdfast::interop {
 
 /// One way to take a lock, and what to do with it. `patience`: −1 ms for ever, 0 one attempt.
 /// `lease`: 0 for renewed. `hold` and `pause`: at most so long, drawn at random. `depth`: how often
-/// the lock is entered. `cancel`: the wait is called off after so long; −1 ms never. `object`:
-/// which lock, as for a call; `suffix` comes behind the name. `downgrade`: a writer goes on as a
-/// reader.
+/// the lock is entered, or how many permits are drawn. `cancel`: the wait is called off after so
+/// long; −1 ms never. `object`: which lock, as for a call; `suffix` comes behind the name.
+/// `downgrade`: a writer goes on as a reader.
 struct turn {
     duration patience{-1}, lease{0}, hold{0}, pause{0};
     int depth = 1;
@@ -67,8 +68,8 @@ public:
     const std::string& label() const { return label_; }
     std::size_t new_grants() { return crew_->new_grants(); }
 
-    /// SIGKILL, and a new process in its place.
-    void kill_and_replace();
+    /// SIGKILL, and a new process in its place. By name, the permits that it took along.
+    std::map<std::string, permits_gone> kill_and_replace();
 
     /// Ends the process when all workers have ended. What they wrote, those of killed ones too.
     history stop();

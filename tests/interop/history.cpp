@@ -29,7 +29,7 @@ public:
             throw std::runtime_error{worker_ + ": not a line of a history: " + text};
         const moment at{ns};
         if (what == "asks")
-            ask(at, words);
+            ask(at, name, words);
         else if (what == "holds")
             hold(at, name);
         else if (what == "shares")
@@ -40,15 +40,21 @@ public:
             ++made_.gave_up;
         else if (what == "leaves")
             end(at);
+        else if (what == "left")
+            pending_permits_ = 0;
         else if (what == "lost")
             lose(name);
         else if (what == "failed")
             made_.troubles.push_back(worker_ + " failed: " + text);
-        else if (what != "left")
+        else
             throw std::runtime_error{worker_ + ": what is " + what + "?"};
     }
 
     history finished(std::optional<moment> killed_at) {
+        if (pending_permits_ > 0) {
+            permits_gone& gone = made_.gone[asked_for_];
+            (open_ ? gone.known : gone.unclear) += pending_permits_;
+        }
         if (open_ && killed_at)
             end(*killed_at);
         else if (open_)
@@ -57,11 +63,14 @@ public:
     }
 
 private:
-    void ask(moment at, std::istringstream& words) {
+    void ask(moment at, const std::string& name, std::istringstream& words) {
         std::int64_t ms = 0;
         words >> ms;
         asked_at_ = at;
         sure_for_ = std::chrono::milliseconds{ms};
+        asked_for_ = name;
+        if (!(words >> pending_permits_))
+            pending_permits_ = 0;
     }
     void hold(moment at, const std::string& name) {
         open_ = claim{worker_, name, at, at};
@@ -75,6 +84,7 @@ private:
         else
             hold(at, name);
         open_ = claim{worker_, name, at, at, true};
+        open_->permits = pending_permits_;
     }
     /// A lease that is not renewed may have begun as early as it was asked for.
     void end(moment at) {
@@ -92,6 +102,10 @@ private:
     std::string worker_;
     history made_;
     moment asked_at_{}, sure_for_{};
+    std::string asked_for_;
+    /// Those of the last request, until they are given back. Who gives up may have been granted
+    /// them meanwhile; they are given back behind him, if his process lives on.
+    std::int64_t pending_permits_ = 0;
     std::optional<claim> open_;
 };
 
@@ -101,6 +115,10 @@ void history::add(history other) {
     append(claims, std::move(other.claims));
     append(waits, std::move(other.waits));
     append(troubles, std::move(other.troubles));
+    for (const auto& [name, more] : other.gone) {
+        gone[name].known += more.known;
+        gone[name].unclear += more.unclear;
+    }
     gave_up += other.gave_up;
     lost += other.lost;
 }
@@ -131,6 +149,22 @@ std::vector<std::string> overlaps(std::vector<claim> claims) {
         if (!next.is_shared && (alone == nullptr || next.until > alone->until))
             alone = &next;
     }
+    return found;
+}
+
+std::vector<std::string> overdrawn(std::vector<claim> claims, std::int64_t permits) {
+    std::erase_if(claims, [](const claim& each) { return each.permits == 0; });
+    std::multimap<moment, std::pair<std::string, std::int64_t>> changes;
+    for (const claim& each : claims) // at the same moment, what comes back is before what goes
+        changes.emplace(each.until, std::pair{each.name, -each.permits});
+    for (const claim& each : claims)
+        changes.emplace(each.from, std::pair{each.name, each.permits});
+    std::map<std::string, std::int64_t> out;
+    std::vector<std::string> found;
+    for (const auto& [at, change] : changes)
+        if ((out[change.first] += change.second) > permits && change.second > 0)
+            found.push_back(std::to_string(out[change.first]) + " permits of " + change.first +
+                            " were out at " + std::to_string(at.count()));
     return found;
 }
 

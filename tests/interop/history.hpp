@@ -2,7 +2,8 @@
 // What workers wrote down, and whether it can be true of a lock. A line of a history is
 // `<ns of CLOCK_MONOTONIC> <what> <name> […]`:
 //
-//     asks NAME MS      before it asks; if granted, sure of it for so long from here, 0: renewed
+//     asks NAME MS [N]  before it asks; if granted, sure of it for so long from here, 0: renewed;
+//                       N: of a semaphore, for so many permits
 //     holds NAME        it has been told that it holds the lock
 //     shares NAME       likewise, beside others; also when it had the lock alone until now
 //     token NAME N      the number of the hold that has just begun
@@ -29,7 +30,13 @@ struct claim {
     std::string worker, name;
     moment from, until;
     bool is_shared = false;
-    std::int64_t token = 0; ///< of a fenced lock's hold
+    std::int64_t token = 0;   ///< of a fenced lock's hold
+    std::int64_t permits = 0; ///< of a semaphore
+};
+
+/// Permits that workers took along in the end: so many for sure, and up to so many more.
+struct permits_gone {
+    std::int64_t known = 0, unclear = 0;
 };
 
 struct history {
@@ -38,6 +45,8 @@ struct history {
     std::size_t gave_up = 0;
     std::size_t lost = 0; ///< leases that ended before the release, as they were meant to
     std::vector<std::string> troubles; ///< what should not have happened to anybody
+
+    std::map<std::string, permits_gone> gone; ///< by name
 
     void add(history other);
 };
@@ -49,6 +58,9 @@ history read_history(const std::filesystem::path& file, std::optional<moment> ki
 /// Each place where two workers were sure of the same name at the same time, in words; two who
 /// share it may be.
 std::vector<std::string> overlaps(std::vector<claim>);
+
+/// Each time that more permits of a name were out than there are, in words.
+std::vector<std::string> overdrawn(std::vector<claim>, std::int64_t permits);
 
 /// Each hold whose token is not above those of all that had ended before it began, in words.
 std::vector<std::string> tokens_out_of_order(std::vector<claim>);

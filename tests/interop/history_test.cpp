@@ -46,6 +46,32 @@ TEST_F(Histories, TwoAtATimeAreFound) {
                 UnorderedElementsAre(HasSubstr("b held L from 5, and a until 6")));
 }
 
+TEST_F(Histories, MorePermitsOutThanThereAreAreFound) {
+    history crowd = worker("a", "1 asks L 0 2\n2 shares L\n6 leaves L\n6 left L\n");
+    crowd.add(worker("b", "1 asks L 0 1\n3 shares L\n5 leaves L\n6 left L\n"));
+    crowd.add(worker("c", "1 asks L 0 1\n5 shares L\n7 leaves L\n8 left L\n"));
+    crowd.add(worker("d", "1 asks M 0 3\n3 shares M\n7 leaves M\n8 left M\n"));
+    EXPECT_THAT(overdrawn(crowd.claims, 3), testing::IsEmpty());
+    crowd.add(worker("e", "1 asks L 0 1\n4 shares L\n7 leaves L\n8 left L\n"));
+    EXPECT_THAT(overdrawn(crowd.claims, 3), UnorderedElementsAre("4 permits of L were out at 4",
+                                                                 "4 permits of L were out at 5"));
+}
+
+TEST_F(Histories, WhatAKilledOneTookAlongIsKnownWhereItCanBe) {
+    const auto gone = [&](const std::string& name, const std::string& lines) {
+        const history told = worker(name, lines, moment{9});
+        const permits_gone found = told.gone.contains("L") ? told.gone.at("L") : permits_gone{};
+        return std::pair{found.known, found.unclear};
+    };
+    const std::string drew = "1 asks L 0 2\n2 shares L\n", given_back = drew + "6 leaves L\n";
+    EXPECT_EQ(gone("a", drew), std::pair(2L, 0L));
+    EXPECT_EQ(gone("b", given_back), std::pair(0L, 2L));
+    EXPECT_EQ(gone("c", given_back + "7 left L\n"), std::pair(0L, 0L));
+    EXPECT_EQ(gone("d", "1 asks L 0 2\n"), std::pair(0L, 2L));
+    EXPECT_EQ(gone("e", "1 asks L 0 2\n2 gives-up L\n"), std::pair(0L, 2L));
+    EXPECT_EQ(gone("f", "1 asks L 0 2\n2 gives-up L\n3 asks M 0\n"), std::pair(0L, 0L));
+}
+
 TEST_F(Histories, ThoseWhoShareMayMeetAndNobodyElse) {
     const std::string reads = "1 asks L 0\n2 shares L\n6 leaves L\n6 left L\n";
     EXPECT_THAT(overlaps_of(worker("a", reads), worker("b", reads)), testing::IsEmpty());

@@ -18,6 +18,10 @@ std::string primitive_of(const std::string& getter) {
         return "RLock";
     if (getter == "getReadWriteLock")
         return "RReadWriteLock";
+    if (getter == "getSemaphore")
+        return "RSemaphore";
+    if (getter == "getCountDownLatch")
+        return "RCountDownLatch";
     return getter == "getFencedLock" ? "RFencedLock" : "RLock of " + getter;
 }
 
@@ -38,6 +42,7 @@ bool tells_where_we_listen(const std::string& version) {
 std::vector<setting> at(const std::vector<std::string>& getters, const std::vector<setting>& of) {
     static const std::map<std::string, std::pair<int, int>> since{
         {"getFairLock", {3, 13}},        {"getReadWriteLock", {3, 13}},
+        {"getSemaphore", {3, 13}},       {"getCountDownLatch", {3, 13}},
         {"getSpinLock", {3, 15}},        {"getFencedLock", {3, 19}},
         {"getNonReentrantLock", {4, 4}}, {"getNonReentrantFairLock", {4, 4}}};
     std::vector<setting> all;

@@ -62,12 +62,15 @@ remote_thread remote_client::thread(const std::string& name) {
 }
 
 remote_lock remote_thread::lock(const std::string& name, const std::string& getter) const {
-    return remote_lock{client_->process(),
-                       {{"do", "call"},
-                        {"client", client_->label()},
-                        {"actor", name_},
-                        {"object", getter},
-                        {"name", name}}};
+    return remote_lock{client_->process(), call(name, getter)};
+}
+
+json::object remote_thread::call(const std::string& name, const std::string& getter) const {
+    return {{"do", "call"},
+            {"client", client_->label()},
+            {"actor", name_},
+            {"object", getter},
+            {"name", name}};
 }
 
 std::string remote_thread::owner() const {

@@ -130,6 +130,11 @@ public:
 
     remote_lock lock(const std::string& name, const std::string& getter = "getLock") const;
 
+    remote_client& client() const { return *client_; }
+
+    /// What every call by it says, of what that getter makes.
+    json::object call(const std::string& name, const std::string& getter) const;
+
     /// What it writes as owner begins so: all of it, where that can be known.
     std::string owner() const;
 

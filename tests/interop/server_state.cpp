@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "interop/server_state.hpp"
 
+#include <algorithm>
 #include <stdexcept>
 
 namespace holdfast::interop {
@@ -16,17 +17,22 @@ std::optional<duration> left_of(support::redis_server& server, const std::string
     return left < duration::zero() ? std::nullopt : std::optional{left};
 }
 
+bool is_aside(const std::string& key) {
+    return key.starts_with("redisson_unlock_latch:") || key.starts_with("holdfast_client:") ||
+           key.starts_with("holdfast_requests:");
+}
+
 } // namespace
 
 std::map<std::string, key_state> state_of(support::redis_server& server) {
     std::map<std::string, key_state> all;
     for (const redis::reply& each : server.command({"KEYS", "*"}).items) {
         const std::string& key = each.text;
-        key_state found{server.command({"TYPE", key}).text, {}, left_of(server, key)};
+        key_state found{server.command({"TYPE", key}).text, {}, {}, left_of(server, key)};
         if (found.type == "none")
             continue; // it ended just now
         // What each side keeps for itself is no part of the lock, and goes by itself.
-        if (key.starts_with("redisson_unlock_latch:") || key.starts_with("holdfast_client:")) {
+        if (is_aside(key)) {
             if (!found.left && server.command({"EXISTS", key}).integer == 1)
                 throw std::runtime_error{key + " stays for ever"};
             continue;
@@ -36,9 +42,18 @@ std::map<std::string, key_state> state_of(support::redis_server& server) {
             for (std::size_t i = 0; i + 1 < words.size(); i += 2)
                 found.fields[words[i].text] = words[i + 1].text;
         }
+        if (found.type == "string")
+            found.value = server.command({"GET", key}).text;
         all[key] = std::move(found);
     }
     return all;
+}
+
+std::size_t memories_of_requests(support::redis_server& server, const std::string& name) {
+    const std::string prefix = belonging_to("holdfast_requests", name) + ":";
+    const std::vector<redis::reply> keys = server.command({"KEYS", "holdfast_requests:*"}).items;
+    return static_cast<std::size_t>(std::ranges::count_if(
+        keys, [&](const redis::reply& each) { return each.text.starts_with(prefix); }));
 }
 
 std::chrono::microseconds time_of(support::redis_server& server) {

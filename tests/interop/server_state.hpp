@@ -14,12 +14,16 @@ namespace holdfast::interop {
 struct key_state {
     std::string type;
     std::map<std::string, std::string> fields{}; ///< of a hash
+    std::string value{};                         ///< of a string
     std::optional<duration> left{};              ///< nothing: for ever
 };
 
-/// All keys but unlock latches, which a JVM writes for itself; each of those must have an end, or
-/// this throws `std::runtime_error`.
+/// All keys but those that a side keeps for itself: unlock latches of JVMs, our cards and memories
+/// of requests. Each of those must have an end, or this throws `std::runtime_error`.
 std::map<std::string, key_state> state_of(support::redis_server&);
+
+/// Of those keys that no JVM reads, the ones in which we remember requests that change a counter.
+std::size_t memories_of_requests(support::redis_server&, const std::string& name);
 
 /// The server's own clock, since 1970.
 std::chrono::microseconds time_of(support::redis_server&);

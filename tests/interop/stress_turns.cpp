@@ -63,6 +63,15 @@ const std::vector<turn>& writers_turns() {
     return turns;
 }
 
+/// Nobody waits for ever: what a killed one took is missing until it is made good.
+const std::vector<turn>& visitors_turns() {
+    static const std::vector<turn> turns{{.patience = 500ms},
+                                         {.patience = 500ms, .depth = 2},
+                                         {.patience = 0ms},
+                                         {.patience = 20ms, .depth = 3}};
+    return turns;
+}
+
 struct kind {
     const char *object, *suffix;
     int major, minor; ///< of the first version that has it
@@ -78,7 +87,8 @@ const std::vector<kind>& kinds() {
         {"getFairLock", ":fair", 3, 13, fair_turns()},
         {"getNonReentrantFairLock", ":fair", 4, 4, fair_turns()},
         {"getReadWriteLock/readLock", ":shared", 3, 13, simple_turns()},
-        {"getReadWriteLock/writeLock", ":shared", 3, 13, writers_turns()}};
+        {"getReadWriteLock/writeLock", ":shared", 3, 13, writers_turns()},
+        {"getSemaphore", seats, 3, 13, visitors_turns()}};
     return all;
 }
 
@@ -90,6 +100,9 @@ std::vector<turn> stress_turns(const std::string& redisson) {
         if (redisson.empty() || is_at_least(redisson, each.major, each.minor))
             for (const turn& way : at(each.object, each.suffix, each.turns))
                 all.push_back(way);
+    if (redisson.empty())
+        for (const turn& way : at("getSemaphore", seats, {{.depth = 2, .cancel = 10ms}}))
+            all.push_back(way);
     return all;
 }
 

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "interop/holdfast/calls.hpp"
 
+#include "interop/holdfast/counter_calls.hpp"
+
 #include <boost/asio/bind_cancellation_slot.hpp>
 #include <boost/asio/bind_executor.hpp>
 
@@ -206,10 +208,12 @@ const std::map<std::string, later_call>& later_calls() {
 } // namespace
 
 bool is_asynchronous(const std::string& method) {
-    return later_calls().contains(method);
+    return later_calls().contains(method) || method == "acquireAsync" || method == "awaitAsync";
 }
 
 json::value answer(const call& of) {
+    if (is_of_counter(of))
+        return answer_of_counter(of);
     const auto found = blocking_calls().find(of.method);
     if (found == blocking_calls().end())
         throw std::invalid_argument{"no " + of.method + " here"};
@@ -217,6 +221,8 @@ json::value answer(const call& of) {
 }
 
 void answer_later(const call& of, answer_to_call done) {
+    if (is_of_counter(of))
+        return answer_of_counter_later(of, std::move(done));
     later_calls().at(of.method)(of, std::move(done));
 }
 

@@ -15,7 +15,7 @@ namespace holdfast::interop {
 struct call {
     home& at;
     std::string actor, object, name, method;
-    std::vector<duration> lengths; ///< the numbers among the arguments; always milliseconds
+    std::vector<duration> lengths; ///< the numbers among the arguments; milliseconds, of locks all
     std::stop_token interrupted;
     asio::cancellation_slot cancelled; ///< of an asynchronous call
 };

@@ -48,6 +48,17 @@ any_lock& home::lock(const std::string& getter, const std::string& name) {
     return *known;
 }
 
+any_counter& home::counter(const std::string& getter, const std::string& name) {
+    const std::scoped_lock guard{mutex_};
+    std::unique_ptr<any_counter>& known = counters_[{getter, name}];
+    if (!known && getter == "getSemaphore")
+        known =
+            std::make_unique<any_counter>(std::in_place_type<counting_semaphore>, client_, name);
+    else if (!known)
+        known = std::make_unique<any_counter>(std::in_place_type<latch>, client_, name);
+    return *known;
+}
+
 void home::keep(const std::string& getter, const std::string& name,
                 std::unique_ptr<any_lock> made) {
     const std::scoped_lock guard{mutex_};

@@ -2,8 +2,10 @@
 #pragma once
 
 #include <holdfast/client.hpp>
+#include <holdfast/counting_semaphore.hpp>
 #include <holdfast/fair_mutex.hpp>
 #include <holdfast/fenced_mutex.hpp>
+#include <holdfast/latch.hpp>
 #include <holdfast/multi_mutex.hpp>
 #include <holdfast/mutex.hpp>
 #include <holdfast/quorum_mutex.hpp>
@@ -34,6 +36,8 @@ namespace json = boost::json;
 using any_lock = std::variant<recursive_mutex, mutex, spin_mutex, fenced_mutex, fair_mutex,
                               shared_mutex, token_mutex, multi_mutex, quorum_mutex>;
 
+using any_counter = std::variant<counting_semaphore, latch>;
+
 /// How a client shall be, and its fair locks.
 struct home_settings {
     options client;
@@ -55,6 +59,8 @@ public:
     /// The same object for the same getter and name. Throws `std::invalid_argument`.
     any_lock& lock(const std::string& getter, const std::string& name);
 
+    any_counter& counter(const std::string& getter, const std::string& name);
+
     /// From now on this getter and name mean that lock.
     void keep(const std::string& getter, const std::string& name, std::unique_ptr<any_lock>);
 
@@ -73,6 +79,7 @@ private:
     client client_;
     std::mutex mutex_; // guards the maps, not what is in them
     std::map<std::pair<std::string, std::string>, std::unique_ptr<any_lock>> locks_;
+    std::map<std::pair<std::string, std::string>, std::unique_ptr<any_counter>> counters_;
     std::map<std::tuple<std::string, std::string, std::string>, std::vector<lease>> leases_;
     std::thread thread_{[this] { loop_.run(); }};
 };

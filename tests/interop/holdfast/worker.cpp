@@ -75,7 +75,11 @@ std::int64_t worker::turns() {
 void worker::run(const std::stop_token& over) try {
     for (; !over.stop_requested(); ++turns_) {
         const turn& how = what_.turns[random_() % what_.turns.size()];
-        take(how, what_.names[random_() % what_.names.size()] + how.suffix);
+        const std::string name = what_.names[random_() % what_.names.size()] + how.suffix;
+        if (how.object == "getSemaphore")
+            draw(how, name);
+        else
+            take(how, name);
         std::this_thread::sleep_for(up_to(how.pause));
     }
 } catch (const std::exception& failure) {
@@ -95,6 +99,25 @@ void worker::take(const turn& how, const std::string& name) {
     for (int entry = 1; entry < how.depth; ++entry)
         lock.unlock();
     history_.write((released(how, name) ? "left " : "lost ") + name);
+}
+
+void worker::draw(const turn& how, const std::string& name) {
+    auto& seats = std::get<counting_semaphore>(home_.counter(how.object, name));
+    history_.write("asks " + name + " 0 " + std::to_string(how.depth));
+    if (!drawn(seats, how))
+        return history_.write("gives-up " + name);
+    history_.write("shares " + name);
+    std::this_thread::sleep_for(up_to(how.hold));
+    history_.write("leaves " + name);
+    seats.release(how.depth);
+    history_.write("left " + name);
+}
+
+bool worker::drawn(counting_semaphore& seats, const turn& how) {
+    if (how.cancel >= duration::zero())
+        return unless_cancelled(
+            how, [&](std::stop_token cancel) { seats.acquire(how.depth, std::move(cancel)); });
+    return seats.try_acquire_for(how.patience, how.depth);
 }
 
 void worker::tell_of(const turn& how, const std::string& name) {
@@ -121,7 +144,8 @@ bool worker::released(const turn& how, const std::string& name) {
 
 bool worker::acquired(basic_mutex& lock, const turn& how) {
     if (how.cancel >= duration::zero())
-        return acquired_unless_cancelled(lock, how);
+        return unless_cancelled(
+            how, [&](std::stop_token cancel) { enter(lock, how.lease, std::move(cancel)); });
     if (how.patience < duration::zero())
         return enter(lock, how.lease), true;
     if (how.lease > duration::zero())
@@ -129,7 +153,8 @@ bool worker::acquired(basic_mutex& lock, const turn& how) {
     return lock.try_lock_for(how.patience);
 }
 
-bool worker::acquired_unless_cancelled(basic_mutex& lock, const turn& how) {
+bool worker::unless_cancelled(const turn& how,
+                              const std::function<void(std::stop_token)>& acquire) {
     std::stop_source cancel;
     asio::steady_timer later{home_.loop(), how.cancel};
     later.async_wait([cancel](const error_code& gone) mutable {
@@ -137,7 +162,7 @@ bool worker::acquired_unless_cancelled(basic_mutex& lock, const turn& how) {
             cancel.request_stop();
     });
     try {
-        enter(lock, how.lease, cancel.get_token());
+        acquire(cancel.get_token());
         return true;
     } catch (const boost::system::system_error& failure) {
         if (failure.code() != asio::error::operation_aborted)

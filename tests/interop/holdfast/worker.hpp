@@ -5,6 +5,7 @@
 #include "interop/holdfast/home.hpp"
 
 #include <exception>
+#include <functional>
 #include <memory>
 #include <random>
 #include <stop_token>
@@ -14,8 +15,9 @@ namespace holdfast::interop {
 
 /// One way to take a lock, and what to do with it. `patience`: −1 for ever, 0 one attempt. `lease`:
 /// 0 for renewed. `hold` and `pause`: at most so long, drawn at random. `depth`: how often the lock
-/// is entered. `cancel`: the wait is called off after so long; −1 never. `object`: which lock, as
-/// for a call; `suffix` comes behind the name. `downgrade`: a writer goes on as a reader.
+/// is entered, or how many permits are drawn. `cancel`: the wait is called off after so long; −1
+/// never. `object`: which lock, as for a call; `suffix` comes behind the name. `downgrade`: a
+/// writer goes on as a reader.
 struct turn {
     duration patience, lease, hold, pause;
     std::int64_t depth;
@@ -48,8 +50,10 @@ public:
 private:
     void run(const std::stop_token& over);
     void take(const turn&, const std::string& name);
+    void draw(const turn&, const std::string& name);
+    bool drawn(counting_semaphore&, const turn&);
     bool acquired(basic_mutex&, const turn&);
-    bool acquired_unless_cancelled(basic_mutex&, const turn&);
+    bool unless_cancelled(const turn&, const std::function<void(std::stop_token)>& acquire);
     void tell_of(const turn&, const std::string& name);
     bool released(const turn&, const std::string& name);
     duration up_to(duration most);

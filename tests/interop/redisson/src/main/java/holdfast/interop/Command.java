@@ -34,7 +34,7 @@ record Command(
     /**
      * Lengths of time are milliseconds. {@code patience}: −1 for ever, 0 one attempt. {@code lease}: 0
      * for renewed. {@code hold} and {@code pause}: at most so long, drawn at random. {@code depth}:
-     * how often the lock is entered. {@code cancel}: the wait is called off after so long; −1 never.
+     * how often the lock is entered, or how many permits are drawn. {@code cancel}: the wait is called off after so long; −1 never.
      * {@code object}: which lock, as for a call; {@code suffix} comes behind the name.
      * {@code downgrade}: a writer goes on as a reader.
      */

@@ -25,6 +25,11 @@ final class History {
         write("asks " + name + " " + lease);
     }
 
+    /** For so many permits of a semaphore. */
+    void asksForPermits(String name, int permits) {
+        write("asks " + name + " 0 " + permits);
+    }
+
     void holds(String name) {
         write("holds " + name);
     }

@@ -8,6 +8,7 @@ import java.util.Random;
 import java.util.concurrent.TimeoutException;
 import org.redisson.api.RFuture;
 import org.redisson.api.RLock;
+import org.redisson.api.RSemaphore;
 import org.redisson.api.RedissonClient;
 
 /** Takes a turn, on a name, both drawn at random, again and again, and writes down what it knows. */
@@ -44,7 +45,11 @@ final class Worker implements Runnable {
             while (!stopped) {
                 var turn = work.turns().get(random.nextInt(work.turns().size()));
                 var name = work.names().get(random.nextInt(work.names().size()));
-                take(turn, name + turn.suffix());
+                if (turn.object().equals("getSemaphore")) {
+                    draw(turn, name + turn.suffix());
+                } else {
+                    take(turn, name + turn.suffix());
+                }
                 turns++;
                 Thread.sleep(upTo(turn.pause()));
             }
@@ -85,6 +90,25 @@ final class Worker implements Runnable {
         }
         history.leaves(name);
         history.left(name, released(lock));
+    }
+
+    /** So many permits as the turn is deep. */
+    @SuppressWarnings("deprecation") // 3.13.6 knows no other tryAcquire with a patience
+    private void draw(Command.Turn turn, String name) throws InterruptedException {
+        RSemaphore seats = client.getSemaphore(name);
+        int permits = turn.depth();
+        history.asksForPermits(name, permits);
+        boolean drawn = turn.patience() == 0 ? seats.tryAcquire(permits)
+                : seats.tryAcquire(permits, turn.patience(), MILLISECONDS);
+        if (!drawn) {
+            history.givesUp(name);
+            return;
+        }
+        history.shares(name);
+        Thread.sleep(upTo(turn.hold()));
+        history.leaves(name);
+        seats.release(permits);
+        history.left(name, true);
     }
 
     /** Without letting anybody else write between. */

@@ -1,0 +1,271 @@
+// SPDX-License-Identifier: Apache-2.0
+// Redisson's semaphores and ours: state, messages, and who is woken by whom.
+#include "interop/counter_meeting.hpp"
+
+namespace holdfast::interop {
+namespace {
+
+using testing::ElementsAre;
+using testing::IsEmpty;
+
+class Semaphore : public counter_meeting {
+protected:
+    remote_semaphore of_first(const std::string& actor = "alice", const std::string& name = "L") {
+        return remote_semaphore{first().thread(actor), name};
+    }
+    remote_semaphore of_second(const std::string& actor = "bob", const std::string& name = "L") {
+        return remote_semaphore{second().thread(actor), name};
+    }
+    ongoing waiting(remote_semaphore& for_some, int permits = 1, const std::string& name = "L") {
+        return parked([&] { return for_some.begin_acquire(permits); }, name);
+    }
+
+    /// A JVM before 3.16.2 tells of no additions; and later ones tell of a number below zero, too.
+    bool tells_of_additions() {
+        return !first().is_jvm() || is_at_least(GetParam().redisson, 3, 17);
+    }
+
+    static std::string message(int permits) { return "redisson_sc:{L} " + std::to_string(permits); }
+};
+HOLDFAST_BOTH_WAYS_AT(Semaphore, "getSemaphore");
+
+TEST_P(Semaphore, ItsPermitsAreAStringAndEachSideCountsTheSame) {
+    remote_semaphore alice = of_first(), bob = of_second();
+    EXPECT_EQ(bob.available_permits(), 0);
+    EXPECT_FALSE(bob.try_acquire());
+    EXPECT_TRUE(alice.try_set_permits(5));
+    expect_number(5);
+    EXPECT_FALSE(alice.try_set_permits(7));
+    EXPECT_FALSE(bob.try_set_permits(7));
+    alice.acquire(2);
+    expect_number(3);
+    bob.acquire();
+    expect_number(2);
+    for (remote_semaphore* each : {&alice, &bob}) {
+        EXPECT_EQ(each->available_permits(), 2);
+        EXPECT_FALSE(each->try_acquire(3));
+        EXPECT_FALSE(each->try_acquire_for(5ms, 3));
+        EXPECT_TRUE(each->try_acquire(0));
+        each->release(0);
+    }
+    expect_number(2);
+    EXPECT_TRUE(bob.try_acquire(2));
+    expect_number(0);
+    bob.release(); // what another took: nobody owns a permit
+    alice.release(3);
+    expect_number(4);
+    EXPECT_EQ(memories_of_requests(server(), "L"), 1u);
+    EXPECT_EQ(bob.drain_permits(), 4);
+    EXPECT_EQ(alice.drain_permits(), 0);
+    expect_number(0);
+    EXPECT_TRUE(alice.erase());
+    EXPECT_FALSE(bob.erase());
+    expect_nothing();
+}
+
+TEST_P(Semaphore, WhatIsToldIsHowManyThereAre) {
+    remote_semaphore alice = of_first(), bob = of_second();
+    transcript seen{server().socket_path()};
+    EXPECT_TRUE(alice.try_set_permits(5));
+    EXPECT_TRUE(bob.try_acquire(3));
+    alice.release(2);
+    alice.release();
+    EXPECT_EQ(bob.drain_permits(), 5);
+    EXPECT_THAT(told(seen), ElementsAre(message(5), message(4), message(5)));
+    EXPECT_TRUE(bob.erase());
+    alice.release(2); // which makes it
+    expect_number(2);
+    EXPECT_EQ(told(seen).back(), message(2));
+}
+
+TEST_P(Semaphore, PermitsAreAddedAndTakenAwayByBoth) {
+    remote_semaphore alice = of_first(), bob = of_second();
+    transcript seen{server().socket_path()};
+    alice.add_permits(10);
+    EXPECT_EQ(bob.available_permits(), 10);
+    bob.acquire(4);
+    alice.add_permits(-8);
+    EXPECT_EQ(alice.available_permits(), -2);
+    EXPECT_EQ(bob.available_permits(), -2);
+    EXPECT_FALSE(bob.try_acquire());
+    expect_number(-2);
+    std::vector<std::string> expected;
+    if (tells_of_additions())
+        expected.push_back(message(10));
+    if (first().is_jvm() && tells_of_additions())
+        expected.push_back(message(-2)); // at which other JVMs stumble: ours are silent
+    EXPECT_EQ(told(seen), expected);
+    bob.release(4);
+    alice.add_permits(1);
+    EXPECT_EQ(bob.available_permits(), 3);
+    EXPECT_EQ(alice.drain_permits(), 3);
+    expect_number(0);
+}
+
+TEST_P(Semaphore, ReleasedIfItExists) {
+    remote_semaphore alice = of_first();
+    if (first().is_jvm() && !is_at_least(GetParam().redisson, 4, 0))
+        return; // it cannot
+    EXPECT_FALSE(alice.release_if_exists(2));
+    expect_nothing();
+    EXPECT_TRUE(of_second().try_set_permits(1));
+    ongoing served = waiting(alice, 3);
+    EXPECT_TRUE(of_first("anne").release_if_exists(2));
+    (void)soon(std::move(served.answer));
+    expect_number(0);
+}
+
+// Redisson's `addPermits` and `drainPermits` drop it; ours do not.
+TEST_P(Semaphore, ItsEndStays) {
+    remote_semaphore by_ours{ours().thread("alice")}, by_jvm{jvm().thread("bob")};
+    EXPECT_TRUE(by_ours.try_set_permits(5, 60s));
+    by_jvm.acquire(3);
+    by_jvm.release(2);
+    by_ours.acquire();
+    by_ours.release();
+    by_ours.add_permits(3);
+    EXPECT_EQ(by_ours.drain_permits(), 7);
+    by_ours.release(2);
+    EXPECT_EQ(by_jvm.available_permits(), 2);
+    const duration left = state_of(server()).at("L").left.value();
+    EXPECT_LE(left, 60s);
+    EXPECT_GT(left, 10s);
+}
+
+TEST_P(Semaphore, NobodyHasMoreThanAJvmCanCount) {
+    constexpr int most = 2'147'483'647;
+    remote_semaphore by_ours{ours().thread("alice")}, by_jvm{jvm().thread("bob")};
+    EXPECT_TRUE(of_first().try_set_permits(most));
+    EXPECT_EQ(by_ours.available_permits(), most);
+    EXPECT_EQ(by_jvm.available_permits(), most);
+    EXPECT_THROW(by_ours.release(), peer_failure);
+    expect_number(most);
+    by_jvm.acquire(most);
+    by_ours.release(most);
+    EXPECT_EQ(by_jvm.drain_permits(), most);
+    expect_number(0);
+}
+
+TEST_P(Semaphore, AReleaseOrAFirstSettingServesTheOthersWaiter) {
+    remote_semaphore alice = of_first(), bob = of_second();
+    ongoing served = waiting(bob);
+    alice.release();
+    (void)soon(std::move(served.answer));
+    expect_number(0);
+    EXPECT_TRUE(alice.erase());
+    served = waiting(bob);
+    EXPECT_TRUE(alice.try_set_permits(3));
+    (void)soon(std::move(served.answer));
+    expect_number(2);
+}
+
+TEST_P(Semaphore, WhoeverWantsManyIsServedWhenTheyAreThere) {
+    remote_semaphore alice = of_first(), bob = of_second();
+    EXPECT_TRUE(alice.try_set_permits(2));
+    ongoing served = waiting(bob, 5);
+    alice.release();
+    EXPECT_EQ(of_second("carol").available_permits(), 3);
+    EXPECT_FALSE(support::is_ready(served.answer));
+    alice.add_permits(1);
+    alice.release(2);
+    (void)soon(std::move(served.answer));
+    expect_number(1);
+}
+
+TEST_P(Semaphore, AnAdditionServesTheOthersWaiter) {
+    if (!tells_of_additions())
+        return; // who waits there learns of it by the next release
+    remote_semaphore bob = of_second();
+    ongoing served = waiting(bob, 2);
+    of_first().add_permits(3);
+    (void)soon(std::move(served.answer));
+    expect_number(1);
+}
+
+TEST_P(Semaphore, OneReleaseServesSeveralOfTheOthers) {
+    std::vector<remote_semaphore> crowd;
+    std::vector<ongoing> all;
+    for (const char* actor : {"bob", "carol", "dave"})
+        crowd.push_back(of_second(actor));
+    all.push_back(waiting(crowd[0]));
+    for (std::size_t i = 1; i < crowd.size(); ++i)
+        all.push_back(crowd[i].begin_acquire());
+    of_first().release(4);
+    for (ongoing& each : all)
+        (void)soon(std::move(each.answer));
+    expect_number(1);
+}
+
+TEST_P(Semaphore, WhoWaitsAsynchronouslyOrForATimeIsServedToo) {
+    remote_semaphore bob = of_second(), carol = of_second("carol", "another");
+    ongoing later = parked([&] { return bob.begin_acquire_async(2); });
+    ongoing timed = parked([&] { return carol.begin_try_acquire_for(10min, 2); }, "another");
+    of_first().release(2);
+    of_first("alice", "another").release(3);
+    (void)soon(std::move(later.answer));
+    EXPECT_TRUE(soon(std::move(timed.answer)).as_bool());
+    EXPECT_EQ(state_of(server()).at("L").value, "0");
+    EXPECT_EQ(state_of(server()).at("another").value, "1");
+}
+
+TEST_P(Semaphore, LessThanNoneHarmsNobodyWhoWaits) {
+    remote_semaphore alice = of_first(), bob = of_second();
+    ongoing served = waiting(bob);
+    alice.add_permits(-5);
+    expect_number(-5);
+    alice.release(3);
+    alice.release(4);
+    (void)soon(std::move(served.answer));
+    expect_number(1);
+}
+
+TEST_P(Semaphore, WhoWaitsOutlivesItAndDrawsFromTheNextOne) {
+    remote_semaphore alice = of_first(), bob = of_second();
+    EXPECT_TRUE(alice.try_set_permits(1));
+    ongoing served = waiting(bob, 2);
+    EXPECT_TRUE(alice.erase());
+    EXPECT_FALSE(support::is_ready(served.answer));
+    EXPECT_TRUE(alice.try_set_permits(4));
+    (void)soon(std::move(served.answer));
+    expect_number(2);
+}
+
+TEST_P(Semaphore, AWaitOfOursThatIsCalledOffTakesNothing) {
+    remote_semaphore given_up{ours().thread("gives up")}, by_jvm{jvm().thread("bob")};
+    ongoing never = parked([&] { return given_up.begin_acquire_async(); });
+    ongoing served = waiting(by_jvm);
+    EXPECT_TRUE(given_up.cancel(never));
+    EXPECT_THROW((void)soon(std::move(never.answer)), peer_failure);
+    by_jvm = remote_semaphore{jvm().thread("carol")};
+    by_jvm.release(2);
+    (void)soon(std::move(served.answer));
+    expect_number(1);
+}
+
+TEST_P(Semaphore, AKilledWaiterOfOursHarmsNobody) {
+    const std::unique_ptr<peer> doomed = new_process(false);
+    const std::unique_ptr<remote_client> gone = client_of(*doomed, false);
+    remote_semaphore last{gone->thread("last")}, bob = of_second();
+    ongoing never = waiting(last), served = waiting(bob);
+    doomed->kill();
+    EXPECT_THROW((void)soon(std::move(never.answer)), peer_failure);
+    of_first().release(2);
+    (void)soon(std::move(served.answer));
+    expect_number(1);
+}
+
+TEST_P(Semaphore, AnyNameIsTheSameSemaphoreAndChannel) {
+    for (const char* name : {"plain", "order:42", "a{b}c", "{a}{b}", "}a{b}", "a{b}{", "two words",
+                             "quoted \"name\"", "k\xc3\xbchl", "*"}) {
+        SCOPED_TRACE(name);
+        remote_semaphore alice = of_first("alice", name), bob = of_second("bob", name);
+        ongoing served = waiting(bob, 1, name);
+        alice.release();
+        (void)soon(std::move(served.answer));
+        EXPECT_TRUE(bob.erase());
+    }
+    expect_nothing();
+}
+
+} // namespace
+} // namespace holdfast::interop
