@@ -23,7 +23,9 @@ protected:
         std::int64_t deadline = 0;
     };
 
-    redis::reply inspect_count() { return run(redis::scripts::inspect_counter, {name_}, {"redisson_sc:{L}"}); }
+    redis::reply inspect_count() {
+        return run(redis::scripts::inspect_counter, {name_}, {"redisson_sc:{L}"});
+    }
 
     std::string value() { return server().command({"GET", name_}).text; }
     void others_set(const std::string& text) { server().command({"SET", name_, text}); }
