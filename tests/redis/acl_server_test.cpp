@@ -64,6 +64,21 @@ protected:
         mine.unlock(failed);
     }
 
+    static void use_counters(client& home, client& another, const std::string& name) {
+        {
+            counting_semaphore mine{home, name}, others{another, name};
+            (void)mine.try_set_permits(1);
+            mine.acquire();
+            (void)others.try_acquire_for(20ms);
+            mine.release();
+            (void)mine.erase();
+        }
+        latch mine{home, name}, others{another, name};
+        (void)mine.try_set_count(1);
+        (void)others.wait_for(20ms);
+        mine.count_down();
+    }
+
     /// All that a lock is used for, and everything that anybody said of it.
     std::string all_that_is_said(const std::string& name) {
         told_->clear();
@@ -84,6 +99,8 @@ protected:
         add(thrown_by([&] { use_tokens(first, name); }));
         server().command({"DEL", name});
         add(thrown_by([&] { use_token_lock(first, second, name); }));
+        server().command({"DEL", name});
+        add(thrown_by([&] { use_counters(first, second, name); }));
         server().command({"DEL", name});
         first.close();
         second.close();
@@ -129,9 +146,9 @@ TEST_P(LeastPrivilege, EachRightThatIsTakenAwayIsNamed) {
     // Locks can do without these, and then nobody is told.
     rules silent{"+ping", "+role", "+client|setname", "+select", "+unsubscribe", "+info"};
     // Of locks that can be shared alone: the conformance suite runs with them.
-    for (const char* shared : {"+hget", "+hgetall", "+hvals", "+exists", "+pubsub|numsub",
-                               "~{app:*", "~holdfast_writers:{app:*", "~holdfast_writers:app:*",
-                               "&redisson_rwlock:{app:*", "&redisson_rwlock:app:*"})
+    for (const char* shared :
+         {"+hgetall", "+hvals", "+exists", "+pubsub|numsub", "~{app:*", "~holdfast_writers:{app:*",
+          "~holdfast_writers:app:*", "&redisson_rwlock:{app:*", "&redisson_rwlock:app:*"})
         silent.emplace_back(shared);
     for (const std::string& taken : all_) {
         if (is_of_fair_locks(taken))
@@ -147,8 +164,10 @@ TEST_P(LeastPrivilege, EachRightThatIsTakenAwayIsNamed) {
             EXPECT_THAT(said, IsEmpty()) << "without " << taken;
             continue;
         }
+        const bool of_latch = taken.find("__{") != taken.npos; // braces of its own
         const std::string belonging = of_tags ? ":" + name : ":{" + name + "}";
         const std::string named = taken == "~app:*" ? "~" + name
+                                  : of_latch ? taken.substr(0, taken.find("app:")) + name + "}"
                                   : taken.find("app:*") != taken.npos
                                       ? taken.substr(0, taken.find(':')) + belonging
                                       : taken;
