@@ -132,11 +132,14 @@ TEST_P(Latch, BothSidesWaitForWhatBothCountDown) {
     expect_nothing();
 }
 
+// A JVM's asynchronous waiters begin to listen a moment after they asked last, and may miss what is
+// told between (seen at 3.13.6): so only ours wait like that here.
 TEST_P(Latch, WhoWaitsAsynchronouslyOrForATimeIsWokenToo) {
     remote_latch bob = of_second(), carol = of_second("carol", "another");
     ASSERT_TRUE(of_first().try_set_count(1));
     ASSERT_TRUE(of_first("alice", "another").try_set_count(1));
-    ongoing later = parked([&] { return bob.begin_wait_async(); });
+    ongoing later =
+        parked([&] { return second().is_jvm() ? bob.begin_wait() : bob.begin_wait_async(); });
     ongoing timed = parked([&] { return carol.begin_wait_for(10min); }, "another");
     of_first().count_down();
     of_first("alice", "another").count_down();
