@@ -132,11 +132,15 @@ TEST_P(Latch, BothSidesWaitForWhatBothCountDown) {
     expect_nothing();
 }
 
+// An asynchronous waiter of a JVM gets its listener only after its last question was answered, and
+// 3.13.6 does not look at its latch again: it can miss what is told between, and hang. So only ours
+// wait like that here.
 TEST_P(Latch, WhoWaitsAsynchronouslyOrForATimeIsWokenToo) {
     remote_latch bob = of_second(), carol = of_second("carol", "another");
     ASSERT_TRUE(of_first().try_set_count(1));
     ASSERT_TRUE(of_first("alice", "another").try_set_count(1));
-    ongoing later = parked([&] { return bob.begin_wait_async(); });
+    ongoing later =
+        parked([&] { return second().is_jvm() ? bob.begin_wait() : bob.begin_wait_async(); });
     ongoing timed = parked([&] { return carol.begin_wait_for(10min); }, "another");
     of_first().count_down();
     of_first("alice", "another").count_down();
