@@ -132,8 +132,9 @@ TEST_P(Latch, BothSidesWaitForWhatBothCountDown) {
     expect_nothing();
 }
 
-// A JVM's asynchronous waiters begin to listen a moment after they asked last, and may miss what is
-// told between (seen at 3.13.6): so only ours wait like that here.
+// An asynchronous waiter of a JVM gets its listener only after its last question was answered, and
+// 3.13.6 does not look at its latch again: it can miss what is told between, and hang. So only ours
+// wait like that here.
 TEST_P(Latch, WhoWaitsAsynchronouslyOrForATimeIsWokenToo) {
     remote_latch bob = of_second(), carol = of_second("carol", "another");
     ASSERT_TRUE(of_first().try_set_count(1));

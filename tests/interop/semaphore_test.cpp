@@ -196,8 +196,7 @@ TEST_P(Semaphore, OneReleaseServesSeveralOfTheOthers) {
     expect_number(1);
 }
 
-// A JVM's asynchronous waiters begin to listen a moment after they asked last, and may miss what is
-// told between (seen at 3.13.6): so only ours wait like that here.
+// Only ours wait asynchronously: of a JVM's nobody can see when it listens (latch_test.cpp).
 TEST_P(Semaphore, WhoWaitsAsynchronouslyOrForATimeIsServedToo) {
     remote_semaphore bob = of_second(), carol = of_second("carol", "another");
     ongoing later = parked(
