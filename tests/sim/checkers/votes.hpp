@@ -10,6 +10,8 @@
 #include <cstddef>
 #include <map>
 #include <string>
+#include <utility>
+#include <vector>
 
 namespace holdfast::sim::several {
 
@@ -19,8 +21,12 @@ public:
         : realm_{r} {}
 
     void sent(const memory::request& r) {
-        if (r.what == memory::verb::look)
-            asked_.emplace(to_string(r.holds[0].owner), realm_.clock.now());
+        if (r.what != memory::verb::look)
+            return;
+        std::vector<std::size_t> restarts;
+        for (const node& each : realm_.nodes)
+            restarts.push_back(each.restarts.size());
+        asked_.emplace(to_string(r.holds[0].owner), std::move(restarts));
     }
 
     void look() {
@@ -42,16 +48,20 @@ private:
 
     bool may_vote(const share_of_claim& part) const {
         const auto asked = asked_.find(part.owner);
+        if (asked == asked_.end())
+            return false;
+        const auto server = static_cast<std::size_t>(part.where.server);
+        const std::vector<time_point>& all = realm_.nodes[server].restarts;
+        const auto before = all.begin() + static_cast<std::ptrdiff_t>(asked->second[server]);
         const duration longest = realm_.how.lease_longest;
-        const auto& restarts = realm_.node_at(part.where.server).restarts;
-        return asked != asked_.end() &&
-               std::none_of(restarts.begin(), restarts.end(), [&](time_point when) {
-                   return when <= asked->second && realm_.clock.now() < when + longest;
-               });
+        return std::none_of(all.begin(), before,
+                            [&](time_point when) { return realm_.clock.now() < when + longest; });
     }
 
     realm& realm_;
-    std::map<std::string, time_point> asked_; ///< for the first time, by owner
+    /// By owner: how often each node had been restarted when it was asked for the first time. A
+    /// moment would not do: a node may be restarted in the same one, behind that.
+    std::map<std::string, std::vector<std::size_t>> asked_;
 };
 
 } // namespace holdfast::sim::several
