@@ -75,6 +75,18 @@ duration checked_keeping(duration length, const limits& allowed) {
     return length;
 }
 
+rate checked_rate(const rate& to, const limits& allowed) {
+    checked_amount(to.permits, 1, counted_max, "the number of permits of a rate");
+    refuse_if("the interval of a rate",
+              objection_to_length(to.per, {duration{1}, allowed.lease_max}));
+    if (to.scope != rate::scope_of::overall && to.scope != rate::scope_of::per_client)
+        refuse("the scope of a rate is none that there is");
+    if (to.kept != duration::zero())
+        refuse_if("the time that a rate limiter is kept",
+                  objection_to_length(to.kept, {to.per, allowed.lease_max}));
+    return to;
+}
+
 backoff checked_backoff(backoff polls) {
     const duration least{1}, most = std::chrono::minutes{1};
     refuse_if("the option polls.longest", objection_to_length(polls.longest, {least, most}));

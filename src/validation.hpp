@@ -18,6 +18,9 @@ duration checked_lease(duration length, const limits&);
 /// How long a counter is kept.
 duration checked_keeping(duration length, const limits&);
 
+/// What a rate limiter can be set to.
+rate checked_rate(const rate&, const limits&);
+
 backoff checked_backoff(backoff polls);
 
 /// How long a waiter of a fair lock keeps its place while it cannot be reached: at least as long as

@@ -73,6 +73,12 @@ made holdfast_wake_up_of_writer(const arena&); // by a reader
 made holdfast_semaphore(const arena&);
 made holdfast_free_semaphore(const arena&);
 
+// The same with permits that are leased; and a rate limiter, of which so many permits can be drawn
+// in 100 ms.
+inline constexpr int draws_of_a_rate = 200;
+made holdfast_permits(const arena&);
+made holdfast_rate(const arena&);
+
 // Likewise from a release of a permit, or the opening of a latch.
 made holdfast_wake_up_by_permit(const arena&);
 made holdfast_wake_up_by_latch(const arena&);
@@ -105,6 +111,8 @@ made redisson_reentry(const arena&);
 made redisson_readers_and_writer(const arena&);
 made redisson_semaphore(const arena&);
 made redisson_free_semaphore(const arena&);
+made redisson_permits(const arena&);
+made redisson_rate(const arena&);
 
 // Other programs' locks on five servers, over TCP alone. They throw `not_here`.
 made redsync_quorum(const arena&);

@@ -6,6 +6,7 @@
 #include <cstdlib>
 #include <limits>
 #include <numeric>
+#include <string_view>
 #include <vector>
 
 namespace holdfast::bench {
@@ -18,7 +19,7 @@ constexpr auto warm_up = 3s;
 
 class redissons_turn : public contender {
 public:
-    /// `kind`: "threads", "async", "gate", "reentry" or "readers-and-writer".
+    /// `kind`: "threads", "async", "gate", …: what Driver.java knows.
     redissons_turn(const arena& where, const char* kind, std::string more_words = {})
         : java_{where.java.process()}
         , kind_{kind}
@@ -35,7 +36,8 @@ public:
     /// Or more: who finds a lock held has asked in vain, and every ten seconds Redisson's watchdog
     /// renews whatever is held at that moment.
     claim scripts_for(const tally& all) const override {
-        return {2 * all.done, std::numeric_limits<long long>::max()};
+        const int each = std::string_view{kind_} == "rate" ? 1 : 2; // nothing is given back
+        return {each * all.done, std::numeric_limits<long long>::max()};
     }
 
     double cpu_seconds() const override { return java_.cpu_seconds(); }
@@ -107,6 +109,14 @@ made redisson_semaphore(const arena& where) {
 made redisson_free_semaphore(const arena& where) {
     return std::make_unique<redissons_turn>(where, "semaphore",
                                             ' ' + std::to_string(where.at_once));
+}
+
+made redisson_permits(const arena& where) {
+    return std::make_unique<redissons_turn>(where, "permits", " 8");
+}
+
+made redisson_rate(const arena& where) {
+    return std::make_unique<redissons_turn>(where, "rate", ' ' + std::to_string(draws_of_a_rate));
 }
 
 } // namespace holdfast::bench

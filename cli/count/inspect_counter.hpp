@@ -1,20 +1,23 @@
 // SPDX-License-Identifier: Apache-2.0
-// `holdfast inspect --type`: what is counted under a name.
+// `--type` of `holdfast inspect`, `unlock` and `ls`: what is counted under a name.
 #pragma once
 
 #include "cli/look/looking.hpp"
 
 #include <holdfast/counters.hpp>
 
-#include <optional>
-#include <string>
+#include <cstddef>
 
 namespace cli {
 
-/// Empty: that is no type. `token` is one, and nothing that is counted.
-std::optional<holdfast::counter_kind> counter_type(const std::string& word);
-
 /// Asks and prints; answers the exit status.
 int inspect_counter(holdfast::client&, const look_options&, holdfast::counter_kind);
+
+/// Those of a kind that match `given.name`; prints them, and answers the exit status.
+int list_counters(holdfast::client&, const look_options& given, holdfast::counter_kind,
+                  std::size_t limit, bool names_only);
+
+/// Deletes it, if there is one, and if who is asked agrees; answers the exit status.
+int erase_counter(holdfast::client&, const look_options&, holdfast::counter_kind, bool yes);
 
 } // namespace cli

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // `holdfast inspect`: all about one lock.
+#include "cli/count/counter_words.hpp"
 #include "cli/count/inspect_counter.hpp"
 #include "cli/exit_status.hpp"
 #include "cli/look/lock_json.hpp"
@@ -37,10 +38,12 @@ Usage: holdfast inspect [OPTIONS] NAME
                        value is null if it is not known, or if the lease has no
                        end; the token is the greatest that a fenced lock has
                        given, as a number, and null if there is none
-      --type TYPE      'semaphore' or 'latch': it is one of these. Both are bare
+      --type TYPE      'semaphore', 'permits' (with leases, as of --slots),
+                       'latch' or 'rate': it is one of these. Most are bare
                        numbers on the server, which could be anybody's. For
                        programs {"name", "kind", "exists", "count",
-                       "listeners"}
+                       "listeners"}; "held" of permits; "rate": {"permits",
+                       "per_ms", "per_client", "kept_ms"}
       --url URL        the server, as for 'holdfast run'. Of a quorum it prints
                        what each node says, and whether a majority has the lock;
                        for programs {"name", "held", "majority", "nodes":
@@ -55,7 +58,7 @@ whose owner does not listen may be that of a dead program: the queue passes it
 over when its time is over.
 
 Exit status:
-    0   the lock is held; there is such a semaphore or latch
+    0   the lock is held; there is such a semaphore, latch or rate
     1   the lock is free; there is none
    64   the command line or a variable is wrong
    65   the server has something else under that name, which is no lock
@@ -130,8 +133,8 @@ int inspect(const inheritance& inherited, arguments all) {
         return success;
     const std::optional<holdfast::counter_kind> counter = counter_type(type);
     if (!type.empty() && !counter)
-        throw usage_error{"--type: '" + printable(type) +
-                          "' is no type; it can be 'semaphore' or 'latch'"};
+        throw usage_error{"--type: '" + printable(type) + "' is no type; it can be " +
+                          counter_types()};
 
     if (!counter && asks_quorum(given))
         return inspect_quorum(given);

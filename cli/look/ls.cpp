@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // `holdfast ls`: the locks that are held.
+#include "cli/count/counter_words.hpp"
+#include "cli/count/inspect_counter.hpp"
 #include "cli/exit_status.hpp"
 #include "cli/look/lock_json.hpp"
 #include "cli/look/lock_words.hpp"
@@ -39,6 +41,13 @@ Usage: holdfast ls [OPTIONS] [PATTERN]
                        character, [a-z] one of these; put it in quotes
   -1, --names          print only the names, one per line
       --limit N        list at most N locks (default 1000)
+      --type TYPE      list what is counted instead: 'permits' (semaphores with
+                       leases, as of --slots, of which some are held), 'rate',
+                       'semaphore' or 'latch'. The last two are bare numbers on
+                       the server, so any number is listed as either. For
+                       programs: {"counters": [...], "complete", "server"};
+                       each is an object as printed by 'holdfast inspect --json
+                       --type TYPE'
       --json           for programs: {"locks": [...], "complete": true,
                        "server": ...}; each lock is an object as printed by
                        'holdfast inspect --json'
@@ -64,6 +73,7 @@ Exit status:
 Examples:
   holdfast ls
   holdfast ls 'shop:*'
+  holdfast ls --type permits
   holdfast ls --json | jq -r '.locks[] | select(.listeners > 0) | .name'
 )";
 
@@ -122,17 +132,26 @@ int ls(const inheritance& inherited, arguments all) {
     given.name = "*";
     bool names = false;
     std::size_t limit = 1000;
+    std::string type;
     CLI::App expected{"", "ls"};
     expected.add_flag("-1,--names", names);
     expected.add_option("--limit", limit)->check(CLI::Range(1, 1'000'000));
+    expected.add_option("--type", type);
     if (!parse_look(expected, given, lock_word::optional, std::move(all), ls_help))
         return success;
     if (given.json && names)
         throw usage_error{"--json and --names exclude each other"};
 
-    if (asks_quorum(given))
+    const std::optional<holdfast::counter_kind> counter = counter_type(type);
+    if (!type.empty() && !counter)
+        throw usage_error{"--type: '" + printable(type) + "' is no type; it can be " +
+                          counter_types()};
+
+    if (!counter && asks_quorum(given))
         return list_quorum(given, names, limit);
     return ask_server(inherited, given, [&](holdfast::client& home) {
+        if (counter)
+            return int{list_counters(home, given, *counter, limit, names)};
         const lock_list found = home.list(given.name, limit);
         if (given.json) {
             print_json(found, given.server);
@@ -145,7 +164,7 @@ int ls(const inheritance& inherited, arguments all) {
         if (!found.complete)
             say("these are not all: there are more than " + how_many(limit, "lock") +
                 ", or the server has many millions of keys; give a PATTERN or --limit");
-        return success;
+        return int{success};
     });
 }
 

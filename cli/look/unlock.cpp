@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // `holdfast unlock --force`: takes a lock away from whoever holds it.
+#include "cli/count/counter_words.hpp"
+#include "cli/count/inspect_counter.hpp"
 #include "cli/exit_status.hpp"
 #include "cli/look/lock_json.hpp"
 #include "cli/look/lock_words.hpp"
@@ -34,8 +36,11 @@ Usage: holdfast unlock --force [OPTIONS] NAME
 
       --force          required, because only its holder can release a lock
                        safely
-      --type token     it is a lock of redis-py, redsync or node-redlock: a
-                       string, which could be anybody's data
+      --type TYPE      'token': it is a lock of redis-py, redsync or
+                       node-redlock. 'semaphore', 'permits' (with leases, as of
+                       --slots), 'latch' or 'rate': it is one of these, and is
+                       deleted. All are strings or numbers on the server, which
+                       could be anybody's data
   -y, --yes            do not ask; required if there is no terminal
       --json           for programs: {"name", "released", "was"}; "was" is an
                        object as printed by 'holdfast inspect --json', or null
@@ -46,8 +51,8 @@ Usage: holdfast unlock --force [OPTIONS] NAME
   -h, --help           print this text
 
 Exit status:
-    0   the lock was held, and is released
-    1   the lock was free, or the answer was no
+    0   the lock was held, and is released; what --type says is deleted
+    1   the lock was free, there is nothing of that type, or the answer was no
    64   the command line or a variable is wrong
    65   the server has something else under that name, which is no lock, or
         a string that may be none
@@ -101,14 +106,18 @@ int unlock(const inheritance& inherited, arguments all) {
     if (!force)
         throw usage_error{"only its holder can release a lock; --force takes it away from whoever "
                           "holds it: holdfast unlock --force NAME"};
-    if (!type.empty() && type != "token")
-        throw usage_error{"--type: '" + printable(type) + "' is no type; it can be 'token'"};
+    const std::optional<holdfast::counter_kind> counter = counter_type(type);
+    if (!type.empty() && type != "token" && !counter)
+        throw usage_error{"--type: '" + printable(type) + "' is no type; it can be token, " +
+                          counter_types()};
     if (!yes && ::isatty(STDIN_FILENO) != 1)
         throw usage_error{"there is no terminal to ask on whether you mean it; give --yes"};
 
-    if (asks_quorum(given))
+    if (!counter && asks_quorum(given))
         return unlock_quorum(given, yes, !type.empty());
     return ask_server(inherited, given, [&](holdfast::client& home) -> int {
+        if (counter)
+            return erase_counter(home, given, *counter, yes);
         const std::optional<lock_state> found = home.inspect(given.name);
         const std::string objection =
             found ? objection_to_taking_away(*found, !type.empty()) : std::string{};

@@ -42,6 +42,8 @@ std::string lines_of(const std::vector<std::uint64_t>& numbers) {
 /// The whole URL, a password too: the command shall reach the same server, and its environment is
 /// no more to be read by others than ours.
 std::vector<std::string> command_run::variables(const holdfast::lease& held) const {
+    if (wanted_.rate) // nothing is held but what is held around us
+        return {"HOLDFAST_URL=" + wanted_.url};
     outer_locks around = outer_locks::on(wanted_.url);
     for (const std::string& each : wanted_.with)
         around.add(each);

@@ -2,6 +2,7 @@
 #include "cli/run/holder.hpp"
 
 #include "cli/look/lock_words.hpp"
+#include "cli/run/asked_count.hpp"
 #include "cli/terminal/say.hpp"
 
 #include <boost/asio/use_awaitable.hpp>
@@ -18,13 +19,17 @@ bool is_known(const holdfast::lock_owner& owner) {
 }
 
 /// Or it is not known whether its place is over.
-bool counts(const holdfast::lock_waiter& waits) {
+bool still_waits(const holdfast::lock_waiter& waits) {
     return !waits.remaining || *waits.remaining > holdfast::duration::zero();
+}
+
+bool is_counted(const locked_run& wanted) {
+    return wanted.slots || wanted.rate;
 }
 
 std::string told_of(const holdfast::lock_state& lock, wording form) {
     if (!lock.is_held) {
-        const auto next = std::ranges::find_if(lock.waiters, counts);
+        const auto next = std::ranges::find_if(lock.waiters, still_waits);
         return next == lock.waiters.end() ? "free"
                                           : "free, and it is the turn of " + waiter_in_words(*next);
     }
@@ -61,7 +66,7 @@ asio::awaitable<void> refuse_if_another(holdfast::client& home, std::string name
 }
 
 asio::awaitable<void> refuse_if_any_is_another(clients& homes, const locked_run& wanted) {
-    if (homes.size() > 1)
+    if (homes.size() > 1 || is_counted(wanted)) // of which the server refuses what is another
         co_return;
     co_await refuse_if_another(homes.front(), wanted.name, wanted.kind);
     for (const std::string& each : wanted.with)
@@ -69,6 +74,8 @@ asio::awaitable<void> refuse_if_any_is_another(clients& homes, const locked_run&
 }
 
 asio::awaitable<std::string> who_holds_one(clients& homes, const locked_run& wanted, wording form) {
+    if (is_counted(wanted))
+        co_return co_await how_it_stands(homes.front(), wanted);
     std::exception_ptr failed;
     for (holdfast::client& home : homes) {
         try {

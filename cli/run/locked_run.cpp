@@ -11,6 +11,7 @@
 #include "cli/exit_status.hpp"
 #include "cli/look/lock_words.hpp"
 #include "cli/look/reaching.hpp"
+#include "cli/run/asked_count.hpp"
 #include "cli/run/asked_lock.hpp"
 #include "cli/run/child_process.hpp"
 #include "cli/run/command_run.hpp"
@@ -59,7 +60,7 @@ public:
         , signals_{loop_, inherited}
         , behind_{behind}
         , command_{loop_, wanted, inherited, signals_, *words_, behind}
-        , title_{"'" + printable(title_of(wanted)) + "'"} {
+        , thing_{wanted_thing(wanted, 200)} {
         for (const std::string& url : each_url(wanted.url))
             homes_.emplace_back(loop_.get_executor(), reaching_as_ours(url));
     }
@@ -107,6 +108,10 @@ private:
             say("'" + printable(wanted_.name) + "' is no lock, but a " + printable(found.type) +
                 ", on " + server_in_words(wanted_.url));
             status = no_lock;
+        } catch (const another_number& found) {
+            say("'" + printable(wanted_.name) + "' on " + server_in_words(wanted_.url) + " " +
+                found.told);
+            status = no_lock;
         }
         for (holdfast::client& home : homes_) {
             error_code ignored;
@@ -134,9 +139,13 @@ private:
     asio::awaitable<int> answer_busy() {
         co_await refuse_if_any_is_another(homes_, wanted_);
         if (wanted_.busy_status != success)
-            say("lock " + title_ + " is busy on " + server_in_words(wanted_.url) +
+            say(thing_ + busy_words() + server_in_words(wanted_.url) +
                 (is_held_around() ? ": a 'holdfast run' around this command holds it" : ""));
         co_return wanted_.busy_status;
+    }
+
+    const char* busy_words() const {
+        return wanted_.rate ? " lets no more start now, on " : " is busy on ";
     }
 
     bool is_held_around() const {
@@ -147,23 +156,26 @@ private:
     }
 
     asio::awaitable<void> acquire(std::optional<holdfast::lease>& held) {
-        asked_lock lock{wanted_, homes_};
-        co_await acquire(lock.get(), held);
-    }
-
-    asio::awaitable<void> acquire(holdfast::basic_mutex& lock,
-                                  std::optional<holdfast::lease>& held) {
         if (wanted_.verbose)
-            say("asking " + server_in_words(wanted_.url) + " for lock " + title_);
+            say("asking " + server_in_words(wanted_.url) + " for " + thing_);
         wait_report report{homes_, wanted_, is_held_around()};
-        co_await until_first(take(lock, held), report.tell());
+        co_await until_first(take(held), report.tell());
         granted_at_ = holdfast::boot_clock::now();
         if (held)
             report.granted(held->fencing_token());
     }
 
-    asio::awaitable<void> take(holdfast::basic_mutex& lock, std::optional<holdfast::lease>& held) {
-        held = co_await lock.async_try_lock_for(wanted_.patience, asio::use_awaitable);
+    /// Of a rate: a lease of nothing, which is never lost.
+    asio::awaitable<void> take(std::optional<holdfast::lease>& held) {
+        if (wanted_.rate) {
+            if (co_await draw_start(homes_.front(), wanted_))
+                held.emplace();
+        } else if (wanted_.slots) {
+            held = co_await take_slot(homes_.front(), wanted_);
+        } else {
+            asked_lock lock{wanted_, homes_};
+            held = co_await lock.get().async_try_lock_for(wanted_.patience, asio::use_awaitable);
+        }
     }
 
     /// While there is nothing to stop but ourselves.
@@ -198,18 +210,19 @@ private:
             say(failure.what());
             status = system_error;
         }
+        if (wanted_.rate)
+            co_return status;
         const bool lost_later = hold_ended_ && held.lost().stop_requested(); // which has been told
         error_code outcome;
         co_await held.async_unlock(asio::redirect_error(asio::use_awaitable, outcome));
         if (status == lock_lost || lost_later || !outcome)
             co_return status;
         if (outcome == holdfast::errc::lease_lost) {
-            say("lock " + title_ +
+            say(thing_ +
                 " was lost before the command ended (its status: " + std::to_string(status) + ")");
             co_return lock_lost;
         }
-        say("lock " + title_ + " could not be released (" + outcome.message() +
-            "): it ends with its lease");
+        say(thing_ + " could not be released (" + outcome.message() + "): it ends with its lease");
         co_return status;
     }
 
@@ -227,7 +240,7 @@ private:
         if (held.lost().stop_requested())
             co_return;
         if (wanted_.verbose || form_of(STDERR_FILENO).live)
-            say("the command has ended; lock " + title_ + " is held for " + in_words(left) +
+            say("the command has ended; " + thing_ + " is held for " + in_words(left) +
                 " more (--hold-for)");
         co_await hold_on(held, until, signals_, behind_);
         hold_ended_ = true;
@@ -239,7 +252,7 @@ private:
     signal_inbox signals_;
     const job* const behind_;
     command_run command_;
-    const std::string title_; ///< as it is shown
+    const std::string thing_; ///< what is taken, as it is shown
     clients homes_;
     holdfast::time_point granted_at_{};
     bool hold_ended_ = false; ///< what --hold-for asked for is over, one way or the other
@@ -266,6 +279,13 @@ std::string title_of(const locked_run& wanted) {
     for (const std::string& each : wanted.with)
         title += " + " + each;
     return title;
+}
+
+std::string wanted_thing(const locked_run& wanted, std::size_t longest) {
+    const char* const what = wanted.rate    ? "the rate of '"
+                             : wanted.slots ? "a slot of '"
+                                            : "lock '";
+    return what + printable(title_of(wanted), longest) + "'";
 }
 
 int perform(const locked_run& wanted, const inheritance& inherited) {

@@ -4,9 +4,11 @@
 #include "cli/command_line.hpp"
 #include "cli/run/on_loss.hpp"
 
+#include <holdfast/counters.hpp>
 #include <holdfast/fenced_mutex.hpp>
 
 #include <chrono>
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <vector>
@@ -26,8 +28,10 @@ struct locked_run {
     bool nodes_remember;
     std::optional<std::chrono::duration<double>> hold_for; ///< at least that long
     std::chrono::duration<double> patience;
-    holdfast::lock_kind kind;  ///< plain, spin, fair, fenced, read or write
-    holdfast::fencing numbers; ///< of a fenced one, whose token the command gets
+    holdfast::lock_kind kind; ///< plain, spin, fair, fenced, read, write; permit: one of `slots`
+    std::optional<std::uint32_t> slots;
+    std::optional<holdfast::rate> rate; ///< then nothing is held, whatever the kind is
+    holdfast::fencing numbers;          ///< of a fenced one, whose token the command gets
     on_loss loss;
     int busy_status;
     bool verbose;
@@ -35,6 +39,8 @@ struct locked_run {
 
 /// For people: the name, and with " + " between them those of the further locks.
 std::string title_of(const locked_run&);
+/// What is waited for: `lock 'x'`, `a slot of 'x'`, `the rate of 'x'`.
+std::string wanted_thing(const locked_run&, std::size_t longest);
 
 /// Takes the lock, runs the command, releases; the exit status.
 int perform(const locked_run&, const inheritance&);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The command line of `holdfast run`.
 #include "cli/exit_status.hpp"
+#include "cli/run/asked_count.hpp"
 #include "cli/run/command_words.hpp"
 #include "cli/run/locked_run.hpp"
 #include "cli/server/chosen_server.hpp"
@@ -12,6 +13,7 @@
 #include <CLI/Formatter.hpp>
 
 #include <algorithm>
+#include <cstdint>
 #include <optional>
 #include <vector>
 
@@ -34,6 +36,11 @@ Usage: holdfast run [OPTIONS] NAME [--] COMMAND [ARGUMENT...]
   -x, --exclusive      have a lock alone that others share with -s. This is not
                        the lock that a command without -s and -x takes: use one
                        NAME either with or without them
+      --slots N        at most N at once, on all machines: take one of N slots.
+                       Whoever comes first sets the N
+      --rate N/TIME    at most N starts in any time of that length, on all
+                       machines (10/1m); nothing is held while the command runs.
+                       Whoever comes first sets the rate
       --spin           for a NAME that JVMs take with getSpinLock: ask again and
                        again instead of waiting for a message
       --fair           wait in order of arrival; whoever waits for that lock
@@ -109,7 +116,9 @@ Exit status:
    64   the command line or a variable is wrong
    65   the server has something else under that name, which is no lock; or
         others use that lock with -s and -x, and this has neither, or the
-        other way round
+        other way round; or --slots or --rate was set to another number
+        ('holdfast unlock --force --type permits NAME' or '--type rate' deletes
+        it)
    69   the server cannot be reached, or refuses
    75   the lock was lost before the command had ended, whatever its status was
   126   the command cannot be executed
@@ -121,6 +130,8 @@ Examples:
   holdfast run -n -E 0 --hold-for 1m sync-stock -- ./sync.sh --all
   holdfast run -s prices ./show.sh       # many at once, but ...
   holdfast run -x prices ./update.sh     # ... nobody beside this one
+  holdfast run --slots 4 convert ./convert.sh   # four at once, wherever
+  holdfast run --rate 10/1m mails ./send.sh     # ten in any minute
   holdfast run --fenced report sh -c './report --token "$HOLDFAST_TOKEN"'
   holdfast run --with account:8 account:7 ./transfer.sh
   holdfast run -w 10 --on-loss INT:5s deploy -- sh -c 'git pull && make install'
@@ -135,6 +146,8 @@ struct given_options {
     bool spin = false;
     bool shared = false;
     bool exclusive = false;
+    std::optional<std::uint32_t> slots;
+    std::optional<std::string> rate; ///< as it is written
     std::optional<length> wait;
     std::optional<length> lease;
     std::optional<length> longest_lease;
@@ -155,6 +168,8 @@ void expect(CLI::App& expected, given_options& given) {
     expected.add_flag("--spin", given.spin);
     expected.add_flag("-s,--shared", given.shared);
     expected.add_flag("-x,--exclusive", given.exclusive);
+    expected.add_option("--slots", given.slots)->check(CLI::Range(1, 1'000'000));
+    expected.add_option("--rate", given.rate);
     expect_time(expected, "-w,--wait", "-w", given.wait);
     expected.add_option("-E,--conflict-exit-code", given.busy_status)->check(CLI::Range(0, 255));
     expect_time(expected, "--lease", "--lease", given.lease);
@@ -193,6 +208,8 @@ holdfast::lock_kind kind_of(const given_options& given) {
                    {given.exclusive, "--exclusive", lock_kind::write},
                    {given.fair, "--fair", lock_kind::fair},
                    {given.spin, "--spin", lock_kind::spin},
+                   {given.slots.has_value(), "--slots", lock_kind::permit},
+                   {given.rate.has_value(), "--rate", lock_kind::plain},
                    {given.fenced.has_value(), "--fenced", lock_kind::fenced}};
     const char* first = nullptr;
     lock_kind kind = lock_kind::plain;
@@ -221,6 +238,22 @@ void check_with(const given_options& given) {
     }
 }
 
+/// Throws `usage_error` for an option of a lock beside one that counts.
+void check_counted(const given_options& given) {
+    if (given.slots && !given.with.empty())
+        throw usage_error{"--with is for locks, and not for --slots"};
+    if (!given.rate)
+        return;
+    const char* const option = !given.with.empty() ? "--with"
+                               : given.lease       ? "--lease"
+                               : given.hold_for    ? "--hold-for"
+                               : given.loss        ? "--on-loss"
+                                                   : nullptr;
+    if (option != nullptr)
+        throw usage_error{std::string{option} +
+                          " is for what is held; with --rate nothing is held"};
+}
+
 /// Throws `usage_error` for what a lock on several servers cannot be.
 void check_quorum_has(const given_options& given, holdfast::lock_kind kind) {
     if (!given.with.empty())
@@ -229,6 +262,9 @@ void check_quorum_has(const given_options& given, holdfast::lock_kind kind) {
     if (kind == holdfast::lock_kind::fenced)
         throw usage_error{"--fenced is not for a quorum: several servers that do not know of each "
                           "other cannot count together"};
+    if (given.slots || given.rate)
+        throw usage_error{"--slots and --rate are not for a quorum: several servers that do not "
+                          "know of each other cannot count together"};
     if (kind != holdfast::lock_kind::plain)
         throw usage_error{
             "-s, -x, --fair and --spin are not for a quorum: its lock is a plain one"};
@@ -281,6 +317,10 @@ int run(const inheritance& inherited, arguments all) {
     check_numbers(numbers);
 
     check_with(given);
+    check_counted(given);
+    std::optional<holdfast::rate> rate;
+    if (given.rate)
+        rate = parse_rate(*given.rate);
 
     const std::string url = server_urls(given.urls);
     if (each_url(url).size() > 1)
@@ -298,6 +338,8 @@ int run(const inheritance& inherited, arguments all) {
                             .hold_for = given.hold_for,
                             .patience = most,
                             .kind = kind,
+                            .slots = given.slots,
+                            .rate = rate,
                             .numbers = fencing_on(url, numbers),
                             .loss = loss,
                             .busy_status = given.busy_status,

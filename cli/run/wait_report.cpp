@@ -24,7 +24,7 @@ void write_raw(const std::string& text) {
 wait_report::wait_report(clients& homes, const locked_run& wanted, bool held_around)
     : homes_{homes}
     , wanted_{wanted}
-    , name_{"'" + printable(title_of(wanted), 40) + "'"}
+    , thing_{wanted_thing(wanted, 40)}
     , held_around_{held_around}
     , in_place_{form_of(STDERR_FILENO).live} {}
 
@@ -33,9 +33,8 @@ asio::awaitable<void> wait_report::tell() {
     co_await pause(wanted_.verbose ? 100ms : 700ms);
     co_await refuse_if_any_is_another(homes_, wanted_);
     if (held_around_)
-        say("lock " + name_ +
-            " is held by a 'holdfast run' around this command (HOLDFAST_LOCKS): "
-            "this may wait until that one has ended");
+        say(thing_ + " is held by a 'holdfast run' around this command (HOLDFAST_LOCKS): "
+                     "this may wait until that one has ended");
     if (!wanted_.verbose && !in_place_)
         co_await stop_requested({});
     for (;;) {
@@ -56,9 +55,9 @@ asio::awaitable<void> wait_report::tell() {
 
 void wait_report::show(const std::string& holder) {
     if (wanted_.verbose && !in_place_ && !shown_)
-        say("waiting for lock " + name_ + (holder.empty() ? "" : ", " + holder));
+        say("waiting for " + thing_ + (holder.empty() ? "" : ", " + holder));
     if (in_place_) {
-        const std::string line = "holdfast: waiting for lock " + name_ + ", " +
+        const std::string line = "holdfast: waiting for " + thing_ + ", " +
                                  in_words(boot_clock::now() - since_) +
                                  (holder.empty() ? "" : "; " + holder);
         // A wrapped one could not be written over.
@@ -80,7 +79,7 @@ wait_report::~wait_report() {
 void wait_report::granted(std::uint64_t fencing_token) {
     clear();
     if (wanted_.verbose)
-        say("has lock " + name_ + " after " + in_words(boot_clock::now() - since_) +
+        say("has " + thing_ + " after " + in_words(boot_clock::now() - since_) +
             (fencing_token != 0 ? ", with the token " + std::to_string(fencing_token) : ""));
 }
 

@@ -36,7 +36,7 @@ private:
 
     clients& homes_;
     const locked_run& wanted_;
-    const std::string name_; ///< as it is shown
+    const std::string thing_; ///< what it waits for, as it is shown
     const bool held_around_;
     const bool in_place_; ///< the line can be written over
     const holdfast::time_point since_ = holdfast::boot_clock::now();

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // What counters share. Include the header of the one that you want instead:
-// counting_semaphore.hpp, latch.hpp.
+// counting_semaphore.hpp, latch.hpp, leased_semaphore.hpp, rate_limiter.hpp.
 #pragma once
 
 #include <holdfast/client.hpp>
@@ -31,7 +31,7 @@ using number_handler = asio::any_completion_handler<void(error_code, std::int64_
 } // namespace detail
 
 /// A number in the store that several processes change and wait for. Nobody holds it: what a
-/// process took is not given back when the process dies.
+/// process took is not given back when the process dies (but for `leased_semaphore`).
 ///
 /// *At most once.* Whatever changes a counter is carried out at most once, however often it had to
 /// be sent. A verb repeats its request, under one number that the store remembers, for
@@ -69,6 +69,8 @@ protected:
 
     basic_counter(client&, lock_name, counter_kind, std::int64_t most);
     ~basic_counter();
+
+    const shared_counter& counter() const noexcept { return counter_; }
 
     /// False: it was not to be had until the patience was over.
     bool take(detail::counter_wish) const;

@@ -104,10 +104,10 @@ public:
     /// waits in a queue for it (`lock_state::is_held`).
     std::optional<lock_state> inspect(lock_name);
 
-    /// Likewise about what is counted under that name: the permits that a semaphore has left, or
-    /// how often a latch has still to be counted down. Both are kept as a bare number, so the store
-    /// cannot tell which it is; `kind` says what you take it for. `refused` if it is no number;
-    /// `invalid_argument` if the store has nothing of that kind.
+    /// Likewise about what is counted under that name: the permits that a semaphore has left, how
+    /// often a latch has still to be counted down, the rate of a limiter. Most are kept as a bare
+    /// number, so the store cannot tell which it is; `kind` says what you take it for. `refused` if
+    /// it can be nothing of that kind; `invalid_argument` if the store has none.
     counter_state inspect(lock_name, counter_kind kind);
 
     /// The held locks whose names match a glob pattern (`*`, `?`, `[a-z]`, `\\`) behind this
@@ -116,6 +116,12 @@ public:
     /// lock that is taken or released meanwhile may be in the list or not. What other programs hold
     /// of a `token_mutex` is not: it looks like anything else.
     lock_list list(std::string pattern = "*", std::size_t limit = 1000);
+
+    /// Likewise what may be counters of that kind. A number that anybody has stored looks like a
+    /// semaphore, and like a latch: the list of either has both. That of semaphores with leases has
+    /// those of which somebody holds a permit. `invalid_argument` if the store has none of the
+    /// kind.
+    counter_list list(counter_kind kind, std::string pattern = "*", std::size_t limit = 1000);
 
     /// Waits until the lock is found free. False: it was not free within `patience` (zero: one
     /// look). The release wakes this call, as it wakes the waiters for the lock; those of a fair
@@ -159,6 +165,14 @@ public:
             },
             token);
     }
+    template <asio::completion_token_for<void(error_code, counter_list)> Token>
+    auto async_list(counter_kind kind, std::string pattern, std::size_t limit, Token&& token) {
+        return asio::async_initiate<Token, void(error_code, counter_list)>(
+            [engine = engine_, kind, pattern = std::move(pattern), limit](auto handler) mutable {
+                start_list(engine, kind, std::move(pattern), limit, std::move(handler));
+            },
+            token);
+    }
     template <typename Rep, typename Period,
               asio::completion_token_for<void(error_code, bool)> Token>
     auto async_wait_free(lock_name name, std::chrono::duration<Rep, Period> patience,
@@ -192,6 +206,9 @@ private:
                               asio::any_completion_handler<void(error_code, counter_state)>);
     static void start_list(std::shared_ptr<sync::engine>, std::string pattern, std::size_t limit,
                            asio::any_completion_handler<void(error_code, lock_list)>);
+    static void start_list(std::shared_ptr<sync::engine>, counter_kind, std::string pattern,
+                           std::size_t limit,
+                           asio::any_completion_handler<void(error_code, counter_list)>);
     static void start_wait_free(std::shared_ptr<sync::engine>, lock_name, duration patience,
                                 asio::any_completion_handler<void(error_code, bool)>);
     static void start_close(std::shared_ptr<sync::engine>,

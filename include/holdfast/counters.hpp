@@ -24,15 +24,33 @@ enum class counter_kind : std::uint8_t { semaphore, permits, latch, rate };
 /// There are at most so many of anything that is counted: Redisson's numbers have 32 bits.
 inline constexpr std::int64_t counted_max = 2'147'483'647;
 
-/// A change of a counter. Of a latch: `set_new`, `count_down`, `erase`.
+/// How many permits a rate limiter lets be drawn in which time.
+struct rate {
+    enum class scope_of : std::uint8_t {
+        overall,   ///< by all clients together
+        per_client ///< by each for itself
+    };
+    std::int64_t permits = 0; ///< so many in any interval of that length: 1 to `counted_max`
+    duration per{};           ///< at least 1 ms
+    scope_of scope = scope_of::overall;
+    duration kept{}; ///< unused for so long it is gone; zero: it stays; else no shorter than `per`
+    bool operator==(const rate&) const = default;
+};
+
+/// A change of a counter. Of a latch: `set_new`, `count_down`, `erase`. Of permits: `add`,
+/// `take_back`, `set_new`, `set`, `erase`, and those behind it. Of a rate limiter: `set_new`,
+/// `set`, `add` (gives back what anybody drew), `erase`.
 enum class counter_verb : std::uint8_t {
     add,          ///< of a semaphore: release, too; one that is not there begins at zero
     add_if_there, ///< not if there is none
     take_back,    ///< as many fewer, below zero if need be: addPermits() of a negative number
     drain,        ///< all that there are
     set_new,      ///< only if there is none
+    set,          ///< whether there is one or not; of permits: so many in all, those held too
     count_down,   ///< of a latch, down to zero at most; at zero it is gone, which is open
     erase,
+    give_back, ///< of permits: one that is held, whoever has it
+    set_lease, ///< of permits: one that is held, whoever has it, ends after that
 };
 
 /// So much is wanted of a counter; of a latch: that it is open. `request` is used once: whatever is
@@ -63,12 +81,15 @@ struct counter_change {
     counter_verb verb;
     std::int64_t amount;
     std::int64_t most = 0; ///< add: nothing is done if there were more then; 0: as many as can be
-    duration kept{};       ///< set_new: it goes by itself after that; zero: it stays
+    /// set_new: it goes by itself after that; zero: it stays. set_lease: so long
+    duration kept{};
+    std::string permit{}; ///< give_back, set_lease: which, as `permit_id` writes it
+    rate to{};            ///< set_new, set: of a rate limiter
 };
 
 struct counter_answer {
     /// set_new: there was none; add_if_there, erase: there was one; count_down: it is open now, and
-    /// was not before.
+    /// was not before; give_back, set_lease: that permit was held.
     bool done = false;
     bool beyond = false;    ///< nothing was done: there would be more than `most`, or than can be
     std::int64_t value = 0; ///< drain: so many there were; else, so many there are now
@@ -78,9 +99,21 @@ struct counter_answer {
 struct counter_state {
     bool exists = false;
     std::int64_t value = 0; ///< permits left, or the latch's count
+    std::int64_t taken = 0; ///< of permits: so many are held
     /// Connections that wait for it: each is a client with one or more waiting callers, or one that
     /// waited a few seconds ago. Empty if the store does not report them.
     std::optional<std::size_t> listeners{};
+    rate of{}; ///< what a rate limiter is set to
+};
+
+/// The counters of one kind that `client::list()` found, in the order of their names.
+struct counter_list {
+    struct entry {
+        std::string name; ///< in the store: with the client's prefix
+        counter_state state;
+    };
+    std::vector<entry> counters{};
+    bool complete = true; ///< false: there are more, or the store has too many keys to look at
 };
 
 /// Amounts. The promises of `lock_store` about time limits and errors hold here too.
@@ -106,6 +139,9 @@ public:
     virtual asio::awaitable<counter_answer> change(counter_change) = 0;
 
     virtual asio::awaitable<counter_state> inspect(lock_name, counter_kind) = 0;
+    /// At most `limit` of that kind whose names match a glob pattern; see `client::list()`.
+    virtual asio::awaitable<counter_list> list(counter_kind, std::string pattern,
+                                               std::size_t limit) = 0;
 
     /// So long the outcome of a request is remembered.
     virtual duration memory() const noexcept = 0;

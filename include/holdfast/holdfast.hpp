@@ -13,12 +13,14 @@
 #include <holdfast/inspection.hpp>
 #include <holdfast/latch.hpp>
 #include <holdfast/lease.hpp>
+#include <holdfast/leased_semaphore.hpp>
 #include <holdfast/memory/server.hpp>
 #include <holdfast/multi_mutex.hpp>
 #include <holdfast/mutex.hpp>
 #include <holdfast/observer.hpp>
 #include <holdfast/options.hpp>
 #include <holdfast/quorum_mutex.hpp>
+#include <holdfast/rate_limiter.hpp>
 #include <holdfast/recursive_mutex.hpp>
 #include <holdfast/redis/options.hpp>
 #include <holdfast/secret.hpp>

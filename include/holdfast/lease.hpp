@@ -9,6 +9,7 @@
 #include <stop_token>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace holdfast {
 
@@ -64,6 +65,10 @@ public:
     /// Of a hold of a `fenced_mutex`: greater than that of each hold before it, and the same after
     /// the hold is lost. 0: another lock's, or this lease holds nothing.
     [[nodiscard]] std::uint64_t fencing_token() const noexcept;
+
+    /// Of a hold of a `leased_semaphore`: its permits' ids, as Redisson writes them. Empty: another
+    /// lock's, or this lease holds nothing.
+    [[nodiscard]] std::vector<std::string> permit_ids() const;
 
     /// Makes the lease last at least `length` from now; it never shortens it. If the hold is
     /// renewed, renewals use at least that length from then on. Fails with `lease_lost` if the hold

@@ -56,6 +56,10 @@ struct owner_id {
 /// `<uuid>:<number>`, the text that stores and Redisson see.
 HOLDFAST_EXPORT std::string to_string(const owner_id&);
 
+/// The id of the permit of that number: 32 hexadecimal digits, as Redisson writes one for users.
+/// The first ten of its bytes are the client's, the last six the number's.
+HOLDFAST_EXPORT std::string permit_id(const owner_id&);
+
 /// What is held. `plain`, `spin` and `fenced` keep the same key and exclude each other. Programs
 /// that know neither holdfast nor Redisson may hold a `token`, too; they tell nobody when they
 /// release.
@@ -69,6 +73,9 @@ struct hold {
     lock_name name;
     owner_id owner;
     lock_kind kind;
+    /// Of kind permit: it has so many, under the owner's number and those behind it. All of them
+    /// are there, or it is not held any more.
+    std::uint32_t permits = 1;
 };
 
 /// How the tokens of a fenced lock grow: by one, or to the server's time in µs where that is more.

@@ -4,6 +4,7 @@
 #include "compose/rounds.hpp"
 #include "sync/worded_error.hpp"
 
+#include <string>
 #include <utility>
 
 namespace holdfast::compose {
@@ -24,27 +25,51 @@ bool all_failed(const inquiry& round) {
     return true;
 }
 
+/// One was granted, and lost before it could be had.
+bool lost_one(const inquiry& round) {
+    for (std::size_t which = 0; which < round.size(); ++which)
+        if (round.granted(which) && !round.answer(which).got.believed())
+            return true;
+    return false;
+}
+
+/// What is granted and lost at once is asked for anew, so often.
+constexpr int losses_max = 3;
+
+bool goes_on(const sync::acquisition& call) {
+    return call.wanted.patient && call.home->now() < call.wanted.give_up_at;
+}
+
 } // namespace
 
 asio::awaitable<std::shared_ptr<sync::tenure>>
 any_subject::take(std::shared_ptr<sync::acquisition> call) const {
-    const retired_with_scope round{std::make_shared<inquiry>(home, members, call->wake())};
-    const duration rest = call->wanted.give_up_at - home->now();
-    question how{.patience = call->wanted.patient ? rest : duration::zero()};
-    if (!call->wanted.renewed)
-        how.lease = call->wanted.lease;
-    round->ask_all(how);
-    const time_point limit = answered_by(*home, *round, how.patience);
-    auto decided = [&round] { return round->open() == 0 || granted_one(*round) < round->size(); };
-    co_await wait_for_answers(*call, limit, decided);
-    const std::size_t which = granted_one(*round);
-    if (call->finished())
-        co_return nullptr;
-    if (which < round->size())
-        co_return round->answer(which).got.take();
-    if (all_failed(*round))
-        throw sync::worded_error{first_failure(*round, members)};
-    co_return nullptr;
+    for (int losses = 0; losses < losses_max; ++losses) {
+        const retired_with_scope round{std::make_shared<inquiry>(home, members, call->wake())};
+        const duration rest = call->wanted.give_up_at - home->now();
+        question how{.patience = call->wanted.patient ? rest : duration::zero()};
+        if (!call->wanted.renewed)
+            how.lease = call->wanted.lease;
+        round->ask_all(how);
+        const time_point limit = answered_by(*home, *round, how.patience);
+        auto decided = [&round] {
+            return round->open() == 0 || granted_one(*round) < round->size();
+        };
+        co_await wait_for_answers(*call, limit, decided);
+        const std::size_t which = granted_one(*round);
+        if (call->finished())
+            co_return nullptr;
+        if (which < round->size())
+            co_return round->answer(which).got.take();
+        if (all_failed(*round))
+            throw sync::worded_error{first_failure(*round, members)};
+        if (!lost_one(*round) || !goes_on(*call))
+            co_return nullptr;
+        co_await let_go(*call, *round);
+    }
+    throw sync::worded_error{
+        {make_error_code(errc::lease_lost),
+         "what was granted was lost at once, " + std::to_string(losses_max) + " times"}};
 }
 
 } // namespace holdfast::compose

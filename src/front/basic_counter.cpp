@@ -50,7 +50,7 @@ asio::awaitable<std::int64_t> value_at(shared_counter of) {
 
 /// Nothing is taken, and it is had at once.
 bool is_for_nothing(const sync::counter_subject& of, std::int64_t amount) {
-    return of.what == counter_kind::semaphore && amount == 0;
+    return of.what != counter_kind::latch && amount == 0;
 }
 
 asio::awaitable<void> nothing() {

@@ -11,7 +11,17 @@ namespace holdfast::front {
 namespace {
 
 const char* word_for(counter_kind kind) {
-    return kind == counter_kind::latch ? "latches" : "semaphores";
+    switch (kind) {
+    case counter_kind::semaphore:
+        return "semaphores";
+    case counter_kind::permits:
+        return "semaphores with leases";
+    case counter_kind::latch:
+        return "latches";
+    case counter_kind::rate:
+        return "rate limiters";
+    }
+    return "counters";
 }
 
 /// What a count may be changed by.
@@ -22,25 +32,31 @@ std::int64_t checked(const sync::counter_subject& of, std::int64_t amount) {
 }
 
 bool has_amount(counter_verb verb) {
-    return verb != counter_verb::drain && verb != counter_verb::erase;
+    return verb != counter_verb::drain && verb != counter_verb::erase &&
+           verb != counter_verb::give_back && verb != counter_verb::set_lease;
 }
 
 } // namespace
 
+counter_store& counters_of(sync::engine& home, counter_kind kind) {
+    if (!home.executor())
+        throw worded_error{closed()}; // its store is gone too
+    counter_store* const store = home.counters();
+    if (!store || !store->offers(kind))
+        refuse(std::string{"the store of this client has no "} + word_for(kind));
+    return *store;
+}
+
 std::shared_ptr<const sync::counter_subject> make_counter(const std::shared_ptr<sync::engine>& home,
                                                           const lock_name& name, counter_kind kind,
                                                           std::int64_t most) {
-    if (!home->executor())
-        throw worded_error{closed()}; // its store is gone too
+    counter_store& store = counters_of(*home, kind);
     const options& how = home->how();
-    counter_store* const store = home->counters();
-    if (!store || !store->offers(kind))
-        refuse(std::string{"the store of this client has no "} + word_for(kind));
     const std::string mapped =
         how.name_mapper ? how.name_mapper(name.text) : how.prefix + name.text;
     checked_amount(most, 0, basic_counter::max(), "the bound of a semaphore");
-    return std::make_shared<sync::counter_subject>(home, checked_name(mapped, *store, kind),
-                                                   store->memory(), kind, most);
+    return std::make_shared<sync::counter_subject>(home, checked_name(mapped, store, kind),
+                                                   store.memory(), kind, most);
 }
 
 std::int64_t checked_take(const sync::counter_subject& of, std::int64_t amount) {
@@ -49,7 +65,8 @@ std::int64_t checked_take(const sync::counter_subject& of, std::int64_t amount) 
 
 std::optional<counter_change> checked_change(const sync::counter_subject& of, counter_verb verb,
                                              std::int64_t amount, std::optional<duration> kept) {
-    if (has_amount(verb) && checked(of, amount) == 0 && verb != counter_verb::set_new)
+    if (has_amount(verb) && checked(of, amount) == 0 && verb != counter_verb::set_new &&
+        verb != counter_verb::set)
         return std::nullopt;
     counter_change all = sync::change_of(of, verb, amount);
     if (kept)

@@ -14,6 +14,9 @@ namespace holdfast::front {
 
 // Each throws `errc::invalid_argument`.
 
+/// What the client's store has of that kind.
+counter_store& counters_of(sync::engine&, counter_kind);
+
 /// What a user calls by that name, as the store will see it.
 std::shared_ptr<const sync::counter_subject> make_counter(const std::shared_ptr<sync::engine>&,
                                                           const lock_name&, counter_kind,

@@ -48,6 +48,13 @@ asio::awaitable<lock_list> list_all(shared_engine home, std::string pattern, std
     co_return co_await home->operators_view().list(std::move(of_store), limit);
 }
 
+asio::awaitable<counter_list> list_counters(shared_engine home, counter_kind kind,
+                                            std::string pattern, std::size_t limit) {
+    counter_store& store = front::counters_of(*home, kind);
+    std::string of_store = without_wildcards(home->how().prefix) + pattern;
+    co_return co_await store.list(kind, std::move(of_store), limit);
+}
+
 asio::awaitable<bool> watch_until_free(shared_engine home, lock_name name, duration patience) {
     co_return co_await sync::wait_until_free(subject_of(home, name), patience);
 }
@@ -69,6 +76,10 @@ counter_state client::inspect(lock_name name, counter_kind kind) {
 
 lock_list client::list(std::string pattern, std::size_t limit) {
     return front::wait_for(engine_, list_all(engine_, std::move(pattern), limit));
+}
+
+counter_list client::list(counter_kind kind, std::string pattern, std::size_t limit) {
+    return front::wait_for(engine_, list_counters(engine_, kind, std::move(pattern), limit));
 }
 
 bool client::await_free(lock_name name, duration patience) {
@@ -93,6 +104,13 @@ void client::start_inspect(shared_engine engine, lock_name name, counter_kind ki
 void client::start_list(shared_engine engine, std::string pattern, std::size_t limit,
                         asio::any_completion_handler<void(error_code, lock_list)> handler) {
     front::start(engine, list_all(engine, std::move(pattern), limit), std::move(handler));
+}
+
+void client::start_list(shared_engine engine, counter_kind kind, std::string pattern,
+                        std::size_t limit,
+                        asio::any_completion_handler<void(error_code, counter_list)> handler) {
+    front::start(engine, list_counters(engine, kind, std::move(pattern), limit),
+                 std::move(handler));
 }
 
 void client::start_wait_free(shared_engine engine, lock_name name, duration patience,

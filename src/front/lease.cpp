@@ -93,6 +93,10 @@ std::uint64_t lease::fencing_token() const noexcept {
     return hold_ ? hold_->token() : 0;
 }
 
+std::vector<std::string> lease::permit_ids() const {
+    return hold_ ? hold_->permit_ids() : std::vector<std::string>{};
+}
+
 void lease::extend(lease_time length) {
     if (!hold_)
         throw front::worded_error{{make_error_code(errc::not_owner), "this lease holds nothing"}};

@@ -6,6 +6,7 @@
 #include "redis/script.hpp"
 #include "redis/wire/reply.hpp"
 
+#include <holdfast/redis/options.hpp>
 #include <holdfast/store.hpp>
 #include <holdfast/time.hpp>
 
@@ -94,6 +95,9 @@ public:
 
     /// How long a JVM's place in the queue of a fair lock lasts: its `fairLockWaitTimeout`.
     virtual duration fair_wait() const noexcept { return std::chrono::minutes{5}; }
+
+    /// In whose form permits are written.
+    virtual redisson_form redisson() const noexcept { return redisson_form::v3_17; }
 
     /// Which server the last connection for requests led to, as far as it told: its run_id, empty
     /// if that was denied. It forgets what was before its start, and before the moment at which

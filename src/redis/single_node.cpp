@@ -63,6 +63,7 @@ public:
 
     duration command_timeout() const noexcept override { return context_->how.command_timeout; }
     duration fair_wait() const noexcept override { return context_->how.fair_wait; }
+    redisson_form redisson() const noexcept override { return context_->how.redisson; }
     server_identity identity() const override { return mouths_->identity(); }
 
     void close() noexcept override {

@@ -29,7 +29,7 @@ constexpr int late_grants_max = 3;
 owner_id number_for(acquisition& call) {
     if (call.wanted.under && planted(mutant::number_of_under_reused))
         return call.wanted.under->what.owner;
-    return call.home->next_owner();
+    return call.home->next_owner(call.wanted.permits());
 }
 
 /// The place in the store. Leaving the scope undoes what it may have taken, unless that was kept.

@@ -60,6 +60,15 @@ bool releases(const counter_change& what) {
     return what.kind == counter_kind::semaphore && what.verb == counter_verb::add;
 }
 
+/// Holds of this client may have lost a permit by it.
+void doubt_holds(engine& home, const counter_change& what) {
+    if (what.kind != counter_kind::permits)
+        return;
+    for (const std::shared_ptr<wire_hold>& held : home.queues().held_under(what.name.text))
+        if (held->what.kind == lock_kind::permit)
+            held->doubt();
+}
+
 asio::awaitable<void> change_and_tell(std::shared_ptr<engine> home, counter_change what,
                                       change_handler done) {
     failure why;
@@ -97,6 +106,7 @@ asio::awaitable<counter_answer> change(std::shared_ptr<engine> home, counter_cha
             home->queues().note_others({what.name.text, family_of(what.kind)}, said.others_listen);
             if (said.beyond)
                 throw too_many(what, said);
+            doubt_holds(*home, what);
             co_return said;
         } catch (const boost::system::system_error& e) {
             again_at = attempts.next_try(e);
@@ -111,7 +121,7 @@ void begin_change(const std::shared_ptr<engine>& home, counter_change what, chan
 }
 
 void give_back(const counter_subject& counter, std::int64_t amount) {
-    if (amount == 0 || counter.what != counter_kind::semaphore)
+    if (amount == 0 || counter.what == counter_kind::latch)
         return;
     counter_change back{counter.name, {}, counter.what, counter_verb::add, amount};
     change_handler unwaited{[](const failure&, const counter_answer&) {}};

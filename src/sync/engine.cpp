@@ -74,10 +74,12 @@ engine::engine(surroundings around, options how)
 
 engine::~engine() = default;
 
-owner_id engine::next_owner() {
+owner_id engine::next_owner(std::uint32_t numbers) {
     if (planted(mutant::number_used_twice))
         return {identity_, 1};
-    return {identity_, ++last_number_};
+    const std::uint64_t first = last_number_ + 1;
+    last_number_ += numbers;
+    return {identity_, first};
 }
 
 duration engine::jitter(duration up_to) {
@@ -136,7 +138,8 @@ void engine::hold_lost(std::shared_ptr<wire_hold> held, event_cause why) {
     renewal_.forget(*held);
     if (held->lose()) {
         tell_lost(*held, why);
-        if (why == event_cause::refused || why == event_cause::forced)
+        const bool may_have_a_part = held->what.permits > 1;
+        if (!may_have_a_part && (why == event_cause::refused || why == event_cause::forced))
             release_when_settled(held, time_point::min());
         else
             release_remains(held);

@@ -96,7 +96,8 @@ public:
                         mutexes_.size()];
     }
 
-    owner_id next_owner();
+    /// The first of so many numbers in a row, which are used once.
+    owner_id next_owner(std::uint32_t numbers = 1);
     duration jitter(duration up_to);
     void spawn(asio::awaitable<void> work) { spawn(std::move(work), executor()); }
     /// On the executor, or on what a borrowed thread runs in its place.

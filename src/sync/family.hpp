@@ -60,6 +60,11 @@ constexpr family family_of(counter_kind kind) {
     return family::semaphore; // there is no other kind
 }
 
+/// Whether one client may have several holds of such a thing under one name.
+constexpr bool many_hold(lock_kind kind) {
+    return kind == lock_kind::read || kind == lock_kind::permit;
+}
+
 /// Whether the store keeps the waiters of such a lock in order. Then each of them has a place
 /// there, and a hold is never passed on without asking it.
 constexpr bool queues_in_store(family which) {

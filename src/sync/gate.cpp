@@ -18,7 +18,9 @@ bool upgrades(const acquisition& call) {
 
 /// Of such a thing many may be granted at once.
 bool wants_permits(const acquisition& call) {
-    return call.wanted.of->counts() == counter_kind::semaphore;
+    const subject& of = *call.wanted.of;
+    const std::optional<counter_kind> counted = of.counts();
+    return of.kind == lock_kind::permit || (counted && counted != counter_kind::latch);
 }
 
 /// So many calls of one client ask for permits of one name at once.
@@ -93,6 +95,13 @@ void gate::waits_there(acquisition& call) {
 bool gate::serves_before(const acquisition& call) const {
     return wants_permits(call) && !rare().served_in_order.empty() &&
            rare().served_in_order.front() != &call;
+}
+
+acquisition* gate::first_to_serve() {
+    for (acquisition* const each : rare().served_in_order)
+        if (!each->finished()) // or it is about to leave
+            return each;
+    return first();
 }
 
 std::vector<std::shared_ptr<acquisition>> gate::served_by(std::int64_t amount) {
@@ -201,7 +210,7 @@ void gate::count(const acquisition& call, int by) {
 }
 
 void gate::enter(shared_hold held) {
-    if (held->what.kind == lock_kind::read)
+    if (many_hold(held->what.kind))
         some_rare().readers.push_back(std::move(held));
     else
         holder_ = std::move(held);

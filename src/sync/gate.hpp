@@ -31,7 +31,7 @@ public:
     using hold_set = std::vector<shared_hold>;
 
     const shared_hold& holder() const { return holder_; }      ///< who has it alone
-    const hold_set& readers() const { return rare().readers; } ///< of family shared
+    const hold_set& readers() const { return rare().readers; } ///< who shares it, or has permits
     hold_set holds() const;                                    ///< all that this client may have
     std::size_t waiting() const { return queue_.size(); }
     bool unused() const;
@@ -66,8 +66,9 @@ public:
     /// Of what is counted: whether others wait there who came before it. Only the first of them
     /// looks again: a release that is enough for one need not wake all.
     bool serves_before(const acquisition&) const;
-    /// Who came first of all that wait for such a thing, there or here, and want just that much
-    /// together. Empty: who came first want less, or more.
+    acquisition* first_to_serve(); ///< who came first of all that wait for it, there or here
+    /// Those who came first of them, and want just that much together. Empty: they want less, or
+    /// more.
     std::vector<std::shared_ptr<acquisition>> served_by(std::int64_t amount);
 
     // Permits that are released here are passed to who waits, for a while: then the store is asked,

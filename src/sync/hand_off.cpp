@@ -45,7 +45,19 @@ bool suits(const wire_hold& held, const request& wanted) {
         held.remaining() >= wanted.lease / 2 || planted(mutant::short_term_handed_on);
     const bool far_more =
         stored / inherited_max > wanted.lease && !planted(mutant::heir_has_it_all);
-    return held.what.kind == wanted.of->kind && wanted.renewed && enough && !far_more;
+    return held.what.kind == wanted.of->kind && held.what.permits == wanted.permits() &&
+           wanted.renewed && enough && !far_more;
+}
+
+/// Who is next. For permits some may wait at the store: they came before those who queue here.
+acquisition* next_at(gate& here, const wire_hold& held) {
+    return held.what.kind == lock_kind::permit ? here.first_to_serve() : here.first();
+}
+
+/// A write hold is not passed on while others of this client read under it.
+bool is_read_beside(const gate& here, const wire_hold& held) {
+    return held.what.kind != lock_kind::permit && !here.readers().empty() &&
+           !planted(mutant::write_handed_on_beside_read);
 }
 
 } // namespace
@@ -57,15 +69,16 @@ bool hand_on(const std::shared_ptr<wire_hold>& held) {
     if (queues_in_store(family_of(held->what.kind)))
         return false; // who is next, the store knows
     gate* const here = home.queues().find(key_of(held->what));
-    acquisition* const next = here && !home.closing() ? here->first() : nullptr;
-    const bool is_read = here && !here->readers().empty();
-    if (!next || (is_read && !planted(mutant::write_handed_on_beside_read)) ||
-        !within_budget(*held) || !in_good_state(*held) || !suits(*held, next->wanted))
+    acquisition* const next = here && !home.closing() ? next_at(*here, *held) : nullptr;
+    if (!next || is_read_beside(*here, *held) || !within_budget(*held) || !in_good_state(*held) ||
+        !suits(*held, next->wanted))
         return false;
     const auto heir = std::make_shared<wire_hold>(*held, next->wanted);
     held->end_release();
     home.tell_of(*held, event_kind::released, event_cause::none, home.now() - held->granted_at);
     home.renewals().pass_on(*held, heir);
+    if (many_hold(held->what.kind))
+        (void)here->drop(*held);
     here->enter(heir);
     next->succeed(heir);
     return true;

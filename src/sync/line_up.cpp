@@ -38,6 +38,7 @@ std::unique_ptr<place> line_up(acquisition& call, owner_id owner) {
     want.outlasts = lock.outlasts;
     want.tokens = tokens_wanted(call);
     want.numbers = lock.numbers;
+    want.permits = call.wanted.permits();
     if (call.wanted.under)
         want.under = call.wanted.under->what.owner.number;
     return call.home->locks().line_up(std::move(want), call.wake());

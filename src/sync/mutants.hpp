@@ -57,6 +57,12 @@ enum class mutant {
     counted_twice,            // planted in the memory server: a repeated count-down counts again
     only_first_let_through,   // who queues at a latch looks for itself, if ever
     late_arrival_let_through, // a look from before a wait began lets it through
+    // Of leased permits, planted in the memory server:
+    part_lost_unnoticed,   // a hold is renewed while any of its permits is there
+    expired_returns_twice, // a permit whose lease is over goes back twice
+    // Of rate limiters, planted in the memory server:
+    window_never_moves,    // what was drawn counts for ever
+    draw_given_back_twice, // what a cancelled call drew is given back with what another one drew
     // Of several locks at once:
     members_kept_on_failure, // what a failed round was granted is kept
     waits_while_holding,     // a member is waited for while another is held

@@ -75,7 +75,7 @@ struct request {
     bool patient;          ///< false: one attempt
     time_point give_up_at; ///< not begun after that
     bool takes = true;     ///< false: it only waits until the lock is seen free
-    std::int64_t amount{}; ///< of a counter
+    std::int64_t amount{}; ///< of a counter, or of permits that are leased
     /// It shall stand beside this one, under a number of its own: to read under a write hold, or
     /// to write on top of a read hold.
     std::shared_ptr<wire_hold> under{};
@@ -83,6 +83,11 @@ struct request {
 
     /// For so long the store keeps what it gives the call, a hold or a place, if nobody wants it.
     duration lasts_unwanted() const { return std::max(lease, of->outlasts); }
+
+    /// So many numbers a hold of it has.
+    std::uint32_t permits() const {
+        return of->kind == lock_kind::permit ? static_cast<std::uint32_t>(amount) : 1;
+    }
 };
 
 /// A lease given is not renewed. Lengths were checked before.

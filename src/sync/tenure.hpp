@@ -50,6 +50,7 @@ public:
     virtual std::stop_token in_danger() const = 0;
     virtual bool renewed() const noexcept = 0;
     virtual std::uint64_t token() const noexcept { return 0; } ///< for fencing; 0: it has none
+    virtual std::vector<std::string> permit_ids() const { return {}; } ///< empty: it has none
     /// The clients of its parts, which are asked with it: as subject::homes(). Empty: `home` alone.
     virtual std::vector<const engine*> homes_of_parts() const { return {}; }
     /// One more lease or thread shares it. False if it is no longer held.

@@ -31,11 +31,17 @@ std::uint64_t next_token(std::uint64_t token) {
     return token == 0 || planted(mutant::token_not_advanced) ? token : token + 1;
 }
 
+hold hold_of(const request& wanted, const grant& got) {
+    hold all{wanted.of->name, got.owner, wanted.of->kind};
+    all.permits = wanted.permits();
+    return all;
+}
+
 } // namespace
 
 wire_hold::wire_hold(const request& wanted, const grant& got)
     : tenure{wanted.of->home}
-    , what{wanted.of->name, got.owner, wanted.of->kind}
+    , what{hold_of(wanted, got)}
     , granted_at{home->now()}
     , settled_at{got.settled_at}
     , taken_at{granted_at}
@@ -85,6 +91,16 @@ duration wire_hold::remaining() const noexcept {
     const time_point end =
         planted(mutant::stale_lease_believed) ? time_point::max() : believed_until_;
     return std::max(end - home->now(), duration::zero());
+}
+
+std::vector<std::string> wire_hold::permit_ids() const {
+    std::vector<std::string> ids;
+    if (what.kind != lock_kind::permit)
+        return ids;
+    owner_id each = what.owner;
+    for (std::uint32_t i = 0; i < what.permits; ++i, ++each.number)
+        ids.push_back(permit_id(each));
+    return ids;
 }
 
 std::stop_token wire_hold::lost() const {

@@ -57,6 +57,7 @@ public:
     std::stop_token in_danger() const override;
     bool renewed() const noexcept override { return renewed_; }
     std::uint64_t token() const noexcept override { return token_; }
+    std::vector<std::string> permit_ids() const override;
     bool share() override;
     /// One fewer. What is left to be done by the last one is to release.
     enum class left { others, nobody, was_lost, was_ended };

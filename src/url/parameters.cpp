@@ -52,6 +52,8 @@ public:
         add_length("connect_timeout", server->connect_timeout);
         add_length("command_timeout", server->command_timeout);
         add_length("fair_wait", server->fair_wait);
+        add("redisson",
+            [this, server](const std::string& text) { server->redisson = redisson_of(text); });
         add("database", [this, server](const std::string& text) {
             server->database = read_database(all_, text);
         });
@@ -99,6 +101,15 @@ private:
                        " is neither yes nor left out");
             needed(tls, unsafe).insecure_skip_verification = true;
         });
+    }
+    redis::redisson_form redisson_of(const std::string& text) const {
+        if (text == "3.13")
+            return redis::redisson_form::v3_13;
+        if (text == "3.16")
+            return redis::redisson_form::v3_16;
+        if (text != "3.17")
+            refuse("url: redisson " + shown(all_, text) + " is none of 3.13, 3.16 and 3.17");
+        return redis::redisson_form::v3_17;
     }
     duration length_of(std::string_view name, const std::string& text) const {
         const length read = read_length(text);

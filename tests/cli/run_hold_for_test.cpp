@@ -96,8 +96,9 @@ TEST_P(HoldFor, ACommandThatCannotStartHoldsNothing) {
 }
 
 TEST_P(HoldFor, OnATerminalItIsToldAndCtrlCEndsIt) {
-    terminal_session alone{{program_path(), "run", "--hold-for", "1h", name, "sh", "-c", "exit 4"},
-                           {"HOLDFAST_URL=" + url(), "TERM=xterm"}};
+    terminal_session alone{
+        {program_path(), "run", "--hold-for", "3570", name, "sh", "-c", "exit 4"},
+        {"HOLDFAST_URL=" + url(), "TERM=xterm"}};
     alone.expect("the command has ended; lock 'job' is held for 59m");
     alone.type(ctrl_c);
     EXPECT_EQ(alone.end(), 4);

@@ -66,7 +66,7 @@ INSTANTIATE_TEST_SUITE_P(
         slip{{"lock", "job"}, "no verb lock: did you mean run?"},
         slip{{"list"}, "no verb list: did you mean ls?"},
         slip{{"help", "inspct"}, "no verb inspct: did you mean inspect?"},
-        slip{{"inspect", "--type", "seat", "job"}, "'seat' is no type; it can be 'semaphore'"},
+        slip{{"inspect", "--type", "seat", "job"}, "'seat' is no type; it can be semaphore"},
         slip{{"inspect", "a{}b"}, "an empty '{}'"}));
 
 INSTANTIATE_TEST_SUITE_P(
@@ -88,6 +88,33 @@ INSTANTIATE_TEST_SUITE_P(
         slip{{"latch", "wait", "a{}b"}, "an empty '{}'"},
         slip{{"latch", "wait", "--url", "unix:///a unix:///b unix:///c", "gate"},
              "this verb asks one server"}));
+
+INSTANTIATE_TEST_SUITE_P(
+    OfCounters, Slips,
+    ::testing::Values(
+        slip{{"run", "--slots", "0", "job", "true"}, "--slots"},
+        slip{{"run", "--slots", "some", "job", "true"}, "--slots"},
+        slip{{"run", "--slots", "2", "--fair", "job", "true"},
+             "--fair and --slots are locks of different kinds: choose one"},
+        slip{{"run", "--slots", "2", "--rate", "1/1m", "job", "true"}, "--slots and --rate are"},
+        slip{{"run", "--slots", "2", "--with", "other", "job", "true"},
+             "--with is for locks, and not for --slots"},
+        slip{{"run", "--rate", "10", "job", "true"}, "'10' is no rate; it is a whole number"},
+        slip{{"run", "--rate", "0/1m", "job", "true"}, "'0/1m' is no rate"},
+        slip{{"run", "--rate", "1.5/1m", "job", "true"}, "'1.5/1m' is no rate"},
+        slip{{"run", "--rate", "2147483648/1m", "job", "true"}, "from 1 to 2147483647"},
+        slip{{"run", "--rate", "1/soon", "job", "true"}, "--rate: 'soon' is no length of time"},
+        slip{{"run", "--rate", "1/0", "job", "true"}, "the time after the slash is from 1ms"},
+        slip{{"run", "--rate", "1/5000d", "job", "true"}, "to ten years"},
+        slip{{"run", "--rate", "1/1m", "--lease", "5s", "job", "true"},
+             "--lease is for what is held; with --rate nothing is held"},
+        slip{{"run", "--rate", "1/1m", "--hold-for", "5s", "job", "true"}, "--hold-for is for"},
+        slip{{"run", "--slots", "2", "--url", "unix:///a unix:///b unix:///c", "job", "true"},
+             "--slots and --rate are not for a quorum"},
+        slip{{"ls", "--type", "seat"},
+             "'seat' is no type; it can be semaphore, permits, latch or "},
+        slip{{"unlock", "--force", "--yes", "--type", "seat", "job"},
+             "'seat' is no type; it can be token, semaphore, permits, latch or rate"}));
 
 class Helps : public ::testing::TestWithParam<std::string> {};
 INSTANTIATE_TEST_SUITE_P(OfVerbs, Helps,

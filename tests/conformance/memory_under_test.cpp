@@ -54,6 +54,10 @@ public:
     void stranger_adds(const std::string& name, std::int64_t permits) override {
         server_.add_to_counter(name, permits);
     }
+    void stranger_takes_permit(const std::string& name, duration lease) override {
+        hold foreign{name, {}, lock_kind::permit};
+        server_.inside()->stranger_takes_permits(foreign, lease);
+    }
     void stranger_counts_down(const std::string& name) override { server_.count_down(name, 1); }
     std::optional<std::int64_t> counter(const std::string& name) override {
         return server_.counter(name);

@@ -88,6 +88,14 @@ public:
         const std::int64_t now = server_.command({"INCRBY", name, std::to_string(permits)}).integer;
         server_.command({"PUBLISH", "redisson_sc:{" + name + "}", std::to_string(now)});
     }
+    void stranger_takes_permit(const std::string& name, duration lease) override {
+        const redis::reply now = server_.command({"TIME"});
+        const std::int64_t ms =
+            std::stoll(now.items[0].text) * 1000 + std::stoll(now.items[1].text) / 1000;
+        server_.command({"DECR", name});
+        server_.command({"ZADD", "{" + name + "}:timeout", std::to_string(ms + lease.count()),
+                         "0123456789abcdef"});
+    }
     void stranger_counts_down(const std::string& name) override {
         const std::int64_t now = server_.command({"DECR", name}).integer;
         if (now <= 0)

@@ -53,6 +53,8 @@ public:
 
     // Counters, as a JVM changes and sees them.
     virtual void stranger_adds(const std::string& name, std::int64_t permits) = 0;
+    /// Of a leased semaphore that has one.
+    virtual void stranger_takes_permit(const std::string& name, duration lease) = 0;
     virtual void stranger_counts_down(const std::string& name) = 0;
     virtual std::optional<std::int64_t> counter(const std::string& name) = 0; ///< empty: none
 

@@ -22,6 +22,10 @@ std::string primitive_of(const std::string& getter) {
         return "RSemaphore";
     if (getter == "getCountDownLatch")
         return "RCountDownLatch";
+    if (getter == "getPermitExpirableSemaphore")
+        return "RPermitExpirableSemaphore";
+    if (getter == "getRateLimiter")
+        return "RRateLimiter";
     return getter == "getFencedLock" ? "RFencedLock" : "RLock of " + getter;
 }
 
@@ -41,10 +45,16 @@ bool tells_where_we_listen(const std::string& version) {
 
 std::vector<setting> at(const std::vector<std::string>& getters, const std::vector<setting>& of) {
     static const std::map<std::string, std::pair<int, int>> since{
-        {"getFairLock", {3, 13}},        {"getReadWriteLock", {3, 13}},
-        {"getSemaphore", {3, 13}},       {"getCountDownLatch", {3, 13}},
-        {"getSpinLock", {3, 15}},        {"getFencedLock", {3, 19}},
-        {"getNonReentrantLock", {4, 4}}, {"getNonReentrantFairLock", {4, 4}}};
+        {"getFairLock", {3, 13}},
+        {"getReadWriteLock", {3, 13}},
+        {"getSemaphore", {3, 13}},
+        {"getCountDownLatch", {3, 13}},
+        {"getPermitExpirableSemaphore", {3, 13}},
+        {"getRateLimiter", {3, 13}},
+        {"getSpinLock", {3, 15}},
+        {"getFencedLock", {3, 19}},
+        {"getNonReentrantLock", {4, 4}},
+        {"getNonReentrantFairLock", {4, 4}}};
     std::vector<setting> all;
     for (setting each : of)
         for (const std::string& getter : getters) {

@@ -31,6 +31,8 @@ json::object settings_for_us(const client_settings& how) {
     set("command_timeout", how.command_timeout);
     set("waiter_patience", how.waiter_patience);
     set("fair_wait", how.fair_wait);
+    if (how.redisson_form)
+        all["redisson"] = *how.redisson_form;
     return all;
 }
 

@@ -20,6 +20,7 @@ struct client_settings {
     std::optional<duration> command_timeout{};      ///< ours alone
     std::optional<duration> waiter_patience{};      ///< of our fair locks
     std::optional<duration> fair_wait{};            ///< what ours expect of JVMs' fair locks
+    std::optional<std::string> redisson_form{};     ///< how old the JVMs are that ours write for
     json::object redisson{};                        ///< setters of its Config
     json::object redisson_server{};                 ///< setters of its SingleServerConfig
 };

@@ -1,16 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
-// An RSemaphore and an RCountDownLatch in another process, of either side.
+// An RSemaphore, an RCountDownLatch, an RPermitExpirableSemaphore and an RRateLimiter in another
+// process, of either side.
 #pragma once
 
 #include "interop/remote.hpp"
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <utility>
+#include <vector>
 
 namespace holdfast::interop {
 
-/// What both are, as one thread sees it. What a call may throw is a `peer_failure`.
+/// What all are, as one thread sees it. What a call may throw is a `peer_failure`.
 class remote_counter {
 public:
     remote_counter(const remote_thread& by, const std::string& name, const std::string& getter)
@@ -92,6 +95,101 @@ public:
     ongoing begin_wait() { return begin("await"); }
     ongoing begin_wait_async() { return begin("awaitAsync"); }
     ongoing begin_wait_for(duration patience) { return begin("await", {patience.count(), unit}); }
+};
+
+/// Permits are texts, as Redisson's users see them. Ours release what they hold themselves by its
+/// lease. Several at once, and how many are held: since Redisson 3.23.
+class remote_permits : public remote_counter {
+public:
+    using id = std::string;
+
+    explicit remote_permits(const remote_thread& by, const std::string& name = "L")
+        : remote_counter{by, name, "getPermitExpirableSemaphore"} {}
+
+    /// A JVM's has no end, one of ours is renewed.
+    id acquire() { return json::value_to<id>(ask("acquire")); }
+    id acquire(duration lease) { return json::value_to<id>(ask("acquire", {lease.count(), unit})); }
+    std::vector<id> acquire_several(int permits) {
+        return json::value_to<std::vector<id>>(ask("acquire", {permits}));
+    }
+    std::optional<id> try_acquire() { return id_in(ask("tryAcquire")); }
+    std::optional<id> try_acquire_for(duration patience) {
+        return id_in(ask("tryAcquire", {patience.count(), unit}));
+    }
+    std::optional<id> try_acquire_for(duration patience, duration lease) {
+        return id_in(ask("tryAcquire", {patience.count(), lease.count(), unit}));
+    }
+    std::vector<id> try_acquire_several(int permits) {
+        return json::value_to<std::vector<id>>(ask("tryAcquire", {permits}));
+    }
+    ongoing begin_acquire() { return begin("acquire"); }
+    ongoing begin_acquire(duration lease) { return begin("acquire", {lease.count(), unit}); }
+
+    bool try_release(const id& permit) { return ask("tryRelease", {permit}).as_bool(); }
+    /// How many of them.
+    std::int64_t try_release_several(const std::vector<id>& permits) {
+        return ask("tryRelease", {json::value_from(permits)}).as_int64();
+    }
+    bool set_lease(const id& permit, duration lease) {
+        return ask("updateLeaseTime", {permit, lease.count(), unit}).as_bool();
+    }
+    /// A JVM's alone, since Redisson 3.41.
+    duration lease_left(const id& permit) {
+        return duration{ask("getLeaseTime", {permit}).as_int64()};
+    }
+    /// Ours alone: whether it is believed.
+    bool is_held(const id& permit) { return ask("isHeld", {permit}).as_bool(); }
+
+    bool try_set_permits(int permits) { return ask("trySetPermits", {permits}).as_bool(); }
+    /// Since Redisson 3.19.
+    void set_permits(int permits) { (void)ask("setPermits", {permits}); }
+    void add_permits(int permits) { (void)ask("addPermits", {permits}); }
+    std::int64_t available_permits() { return ask("availablePermits").as_int64(); }
+    std::int64_t acquired_permits() { return ask("acquiredPermits").as_int64(); }
+
+private:
+    static std::optional<id> id_in(const json::value& said) {
+        if (said.is_null())
+            return {};
+        return json::value_to<id>(said);
+    }
+};
+
+/// Intervals are in milliseconds.
+class remote_rate : public remote_counter {
+public:
+    struct config {
+        std::string mode; ///< "OVERALL" or "PER_CLIENT"
+        std::int64_t permits;
+        duration interval;
+        bool operator==(const config&) const = default;
+    };
+
+    explicit remote_rate(const remote_thread& by, const std::string& name = "L")
+        : remote_counter{by, name, "getRateLimiter"} {}
+
+    bool try_set_rate(const config& to) { return ask("trySetRate", words_of(to)).as_bool(); }
+    void set_rate(const config& to) { (void)ask("setRate", words_of(to)); }
+    config current() {
+        const json::object said = ask("getConfig").as_object();
+        return {json::value_to<std::string>(said.at("rateType")), said.at("rate").as_int64(),
+                duration{said.at("rateInterval").as_int64()}};
+    }
+
+    void acquire(int permits = 1) { (void)ask("acquire", {permits}); }
+    ongoing begin_acquire(int permits = 1) { return begin("acquire", {permits}); }
+    bool try_acquire(int permits = 1) { return ask("tryAcquire", {permits}).as_bool(); }
+    bool try_acquire_for(duration patience, int permits = 1) {
+        return ask("tryAcquire", {permits, patience.count(), unit}).as_bool();
+    }
+    /// Since Redisson 3.52.
+    void release(int permits) { (void)ask("release", {permits}); }
+    std::int64_t available_permits() { return ask("availablePermits").as_int64(); }
+
+private:
+    static json::array words_of(const config& to) {
+        return {json::string(to.mode), to.permits, to.interval.count(), unit};
+    }
 };
 
 } // namespace holdfast::interop

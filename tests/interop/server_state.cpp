@@ -17,6 +17,13 @@ std::optional<duration> left_of(support::redis_server& server, const std::string
     return left < duration::zero() ? std::nullopt : std::optional{left};
 }
 
+std::map<std::string, std::string> in_pairs(const redis::reply& words) {
+    std::map<std::string, std::string> all;
+    for (std::size_t i = 0; i + 1 < words.items.size(); i += 2)
+        all[words.items[i].text] = words.items[i + 1].text;
+    return all;
+}
+
 bool is_aside(const std::string& key) {
     return key.starts_with("redisson_unlock_latch:") || key.starts_with("holdfast_client:") ||
            key.starts_with("holdfast_requests:");
@@ -37,11 +44,10 @@ std::map<std::string, key_state> state_of(support::redis_server& server) {
                 throw std::runtime_error{key + " stays for ever"};
             continue;
         }
-        if (found.type == "hash") {
-            const std::vector<redis::reply> words = server.command({"HGETALL", key}).items;
-            for (std::size_t i = 0; i + 1 < words.size(); i += 2)
-                found.fields[words[i].text] = words[i + 1].text;
-        }
+        if (found.type == "hash")
+            found.fields = in_pairs(server.command({"HGETALL", key}));
+        if (found.type == "zset")
+            found.fields = in_pairs(server.command({"ZRANGE", key, "0", "-1", "WITHSCORES"}));
         if (found.type == "string")
             found.value = server.command({"GET", key}).text;
         all[key] = std::move(found);

@@ -13,7 +13,7 @@ namespace holdfast::interop {
 
 struct key_state {
     std::string type;
-    std::map<std::string, std::string> fields{}; ///< of a hash
+    std::map<std::string, std::string> fields{}; ///< of a hash; of a sorted set the scores
     std::string value{};                         ///< of a string
     std::optional<duration> left{};              ///< nothing: for ever
 };

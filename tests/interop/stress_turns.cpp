@@ -72,6 +72,14 @@ const std::vector<turn>& visitors_turns() {
     return turns;
 }
 
+const std::vector<turn>& tenants_turns() {
+    static const std::vector<turn> turns{{.patience = 500ms, .lease = 5s},
+                                         {.patience = 0ms, .lease = 5s},
+                                         {.patience = 20ms, .lease = 5s},
+                                         {.patience = 500ms, .lease = 30ms, .hold = 60ms}};
+    return turns;
+}
+
 struct kind {
     const char *object, *suffix;
     int major, minor; ///< of the first version that has it
@@ -88,7 +96,8 @@ const std::vector<kind>& kinds() {
         {"getNonReentrantFairLock", ":fair", 4, 4, fair_turns()},
         {"getReadWriteLock/readLock", ":shared", 3, 13, simple_turns()},
         {"getReadWriteLock/writeLock", ":shared", 3, 13, writers_turns()},
-        {"getSemaphore", seats, 3, 13, visitors_turns()}};
+        {"getSemaphore", seats, 3, 13, visitors_turns()},
+        {"getPermitExpirableSemaphore", leased, 3, 17, tenants_turns()}}; // older ids are texts
     return all;
 }
 
@@ -103,6 +112,9 @@ std::vector<turn> stress_turns(const std::string& redisson) {
     if (redisson.empty())
         for (const turn& way : at("getSemaphore", seats, {{.depth = 2, .cancel = 10ms}}))
             all.push_back(way);
+    if (redisson.empty())
+        for (const turn& way : at("getPermitExpirableSemaphore", leased, {{.patience = 500ms}}))
+            all.push_back(way); // renewed
     return all;
 }
 

@@ -79,6 +79,25 @@ protected:
         mine.count_down();
     }
 
+    static void use_leased_permits(client& home, const std::string& name) {
+        leased_semaphore seats{home, name};
+        seats.set_permits(2);
+        lease held = seats.acquire();
+        (void)seats.acquired_permits();
+        held.extend(lease_time{5s});
+        held.unlock();
+        (void)seats.erase();
+    }
+
+    static void use_rate(client& home, const std::string& name) {
+        rate_limiter mails{home, name};
+        mails.set_rate({.permits = 1, .per = 20ms});
+        mails.acquire();
+        mails.acquire(); // when the first draw counts no more
+        mails.release();
+        (void)mails.erase();
+    }
+
     /// All that a lock is used for, and everything that anybody said of it.
     std::string all_that_is_said(const std::string& name) {
         told_->clear();
@@ -101,6 +120,10 @@ protected:
         add(thrown_by([&] { use_token_lock(first, second, name); }));
         server().command({"DEL", name});
         add(thrown_by([&] { use_counters(first, second, name); }));
+        server().command({"DEL", name});
+        add(thrown_by([&] { use_leased_permits(first, name); }));
+        server().command({"DEL", name});
+        add(thrown_by([&] { use_rate(first, name); }));
         server().command({"DEL", name});
         first.close();
         second.close();
@@ -147,7 +170,7 @@ TEST_P(LeastPrivilege, EachRightThatIsTakenAwayIsNamed) {
     rules silent{"+ping", "+role", "+client|setname", "+select", "+unsubscribe", "+info"};
     // Of locks that can be shared alone: the conformance suite runs with them.
     for (const char* shared :
-         {"+hgetall", "+hvals", "+exists", "+pubsub|numsub", "~{app:*", "~holdfast_writers:{app:*",
+         {"+hgetall", "+hvals", "+pubsub|numsub", "~holdfast_writers:{app:*",
           "~holdfast_writers:app:*", "&redisson_rwlock:{app:*", "&redisson_rwlock:app:*"})
         silent.emplace_back(shared);
     for (const std::string& taken : all_) {
@@ -166,7 +189,8 @@ TEST_P(LeastPrivilege, EachRightThatIsTakenAwayIsNamed) {
         }
         const bool of_latch = taken.find("__{") != taken.npos; // braces of its own
         const std::string belonging = of_tags ? ":" + name : ":{" + name + "}";
-        const std::string named = taken == "~app:*" ? "~" + name
+        const std::string named = taken == "~app:*"    ? "~" + name
+                                  : taken == "~{app:*" ? "~{" + name + "}"
                                   : of_latch ? taken.substr(0, taken.find("app:")) + name + "}"
                                   : taken.find("app:*") != taken.npos
                                       ? taken.substr(0, taken.find(':')) + belonging

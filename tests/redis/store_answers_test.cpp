@@ -4,7 +4,7 @@
 #include "store/redis/client_cards.hpp"
 #include "store/redis/examination.hpp"
 #include "store/redis/inspector.hpp"
-#include "store/redis/lock_finder.hpp"
+#include "store/redis/name_finder.hpp"
 #include "store_fixture.hpp"
 #include "support/renewed.hpp"
 

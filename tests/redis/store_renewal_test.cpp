@@ -196,12 +196,11 @@ TEST_F(RedisStore, AReleaseSaysWhetherOthersListen) {
     }
 }
 
-TEST_F(RedisStore, WhatHasNoScriptsIsNotOffered) {
+TEST_F(RedisStore, OffersEveryKind) {
     for (const lock_kind kept :
          {lock_kind::plain, lock_kind::spin, lock_kind::fenced, lock_kind::fair, lock_kind::read,
-          lock_kind::write, lock_kind::token})
+          lock_kind::write, lock_kind::token, lock_kind::permit})
         EXPECT_TRUE(store_.offers(kept));
-    EXPECT_FALSE(store_.offers(lock_kind::permit));
     struct : doubter {
         void doubt() noexcept override {}
     } nobody;

@@ -102,7 +102,8 @@ void tls_door::say_goodbye() {
 
 void tls_door::only_say_goodbye() {
     for (const auto& one : visits_)
-        if (one->client.is_open() && !std::exchange(one->said_goodbye, true))
+        if (one->client.is_open() && one->peer.established() &&
+            !std::exchange(one->said_goodbye, true))
             one->send_to_client(one->peer.say_goodbye());
 }
 

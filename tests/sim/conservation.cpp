@@ -41,13 +41,19 @@ bool is_its_effect(const memory::count_record& r) {
                (r.after ? moved_by(r) == -what.amount && *r.after > 0 : *r.before <= what.amount);
     case counter_verb::erase:
         return r.before && !r.after;
+    case counter_verb::set:
+        return r.after == what.amount;
+    case counter_verb::give_back:
+    case counter_verb::set_lease:
+        break; // one that is held is one of them, too
     }
     return false;
 }
 
 /// Whether a program's changes of that kind add up: what others make a change come to does not.
 bool adds_up(counter_verb verb) {
-    return verb != counter_verb::set_new && verb != counter_verb::erase;
+    return verb != counter_verb::set_new && verb != counter_verb::set &&
+           verb != counter_verb::erase;
 }
 
 } // namespace
@@ -62,6 +68,8 @@ void conservation::sent(const memory::request& r, const memory::fate& f) {
 }
 
 void conservation::counted(int name, const memory::count_record& r) {
+    if (world_.how.counts(name) == counter_kind::rate)
+        return; // what was drawn is free again by itself: see window
     if (r.before != expected(name, r.at))
         fail(name, "it was changed by nobody's request");
     number& now = numbers_[static_cast<std::size_t>(name)];
@@ -164,6 +172,8 @@ std::pair<std::int64_t, std::int64_t> conservation::told(const operation& o, out
     const std::int64_t sure = how == outcome::done ? 1 : 0;
     switch (o.what) {
     case deed::acquire:
+        if (world_.how.counts(o.who.name) != counter_kind::semaphore)
+            return {}; // what is leased is one of them, too
         return {-amount * sure, -amount * sure};
     case deed::drain:
         return {unknown ? -any_number : -amount, unknown ? any_number : -amount};
@@ -189,7 +199,7 @@ void conservation::completed(const operation& o, outcome how) {
 
 void conservation::look() {
     for (int name = 0; name < world_.names(); ++name)
-        if (world_.how.counts(name) &&
+        if (world_.how.counts(name) && world_.how.counts(name) != counter_kind::rate &&
             world_.counter(name) != expected(name, world_.server.inside()->now()))
             fail(name, "it was changed by nobody");
 }

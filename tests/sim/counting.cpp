@@ -10,28 +10,29 @@ namespace {
 
 using done_or_not = std::tuple<error_code, bool>;
 
-/// Dice of its own, so that others roll as before.
-dice dice_of(std::uint64_t seed, int client, int actor) {
-    return dice{seed ^ static_cast<std::uint64_t>(0xc0117 * (1 + client * 64 + actor))};
-}
-
 /// Nothing was done, it says: so it may be done again.
 constexpr int tries_max = 3;
 
 } // namespace
 
 counting::counting(world& w, seat& home, int number, const plan& p, time_point end)
-    : world_{w}
-    , home_{home}
-    , number_{number}
-    , plan_{p}
-    , end_{end}
-    , dice_{dice_of(p.seed, home.number, number)} {}
+    : visitor{w, home, number, p, end, 0xc0117}
+    , leases_{w, home, number, p, end}
+    , draws_{w, home, number, p, end} {}
 
 asio::awaitable<void> counting::visit(int name) {
     generation_ = home_.of_program;
-    return world_.how.counts(name) == counter_kind::latch ? visit_latch(name)
-                                                          : visit_semaphore(name);
+    switch (world_.how.counts(name).value()) {
+    case counter_kind::permits:
+        return leases_.visit(name);
+    case counter_kind::rate:
+        return draws_.visit(name);
+    case counter_kind::latch:
+        return visit_latch(name);
+    case counter_kind::semaphore:
+        break;
+    }
+    return visit_semaphore(name);
 }
 
 asio::awaitable<void> counting::visit_semaphore(int name) {
@@ -58,10 +59,7 @@ asio::awaitable<void> counting::take_and_release(semaphore built, int name) {
     const std::int64_t amount = draw_amount();
     const operation wish = patiently(deed_on(name, deed::acquire, amount));
     const cancellation plot = draw_cancellation();
-    if (dice_.percent(plan_.people.throws_away)) {
-        const auto steps = static_cast<std::size_t>(dice_.between(1, 20));
-        world_.after_steps(steps, [built] { built->reset(); });
-    }
+    throw_away_perhaps(built);
     const outcome got = co_await acquire(**built, wish, plot);
     if (got != outcome::done)
         co_return;
@@ -128,16 +126,17 @@ asio::awaitable<void> counting::visit_latch(int name) {
 asio::awaitable<void> counting::wait(gateway built, int name) {
     const operation wish = patiently(deed_on(name, deed::wait));
     const cancellation plot = draw_cancellation();
-    if (dice_.percent(plan_.people.throws_away)) {
-        const auto steps = static_cast<std::size_t>(dice_.between(1, 20));
-        world_.after_steps(steps, [built] { built->reset(); });
-    }
+    throw_away_perhaps(built);
     const outcome got = co_await wait(**built, wish, plot);
     if (got == outcome::done && *built && dice_.percent(plan_.people.sets)) // for the next round
         co_await set(**built, deed_on(name, deed::set_count, draw_amount()));
 }
 
 asio::awaitable<void> counting::take_once(int name, duration bound) {
+    if (world_.how.counts(name) == counter_kind::permits)
+        co_return co_await leases_.take_once(name, bound);
+    if (world_.how.counts(name) == counter_kind::rate)
+        co_return co_await draws_.take_once(name, bound);
     generation_ = home_.of_program;
     outcome how{};
     if (world_.how.counts(name) == counter_kind::latch) {
@@ -239,54 +238,6 @@ asio::awaitable<void> counting::erase_or_ask(Counter& at, int name) {
     else
         answer = co_await at.async_available_permits(call.token());
     call.ended(std::get<0>(answer));
-}
-
-template <typename Counter>
-counting::disposable<Counter> counting::build(int name) {
-    auto built = std::make_shared<std::optional<Counter>>();
-    built->emplace(*home_.program, world::name_of(name));
-    return built;
-}
-
-operation counting::deed_on(int name, deed what, std::int64_t amount) const {
-    operation o{.what = what, .who = {home_.number, number_, name}};
-    o.generation = generation_;
-    o.amount = amount;
-    return o;
-}
-
-operation counting::patiently(operation what) {
-    const habits& of = plan_.people;
-    if (dice_.percent(of.impatient))
-        what.patience = duration::zero();
-    else if (dice_.percent(of.timed))
-        what.patience = dice_.between(duration{1}, of.patience);
-    return what;
-}
-
-cancellation counting::draw_cancellation() {
-    cancellation c;
-    if (!dice_.percent(plan_.people.cancels))
-        return c;
-    if (dice_.percent(60))
-        c.after_steps = static_cast<std::size_t>(dice_.between(1, 40));
-    else
-        c.after = dice_.between(duration{1}, plan_.people.patience);
-    using type = asio::cancellation_type;
-    c.type = dice_.one_of({type::terminal, type::partial, type::total});
-    return c;
-}
-
-/// Never longer than the safety phase lasts.
-asio::awaitable<void> counting::nap(duration d) {
-    const duration left = std::max(end_ - world_.clock.now(), duration{0});
-    return world_.sleep(std::min(d, left));
-}
-
-/// And the next program is not there yet.
-asio::awaitable<void> counting::nap_if_closed() {
-    if (generation_ != home_.generation)
-        co_await nap(std::chrono::milliseconds{50});
 }
 
 } // namespace holdfast::sim

@@ -3,19 +3,16 @@
 // counts them down, and waits for them.
 #pragma once
 
-#include "sim/ongoing.hpp"
-#include "sim/plan.hpp"
+#include "sim/drawing.hpp"
+#include "sim/leasing.hpp"
+#include "sim/visitor.hpp"
 
 #include <holdfast/counting_semaphore.hpp>
 #include <holdfast/latch.hpp>
 
-#include <memory>
-#include <optional>
-#include <set>
-
 namespace holdfast::sim {
 
-class counting {
+class counting : visitor {
 public:
     counting(world&, seat& home, int number, const plan&, time_point end);
 
@@ -23,8 +20,6 @@ public:
     asio::awaitable<void> take_once(int name, duration bound); ///< it must be possible
 
 private:
-    template <typename Counter>
-    using disposable = std::shared_ptr<std::optional<Counter>>; // it may be destroyed in use
     using semaphore = disposable<counting_semaphore>;
     using gateway = disposable<latch>;
 
@@ -45,24 +40,10 @@ private:
     template <typename Counter>
     asio::awaitable<void> erase_or_ask(Counter&, int name);
 
-    template <typename Counter>
-    disposable<Counter> build(int name);
-    operation deed_on(int name, deed, std::int64_t amount = 0) const;
-    operation patiently(operation);
-    cancellation draw_cancellation();
-    std::int64_t draw_amount() { return dice_.between(1, plan_.people.amount); }
     std::int64_t draw_addition() { return dice_.one_of({1, 1, 2, -1}); }
-    asio::awaitable<void> nap(duration);
-    asio::awaitable<void> nap_if_closed();
 
-    world& world_;
-    seat& home_;
-    const int number_;
-    const plan& plan_;
-    const time_point end_;
-    dice dice_;
-    int generation_ = 0;  ///< of the program with which the present visit began
-    std::set<int> known_; ///< names that it has been at
+    leasing leases_;
+    drawing draws_;
 };
 
 } // namespace holdfast::sim

@@ -62,7 +62,9 @@ asio::awaitable<void> fortune::keep_counters_useful() {
             const std::int64_t count = world_.counter(name).value_or(0);
             if (world_.how.counts(name) == counter_kind::latch && count > 0)
                 world_.count(name, counter_verb::count_down, count);
-            if (world_.how.counts(name) == counter_kind::semaphore && count < enough)
+            const bool has_permits = world_.how.counts(name) == counter_kind::semaphore ||
+                                     world_.how.counts(name) == counter_kind::permits;
+            if (has_permits && count < enough)
                 world_.count(name, counter_verb::add, enough - count);
         }
         co_await world_.sleep(plan_.how.poll_bound);
@@ -165,6 +167,10 @@ asio::awaitable<void> fortune::occupy(dice d) {
 }
 
 void fortune::count_as_stranger(int name, dice& d) {
+    if (plan_.how.counts(name) == counter_kind::rate)
+        return; // JVMs draw as we do
+    if (plan_.how.counts(name) == counter_kind::permits && d.percent(60))
+        return world_.take_permit(name, d.between(duration{1}, plan_.how.lease_longest));
     if (plan_.how.counts(name) == counter_kind::latch)
         world_.count(name, d.percent(80) ? counter_verb::count_down : counter_verb::erase, 1);
     else

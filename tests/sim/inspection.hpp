@@ -17,6 +17,7 @@
 #include "sim/checkers/served.hpp"
 #include "sim/checkers/sharing.hpp"
 #include "sim/checkers/tokens.hpp"
+#include "sim/checkers/window.hpp"
 
 namespace holdfast::sim {
 
@@ -38,7 +39,8 @@ public:
         , sharing_{w}
         , conservation_{w}
         , opening_{w}
-        , served_{w} {}
+        , served_{w}
+        , window_{w} {}
 
     void after_step() {
         exclusion_.look();
@@ -69,9 +71,16 @@ public:
     void counted(int name, const memory::count_record& r) {
         conservation_.counted(name, r);
         opening_.counted(name, r);
+        window_.counted(name, r);
     }
-    void counters_forgotten() { conservation_.forgotten(); }
-    void counter_evicted(int name) { conservation_.evicted(name); }
+    void counters_forgotten() {
+        conservation_.forgotten();
+        window_.forgotten();
+    }
+    void counter_evicted(int name) {
+        conservation_.evicted(name);
+        window_.evicted(name);
+    }
     void granted(const claim& c) {
         afterlife_.granted(c);
         tokens_.granted(c);
@@ -133,6 +142,7 @@ private:
     conservation conservation_;
     opening opening_;
     served served_;
+    window window_;
 };
 
 } // namespace holdfast::sim

@@ -18,6 +18,7 @@ claim::claim(subject w, lease l, duration asked, std::string stands_on)
     , held{std::move(l)}
     , owner{held.owner()}
     , hold{held.hold().get()}
+    , permits{held.permit_ids()}
     , reads{support::wire_hold_of(held).what.kind == lock_kind::read}
     , beside{std::move(stands_on)}
     , longest{asked} {}
@@ -44,6 +45,11 @@ const char* spelled(deed d) {
                                "try_set_count",
                                "erase",
                                "value",
+                               "set_permits",
+                               "release(id)",
+                               "set_lease",
+                               "set_rate",
+                               "release(rate)",
                                "close"};
     return words.at(static_cast<std::size_t>(d));
 }

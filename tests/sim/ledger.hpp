@@ -24,12 +24,13 @@ struct claim {
 
     const subject who;
     lease held;
-    const std::string owner;    ///< `<uuid>:<number>`
-    const void* const hold;     ///< the same for leases that share one
-    const bool reads;           ///< it may be shared with other readers
-    const std::string beside{}; ///< the owner of the hold on which it stands, if on any
-    duration longest;           ///< of the lengths asked for it
-    bool told_lost = false;     ///< a callback on lost() ran
+    const std::string owner;                ///< `<uuid>:<number>`
+    const void* const hold;                 ///< the same for leases that share one
+    const std::vector<std::string> permits; ///< that it has, if it is of those
+    const bool reads;                       ///< it may be shared with other readers
+    const std::string beside{};             ///< the owner of the hold on which it stands, if on any
+    duration longest;                       ///< of the lengths asked for it
+    bool told_lost = false;                 ///< a callback on lost() ran
     std::optional<std::stop_callback<std::function<void()>>> on_lost;
     std::optional<time_point> first_seen;   ///< by the checkers, at its beginning
     std::optional<time_point> absent_since; ///< the server shows another owner, or none
@@ -57,6 +58,11 @@ enum class deed {
     set_count,
     erase,
     value, ///< of a counter
+    set_all_permits,
+    give_back_permit, ///< one of somebody's lease
+    set_permit_lease,
+    set_rate,
+    give_rate, ///< what somebody drew
     close,
 };
 
@@ -66,6 +72,9 @@ constexpr bool acquires(deed d) {
 /// Whether it waits for what is counted.
 constexpr bool counts(deed d) {
     return d == deed::acquire || d == deed::wait;
+}
+constexpr bool changes_counter(deed d) {
+    return d >= deed::release_permits && d < deed::close && d != deed::value;
 }
 const char* spelled(deed);
 

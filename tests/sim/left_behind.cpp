@@ -12,6 +12,9 @@ left_behind::left_behind(world& w)
     , ghosts_(static_cast<std::size_t>(w.names())) {}
 
 void left_behind::sent(const seat& from, const memory::request& r, const memory::fate& f) {
+    // Somebody has given that permit a lease of another length than its holder knows.
+    if (r.changed && r.changed->verb == counter_verb::set_lease)
+        records_[world_.lease_of(r.changed->permit)].copied = true;
     const bool matters = r.what == memory::verb::look || r.what == memory::verb::release;
     for (const hold& h : r.holds) {
         if (!matters)
@@ -47,7 +50,8 @@ bool left_behind::wanted(int name, const std::string& owner) const {
         return !records_.at(owner).left && somebody_waits(client, name);
     const auto newest = newest_.find({client, name});
     const bool is_newest = newest != newest_.end() && newest->second == owner;
-    if (!is_newest && !world_.shares) // readers ask side by side
+    const bool side_by_side = world_.shares || world_.how.counts(name); // readers, and for permits
+    if (!is_newest && !side_by_side)
         return false;
     return somebody_waits(client, name);
 }
@@ -123,6 +127,9 @@ duration left_behind::settled_within(int name, const std::string& owner) const {
 void left_behind::at_peace() {
     if (world_.server.held_count() != 0)
         fail(-1, "locks are held on the server, and nobody has a lease");
+    for (int name = 0; name < world_.names(); ++name)
+        if (!world_.seen(name).permits.empty())
+            fail(name, "permits are leased on the server, and nobody has a lease");
     check_rest("when all was released");
     for (const seat& place : world_.seats)
         check_engine(*place.program->engine(), "client" + std::to_string(place.number));

@@ -150,6 +150,10 @@ void draw_counters(dice d, plan& p) {
         const auto kind = d.one_of({counter_kind::semaphore, counter_kind::latch});
         p.counters.push_back(d.percent(90) ? std::optional{kind} : std::nullopt);
     }
+    dice more{p.seed ^ 0x6c6561736564}; // came later
+    for (std::optional<counter_kind>& kind : p.counters)
+        if (kind && more.percent(50))
+            kind = more.one_of({counter_kind::permits, counter_kind::permits, counter_kind::rate});
     p.people.amount = d.one_of({1, 3});
     p.people.drains = d.one_of({0, 10});
     p.people.adds = d.one_of({5, 20});
@@ -178,6 +182,20 @@ const char* spelled(lock_kind kind) {
     default:
         return "of a kind that no simulation has";
     }
+}
+
+const char* spelled(counter_kind kind) {
+    switch (kind) {
+    case counter_kind::semaphore:
+        return " semaphore";
+    case counter_kind::permits:
+        return " permits";
+    case counter_kind::latch:
+        return " latch";
+    case counter_kind::rate:
+        return " rate";
+    }
+    return " of a kind that no simulation has";
 }
 
 } // namespace
@@ -237,7 +255,7 @@ std::ostream& operator<<(std::ostream& out, const plan& p) {
         out << ' ' << spelled(kind);
     out << "; counters:";
     for (const std::optional<counter_kind>& kind : p.counters)
-        out << (!kind ? " none" : kind == counter_kind::latch ? " latch" : " semaphore");
+        out << (kind ? spelled(*kind) : " none");
     out << (p.tokens == fencing::dated ? ", dated tokens\n" : "\n");
     return out;
 }

@@ -25,6 +25,7 @@ world::world(std::uint64_t seed, rules r, int names)
     , further{~seed}
     , sightings_(static_cast<std::size_t>(names))
     , doubt_until_(static_cast<std::size_t>(names))
+    , set_since_(static_cast<std::size_t>(names))
     , checks_{std::make_unique<inspection>(*this)} {
     if (sync::planted(sync::mutant::deadline_ignored))
         memory::ignore_deadlines(server);
@@ -44,6 +45,14 @@ world::world(std::uint64_t seed, rules r, int names)
         server.inside()->forget_requests();
     if (sync::planted(sync::mutant::counted_twice))
         server.inside()->count_down_twice();
+    if (sync::planted(sync::mutant::part_lost_unnoticed))
+        server.inside()->overlook_lost_parts();
+    if (sync::planted(sync::mutant::expired_returns_twice))
+        server.inside()->return_expired_twice();
+    if (sync::planted(sync::mutant::window_never_moves))
+        server.inside()->never_move_windows();
+    if (sync::planted(sync::mutant::draw_given_back_twice))
+        server.inside()->give_back_draws_twice();
     if (!how.counters.empty())
         server.inside()->tell_of_counts(
             [this](const memory::count_record& what) { counted(what); });
@@ -173,6 +182,8 @@ void world::look_at_server() {
             now.owners = held->owners;
             now.written = held->alone;
         }
+        if (how.counts(name) == counter_kind::permits)
+            now = look_at_permits(name);
         sighting& before = sightings_[static_cast<std::size_t>(name)];
         if (before.owner != now.owner)
             tell_of_holder(log, {.name = name}, client_of(now.owner), now);
@@ -180,9 +191,51 @@ void world::look_at_server() {
     }
 }
 
+/// Whose they are, was known when they were asked for.
+sighting world::look_at_permits(int name) const {
+    sighting now;
+    now.permits = server.inside()->permits_held(name_of(name));
+    for (const auto& [id, left] : now.permits) {
+        const std::string owner = lease_of(id);
+        if (!owner.empty() && !now.shows(owner))
+            now.owners.push_back(owner);
+    }
+    if (!now.owners.empty())
+        now.owner = now.owners.front();
+    return now;
+}
+
+std::optional<std::int64_t> world::counter(int name) const {
+    const counter_kind kind = how.counts(name).value_or(counter_kind::semaphore);
+    const counter_state found = server.inside()->inspect_counter(name_of(name), kind, {});
+    return found.exists ? std::optional{found.value + found.taken} : std::nullopt;
+}
+
+bool world::is_set(int name) const {
+    return server.inside()->inspect_counter(name_of(name), counter_kind::rate, {}).exists;
+}
+
+std::int64_t world::available(int name) const {
+    return server.inside()->inspect_counter(name_of(name), how.counts(name).value(), {}).value;
+}
+
+namespace {
+
+/// After that somebody may believe in permits that the server gives to others.
+bool takes_permits_away(const memory::request& r) {
+    return r.changed && r.changed->kind == counter_kind::permits &&
+           (r.changed->verb == counter_verb::give_back || r.changed->verb == counter_verb::erase);
+}
+
+} // namespace
+
 void world::sent(seat& place, const memory::request& r, const memory::fate& f) {
     tell_of_request(log, {.client = place.number}, r, f, place.net.troubles(f));
-    if (r.what == memory::verb::force && !f.refused && !f.request_lost)
+    for (const hold& each : r.holds)
+        for (owner_id one = each.owner; one.number < each.owner.number + each.permits; ++one.number)
+            lease_of_permit_.try_emplace(permit_id(one), to_string(each.owner));
+    const bool takes_away = r.what == memory::verb::force || takes_permits_away(r);
+    if (takes_away && !f.refused && !f.request_lost)
         in_doubt(number_of(r.name), f.request_delay + f.executed_again.value_or(duration{}));
     somebody_died_ = somebody_died_ || f.executed_again; // as if somebody had come and died
     checks_->sent(place, r, f);
@@ -231,6 +284,7 @@ void world::restart_empty() {
     checks_->tokens_forgotten();
     server.restart_empty();
     checks_->counters_forgotten();
+    set_since_.assign(set_since_.size(), clock.now());
 }
 
 void world::evict(int name) {
@@ -239,6 +293,7 @@ void world::evict(int name) {
     if (server.evict(name_of(name)))
         in_doubt(name);
     checks_->counter_evicted(name);
+    set_since_[static_cast<std::size_t>(name)] = clock.now();
 }
 
 void world::occupy(int name, duration lease, lock_kind kind) {
@@ -255,8 +310,22 @@ void world::count(int name, counter_verb verb, std::int64_t amount) {
     server.inside()->stranger_changes({name_of(name), {}, how.counts(name).value(), verb, amount});
 }
 
+void world::take_permit(int name, duration lease) {
+    log.note({.name = name}, "a stranger takes a permit of it for {} ms", lease);
+    owner_id stranger;
+    stranger.client.fill(0xee);
+    stranger.number = ++strangers_permits_;
+    hold what{name_of(name), stranger, lock_kind::permit};
+    server.inside()->stranger_takes_permits(what, lease);
+}
+
 void world::counted(const memory::count_record& r) {
     const lock_name& name = r.changed ? r.changed->name : (r.taken ? r.taken : r.given_back)->name;
+    const bool is_new = r.changed && (r.changed->verb == counter_verb::set_new ||
+                                      r.changed->verb == counter_verb::set ||
+                                      r.changed->verb == counter_verb::erase);
+    if (is_new)
+        set_since_[static_cast<std::size_t>(number_of(name.text))] = clock.now();
     if (r.before != r.after)
         log.note({.name = number_of(name.text)}, r.after ? "counts {} now" : "is gone",
                  r.after.value_or(0));

@@ -20,6 +20,7 @@
 #include <algorithm>
 #include <deque>
 #include <functional>
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -97,6 +98,21 @@ struct sighting {
     std::vector<std::string> owners{}; ///< all that share it, and who writes on top of them
     bool written = false;              ///< somebody excludes all others
 
+    std::map<std::string, duration> permits{}; ///< that are leased: for how long, by id
+
+    /// All of it, where it has several permits.
+    bool shows(const claim& c) const {
+        if (c.permits.empty())
+            return shows(c.owner);
+        return std::ranges::all_of(c.permits,
+                                   [this](const auto& each) { return permits.contains(each); });
+    }
+    duration left_of(const claim& c) const {
+        duration least = c.permits.empty() ? remaining : duration::max();
+        for (const std::string& each : c.permits)
+            least = std::min(least, permits.at(each));
+        return least;
+    }
     bool shows(const std::string& one) const {
         return std::find(owners.begin(), owners.end(), one) != owners.end();
     }
@@ -146,7 +162,13 @@ public:
     void vacate(int name);
     /// A stranger's change of a counter.
     void count(int name, counter_verb, std::int64_t amount = 0);
-    std::optional<std::int64_t> counter(int name) const { return server.counter(name_of(name)); }
+    void take_permit(int name, duration lease); ///< a stranger
+    /// The number that is there; of permits all of them, the held ones too.
+    std::optional<std::int64_t> counter(int name) const;
+    std::int64_t available(int name) const; ///< now; of a latch what is to go
+    bool is_set(int name) const;            ///< a rate limiter, now
+    /// It was set or deleted last: before that somebody may have found that it was not.
+    time_point set_since(int name) const { return set_since_[static_cast<std::size_t>(name)]; }
     // A JVM at a fair lock: true, it has it.
     bool stranger_looks(int name, const std::string& owner, duration wait);
     void stranger_releases(int name, const std::string& owner);
@@ -162,6 +184,11 @@ public:
     static lock_name name_of(int number) { return "lock" + std::to_string(number); }
     static int number_of(std::string_view name) { return name.back() - '0'; }
     int client_of(const std::string& owner) const; ///< -1: foreign
+    /// For which owner that permit was asked for; empty: for none of ours.
+    std::string lease_of(const std::string& permit) const {
+        const auto known = lease_of_permit_.find(permit);
+        return known == lease_of_permit_.end() ? std::string{} : known->second;
+    }
 
     const sighting& seen(int name) const { return sightings_[static_cast<std::size_t>(name)]; }
     double rate() const { return rate_; }
@@ -182,6 +209,7 @@ private:
     void after_step();
     void at_rest();
     void look_at_server();
+    sighting look_at_permits(int name) const;
     void sent(seat&, const memory::request&, const memory::fate&);
     void counted(const memory::count_record&);
     void in_doubt(int name, duration from_now = {});
@@ -197,6 +225,9 @@ private:
     std::vector<time_point> doubt_until_;
     time_point tokens_doubted_until_{};
     std::vector<std::pair<std::string, int>> identities_;
+    std::map<std::string, std::string> lease_of_permit_; ///< the owner's number, by the permit's id
+    std::vector<time_point> set_since_;                  ///< rate limiters, by name
+    std::uint64_t strangers_permits_ = 0;
     std::vector<delayed> delayed_;
     std::size_t steps_ = 0;
     double rate_ = 1;

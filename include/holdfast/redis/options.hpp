@@ -16,6 +16,14 @@ namespace holdfast::redis {
 
 using holdfast::tls_options;
 
+/// The oldest Redisson that uses the same semaphores with leases and the same rate limiters, or one
+/// of its release: older ones write their keys in another form. Locks are the same in all of them.
+enum class redisson_form : std::uint8_t {
+    v3_13, ///< up to 3.15
+    v3_16, ///< 3.16
+    v3_17, ///< from 3.17 on
+};
+
 /// How to reach one Redis or Valkey server. URL forms (docs/url.md):
 ///
 ///     redis://[user[:password]@]host[:port][/database]
@@ -51,6 +59,11 @@ struct options {
     /// than they have, waiters of ours behind them may be overtaken, and a JVM that lives loses its
     /// place when it has been the first for so long. 1 ms to 1 day.
     duration fair_wait = std::chrono::minutes{5};
+
+    /// In whose form the permits of a `leased_semaphore` and the draws of a `rate_limiter` are
+    /// written. Give all programs the same: permits of another form are `refused`; draws of another
+    /// form are counted here, but JVMs count ours wrongly.
+    redisson_form redisson = redisson_form::v3_17;
 
     /// How many connections there may be beside the shared one. Each is for one blocking call at a
     /// time: the calling thread itself writes and reads there. They are made when they are needed,

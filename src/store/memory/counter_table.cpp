@@ -78,6 +78,10 @@ change_verdict counter_table::carry_out(const counter_change& what) {
         return count_down(what);
     case counter_verb::erase:
         return remove(what);
+    case counter_verb::set:
+    case counter_verb::give_back:
+    case counter_verb::set_lease:
+        break; // of permits that are leased, and of rate limiters
     }
     return {}; // there is no other verb
 }
@@ -150,6 +154,14 @@ std::optional<std::int64_t> counter_table::value(const lock_name& name) const {
     if (found == counters_.end() || clock_.is_over(found->second.ends_at))
         return std::nullopt;
     return found->second.value;
+}
+
+std::vector<std::string> counter_table::names() const {
+    std::vector<std::string> all;
+    for (const auto& [name, each] : counters_)
+        if (!clock_.is_over(each.ends_at))
+            all.push_back(name);
+    return all;
 }
 
 bool counter_table::erase(const lock_name& name) {

@@ -11,6 +11,7 @@
 #include <map>
 #include <optional>
 #include <string>
+#include <vector>
 
 namespace holdfast::memory {
 
@@ -21,6 +22,7 @@ struct count_verdict {
     verdict said{};
     std::optional<duration> left{}; ///< busy: it goes by itself then, and is open
     bool wrong_type = false;        ///< there is a lock under that name
+    std::string refused{};          ///< why it never will be, of a rate limiter
 };
 
 /// What came of a change, or of what was given back.
@@ -29,6 +31,7 @@ struct change_verdict {
     bool wrong_type = false;
     counter_answer what{};
     std::int64_t rings = 0; ///< so many permits can be had now; of a latch: 1, it is open now
+    std::string refused{};  ///< why it was not done, of a rate limiter
 };
 
 /// The semaphores and latches of a server: a number under a name, as Redisson keeps them, and the
@@ -49,6 +52,7 @@ public:
     change_verdict carry_out(const counter_change&); ///< a stranger's, which is not remembered
 
     std::optional<std::int64_t> value(const lock_name&) const; ///< nothing: there is none
+    std::vector<std::string> names() const;
     bool erase(const lock_name&);
     void clear(); ///< the requests, too
 

@@ -1,6 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "store/memory/memory_counters.hpp"
 
+#include <holdfast/error.hpp>
+
+#include <boost/system/system_error.hpp>
+
+#include <algorithm>
 #include <functional>
 #include <utility>
 
@@ -13,6 +18,11 @@ ask in_time(const counter_ask& want) {
     ask same{want.name, want.request, lock_kind::plain};
     same.give_up_at = want.give_up_at;
     return same;
+}
+
+void fail_if_refused(const std::string& why) {
+    if (!why.empty())
+        throw boost::system::system_error{make_error_code(errc::refused), why};
 }
 
 /// What both a look and a change say of the server that answered.
@@ -56,6 +66,7 @@ asio::awaitable<remote::attempt> memory_counters::change_by(time_point deadline,
     const auto got = co_await link_->call(asked, std::move(execute));
     if (got.said.wrong_type)
         fail_wrong_type(lock_there);
+    fail_if_refused(got.said.refused);
     outcome = got.said.what;
     co_return attempt_of(got, got.said.late ? verdict::late : verdict::granted, *link_);
 }
@@ -63,13 +74,27 @@ asio::awaitable<remote::attempt> memory_counters::change_by(time_point deadline,
 asio::awaitable<counter_state> memory_counters::inspect(lock_name name, counter_kind kind) {
     const request asked{verb::inspect, name.text};
     using found = std::optional<counter_state>;
-    std::function<found(server::state&)> execute = [name, kind](server::state& server) {
-        return server.is_lock(name) ? found{} : found{server.inspect_counter(name, kind)};
-    };
+    std::function<found(server::state&)> execute =
+        [name, kind, client = context_.client](server::state& server) {
+            return server.is_another_thing(name, kind)
+                       ? found{}
+                       : found{server.inspect_counter(name, kind, client)};
+        };
     const auto got = co_await link_->call(asked, std::move(execute));
     if (!got.said)
         fail_wrong_type(lock_there);
     co_return *got.said;
+}
+
+asio::awaitable<counter_list> memory_counters::list(counter_kind kind, std::string pattern,
+                                                    std::size_t limit) {
+    const request asked{verb::inspect, pattern};
+    std::function<counter_list(server::state&)> execute =
+        [kind, pattern, limit, client = context_.client](server::state& server) {
+            return server.list_counters(kind, pattern, limit, client);
+        };
+    auto got = co_await link_->call(asked, std::move(execute));
+    co_return std::move(got.said);
 }
 
 counter_place::counter_place(std::shared_ptr<link> way, const store_context& context,
@@ -79,13 +104,14 @@ counter_place::counter_place(std::shared_ptr<link> way, const store_context& con
     , want_{std::move(want)}
     , in_time_{in_time(want_)}
     , wake_{wake}
-    , attempts_{context, in_time_, link_->command_timeout()} {}
+    , attempts_{context, in_time_, link_->command_timeout(), is_told()} {}
 
 asio::awaitable<answer> counter_place::look() {
-    if (attempts_.found_busy() && !ear_)
+    if (is_told() && attempts_.found_busy() && !ear_)
         listen();
     remote::attempts::sender send = [this](time_point deadline) { return request(deadline); };
-    co_return co_await attempts_.look(std::move(send), context_.poll_bound, duration{1});
+    const duration after_the_end{is_told() ? 1 : 0};
+    co_return co_await attempts_.look(std::move(send), context_.poll_bound, after_the_end);
 }
 
 asio::awaitable<remote::attempt> counter_place::request(time_point deadline) {
@@ -99,8 +125,11 @@ asio::awaitable<remote::attempt> counter_place::request(time_point deadline) {
     const auto got = co_await link_->call(asked, std::move(execute));
     if (got.said.wrong_type)
         fail_wrong_type(lock_there);
+    fail_if_refused(got.said.refused);
     remote::attempt outcome = attempt_of(got, got.said.said, *link_);
     outcome.left = got.said.left;
+    if (!is_told()) // the rate may be raised, or some be given back
+        outcome.left = std::min(outcome.left.value_or(duration::max()), context_.poll_bound);
     co_return outcome;
 }
 

@@ -31,6 +31,8 @@ public:
     }
     std::unique_ptr<place> line_up(counter_ask, alarm& wake) override;
     asio::awaitable<counter_answer> change(counter_change) override;
+    asio::awaitable<counter_list> list(counter_kind, std::string pattern,
+                                       std::size_t limit) override;
     asio::awaitable<counter_state> inspect(lock_name, counter_kind) override;
     duration memory() const noexcept override { return context_.request_memory; }
 
@@ -57,6 +59,8 @@ public:
 
 private:
     bool takes() const noexcept { return want_.kind != counter_kind::latch; }
+    /// Else the answer says when to look again.
+    bool is_told() const noexcept { return want_.kind != counter_kind::rate; }
     asio::awaitable<remote::attempt> request(time_point deadline);
     void listen();
 

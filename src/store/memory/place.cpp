@@ -62,7 +62,8 @@ void lock_place::listen() {
         if (!link_->loses_wake_up())
             wake_.ring();
     };
-    ear_ = std::make_unique<ear>(link_->far_end(), channel_of(want_), context_.executor, heard);
+    ear_ = std::make_unique<ear>(link_->far_end(), channel_of(want_), context_.executor, heard,
+                                 want_.kind == lock_kind::permit ? want_.permits : 0);
 }
 
 asio::awaitable<void> lock_place::leave() {

@@ -61,7 +61,7 @@ void server::count_down(const lock_name& name, std::int64_t by) {
     state_->stranger_changes({name, {}, counter_kind::latch, counter_verb::count_down, by});
 }
 std::optional<std::int64_t> server::counter(const lock_name& name) const {
-    const counter_state found = state_->inspect_counter(name, counter_kind::semaphore);
+    const counter_state found = state_->inspect_counter(name, counter_kind::semaphore, {});
     return found.exists ? std::optional{found.value} : std::nullopt;
 }
 

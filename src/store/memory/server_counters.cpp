@@ -3,20 +3,34 @@
 #include "store/memory/ear.hpp"
 #include "store/memory/server_state.hpp"
 
+#include <type_traits>
 #include <utility>
+
+#include <fnmatch.h>
 
 namespace holdfast::memory {
 
 template <typename Act>
-auto server::state::on_record(const lock_name& name, count_record what, Act act) {
+auto server::state::on_record(counter_kind kind, const lock_name& name, count_record what,
+                              Act act) {
     if (!keeps_record_)
         return act();
-    what.before = counters_.value(name);
+    what.before = all_there_are(name, kind);
     auto outcome = act();
-    what.after = counters_.value(name);
+    what.after = all_there_are(name, kind);
+    if constexpr (std::is_same_v<decltype(outcome), count_verdict>)
+        what.granted = outcome.said == verdict::granted;
     what.at = clock_.now();
     keeps_record_(what);
     return outcome;
+}
+
+std::optional<std::int64_t> server::state::all_there_are(const lock_name& name,
+                                                         counter_kind kind) const {
+    if (kind != counter_kind::permits)
+        return counters_.value(name);
+    const std::optional<counter_state> found = permits_.inspect(name);
+    return found ? std::optional{found->value + found->taken} : std::nullopt;
 }
 
 count_verdict server::state::count(const counter_ask& want, std::optional<microseconds> deadline,
@@ -24,15 +38,19 @@ count_verdict server::state::count(const counter_ask& want, std::optional<micros
     const guard lock_it{mutex_};
     if (comes_late(deadline))
         return {.said = verdict::late};
-    if (lock_is_there(want.name))
+    if (another_is_there(want.name, want.kind))
         return {.wrong_type = true};
-    return on_record(want.name, {.taken = &want}, [&] { return counters_.look(want, memory); });
+    return on_record(want.kind, want.name, {.taken = &want}, [&] {
+        return want.kind == counter_kind::rate ? rates_.look(want) : counters_.look(want, memory);
+    });
 }
 
 void server::state::give_back(const counter_ask& want, duration memory) {
     const guard lock_it{mutex_};
-    const change_verdict given = on_record(want.name, {.given_back = &want},
-                                           [&] { return counters_.take_back(want, memory); });
+    const change_verdict given = on_record(want.kind, want.name, {.given_back = &want}, [&] {
+        return want.kind == counter_kind::rate ? rates_.take_back(want)
+                                               : counters_.take_back(want, memory);
+    });
     tell_of_count(want.name, want.kind, given.rings);
 }
 
@@ -41,10 +59,13 @@ change_verdict server::state::change(const counter_change& what,
     const guard lock_it{mutex_};
     if (comes_late(deadline))
         return {.late = true};
-    if (lock_is_there(what.name))
+    if (another_is_there(what.name, what.kind))
         return {.wrong_type = true};
-    change_verdict outcome =
-        on_record(what.name, {.changed = &what}, [&] { return counters_.change(what, memory); });
+    change_verdict outcome = on_record(what.kind, what.name, {.changed = &what}, [&] {
+        return what.kind == counter_kind::permits ? permits_.change(what, memory)
+               : what.kind == counter_kind::rate  ? rates_.change(what, memory)
+                                                  : counters_.change(what, memory);
+    });
     tell_of_count(what.name, what.kind, outcome.rings);
     outcome.what.others_listen = ears_.count(channel_of(what.name, what.kind).text) > 0;
     return outcome;
@@ -56,36 +77,100 @@ void server::state::tell_of_count(const lock_name& name, counter_kind kind,
     const auto [first, last] = ears_.equal_range(channel_of(name, kind).text);
     for (auto each = first; each != last && available > 0; ++each) {
         const ear& listener = *each->second;
-        if (kind == counter_kind::semaphore && listener.wanted() > available)
+        if (kind != counter_kind::latch && listener.wanted() > available)
             continue;
-        if (kind == counter_kind::semaphore)
+        if (kind != counter_kind::latch)
             available -= listener.wanted();
         listener.tell();
     }
 }
 
-counter_state server::state::inspect_counter(const lock_name& name, counter_kind kind) const {
+counter_state server::state::inspect_counter(const lock_name& name, counter_kind kind,
+                                             const rate_table::drawer& client) const {
     const guard lock_it{mutex_};
-    const std::optional<std::int64_t> value = counters_.value(name);
-    return {.exists = value.has_value(),
-            .value = value.value_or(0),
-            .listeners = ears_.count(channel_of(name, kind).text)};
+    return state_of_counter(name, kind, client);
 }
 
-bool server::state::lock_is_there(const lock_name& name) const {
-    return holding_of(name).has_value();
+counter_state server::state::state_of_counter(const lock_name& name, counter_kind kind,
+                                              const rate_table::drawer& client) const {
+    if (kind == counter_kind::rate)
+        return rates_.state(name, client); // nobody listens
+    counter_state found;
+    if (kind == counter_kind::permits) {
+        found = permits_.inspect(name).value_or(found);
+    } else if (const std::optional<std::int64_t> value = counters_.value(name)) {
+        found.exists = true;
+        found.value = *value;
+    }
+    found.listeners = ears_.count(channel_of(name, kind).text);
+    return found;
 }
 
-bool server::state::is_lock(const lock_name& name) const {
+counter_list server::state::list_counters(counter_kind kind, const std::string& pattern,
+                                          std::size_t limit,
+                                          const rate_table::drawer& client) const {
     const guard lock_it{mutex_};
-    return lock_is_there(name);
+    counter_list all;
+    for (const std::string& name : kind == counter_kind::permits ? permits_.names()
+                                   : kind == counter_kind::rate  ? rates_.names()
+                                                                 : counters_.names()) {
+        if (::fnmatch(pattern.c_str(), name.c_str(), 0) != 0)
+            continue;
+        all.complete = all.counters.size() < limit;
+        if (!all.complete)
+            break;
+        all.counters.push_back({name, state_of_counter({name}, kind, client)});
+    }
+    return all;
+}
+
+bool server::state::another_is_there(const lock_name& name, counter_kind kind) const {
+    const auto is_number = [](counter_kind each) {
+        return each == counter_kind::semaphore || each == counter_kind::latch;
+    };
+    return holding_of(name).has_value() || (!is_number(kind) && counters_.value(name)) ||
+           (kind != counter_kind::permits && permits_.inspect(name)) ||
+           (kind != counter_kind::rate && rates_.is_set(name));
+}
+
+bool server::state::is_another_thing(const lock_name& name, counter_kind kind) const {
+    const guard lock_it{mutex_};
+    return another_is_there(name, kind);
+}
+
+verdict_on_look server::state::look_at_permits(const ask& want) {
+    if (another_is_there(want.name, counter_kind::permits))
+        return {.wrong_type = true};
+    return permits_.look(want);
+}
+
+release_answer server::state::release_permits(const hold& what) {
+    const permit_table::left said = permits_.release(what);
+    tell_of_count(what.name, counter_kind::permits, said.rings);
+    return {.was_ours = said.was_ours, .others_listen = ears_.count(channel_of(what).text) > 0};
 }
 
 void server::state::stranger_changes(const counter_change& what) {
     const guard lock_it{mutex_};
-    const change_verdict outcome =
-        on_record(what.name, {.changed = &what}, [&] { return counters_.carry_out(what); });
+    const change_verdict outcome = on_record(what.kind, what.name, {.changed = &what}, [&] {
+        return what.kind == counter_kind::permits ? permits_.carry_out(what)
+               : what.kind == counter_kind::rate  ? rates_.carry_out(what)
+                                                  : counters_.carry_out(what);
+    });
     tell_of_count(what.name, what.kind, outcome.rings);
+}
+
+void server::state::stranger_takes_permits(const hold& what, duration lease_time) {
+    const guard lock_it{mutex_};
+    ask foreign{what.name, what.owner, what.kind};
+    foreign.permits = what.permits;
+    foreign.lease_time = lease_time;
+    (void)permits_.look(foreign);
+}
+
+std::map<std::string, duration> server::state::permits_held(const lock_name& name) const {
+    const guard lock_it{mutex_};
+    return permits_.held(name);
 }
 
 std::size_t server::state::requests_remembered() const {
@@ -103,9 +188,29 @@ void server::state::forget_requests() {
     counters_.forget_requests();
 }
 
+void server::state::never_move_windows() {
+    const guard lock_it{mutex_};
+    rates_.never_move();
+}
+
+void server::state::give_back_draws_twice() {
+    const guard lock_it{mutex_};
+    rates_.give_back_twice();
+}
+
 void server::state::count_down_twice() {
     const guard lock_it{mutex_};
     counters_.count_down_twice();
+}
+
+void server::state::return_expired_twice() {
+    const guard lock_it{mutex_};
+    permits_.return_expired_twice();
+}
+
+void server::state::overlook_lost_parts() {
+    const guard lock_it{mutex_};
+    permits_.overlook_lost_parts();
 }
 
 } // namespace holdfast::memory

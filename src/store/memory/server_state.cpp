@@ -38,6 +38,10 @@ verdict_on_look server::state::look(const ask& want, std::optional<microseconds>
     const guard lock_it{mutex_};
     if (comes_late(deadline))
         return {.said = verdict::late};
+    if (want.kind == lock_kind::permit)
+        return look_at_permits(want);
+    if (permits_.inspect(want.name))
+        return {.wrong_type = true};
     if (want.kind == lock_kind::token)
         return look_at_token(want);
     if (counters_.value(want.name) || tokens_.inspect(want.name))
@@ -69,14 +73,17 @@ std::vector<bool> server::state::renew(const std::vector<hold>& holds, duration 
     std::vector<bool> still_held;
     still_held.reserve(holds.size());
     for (const hold& each : holds)
-        still_held.push_back(can_be_shared(each.kind)        ? shared_.renew(each, lease_time)
-                             : each.kind == lock_kind::token ? tokens_.renew(each, lease_time)
-                                                             : locks_.renew(each, lease_time));
+        still_held.push_back(can_be_shared(each.kind)         ? shared_.renew(each, lease_time)
+                             : each.kind == lock_kind::token  ? tokens_.renew(each, lease_time)
+                             : each.kind == lock_kind::permit ? permits_.renew(each, lease_time)
+                                                              : locks_.renew(each, lease_time));
     return still_held;
 }
 
 release_answer server::state::release(const hold& what) {
     const guard lock_it{mutex_};
+    if (what.kind == lock_kind::permit)
+        return release_permits(what);
     if (what.kind == lock_kind::fair) {
         fair_table::owners told;
         const bool was_held = fair_.release(what, told);
@@ -251,6 +258,8 @@ void server::state::forget_all() {
     shared_.clear();
     tokens_.clear();
     counters_.clear();
+    permits_.clear();
+    rates_.clear();
 }
 
 bool server::state::erase(const lock_name& name) {
@@ -260,7 +269,9 @@ bool server::state::erase(const lock_name& name) {
 bool server::state::forget(const lock_name& name) {
     const guard lock_it{mutex_};
     const bool had_lock = erase(name);
-    return counters_.erase(name) || had_lock;
+    const bool had_permits = permits_.erase(name);
+    const bool had_rate = rates_.erase(name);
+    return counters_.erase(name) || had_lock || had_permits || had_rate;
 }
 
 void server::state::occupy(const lock_name& name, duration lease_time, lock_kind kind) {

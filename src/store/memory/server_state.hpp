@@ -6,6 +6,8 @@
 #include "store/memory/counter_table.hpp"
 #include "store/memory/exclusive_table.hpp"
 #include "store/memory/fair_table.hpp"
+#include "store/memory/permit_table.hpp"
+#include "store/memory/rate_table.hpp"
 #include "store/memory/server_clock.hpp"
 #include "store/memory/shared_table.hpp"
 
@@ -27,8 +29,11 @@ struct count_record {
     const counter_ask* taken = nullptr;
     const counter_ask* given_back = nullptr;
     const counter_change* changed = nullptr; ///< number 0: a stranger's
-    std::optional<std::int64_t> before{};    ///< nothing: there was no such counter
+    /// Of a semaphore or latch the number, of permits all of them, the held ones too; nothing:
+    /// there was none, or it is a rate.
+    std::optional<std::int64_t> before{};
     std::optional<std::int64_t> after{};
+    bool granted = false; ///< what was to be taken is
     microseconds at{};
 };
 
@@ -42,10 +47,8 @@ class server::state {
 public:
     explicit state(std::function<time_point()> clients_clock);
 
-    static bool keeps(lock_kind kind) noexcept { return kind != lock_kind::permit; }
-    static bool keeps(counter_kind kind) noexcept {
-        return kind == counter_kind::semaphore || kind == counter_kind::latch;
-    }
+    static bool keeps(lock_kind) noexcept { return true; }
+    static bool keeps(counter_kind) noexcept { return true; }
 
     // The verbs.
 
@@ -67,8 +70,14 @@ public:
     void give_back(const counter_ask&, duration memory);
     change_verdict change(const counter_change&, std::optional<microseconds> deadline,
                           duration memory);
-    counter_state inspect_counter(const lock_name&, counter_kind) const;
-    bool is_lock(const lock_name&) const; ///< that name: then no counter can have it
+    counter_state inspect_counter(const lock_name&, counter_kind,
+                                  const rate_table::drawer& client) const;
+    counter_list list_counters(counter_kind, const std::string& pattern, std::size_t limit,
+                               const rate_table::drawer& client) const;
+    /// The permits that are leased, by their ids, and how long each still is.
+    std::map<std::string, duration> permits_held(const lock_name&) const;
+    /// That name: then no counter of that kind can have it.
+    bool is_another_thing(const lock_name&, counter_kind) const;
 
     microseconds now() const;
 
@@ -92,6 +101,7 @@ public:
 
     // What a stranger does to a counter is not remembered.
     void stranger_changes(const counter_change&);
+    void stranger_takes_permits(const hold&, duration lease_time);
     std::size_t requests_remembered() const;
     /// Told of each request about a counter that comes in time, within it: it must ask nothing.
     void tell_of_counts(std::function<void(const count_record&)>);
@@ -112,8 +122,12 @@ public:
     void delete_any_token();     ///< whoever releases a token lock ends anybody's hold
     void pass_for_one_of_ours(); ///< a stranger that has a token lock
     void set(const fair_rules&);
-    void forget_requests();  ///< about counters: one that comes again counts again
-    void count_down_twice(); ///< likewise, of count-downs only
+    void forget_requests();       ///< about counters: one that comes again counts again
+    void count_down_twice();      ///< likewise, of count-downs only
+    void return_expired_twice();  ///< permits whose lease is over
+    void overlook_lost_parts();   ///< a hold of permits is renewed while any of them is there
+    void never_move_windows();    ///< what is drawn of a rate limiter counts for ever
+    void give_back_draws_twice(); ///< a cancelled draw takes another one with it
 
 private:
     using guard = std::lock_guard<std::mutex>;
@@ -129,9 +143,14 @@ private:
     void tell(const lock_name&) const;
     void tell(const lock_name&, const fair_table::owners&) const;
     void tell_of_count(const lock_name&, counter_kind, std::int64_t available) const;
-    bool lock_is_there(const lock_name&) const;
+    bool another_is_there(const lock_name&, counter_kind) const;
+    verdict_on_look look_at_permits(const ask&);
+    release_answer release_permits(const hold&);
     template <typename Act>
-    auto on_record(const lock_name&, count_record, Act);
+    auto on_record(counter_kind, const lock_name&, count_record, Act);
+    counter_state state_of_counter(const lock_name&, counter_kind,
+                                   const rate_table::drawer& client) const;
+    std::optional<std::int64_t> all_there_are(const lock_name&, counter_kind) const;
 
     const std::string id_;
     mutable std::mutex mutex_;
@@ -142,6 +161,8 @@ private:
     shared_table shared_{clock_};
     exclusive_table tokens_{clock_}; // strings, where the others are hashes
     counter_table counters_{clock_}; // numbers
+    permit_table permits_{clock_};
+    rate_table rates_{clock_};
     std::multimap<std::string, ear*> ears_;
     std::function<void(const count_record&)> keeps_record_;
     bool deadlines_ignored_ = false;
@@ -155,15 +176,16 @@ private:
 inline lock_name channel_of(const lock_name& name, const std::string& owner) {
     return name.text + '\0' + owner;
 }
-inline lock_name channel_of(const hold& waits) {
-    return waits.kind == lock_kind::fair ? channel_of(waits.name, to_string(waits.owner))
-                                         : waits.name;
-}
-
 /// Where it is told that a counter has more, or is open.
 inline lock_name channel_of(const lock_name& name, counter_kind kind) {
     return name.text + (kind == counter_kind::latch ? std::string{"\0latch", 6}
                                                     : std::string{"\0semaphore", 10});
+}
+inline lock_name channel_of(const hold& waits) {
+    if (waits.kind == lock_kind::permit)
+        return channel_of(waits.name, counter_kind::permits);
+    return waits.kind == lock_kind::fair ? channel_of(waits.name, to_string(waits.owner))
+                                         : waits.name;
 }
 
 /// For the simulator, which must find it: the server grants what comes too late.

@@ -38,6 +38,8 @@ attempt latch_in(const reply& answer) {
 
 enum class change_verdict { not_done = 0, done = 1, late = 2, beyond = 3 };
 
+} // namespace
+
 changed changed_in(const reply& answer) {
     const auto [said, now, value, receivers] = integers<4>(answer);
     const auto outcome = static_cast<change_verdict>(integer_up_to(3, answer.items[0]));
@@ -52,6 +54,8 @@ changed changed_in(const reply& answer) {
     return all;
 }
 
+namespace {
+
 counter_state state_in(const reply& answer) {
     const auto [there, value, listeners] = integers<3>(answer);
     counter_state found{.exists = integer_up_to(1, answer.items[0]) == 1, .value = value};
@@ -59,6 +63,8 @@ counter_state state_in(const reply& answer) {
         found.listeners = static_cast<std::size_t>(listeners);
     return found;
 }
+
+} // namespace
 
 std::string_view word_of(counter_verb verb) {
     switch (verb) {
@@ -76,11 +82,15 @@ std::string_view word_of(counter_verb verb) {
         return "count_down";
     case counter_verb::erase:
         return "erase";
+    case counter_verb::set:
+        return "set";
+    case counter_verb::give_back:
+        return "give_back";
+    case counter_verb::set_lease:
+        return "set_lease";
     }
     return {}; // there is no other verb
 }
-
-} // namespace
 
 channel_name channel_of(const lock_name& name, counter_kind kind) {
     return kind == counter_kind::latch ? latch_channel(name) : semaphore_channel(name);

@@ -9,6 +9,7 @@
 #include <holdfast/counters.hpp>
 
 #include <cstdint>
+#include <string_view>
 #include <utility>
 
 namespace holdfast::redis {
@@ -33,6 +34,13 @@ asio::awaitable<released> revoke_permits(node&, const counter_ask&, remembered);
 asio::awaitable<attempt> look_at_latch(node&, const counter_ask&);
 asio::awaitable<changed> change_counter(node&, const counter_change&, remembered, server_deadline);
 asio::awaitable<counter_state> inspect_counter(node&, const lock_name&, counter_kind);
+
+/// What a script calls it; and what it answers.
+std::string_view word_of(counter_verb);
+changed changed_in(const reply&);
+
+/// As scripts are told what to do.
+std::string_view word_of(counter_verb);
 
 /// Where changes of such a counter are told.
 channel_name channel_of(const lock_name&, counter_kind);

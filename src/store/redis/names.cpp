@@ -82,6 +82,10 @@ channel_name semaphore_channel(const lock_name& name) {
     return channel_name{with_prefix("redisson_sc", name)};
 }
 
+std::string permits_key(const lock_name& name) {
+    return timer_prefix(name) + ":timeout";
+}
+
 // Redisson gives this one braces of its own, whatever the name has.
 channel_name latch_channel(const lock_name& name) {
     return channel_name{"redisson_countdownlatch__channel__{" + name.text + '}'};
@@ -90,6 +94,13 @@ channel_name latch_channel(const lock_name& name) {
 std::string requests_key(const lock_name& name, const owner_id& request) {
     const std::string owner = to_string(request);
     return with_prefix("holdfast_requests", name) + ':' + owner.substr(0, owner.find(':'));
+}
+
+rate_keys rate_keys_of(const lock_name& name, const std::array<std::uint8_t, 16>& client) {
+    const std::string owner = to_string(owner_id{client});
+    const std::string behind = ':' + owner.substr(0, owner.find(':'));
+    const std::string left = timer_prefix(name) + ":value", draws = timer_prefix(name) + ":permits";
+    return {left, left + behind, draws, draws + behind};
 }
 
 std::optional<std::string> objection_to_name(const lock_name& name, std::size_t bytes_max) {

@@ -6,6 +6,8 @@
 
 #include <holdfast/store.hpp>
 
+#include <array>
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -43,8 +45,16 @@ std::string timer_key(const lock_name& name, std::string_view owner);
 // Where the permits of a semaphore are told; where a latch is; and which requests of one client
 // changed such a counter (no JVM looks there).
 channel_name semaphore_channel(const lock_name& name);
+std::string permits_key(const lock_name& name); ///< those that are held under a lease
 channel_name latch_channel(const lock_name& name);
 std::string requests_key(const lock_name& name, const owner_id& request);
+
+/// Of a rate limiter: how many permits are left, and the draws that still count; of all clients,
+/// and of one.
+struct rate_keys {
+    std::string left, own_left, draws, own_draws;
+};
+rate_keys rate_keys_of(const lock_name&, const std::array<std::uint8_t, 16>& client);
 
 /// Why no Redis could carry `name` in every topology, in words for its user; or nothing.
 std::optional<std::string> objection_to_name(const lock_name& name, std::size_t bytes_max);

@@ -3,7 +3,15 @@
 
 #include "store/redis/counter_place.hpp"
 #include "store/redis/counter_requests.hpp"
+#include "store/redis/name_finder.hpp"
 #include "store/redis/names.hpp"
+#include "store/redis/permit_requests.hpp"
+#include "store/redis/rate_place.hpp"
+#include "store/redis/rate_requests.hpp"
+
+#include <holdfast/error.hpp>
+
+#include <boost/system/system_error.hpp>
 
 #include <utility>
 
@@ -14,6 +22,8 @@ std::optional<std::string> redis_counters::objection_to(const lock_name& name, c
 }
 
 std::unique_ptr<place> redis_counters::line_up(counter_ask want, alarm& wake) {
+    if (want.kind == counter_kind::rate)
+        return std::make_unique<rate_place>(server_, context_, denials_, std::move(want));
     return std::make_unique<counter_place>(server_, context_, denials_, slots_, std::move(want),
                                            wake);
 }
@@ -39,7 +49,10 @@ asio::awaitable<counter_answer> redis_counters::change_in_time(const counter_cha
     std::int64_t receivers = 0;
     remote::attempts::sender send = [&](time_point deadline) -> asio::awaitable<remote::attempt> {
         const remembered as{where, memory()};
-        const changed got = co_await change_counter(server_, what, as, server_deadline{deadline});
+        const auto ask = what.kind == counter_kind::permits ? change_permits
+                         : what.kind == counter_kind::rate  ? change_rate
+                                                            : change_counter;
+        const changed got = co_await ask(server_, what, as, server_deadline{deadline});
         outcome = got.what;
         receivers = got.receivers;
         denials_.note(nobody, got.seen);
@@ -51,13 +64,42 @@ asio::awaitable<counter_answer> redis_counters::change_in_time(const counter_cha
     denials_.note(
         nobody,
         released{.was_ours = true, .denied_message = receivers < 0, .receivers = receivers});
+    if (what.kind == counter_kind::rate) // of which nobody is told
+        co_return outcome;
     outcome.others_listen =
         receivers > 1 || (receivers == 1 && !server_.hears(channel_of(what.name, what.kind)));
     co_return outcome;
 }
 
 asio::awaitable<counter_state> redis_counters::inspect(lock_name name, counter_kind kind) {
+    switch (kind) {
+    case counter_kind::permits:
+        co_return co_await inspect_permits(server_, name);
+    case counter_kind::rate:
+        co_return co_await inspect_rate(server_, name, context_.client);
+    case counter_kind::semaphore:
+    case counter_kind::latch:
+        break;
+    }
     co_return co_await inspect_counter(server_, name, kind);
+}
+
+asio::awaitable<counter_list> redis_counters::list(counter_kind kind, std::string pattern,
+                                                   std::size_t limit) {
+    const found_names found = co_await find_counters(server_, kind, std::move(pattern), limit);
+    counter_list all{{}, found.complete};
+    for (const std::string& name : found.names) {
+        try {
+            counter_list::entry one{name, {}};
+            one.state = co_await inspect({name}, kind);
+            if (one.state.exists) // or it is gone by now
+                all.counters.push_back(std::move(one));
+        } catch (const boost::system::system_error& e) {
+            if (e.code() != store_errc::wrong_type) // that has the name meanwhile
+                throw;
+        }
+    }
+    co_return all;
 }
 
 } // namespace holdfast::redis

@@ -13,8 +13,8 @@
 
 namespace holdfast::redis {
 
-/// The counters on one server: semaphores and latches, as Redisson keeps them, and beside them
-/// which requests of this client were carried out (docs/protocol/requests.md).
+/// The counters on one server: semaphores, latches and rates, as Redisson keeps them, and beside
+/// them which requests of this client were carried out (docs/protocol/requests.md).
 class redis_counters final : public counter_store {
 public:
     /// All must outlive it, and everything it makes.
@@ -23,12 +23,12 @@ public:
         , context_{context}
         , denials_{context} {}
 
-    bool offers(counter_kind kind) const noexcept override {
-        return kind == counter_kind::semaphore || kind == counter_kind::latch;
-    }
+    bool offers(counter_kind) const noexcept override { return true; }
     std::optional<std::string> objection_to(const lock_name& name, counter_kind) const override;
     std::unique_ptr<place> line_up(counter_ask, alarm& wake) override;
     asio::awaitable<counter_answer> change(counter_change) override;
+    asio::awaitable<counter_list> list(counter_kind, std::string pattern,
+                                       std::size_t limit) override;
     asio::awaitable<counter_state> inspect(lock_name, counter_kind) override;
     duration memory() const noexcept override { return context_.request_memory; }
 

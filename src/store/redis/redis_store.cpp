@@ -78,6 +78,7 @@ void check(const options& how) {
     require(how.backoff_min <= how.backoff_max, "backoff_min is longer than backoff_max");
     check_time(how.subscription_linger, "subscription_linger", duration::zero());
     check_time(how.fair_wait, "fair_wait");
+    require(how.redisson <= redisson_form::v3_17, "redisson is none of v3_13, v3_16 and v3_17");
     require(how.lanes_max <= lanes_most, "lanes_max is more than 1000");
     require(how.polling >= how.polling.zero() && how.polling <= polling_longest,
             "polling is " + std::to_string(how.polling.count()) +

@@ -15,7 +15,8 @@ namespace holdfast::interop {
 struct call {
     home& at;
     std::string actor, object, name, method;
-    std::vector<duration> lengths; ///< the numbers among the arguments; milliseconds, of locks all
+    std::vector<duration> lengths;  ///< the numbers among the arguments; milliseconds, of locks all
+    std::vector<std::string> words; ///< the texts among them, those in lists too
     std::stop_token interrupted;
     asio::cancellation_slot cancelled; ///< of an asynchronous call
 };

@@ -4,7 +4,6 @@
 #include <boost/asio/bind_cancellation_slot.hpp>
 #include <boost/asio/bind_executor.hpp>
 
-#include <map>
 #include <stdexcept>
 
 namespace holdfast::interop {
@@ -44,9 +43,6 @@ bool set_permits(const call& of) {
         return semaphore_of(of).try_set_permits(amount(of));
     return semaphore_of(of).try_set_permits(amount(of), of.lengths[1]);
 }
-
-using blocking_call = json::value (*)(const call&);
-using calls_by_name = std::map<std::string, blocking_call>;
 
 const calls_by_name& semaphore_calls() {
     static const calls_by_name all{
@@ -96,11 +92,15 @@ auto ends_on_loop(const call& of, answer_to_call done) {
 } // namespace
 
 bool is_of_counter(const call& of) {
-    return of.object == semaphores || of.object == latches;
+    return of.object == semaphores || of.object == latches ||
+           of.object == "getPermitExpirableSemaphore" || of.object == "getRateLimiter";
 }
 
 json::value answer_of_counter(const call& of) {
-    const calls_by_name& all = of.object == latches ? latch_calls() : semaphore_calls();
+    const calls_by_name& all = of.object == latches            ? latch_calls()
+                               : of.object == semaphores       ? semaphore_calls()
+                               : of.object == "getRateLimiter" ? rate_calls()
+                                                               : permit_calls();
     const auto found = all.find(of.method);
     if (found == all.end())
         throw std::invalid_argument{"no " + of.method + " of " + of.object + " here"};

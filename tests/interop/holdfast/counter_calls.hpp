@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the methods of Redisson's semaphores and latches mean to us.
+// What the methods of Redisson's semaphores, latches and rate limiters mean to us.
 #pragma once
 
 #include "interop/holdfast/calls.hpp"
+
+#include <map>
+#include <string>
 
 namespace holdfast::interop {
 
@@ -12,5 +15,11 @@ bool is_of_counter(const call&);
 /// As `answer` and `answer_later`.
 json::value answer_of_counter(const call&);
 void answer_of_counter_later(const call&, answer_to_call);
+
+using blocking_call = json::value (*)(const call&);
+using calls_by_name = std::map<std::string, blocking_call>;
+
+const calls_by_name& permit_calls(); ///< of an RPermitExpirableSemaphore
+const calls_by_name& rate_calls();   ///< of an RRateLimiter
 
 } // namespace holdfast::interop

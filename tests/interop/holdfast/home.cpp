@@ -32,6 +32,17 @@ std::unique_ptr<any_lock> make_lock(client& at, const std::string& getter, const
     throw std::invalid_argument{"no " + getter + " here yet"};
 }
 
+std::unique_ptr<any_counter> make_counter(client& at, const std::string& getter,
+                                          const std::string& name) {
+    if (getter == "getSemaphore")
+        return std::make_unique<any_counter>(std::in_place_type<counting_semaphore>, at, name);
+    if (getter == "getPermitExpirableSemaphore")
+        return std::make_unique<any_counter>(std::in_place_type<leased_seats>, at, name);
+    if (getter == "getRateLimiter")
+        return std::make_unique<any_counter>(std::in_place_type<rate_limiter>, at, name);
+    return std::make_unique<any_counter>(std::in_place_type<latch>, at, name);
+}
+
 } // namespace
 
 home::~home() {
@@ -51,11 +62,8 @@ any_lock& home::lock(const std::string& getter, const std::string& name) {
 any_counter& home::counter(const std::string& getter, const std::string& name) {
     const std::scoped_lock guard{mutex_};
     std::unique_ptr<any_counter>& known = counters_[{getter, name}];
-    if (!known && getter == "getSemaphore")
-        known =
-            std::make_unique<any_counter>(std::in_place_type<counting_semaphore>, client_, name);
-    else if (!known)
-        known = std::make_unique<any_counter>(std::in_place_type<latch>, client_, name);
+    if (!known)
+        known = make_counter(client_, getter, name);
     return *known;
 }
 
@@ -116,6 +124,9 @@ home_settings settings_of(const json::object& command) {
         if (const json::value* given = settings.if_contains(parameter))
             url += (url.find('?') == url.npos ? "?" : "&") + std::string{parameter} + "=" +
                    std::to_string(given->as_int64()) + "ms";
+    if (const json::value* given = settings.if_contains("redisson"))
+        url += (url.find('?') == url.npos ? "?" : "&") + std::string{"redisson="} +
+               json::value_to<std::string>(*given);
     return how;
 }
 

@@ -6,9 +6,11 @@
 #include <holdfast/fair_mutex.hpp>
 #include <holdfast/fenced_mutex.hpp>
 #include <holdfast/latch.hpp>
+#include <holdfast/leased_semaphore.hpp>
 #include <holdfast/multi_mutex.hpp>
 #include <holdfast/mutex.hpp>
 #include <holdfast/quorum_mutex.hpp>
+#include <holdfast/rate_limiter.hpp>
 #include <holdfast/recursive_mutex.hpp>
 #include <holdfast/shared_mutex.hpp>
 #include <holdfast/spin_mutex.hpp>
@@ -36,7 +38,17 @@ namespace json = boost::json;
 using any_lock = std::variant<recursive_mutex, mutex, spin_mutex, fenced_mutex, fair_mutex,
                               shared_mutex, token_mutex, multi_mutex, quorum_mutex>;
 
-using any_counter = std::variant<counting_semaphore, latch>;
+/// A permit-expirable semaphore, and what this client holds of it, by the first id: calls name ids.
+struct leased_seats {
+    leased_seats(client& at, const std::string& name)
+        : all{at, name} {}
+
+    leased_semaphore all;
+    std::mutex mutex{}; // guards what follows
+    std::map<std::string, lease> held{};
+};
+
+using any_counter = std::variant<counting_semaphore, latch, leased_seats, rate_limiter>;
 
 /// How a client shall be, and its fair locks.
 struct home_settings {

@@ -97,15 +97,28 @@ private:
     actor& actor_of(const json::object& command) { return actors_[text(command, "actor")]; }
 
     call call_in(const json::object& command, std::stop_token interrupted) {
-        call made{home_of(command),        text(command, "actor"),
-                  text(command, "object"), text(command, "name"),
-                  text(command, "method"), {},
-                  std::move(interrupted),  {}};
+        call made{home_of(command),
+                  text(command, "actor"),
+                  text(command, "object"),
+                  text(command, "name"),
+                  text(command, "method"),
+                  {},
+                  {},
+                  std::move(interrupted),
+                  {}};
         if (const json::value* given = command.if_contains("args"))
             for (const json::value& each : given->as_array())
-                if (each.is_int64())
-                    made.lengths.emplace_back(each.as_int64());
+                take_argument(made, each);
         return made;
+    }
+    static void take_argument(call& made, const json::value& given) {
+        if (given.is_int64())
+            made.lengths.emplace_back(given.as_int64());
+        else if (given.is_string())
+            made.words.push_back(json::value_to<std::string>(given));
+        else if (given.is_array())
+            for (const json::value& each : given.as_array())
+                take_argument(made, each);
     }
 
     void call_by(const json::object& command) {

@@ -78,6 +78,8 @@ void worker::run(const std::stop_token& over) try {
         const std::string name = what_.names[random_() % what_.names.size()] + how.suffix;
         if (how.object == "getSemaphore")
             draw(how, name);
+        else if (how.object == "getPermitExpirableSemaphore")
+            rent(how, name);
         else
             take(how, name);
         std::this_thread::sleep_for(up_to(how.pause));
@@ -111,6 +113,25 @@ void worker::draw(const turn& how, const std::string& name) {
     history_.write("leaves " + name);
     seats.release(how.depth);
     history_.write("left " + name);
+}
+
+/// One permit, under a lease.
+void worker::rent(const turn& how, const std::string& name) {
+    leased_semaphore& seats = std::get<leased_seats>(home_.counter(how.object, name)).all;
+    history_.write("asks " + name + " " + std::to_string(sure_for(how.lease).count()) + " 1");
+    std::optional<lease> seat;
+    if (how.lease > duration::zero())
+        seat = seats.try_acquire_for(how.patience, lease_time{how.lease});
+    else
+        seat = seats.try_acquire_for(how.patience);
+    if (!seat)
+        return history_.write("gives-up " + name);
+    history_.write("shares " + name);
+    std::this_thread::sleep_for(up_to(how.hold));
+    history_.write("leaves " + name);
+    error_code failure;
+    seat->unlock(failure);
+    history_.write((failure == errc::lease_lost ? "lost " : "left ") + name);
 }
 
 bool worker::drawn(counting_semaphore& seats, const turn& how) {

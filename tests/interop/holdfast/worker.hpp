@@ -52,6 +52,7 @@ private:
     void take(const turn&, const std::string& name);
     void draw(const turn&, const std::string& name);
     bool drawn(counting_semaphore&, const turn&);
+    void rent(const turn&, const std::string& name);
     bool acquired(basic_mutex&, const turn&);
     bool unless_cancelled(const turn&, const std::function<void(std::stop_token)>& acquire);
     void tell_of(const turn&, const std::string& name);

@@ -22,7 +22,7 @@ public:
 
 private:
     void check(const claim& c, const sighting& shown) {
-        if (!shown.shows(c.owner)) {
+        if (!shown.shows(c)) {
             world_.violated("belief", c.who.name,
                             c.owner + " is believed to hold, but the server shows " +
                                 (shown.owner.empty() ? "nobody" : shown.owner));
@@ -30,12 +30,12 @@ private:
         }
         // In the server's milliseconds; it shows them rounded down.
         const double believed = static_cast<double>(c.held.remaining().count()) * world_.rate();
-        if (believed > static_cast<double>(shown.remaining.count() + 1))
-            world_.violated("belief", c.who.name,
-                            c.owner + " is believed to hold for " +
-                                std::to_string(c.held.remaining().count()) +
-                                " ms more, but the server forgets it in " +
-                                std::to_string(shown.remaining.count()));
+        const duration left = shown.left_of(c);
+        if (believed > static_cast<double>(left.count() + 1))
+            world_.violated(
+                "belief", c.who.name,
+                c.owner + " is believed to hold for " + std::to_string(c.held.remaining().count()) +
+                    " ms more, but the server forgets it in " + std::to_string(left.count()));
     }
 
     world& world_;

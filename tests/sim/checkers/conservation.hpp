@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Permits are neither made nor lost: a counter is what its requests have made of it, each of which
-// has its effect once; and what a program's requests have done is what its callers were told.
+// Permits are neither made nor lost, whether they are leased or not: a counter is what its requests
+// have made of it, each of which has its effect once; and what a program's requests have done is
+// what its callers were told.
 #pragma once
 
 #include "sim/world.hpp"

@@ -73,6 +73,8 @@ private:
                        ? duration::max()
                        : o.patience + answer + how.command_timeout / 2;
         default:
+            if (changes_counter(o.what)) // which is sent like a look
+                return how.unavailable_patience + answer + how.command_timeout / 2;
             return how.unavailable_patience + answer;
         }
     }
@@ -98,7 +100,7 @@ private:
             return place.net.last_want_of_room() >= o.started_at ||
                    (acquires(o.what) && waiting_beside(o) >= world_.how.waiters_max);
         case outcome::refused:
-            return place.net.last_denial(o.who.name) >= o.started_at;
+            return place.net.last_denial(o.who.name) >= o.started_at || may_be_unset(o);
         case outcome::lease_lost:
             return !acquires(o.what) || troubled || stands_on_another(o.what);
         case outcome::would_deadlock:
@@ -106,6 +108,12 @@ private:
         default:
             return false;
         }
+    }
+
+    /// Of a rate limiter, which somebody deletes.
+    bool may_be_unset(const operation& o) const {
+        return o.who.name >= 0 && world_.how.counts(o.who.name) == counter_kind::rate &&
+               (world_.set_since(o.who.name) >= o.started_at || !world_.is_set(o.who.name));
     }
 
     /// On a hold that may end meanwhile.

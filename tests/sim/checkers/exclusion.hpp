@@ -32,8 +32,8 @@ private:
 
     void compare(const claim& one, const claim& other) {
         const int name = one.who.name;
-        if (name != other.who.name || compatible(one, other) || !world_.exclusion_promised(name) ||
-            !one.held.owns_lock() || !other.held.owns_lock())
+        if (name != other.who.name || !one.permits.empty() || compatible(one, other) ||
+            !world_.exclusion_promised(name) || !one.held.owns_lock() || !other.held.owns_lock())
             return;
         world_.violated("exclusion", name,
                         "two leases are believed at once: " + one.owner + ", and " + other.owner);

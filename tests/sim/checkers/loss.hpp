@@ -53,7 +53,7 @@ private:
             c.first_seen = world_.clock.now();
         if (c.held.remaining() <= duration{})
             fail(c, "it is believed, and has no time left");
-        if (world_.seen(c.who.name).shows(c.owner)) {
+        if (world_.seen(c.who.name).shows(c)) {
             c.absent_since.reset();
             return;
         }

@@ -32,9 +32,11 @@ public:
 
 private:
     bool is_enough(int name) const {
-        const std::int64_t count = world_.counter(name).value_or(0);
+        const std::int64_t count = world_.available(name);
         if (world_.how.counts(name) == counter_kind::latch)
             return count <= 0;
+        if (world_.how.counts(name) == counter_kind::rate)
+            return false; // there is some as soon as time passes
         std::int64_t wanted = 0;
         for (const auto& [id, o] : world_.books.under_way())
             wanted += o.what == deed::acquire && o.who.name == name ? o.amount : 0;

@@ -101,6 +101,8 @@ TEST(UrlPage, SaysWhatIsAllowed) {
     for (const std::vector<std::string>& row : parameter_rows()) {
         ASSERT_GE(row.size(), 4u) << row.front();
         const std::string name = row[0].substr(1, row[0].size() - 2);
+        if (name == "redisson")
+            continue; // which is a version, and no quantity
         const auto usual = read_quantity(row[1]);
         const auto least = read_quantity(row[2]);
         if ((usual && !usual->unit.empty()) || name == "max_hold") {

@@ -43,6 +43,10 @@ public final class Driver {
                 case "readers-and-writer" -> new Sharers(client).share(atOnce, length);
                 case "semaphore" ->
                     Threads.onOneSemaphore(client, Integer.parseInt(command[3]), atOnce, length);
+                case "permits" ->
+                    Threads.onLeasedPermits(client, Integer.parseInt(command[3]), atOnce, length);
+                case "rate" ->
+                    Threads.onOneRate(client, Integer.parseInt(command[3]), atOnce, length);
                 case "fair" -> Threads.inOneQueue(clients.first(atOnce), length);
                 case "redlock" -> Threads.onMajorities(clients.at(command, 3), atOnce, length);
                 case "async" -> new Flights(client, atOnce).fly(length);

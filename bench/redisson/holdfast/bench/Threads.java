@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package holdfast.bench;
 
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.Callable;
@@ -8,10 +9,14 @@ import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
+import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.LongSupplier;
 import org.redisson.api.RLock;
+import org.redisson.api.RPermitExpirableSemaphore;
+import org.redisson.api.RRateLimiter;
 import org.redisson.api.RSemaphore;
+import org.redisson.api.RateType;
 import org.redisson.api.RedissonClient;
 
 /** Blocking calls, on as many threads as are wanted. */
@@ -101,6 +106,53 @@ final class Threads {
             seats.acquire();
         } catch (InterruptedException nobodyInterrupts) {
             throw new IllegalStateException(nobodyInterrupts);
+        }
+    }
+
+    /** The same with permits that end: nobody renews them here, so their lease is long. */
+    static Tally onLeasedPermits(RedissonClient client, int permits, int threads, long length)
+            throws Exception {
+        RPermitExpirableSemaphore seats = client.getPermitExpirableSemaphore(Driver.nameOfLock(0));
+        seats.trySetPermits(permits);
+        var inside = new AtomicInteger();
+        try {
+            return together(threads, length, i -> () -> {
+                long began = System.nanoTime();
+                String permit = acquire(seats);
+                long waited = System.nanoTime() - began;
+                if (inside.incrementAndGet() > permits) {
+                    throw new IllegalStateException("more were inside than there are permits");
+                }
+                inside.decrementAndGet();
+                seats.release(permit);
+                return waited;
+            });
+        } finally {
+            seats.delete();
+        }
+    }
+
+    private static String acquire(RPermitExpirableSemaphore seats) {
+        try {
+            return seats.acquire(30, TimeUnit.SECONDS);
+        } catch (InterruptedException nobodyInterrupts) {
+            throw new IllegalStateException(nobodyInterrupts);
+        }
+    }
+
+    /** Says how long each waited for its draw. */
+    static Tally onOneRate(RedissonClient client, int rate, int threads, long length)
+            throws Exception {
+        RRateLimiter limiter = client.getRateLimiter(Driver.nameOfLock(0));
+        limiter.trySetRate(RateType.OVERALL, rate, Duration.ofMillis(100));
+        try {
+            return together(threads, length, i -> () -> {
+                long began = System.nanoTime();
+                limiter.acquire();
+                return System.nanoTime() - began;
+            });
+        } finally {
+            limiter.delete();
         }
     }
 

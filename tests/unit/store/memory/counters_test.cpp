@@ -31,12 +31,11 @@ struct MemoryCounters : MemoryWorld {
     }
 };
 
-TEST_F(MemoryCounters, SemaphoresAndLatchesAreOffered) {
+TEST_F(MemoryCounters, EveryKindIsOffered) {
     const counter_store& at = counters(alice);
-    EXPECT_TRUE(at.offers(counter_kind::semaphore));
-    EXPECT_TRUE(at.offers(counter_kind::latch));
-    EXPECT_FALSE(at.offers(counter_kind::permits));
-    EXPECT_FALSE(at.offers(counter_kind::rate));
+    for (const counter_kind kind :
+         {counter_kind::semaphore, counter_kind::permits, counter_kind::latch, counter_kind::rate})
+        EXPECT_TRUE(at.offers(kind));
     EXPECT_TRUE(at.objection_to("", semaphore));
     EXPECT_FALSE(at.objection_to("n", semaphore));
     EXPECT_EQ(at.memory(), 60s);

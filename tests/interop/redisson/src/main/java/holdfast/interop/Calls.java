@@ -6,6 +6,7 @@ import com.google.gson.JsonPrimitive;
 import java.lang.reflect.InvocationTargetException;
 import java.lang.reflect.Method;
 import java.lang.reflect.Modifier;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletionException;
 import java.util.concurrent.CompletionStage;
@@ -53,6 +54,12 @@ final class Calls {
             return false;
         }
         for (int i = 0; i < types.length; i++) {
+            if (words.get(i).isJsonArray()) {
+                if (types[i] != List.class) {
+                    return false;
+                }
+                continue;
+            }
             JsonPrimitive word = words.get(i).getAsJsonPrimitive();
             boolean fits = word.isNumber() ? types[i] == long.class || types[i] == int.class
                     : word.isBoolean() ? types[i] == boolean.class
@@ -68,9 +75,17 @@ final class Calls {
         Class<?>[] types = method.getParameterTypes();
         Object[] values = new Object[types.length];
         for (int i = 0; i < types.length; i++) {
-            values[i] = value(types[i], words.get(i).getAsJsonPrimitive());
+            values[i] = words.get(i).isJsonArray() ? texts(words.get(i))
+                    : value(types[i], words.get(i).getAsJsonPrimitive());
         }
         return values;
+    }
+
+    /** The ids of several permits. */
+    private static List<String> texts(JsonElement words) {
+        List<String> all = new ArrayList<>();
+        words.getAsJsonArray().forEach(each -> all.add(each.getAsString()));
+        return all;
     }
 
     private static Object value(Class<?> type, JsonPrimitive word) {

@@ -30,6 +30,11 @@ final class History {
         write("asks " + name + " 0 " + permits);
     }
 
+    /** For one that is leased for so long. */
+    void asksForPermit(String name, long lease) {
+        write("asks " + name + " " + lease + " 1");
+    }
+
     void holds(String name) {
         write("holds " + name);
     }

@@ -8,6 +8,7 @@ import java.util.Random;
 import java.util.concurrent.TimeoutException;
 import org.redisson.api.RFuture;
 import org.redisson.api.RLock;
+import org.redisson.api.RPermitExpirableSemaphore;
 import org.redisson.api.RSemaphore;
 import org.redisson.api.RedissonClient;
 
@@ -47,6 +48,8 @@ final class Worker implements Runnable {
                 var name = work.names().get(random.nextInt(work.names().size()));
                 if (turn.object().equals("getSemaphore")) {
                     draw(turn, name + turn.suffix());
+                } else if (turn.object().equals("getPermitExpirableSemaphore")) {
+                    rent(turn, name + turn.suffix());
                 } else {
                     take(turn, name + turn.suffix());
                 }
@@ -109,6 +112,21 @@ final class Worker implements Runnable {
         history.leaves(name);
         seats.release(permits);
         history.left(name, true);
+    }
+
+    /** One permit, under a lease. */
+    private void rent(Command.Turn turn, String name) throws InterruptedException {
+        RPermitExpirableSemaphore seats = client.getPermitExpirableSemaphore(name);
+        history.asksForPermit(name, sureFor(turn.lease()));
+        String seat = seats.tryAcquire(turn.patience(), turn.lease(), MILLISECONDS);
+        if (seat == null) {
+            history.givesUp(name);
+            return;
+        }
+        history.shares(name);
+        Thread.sleep(upTo(turn.hold()));
+        history.leaves(name);
+        history.left(name, seats.tryRelease(seat));
     }
 
     /** Without letting anybody else write between. */

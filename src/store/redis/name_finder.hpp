@@ -3,6 +3,8 @@
 
 #include "redis/node.hpp"
 
+#include <holdfast/counters.hpp>
+
 #include <cstddef>
 #include <string>
 #include <vector>
@@ -14,8 +16,14 @@ struct found_names {
     bool complete = true;           ///< false: `limit`, or the bound on looking, was reached
 };
 
-/// The keys that may be locks and match a glob pattern. Asks step by step (SCAN, never KEYS), so
-/// that nobody else waits for it, and gives up after some millions of keys.
+// Each asks step by step (SCAN, never KEYS), so that nobody else waits for it, and gives up after
+// some millions of keys.
+
+/// The keys that may be locks and match a glob pattern.
 asio::awaitable<found_names> find_locks(node&, std::string pattern, std::size_t limit);
+
+/// Those that may be counters of that kind.
+asio::awaitable<found_names> find_counters(node&, counter_kind, std::string pattern,
+                                           std::size_t limit);
 
 } // namespace holdfast::redis

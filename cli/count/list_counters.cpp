@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: Apache-2.0
+// `holdfast ls --type`.
+#include "cli/count/counter_words.hpp"
+#include "cli/count/inspect_counter.hpp"
+#include "cli/exit_status.hpp"
+#include "cli/look/lock_json.hpp"
+#include "cli/terminal/say.hpp"
+#include "cli/text/how_many.hpp"
+#include "cli/text/table.hpp"
+
+#include <boost/json/array.hpp>
+
+#include <iostream>
+
+#include <unistd.h>
+
+namespace cli {
+namespace {
+
+using holdfast::counter_kind;
+using holdfast::counter_list;
+
+void print_all(const counter_list& all, counter_kind kind) {
+    constexpr std::size_t name_least = 16;
+    table lines{{{"NAME", name_least}, {"KIND"}, {"STATE"}, {"LISTENING"}}};
+    for (const counter_list::entry& each : all.counters)
+        lines.add({each.name, word_of(kind), state_in_words(kind, each.state),
+                   each.state.listeners         ? std::to_string(*each.state.listeners)
+                   : kind == counter_kind::rate ? "-"
+                                                : "?"});
+    if (!all.counters.empty())
+        lines.print(std::cout, form_of(STDOUT_FILENO));
+    std::cout.flush();
+}
+
+void print_json(const counter_list& all, counter_kind kind, const std::string& server) {
+    boost::json::array counters;
+    for (const counter_list::entry& each : all.counters) {
+        boost::json::object told = named(each.name);
+        add_to_json(told, kind, each.state);
+        counters.push_back(std::move(told));
+    }
+    write_json(boost::json::object{{"counters", std::move(counters)},
+                                   {"complete", all.complete},
+                                   {"server", text_in_json(without_password(server))}});
+}
+
+/// As they are, for whatever reads them; but a terminal would obey some.
+void print_names(const counter_list& all) {
+    const bool raw = ::isatty(STDOUT_FILENO) != 1;
+    for (const counter_list::entry& each : all.counters)
+        std::cout << (raw ? each.name : printable(each.name, each.name.size())) << '\n';
+}
+
+} // namespace
+
+int list_counters(holdfast::client& home, const look_options& given, counter_kind kind,
+                  std::size_t limit, bool names_only) {
+    const counter_list found = home.list(kind, given.name, limit);
+    if (given.json)
+        print_json(found, kind, given.server);
+    else if (names_only)
+        print_names(found);
+    else
+        print_all(found, kind);
+    if (!found.complete)
+        say("these are not all: there are more than " + how_many(limit, "name") +
+            ", or the server has many millions of keys; give a PATTERN or --limit");
+    return success;
+}
+
+} // namespace cli

@@ -1,0 +1,187 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "store/memory/permit_table.hpp"
+
+#include <algorithm>
+
+namespace holdfast::memory {
+
+verdict_on_look permit_table::look(const ask& want) {
+    pool* const here = find(want.name);
+    if (!here)
+        return {.said = verdict::busy};
+    const std::vector<std::string> ids = ids_of(want);
+    const auto is_missing = [here](const std::string& id) { return !here->held.contains(id); };
+    const std::int64_t missing = std::ranges::count_if(ids, is_missing);
+    // There may be less than none free: what is held already is held all the same.
+    if (missing > 0 && here->free < missing) {
+        for (const std::string& id : ids) // all or none: a part of them would belong to nobody
+            here->free += static_cast<std::int64_t>(here->held.erase(id));
+        verdict_on_look busy{.said = verdict::busy};
+        microseconds first_end = microseconds::max();
+        for (const auto& [id, end] : here->held)
+            first_end = std::min(first_end, end);
+        busy.left = clock_.left(first_end);
+        return busy;
+    }
+    here->free -= missing;
+    const microseconds end = clock_.end_of(want.lease_time);
+    for (const std::string& id : ids)
+        here->held[id] = std::max(here->held[id], end);
+    return {.said = verdict::granted};
+}
+
+bool permit_table::renew(const hold& what, duration lease_time) {
+    pool* const here = find(what.name);
+    const std::vector<std::string> ids = ids_of(what);
+    const auto is_held = [here](const std::string& id) { return here && here->held.contains(id); };
+    const bool all = std::ranges::all_of(ids, is_held);
+    if (!all && !(lost_parts_overlooked_ && std::ranges::any_of(ids, is_held)))
+        return false;
+    const microseconds end = clock_.end_of(lease_time);
+    for (const std::string& id : ids)
+        if (is_held(id))
+            here->held[id] = std::max(here->held[id], end);
+    return true;
+}
+
+permit_table::left permit_table::release(const hold& what) {
+    left said;
+    pool* const here = find(what.name);
+    if (!here)
+        return said;
+    std::uint32_t there = 0;
+    for (const std::string& id : ids_of(what))
+        there += static_cast<std::uint32_t>(here->held.erase(id));
+    here->free += there;
+    said.was_ours = there == what.permits;
+    said.rings = there > 0 ? here->free : 0;
+    return said;
+}
+
+change_verdict permit_table::change(const counter_change& what, duration memory) {
+    if (const counter_answer* const before = requests_.find(what.name, what.request))
+        return {.what = *before};
+    change_verdict outcome = carry_out(what);
+    requests_.remember(what.name, what.request, outcome.what, memory);
+    return outcome;
+}
+
+change_verdict permit_table::carry_out(const counter_change& what) {
+    pool* const here = find(what.name);
+    change_verdict outcome;
+    switch (what.verb) {
+    case counter_verb::add:
+        return add(what.name, what.amount);
+    case counter_verb::take_back:
+        return add(what.name, -what.amount);
+    case counter_verb::set: {
+        const auto held = static_cast<std::int64_t>(here ? here->held.size() : 0);
+        return add(what.name, what.amount - held - (here ? here->free : 0));
+    }
+    case counter_verb::set_new:
+        if (!here)
+            return add(what.name, what.amount);
+        outcome.what.value = here->free;
+        return outcome;
+    case counter_verb::erase:
+        outcome.what.done = erase(what.name);
+        return outcome;
+    default:
+        return change_held(what);
+    }
+}
+
+change_verdict permit_table::add(const lock_name& name, std::int64_t amount) {
+    const pool* const here = find(name);
+    const std::int64_t before = here ? here->free : 0;
+    const std::int64_t after = before + amount;
+    change_verdict outcome;
+    outcome.what.beyond = after > counted_max || after < -counted_max;
+    outcome.what.done = !outcome.what.beyond;
+    outcome.what.value = outcome.what.beyond ? before : after;
+    if (outcome.what.beyond)
+        return outcome;
+    pools_[name.text].free = after;
+    outcome.rings = amount > 0 ? after : 0;
+    return outcome;
+}
+
+change_verdict permit_table::change_held(const counter_change& what) {
+    pool* const here = find(what.name);
+    change_verdict outcome;
+    const auto found = here ? here->held.find(what.permit) : decltype(here->held.end()){};
+    if (!here || found == here->held.end()) {
+        outcome.what.value = here ? here->free : 0;
+        return outcome;
+    }
+    outcome.what.done = true;
+    if (what.verb == counter_verb::set_lease) {
+        found->second = clock_.end_of(what.kept);
+    } else {
+        here->held.erase(found);
+        outcome.rings = ++here->free;
+    }
+    outcome.what.value = here->free;
+    return outcome;
+}
+
+std::optional<counter_state> permit_table::inspect(const lock_name& name) const {
+    const auto found = pools_.find(name.text);
+    if (found == pools_.end())
+        return std::nullopt;
+    pool now = found->second;
+    take_back_expired(now);
+    return counter_state{
+        .exists = true, .value = now.free, .taken = static_cast<std::int64_t>(now.held.size())};
+}
+
+std::map<std::string, duration> permit_table::held(const lock_name& name) const {
+    std::map<std::string, duration> all;
+    if (const auto found = pools_.find(name.text); found != pools_.end())
+        for (const auto& [id, end] : found->second.held)
+            if (!clock_.is_over(end))
+                all.emplace(id, clock_.left(end).value_or(duration::max()));
+    return all;
+}
+
+std::vector<std::string> permit_table::names() const {
+    std::vector<std::string> all;
+    for (const auto& [name, each] : pools_)
+        if (!held({name}).empty())
+            all.push_back(name);
+    return all;
+}
+
+bool permit_table::erase(const lock_name& name) {
+    return pools_.erase(name.text) == 1;
+}
+
+void permit_table::clear() {
+    pools_.clear();
+    requests_.clear();
+}
+
+permit_table::pool* permit_table::find(const lock_name& name) {
+    const auto found = pools_.find(name.text);
+    if (found == pools_.end())
+        return nullptr;
+    take_back_expired(found->second);
+    return &found->second;
+}
+
+void permit_table::take_back_expired(pool& here) const {
+    const auto back = static_cast<std::int64_t>(
+        std::erase_if(here.held, [this](const auto& each) { return clock_.is_over(each.second); }));
+    here.free += expired_returns_twice_ ? 2 * back : back;
+}
+
+std::vector<std::string> permit_table::ids_of(const hold& what) {
+    std::vector<std::string> ids;
+    ids.reserve(what.permits);
+    owner_id each = what.owner;
+    for (std::uint32_t i = 0; i < what.permits; ++i, ++each.number)
+        ids.push_back(permit_id(each));
+    return ids;
+}
+
+} // namespace holdfast::memory

@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "store/redis/rate_place.hpp"
+
+#include "store/redis/rate_requests.hpp"
+
+#include <algorithm>
+#include <utility>
+
+namespace holdfast::redis {
+namespace {
+
+ask rate_in_time(const counter_ask& want) {
+    ask same{want.name, want.request, lock_kind::plain};
+    same.give_up_at = want.give_up_at;
+    return same;
+}
+
+constexpr bool nobody_tells = false;
+
+} // namespace
+
+rate_place::rate_place(node& server, const store_context& context, denials& denied,
+                       counter_ask want)
+    : server_{server}
+    , context_{context}
+    , denials_{denied}
+    , want_{std::move(want)}
+    , in_time_{rate_in_time(want_)}
+    , attempts_{context, in_time_, server.command_timeout(), nobody_tells} {}
+
+asio::awaitable<answer> rate_place::look() {
+    remote::attempts::sender send = [this](time_point deadline) { return request(deadline); };
+    co_return co_await attempts_.look(std::move(send), context_.poll_bound, duration::zero());
+}
+
+/// The delay is exact, unless the rate is raised or somebody gives some back.
+asio::awaitable<remote::attempt> rate_place::request(time_point deadline) {
+    attempt got = co_await take_rate(server_, want_, server_deadline{deadline});
+    if (got.left)
+        got.left = std::min(*got.left, context_.poll_bound);
+    co_return got;
+}
+
+asio::awaitable<void> rate_place::leave() {
+    if (!must_leave())
+        co_return;
+    denials_.note(in_time_, co_await give_back_rate(server_, want_));
+    attempts_.left();
+}
+
+} // namespace holdfast::redis

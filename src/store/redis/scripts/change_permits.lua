@@ -1,0 +1,82 @@
+-- Changes how many permits there are, or one that is held; at most once, however often the request
+--   comes.
+-- KEYS: name, held permits, requests of this client. ARGV: what to do, permits (of set_lease: ms),
+--   the id of one that is held, slot, number, deadline in µs of this server's clock (0: none), for
+--   how many ms the request is remembered, channel, publish command, perhaps another.
+-- Returns {1 done | 0 not | 2 late | 3 it would be too many, µs now, permits that can be had,
+--   receivers (-1: message denied)}. trySetPermits, setPermits, addPermits, release,
+--   updateLeaseTime and delete of RedissonPermitExpirableSemaphore
+-- uses: deadline request count permits tell
+
+local clock, late = clock_and_whether_late(ARGV[6])
+if clock == 0 then
+    return redis.call('time') -- without it nothing ends: the refusal says what is missing
+end
+if late then
+    return {2, clock, 0, 0}
+end
+
+local before, overtaken = answer_before(KEYS[3], ARGV[4], ARGV[5])
+if before or overtaken then
+    return {overtaken and 2 or before[1], clock, overtaken and 0 or before[2], 0}
+end
+
+local stored, trouble = count_of(KEYS[1])
+trouble = trouble or ARGV[3] ~= '' and trouble_with_form(KEYS[2], #ARGV[3])
+if trouble then
+    return trouble
+end
+local verb, amount, permit, now = ARGV[1], tonumber(ARGV[2]), ARGV[3], math.floor(clock / 1000)
+local over = redis.call('zcount', KEYS[2], 0, now)
+local there = stored or 0
+
+local function answer(done, value)
+    remember_answer(KEYS[3], ARGV[4], ARGV[5], done, value + over, ARGV[7])
+    return {done, clock, value + over, 0}
+end
+
+-- So many more, or fewer; told is what there is now, which a JVM cannot read if it is less than
+-- none.
+local function change_by(more, done)
+    local value = there + more
+    if value > count_max or value < -count_max then
+        return answer(3, there)
+    end
+    local said = answer(done or 1, value)
+    redis.call('incrby', KEYS[1], string.format('%.0f', more))
+    if more > 0 and value > 0 then
+        said[4] = tell(ARGV[8], string.format('%.0f', value), ARGV[9], ARGV[10])
+    end
+    return said
+end
+
+if verb == 'add' then
+    return change_by(amount)
+elseif verb == 'take_back' then
+    return change_by(-amount)
+elseif verb == 'set' then
+    return change_by(amount - there - redis.call('zcard', KEYS[2]))
+elseif verb == 'set_new' and not stored then
+    return change_by(amount)
+elseif verb == 'erase' and (stored or redis.call('exists', KEYS[2]) == 1) then
+    over = 0
+    local said = answer(1, 0)
+    redis.call('del', KEYS[1], KEYS[2])
+    return said
+elseif verb == 'give_back' or verb == 'set_lease' then
+    local ends = tonumber(redis.call('zscore', KEYS[2], permit) or nil)
+    local is_held = ends and ends > now
+    if verb == 'set_lease' and is_held then
+        local said = answer(1, there)
+        redis.call('zadd', KEYS[2], string.format('%.0f', now + amount), permit)
+        return said
+    elseif verb == 'give_back' and ends then
+        over = over - (is_held and 0 or 1)
+        local said = change_by(1, is_held and 1 or 0)
+        if said[1] ~= 3 then
+            redis.call('zrem', KEYS[2], permit)
+        end
+        return said
+    end
+end
+return answer(0, there)

@@ -1,0 +1,44 @@
+-- Looks at some more of a server's keys, and tells which of them may be counters of a kind.
+-- KEYS: none. ARGV: cursor, pattern, how many to look at, 'number' (a semaphore or a latch),
+--   'permits' (some of which are held) or 'rate'.
+-- Returns {next cursor (0: that was all), name, ...}. Not of Redisson, which has no such list
+
+-- In pcalls: a key this user may not see is none.
+local function is_number(name)
+    local value = redis.pcall('getrange', name, 0, 20)
+    return type(value) == 'string' and string.find(value, '^%-?%d+$')
+end
+
+-- Numbers that belong to something else: to a fenced lock, or to a rate limiter.
+local function is_a_part(name)
+    return string.find(name, '^redisson_') or string.find(name, '^holdfast_') or
+        string.find(name, ':value$') or string.find(name, ':value:%x+%-%x+%-%x+%-%x+%-%x+$')
+end
+
+local function has_held_permits(name)
+    local held = string.find(name, '{', 1, true) and name .. ':timeout' or
+        '{' .. name .. '}:timeout'
+    return redis.pcall('type', held).ok == 'zset'
+end
+
+local function is_rate(name)
+    local fields = redis.pcall('hmget', name, 'rate', 'interval', 'type')
+    return fields[1] and fields[2] and fields[3]
+end
+
+local function is_such(name, kind)
+    if ARGV[4] == 'rate' then
+        return kind == 'hash' and is_rate(name)
+    end
+    return kind == 'string' and is_number(name) and not is_a_part(name) and
+        has_held_permits(name) == (ARGV[4] == 'permits')
+end
+
+local step = redis.call('scan', ARGV[1], 'match', ARGV[2], 'count', ARGV[3])
+local found = {step[1]}
+for _, name in ipairs(step[2]) do
+    if is_such(name, redis.pcall('type', name).ok) then
+        table.insert(found, name)
+    end
+end
+return found

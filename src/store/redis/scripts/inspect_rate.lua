@@ -1,0 +1,18 @@
+-- What a rate limiter is set to, and how many permits can be drawn now.
+-- KEYS: name, permits left, this client's permits left, draws, this client's draws.
+-- Returns {1 there is one | 0, permits, rate, interval ms, 1 for each client | 0 overall, for how
+--   many ms it is kept unused (0: for ever)}. getConfig and availablePermits of RedissonRateLimiter
+-- uses: deadline rate
+
+local clock = clock_and_whether_late('0')
+if clock == 0 then
+    return redis.call('time')
+end
+local limiter, trouble = limiter_of(KEYS[1])
+if not limiter then
+    return trouble or {0, 0, 0, 0, 0, 0}
+end
+local free = free_in(limiter, edge_of(limiter, clock), limiter.rate)
+return {
+    1, free, limiter.rate, limiter.interval, limiter.per_client and 1 or 0, limiter.kept
+}

@@ -1,0 +1,92 @@
+-- Takes permits under a lease, if enough are free; confirms, and never shortens, those that its
+--   asker has already. What is over goes back first.
+-- KEYS: name, held permits. ARGV: lease ms, first number, how many, what the ids begin with,
+--   deadline in µs of this server's clock (0: none), channel, publish command, perhaps another.
+-- Returns {1 granted | 0 busy | 2 late, ms until the next one is over if busy (-1: no end), µs
+--   now}. tryAcquire of RedissonPermitExpirableSemaphore
+-- uses: deadline count permits tell
+
+local expired_max = 100
+
+local clock, late = clock_and_whether_late(ARGV[5])
+if clock == 0 then
+    return redis.call('time') -- without it nothing ends: the refusal says what is missing
+end
+if late then
+    return {2, 0, clock}
+end
+
+local ids = permit_ids(ARGV[4], ARGV[2], ARGV[3])
+local free, trouble = count_of(KEYS[1])
+trouble = trouble or trouble_with_form(KEYS[2], #ids[1])
+if trouble then
+    return trouble
+end
+local now = math.floor(clock / 1000)
+
+-- Of an earlier attempt whose answer was lost.
+local mine, missing = {}, {}
+for _, id in ipairs(ids) do
+    mine[id] = tonumber(redis.call('zscore', KEYS[2], id) or nil)
+    if not mine[id] then
+        table.insert(missing, id)
+    end
+end
+local most = expired_max + 2 * #ids
+local over = redis.call('zrangebyscore', KEYS[2], 0, now, 'limit', 0, most)
+local next_end = redis.call('zrangebyscore', KEYS[2], '(' .. now, '+inf', 'withscores',
+    'limit', 0, 1)
+local others = {}
+for _, id in ipairs(over) do
+    if not mine[id] then
+        table.insert(others, id)
+    end
+end
+-- There may be less than none free: what is held already is held all the same.
+local is_granted = #missing == 0 or (free or 0) + #others >= #missing
+local back = is_granted and others or over
+if not is_granted then -- all or none: a part of them would belong to nobody
+    for id, ends in pairs(mine) do
+        if ends > now then
+            table.insert(back, id)
+        end
+    end
+end
+
+if is_granted then
+    local ends = now + tonumber(ARGV[1])
+    for _, id in ipairs(ids) do
+        local done = end_at(KEYS[2], id, math.max(mine[id] or 0, ends))
+        if type(done) == 'table' then
+            return done -- at the first of them, or at none
+        end
+    end
+end
+local more = #back - (is_granted and #missing or 0)
+local value = (free or 0) + more
+if more ~= 0 then
+    local done = redis.pcall('incrby', KEYS[1], string.format('%.0f', more))
+    if type(done) == 'table' then
+        if is_granted and #missing > 0 then
+            redis.call('zrem', KEYS[2], unpack(missing))
+        end
+        return done
+    end
+end
+if is_granted and #missing > 0 then
+    local left = redis.call('pttl', KEYS[1])
+    if left > 0 then
+        redis.call('pexpire', KEYS[2], left)
+    end
+end
+if #back > 0 then
+    redis.call('zrem', KEYS[2], unpack(back))
+    if value > 0 then
+        tell(ARGV[6], string.format('%.0f', value), ARGV[7], ARGV[8])
+    end
+end
+if is_granted then
+    return {1, 0, clock}
+end
+local ends_next = tonumber(next_end[2] or without_end)
+return {0, #over == most and 1 or ends_next < without_end and ends_next - now or -1, clock}

@@ -1,0 +1,63 @@
+-- Draws permits of a rate limiter, if there are enough; at most once, for its member is the memory.
+-- KEYS: name, permits left, this client's permits left, draws, this client's draws. ARGV: permits,
+--   member, deadline in µs of this server's clock (0: none).
+-- Returns {1 drawn | 0 not enough | 2 late, if there are not: in how many ms there may be, µs now}.
+--   tryAcquire of RedissonRateLimiter
+-- uses: deadline rate
+
+local clock, late = clock_and_whether_late(ARGV[3])
+if clock == 0 then
+    return redis.call('time') -- without it there is no rate: the refusal says what is missing
+end
+if late then
+    return {2, 0, clock}
+end
+
+local limiter, trouble = limiter_of(KEYS[1])
+if not limiter then
+    return trouble or not_set()
+end
+local wanted = tonumber(ARGV[1])
+if wanted > limiter.rate then
+    return redis.error_reply(string.format('ERR %d permits are more than the rate of %.0f', wanted,
+        limiter.rate))
+end
+
+local drawn_at = redis.call('zscore', limiter.draws, ARGV[2])
+if drawn_at then -- written, so that no replica says so from old data
+    redis.call('zadd', limiter.draws, drawn_at, ARGV[2])
+    return {1, 0, clock}
+end
+
+local edge = edge_of(limiter, clock)
+local free, gone = free_in(limiter, edge, wanted)
+if free >= wanted then
+    -- Rounded up: it counts for all of the interval.
+    local at = string.format('%.0f', math.ceil(clock / 1000))
+    redis.call('zadd', limiter.draws, at, ARGV[2])
+    if gone > 0 then
+        redis.call('zremrangebyscore', limiter.draws, '-inf', edge)
+    end
+    keep_left(limiter, free - wanted)
+    keep_state(limiter)
+    return {1, 0, clock}
+end
+
+-- Each draw that goes frees one permit at least; one answer counts up to so many of them.
+local read_max = 100
+local next_ones = redis.call('zrangebyscore', limiter.draws, '(' .. edge, '+inf', 'withscores',
+    'limit', 0, math.min(wanted - free, read_max))
+local goes_at = clock / 1000 - limiter.interval
+for i = 1, #next_ones, 2 do
+    goes_at = tonumber(next_ones[i + 1])
+    free = free + count_in(next_ones[i])
+    if free >= wanted then
+        break
+    end
+end
+if limiter.kept > 0 then
+    redis.call('pexpire', KEYS[1], limiter.kept)
+    redis.call('pexpire', limiter.left, limiter.kept)
+    redis.call('pexpire', limiter.draws, limiter.kept)
+end
+return {0, math.max(1, math.ceil(goes_at + limiter.interval - clock / 1000)), clock}

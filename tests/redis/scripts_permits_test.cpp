@@ -1,0 +1,211 @@
+// SPDX-License-Identifier: Apache-2.0
+// take_permits.lua, release_permits.lua and renew_permits.lua.
+#include "permit_scripts.hpp"
+
+namespace holdfast {
+namespace {
+
+using support::integers_of;
+using ::testing::AllOf;
+using ::testing::ElementsAre;
+using ::testing::Ge;
+using ::testing::Gt;
+using ::testing::IsEmpty;
+using ::testing::Le;
+
+using PermitScripts = on_permit_scripts;
+HOLDFAST_ON_EACH_SERVER(PermitScripts);
+
+TEST_P(PermitScripts, WhatIsHeldIsConfirmedThoughThereAreLessThanNone) {
+    others_set("2");
+    EXPECT_EQ(said(take({1, 2})), done);
+    server().command({"SET", name_, "-1"}); // somebody has taken one away
+    EXPECT_EQ(said(take({1, 2})), done);
+    EXPECT_EQ(value(), "-1");
+    EXPECT_EQ(held_count(), 2);
+}
+
+TEST_P(PermitScripts, WhoCannotHaveTheRestGivesBackThePartThatIsThere) {
+    others_set("3");
+    EXPECT_EQ(said(take({1, 3})), done);
+    EXPECT_EQ(said(change("give_back", 0, {.number = 1}, permit(2))), done);
+    EXPECT_EQ(said(take({9})), done);
+    EXPECT_EQ(said(take({1, 3})), not_done);
+    EXPECT_EQ(value(), "2");
+    EXPECT_EQ(held_count(), 1);
+}
+
+TEST_P(PermitScripts, PermitsAreTakenWhereThereAreEnough) {
+    others_set("3");
+    const std::int64_t before = server_micros();
+    const redis::reply answer = take({1, 2});
+    EXPECT_THAT(integers_of(answer), ElementsAre(done, 0, AllOf(Ge(before), Le(server_micros()))));
+    EXPECT_EQ(value(), "1");
+    EXPECT_EQ(held_count(), 2);
+    EXPECT_THAT(lasts(1), AllOf(Gt(29'000), Le(30'000)));
+    EXPECT_THAT(lasts(2), AllOf(Gt(29'000), Le(30'000)));
+    const numbers busy = integers_of(take({3, 2}));
+    EXPECT_EQ(busy[0], not_done);
+    EXPECT_THAT(busy[1], AllOf(Gt(29'000), Le(30'000)));
+    EXPECT_EQ(value(), "1");
+}
+
+TEST_P(PermitScripts, WhereThereIsNoneNothingIsTakenAndNothingMade) {
+    EXPECT_THAT(integers_of(take({})), ElementsAre(not_done, -1, Gt(0)));
+    EXPECT_EQ(ask({"DBSIZE"}), 0);
+}
+
+TEST_P(PermitScripts, TheSameNumbersAreTakenOnceAndNeverShortened) {
+    others_set("3");
+    EXPECT_EQ(said(take({1, 2}, 60'000)), done);
+    const std::int64_t before = changes();
+    EXPECT_EQ(said(take({1, 2}, 10'000)), done);
+    EXPECT_EQ(value(), "1");
+    EXPECT_THAT(lasts(2), Gt(59'000));
+    EXPECT_GE(changes(), before) << "a replica would refuse it";
+    EXPECT_EQ(said(take({1, 2}, 90'000)), done);
+    EXPECT_THAT(lasts(1), Gt(89'000));
+}
+
+TEST_P(PermitScripts, OfAPartThatIsThereOnlyTheRestIsTaken) {
+    others_set("3");
+    EXPECT_EQ(said(take({1, 2})), done);
+    EXPECT_EQ(said(take({1, 3})), done);
+    EXPECT_EQ(value(), "0");
+}
+
+TEST_P(PermitScripts, WhatIsOverGoesBackFirstAndIsTold) {
+    others_set("0");
+    others_hold(other_, -1);
+    others_hold("fedcba9876543210", -5'000);
+    others_hold("aaaaaaaaaaaaaaaa", 60'000);
+    EXPECT_THAT(told_by([&] { EXPECT_EQ(said(take({})), done); }),
+                ElementsAre("redisson_sc:{L} 1"));
+    EXPECT_EQ(value(), "1");
+    EXPECT_EQ(held_count(), 2);
+    EXPECT_EQ(ask({"ZCARD", held_}), 2);
+}
+
+TEST_P(PermitScripts, WhatIsOverGoesBackAlsoForWhoFindsTooFew) {
+    others_set("0");
+    others_hold(other_, -1);
+    others_hold("aaaaaaaaaaaaaaaa", 60'000);
+    std::int64_t wait = 0;
+    EXPECT_THAT(told_by([&] {
+                    const redis::reply answer = take({1, 2});
+                    EXPECT_EQ(said(answer), not_done);
+                    wait = left(answer);
+                }),
+                ElementsAre("redisson_sc:{L} 1"));
+    EXPECT_THAT(wait, AllOf(Gt(59'000), Le(60'000)));
+    EXPECT_EQ(value(), "1");
+    EXPECT_EQ(held_count(), 1);
+}
+
+TEST_P(PermitScripts, AsManyAsAreOverGoBackInSeveralSteps) {
+    others_set("0");
+    for (int i = 0; i < 150; ++i)
+        others_hold("aaaaaaaaaaaaa" + std::to_string(100 + i), -1);
+    EXPECT_EQ(said(take({1, 1000})), not_done);
+    const std::string first = value();
+    EXPECT_EQ(first, "150");
+    EXPECT_EQ(held_count(), 0);
+}
+
+TEST_P(PermitScripts, OnesOwnThatIsOverAndStillThereIsConfirmed) {
+    others_set("0");
+    others_hold(permit(1), -1);
+    EXPECT_EQ(said(take({})), done);
+    EXPECT_EQ(value(), "0");
+    EXPECT_THAT(lasts(1), Gt(29'000));
+}
+
+TEST_P(PermitScripts, ThoseWithoutAnEndAreWaitedForWithoutOne) {
+    others_set("0");
+    server().command({"ZADD", held_, "922337203685477", other_});
+    EXPECT_EQ(left(take({})), -1);
+    EXPECT_THAT(integers_of(inspect()), ElementsAre(1, 0, 1, 0));
+}
+
+TEST_P(PermitScripts, TheKeyOfTheHeldEndsWithTheOther) {
+    server().command({"SET", name_, "3", "PX", "50000"});
+    EXPECT_EQ(said(take({1, 2})), done);
+    EXPECT_THAT(ask({"PTTL", held_}), AllOf(Gt(49'000), Le(50'000)));
+    EXPECT_THAT(time_left(), AllOf(Gt(49'000), Le(50'000)));
+}
+
+TEST_P(PermitScripts, LateDoesNothing) {
+    others_set("3");
+    EXPECT_EQ(said(take({}, 30'000, server_micros() - 1)), late);
+    EXPECT_EQ(said(change("add", 1, {.deadline = server_micros() - 1})), late);
+    EXPECT_EQ(value(), "3");
+    EXPECT_EQ(held_count(), 0);
+}
+
+TEST_P(PermitScripts, AReleaseGivesBackOnceAndTellsWhatThereIs) {
+    others_set("3");
+    take({1, 2});
+    EXPECT_THAT(told_by([&] {
+                    EXPECT_THAT(integers_of(release({1, 2})), ElementsAre(1, 1));
+                }),
+                ElementsAre("redisson_sc:{L} 3"));
+    EXPECT_THAT(told_by([&] {
+                    EXPECT_THAT(integers_of(release({1, 2})), ElementsAre(0, 0));
+                }),
+                IsEmpty());
+    EXPECT_EQ(value(), "3");
+    EXPECT_EQ(held_count(), 0);
+}
+
+TEST_P(PermitScripts, APartThatIsLeftIsGivenBack) {
+    others_set("3");
+    take({1, 3});
+    server().command({"ZREM", held_, permit(2)});
+    EXPECT_EQ(said(release({1, 3})), 0);
+    EXPECT_EQ(value(), "2");
+}
+
+TEST_P(PermitScripts, WhatIsOverIsGivenBackAndWasNotHeld) {
+    others_set("0");
+    others_hold(permit(1), -1);
+    EXPECT_EQ(said(release({})), 0);
+    EXPECT_EQ(value(), "1");
+}
+
+TEST_P(PermitScripts, NobodyIsToldOfFewerThanOne) {
+    others_set("-2");
+    others_hold(permit(1), 5'000);
+    EXPECT_THAT(told_by([&] { EXPECT_THAT(integers_of(release({})), ElementsAre(1, 0)); }),
+                IsEmpty());
+    EXPECT_EQ(value(), "-1");
+}
+
+TEST_P(PermitScripts, ARenewalIsOfAllOrOfNone) {
+    others_set("5");
+    take({1, 2}, 10'000);
+    take({3, 2}, 10'000);
+    server().command({"ZREM", held_, permit(4)});
+    EXPECT_THAT(integers_of(renew({{1, 2}, {3, 2}, {9, 1}})), ElementsAre(1, 0, 0));
+    EXPECT_THAT(lasts(1), Gt(29'000));
+    EXPECT_THAT(lasts(2), Gt(29'000));
+    EXPECT_THAT(lasts(3), Le(10'000));
+}
+
+TEST_P(PermitScripts, ARenewalShortensNothingAndBringsNothingBack) {
+    others_set("5");
+    take({1, 1}, 60'000);
+    others_hold(permit(2), -1);
+    EXPECT_THAT(integers_of(renew({{1, 1}, {2, 1}}, 0)), ElementsAre(1, 0));
+    EXPECT_THAT(lasts(1), Gt(59'000));
+    EXPECT_THAT(lasts(2), Le(0));
+}
+
+TEST_P(PermitScripts, OfAnotherTypeAHoldIsLost) {
+    server().command({"SET", held_, "x"});
+    EXPECT_THAT(integers_of(renew({{1, 1}})), ElementsAre(0));
+    EXPECT_THAT(integers_of(release({})), ElementsAre(0, 0));
+    EXPECT_TRUE(is_error(take({}), "WRONGTYPE"));
+}
+
+} // namespace
+} // namespace holdfast

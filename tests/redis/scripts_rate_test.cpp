@@ -1,0 +1,242 @@
+// SPDX-License-Identifier: Apache-2.0
+// take_rate.lua, give_back_rate.lua and inspect_rate.lua.
+#include "rate_scripts.hpp"
+
+namespace holdfast {
+namespace {
+
+using support::integers_of;
+using ::testing::AllOf;
+using ::testing::ElementsAre;
+using ::testing::Ge;
+using ::testing::Gt;
+using ::testing::Le;
+
+using RateScripts = on_rate_scripts;
+HOLDFAST_ON_EACH_SERVER(RateScripts);
+
+TEST_P(RateScripts, PermitsAreDrawnUntilThereAreNone) {
+    set(3, hour);
+    const std::int64_t before = server_micros();
+    const redis::reply answer = take(2, 1);
+    EXPECT_THAT(integers_of(answer), ElementsAre(done, 0, AllOf(Gt(before), Le(server_micros()))));
+    EXPECT_EQ(value(left_), "1");
+    EXPECT_EQ(value(left_ + client_), "");
+    EXPECT_EQ(said(take(2, 2)), not_done);
+    EXPECT_EQ(value(left_), "1") << "what is busy draws nothing";
+    EXPECT_EQ(said(take(1, 3)), done);
+    EXPECT_EQ(value(left_), "0");
+    EXPECT_EQ(ask({"ZCARD", draws_}), 2);
+}
+
+TEST_P(RateScripts, ADrawIsWrittenAsRedissonWritesIt) {
+    set(3, hour);
+    const std::int64_t before = server_micros() / 1000;
+    EXPECT_EQ(said(take(2, 7)), done);
+    const redis::reply all = server().command({"ZRANGE", draws_, "0", "-1", "WITHSCORES"});
+    ASSERT_EQ(all.items.size(), 2u);
+    EXPECT_EQ(all.items[0].text, member(7, 2));
+    EXPECT_EQ(all.items[0].text.size(), 21u);
+    EXPECT_EQ(all.items[0].text[0], 0x10);
+    EXPECT_EQ(all.items[0].text.substr(17), std::string("\2\0\0\0", 4));
+    EXPECT_THAT(std::stoll(all.items[1].text), AllOf(Ge(before), Le(server_micros() / 1000 + 1)));
+}
+
+TEST_P(RateScripts, TheSameRequestDrawsOnce) {
+    set(3, hour);
+    EXPECT_EQ(said(take(2, 7)), done);
+    const std::int64_t before = changes();
+    EXPECT_EQ(said(take(2, 7)), done);
+    EXPECT_EQ(value(left_), "1");
+    EXPECT_EQ(ask({"ZCARD", draws_}), 1);
+    EXPECT_GE(changes(), before);
+}
+
+TEST_P(RateScripts, LateDrawsNothing) {
+    set(3, hour);
+    EXPECT_EQ(said(take(2, 1, server_micros() - 1)), late);
+    EXPECT_EQ(ask({"EXISTS", draws_}), 0);
+    EXPECT_EQ(said(take(2, 1, server_micros() + 1'000'000)), done);
+}
+
+TEST_P(RateScripts, WhoFindsTooFewIsToldWhenThereMayBeEnough) {
+    set(5, hour);
+    drawn(1, now() - hour + 1'000);
+    drawn(3, now() - hour + 50'000);
+    drawn(1, now() - hour + 90'000);
+    server().command({"SET", left_, "0"});
+    EXPECT_THAT(delay(1), AllOf(Gt(0), Le(1'000)));
+    EXPECT_THAT(delay(2), AllOf(Gt(45'000), Le(50'000)));
+    EXPECT_THAT(delay(4), AllOf(Gt(45'000), Le(50'000)));
+    EXPECT_THAT(delay(5), AllOf(Gt(85'000), Le(90'000)));
+}
+
+TEST_P(RateScripts, TheDelayOfAHugeWishCountsSoManyDraws) {
+    set(1'000, hour);
+    const std::int64_t from = now() - hour + 10'000;
+    for (int i = 0; i < 200; ++i)
+        drawn(1, from + i * 1'000);
+    server().command({"SET", left_, "800"});
+    EXPECT_THAT(delay(1'000), AllOf(Gt(100'000), Le(110'000)));
+}
+
+TEST_P(RateScripts, WhatIsOlderThanTheIntervalIsFreeAgain) {
+    set(3, hour);
+    drawn(2, now() - hour - 1);
+    drawn(1, now() - 100);
+    server().command({"SET", left_, "0"});
+    EXPECT_EQ(available(), 2);
+    EXPECT_EQ(ask({"ZCARD", draws_}), 2) << "looking changes nothing";
+    EXPECT_EQ(said(take(2, 1)), done);
+    EXPECT_EQ(value(left_), "0");
+    EXPECT_EQ(ask({"ZCARD", draws_}), 2);
+    EXPECT_EQ(said(take(1, 2)), not_done);
+}
+
+// Of each layout that Redisson ever wrote.
+TEST_P(RateScripts, TheCountOfEveryLayoutIsRead) {
+    set(2'000'000, hour);
+    const std::string count = std::string("\x05\0\0\0", 4);
+    const std::string counts[] = {std::string("fI..", 4) + count,
+                                  std::string("\x08\0\0\0\0\0\0\0", 8) + "abcdefgh" + count,
+                                  std::string(1, '\x08') + "abcdefgh" + count,
+                                  std::string(1, '\x10') + "abcdefghabcdefgh" + count};
+    for (const std::string& each : counts)
+        server().command({"ZADD", draws_, std::to_string(now()), each});
+    EXPECT_EQ(available(), 2'000'000 - 20);
+    server().command({"ZADD", draws_, std::to_string(now()), std::string("fI..\0\0\1\0", 8)});
+    EXPECT_EQ(available(), 2'000'000 - 20 - 65'536);
+}
+
+TEST_P(RateScripts, WhatIsLeftIsCountedAnewWhereItCannotBe) {
+    set(3, hour);
+    drawn(2, now());
+    EXPECT_EQ(available(), 1) << "it was evicted";
+    EXPECT_EQ(said(take(2, 1)), not_done);
+    server().command({"SET", left_, "9"});
+    EXPECT_EQ(available(), 1) << "the rate was lowered";
+    EXPECT_EQ(said(take(2, 1)), not_done);
+    server().command({"SET", left_, "0"});
+    EXPECT_EQ(available(), 1) << "the rate was raised";
+    server().command({"DEL", draws_});
+    EXPECT_EQ(said(take(3, 1)), done) << "what was drawn was evicted";
+    EXPECT_EQ(value(left_), "0");
+}
+
+TEST_P(RateScripts, EachClientDrawsForItself) {
+    set(2, hour, {.per_client = true});
+    EXPECT_EQ(said(take(2, 1)), done);
+    EXPECT_EQ(said(take(1, 2)), not_done);
+    EXPECT_EQ(value(left_ + client_), "0");
+    EXPECT_EQ(value(left_), "");
+    EXPECT_THAT(ask({"PTTL", left_ + client_}), AllOf(Gt(2 * hour - 5'000), Le(2 * hour)));
+    EXPECT_THAT(ask({"PTTL", draws_ + client_}), AllOf(Gt(2 * hour - 5'000), Le(2 * hour)));
+    client_ = ":bbbbbbbb-0000-8fd5-8000-000000000002";
+    EXPECT_EQ(said(take(2, 1)), done);
+}
+
+TEST_P(RateScripts, WhatIsKeptIsKeptByEachUse) {
+    set(2, 1'000, {.kept = 60'000});
+    server().command({"PEXPIRE", name_, "1000"});
+    EXPECT_EQ(said(take(2, 1)), done);
+    for (const std::string& each : {name_, left_, draws_})
+        EXPECT_THAT(ask({"PTTL", each}), AllOf(Gt(55'000), Le(60'000))) << each;
+    for (const std::string& each : {name_, left_, draws_})
+        server().command({"PEXPIRE", each, "10000"});
+    EXPECT_EQ(said(take(1, 2)), not_done);
+    for (const std::string& each : {name_, left_, draws_})
+        EXPECT_THAT(ask({"PTTL", each}), AllOf(Gt(55'000), Le(60'000))) << each;
+}
+
+TEST_P(RateScripts, WhatWillEndEndsWithAllThatBelongsToIt) {
+    set(2, hour);
+    server().command({"PEXPIRE", name_, "40000"});
+    EXPECT_EQ(said(take(1, 1)), done);
+    EXPECT_THAT(ask({"PTTL", left_}), AllOf(Gt(35'000), Le(40'000)));
+    EXPECT_THAT(ask({"PTTL", draws_}), AllOf(Gt(35'000), Le(40'000)));
+    server().command({"PERSIST", name_});
+    EXPECT_EQ(said(take(1, 2)), done);
+    EXPECT_EQ(ask({"PTTL", left_}), -1);
+    EXPECT_EQ(ask({"PTTL", draws_}), -1);
+}
+
+TEST_P(RateScripts, WhatWasDrawnIsGivenBackOnce) {
+    set(3, hour);
+    EXPECT_EQ(said(take(2, 1)), done);
+    EXPECT_EQ(said(take(1, 2)), done);
+    EXPECT_THAT(integers_of(give_back(2, 1)), ElementsAre(1, 0));
+    EXPECT_THAT(integers_of(give_back(2, 1)), ElementsAre(0, 0));
+    EXPECT_EQ(value(left_), "2");
+    EXPECT_EQ(ask({"ZCARD", draws_}), 1);
+    EXPECT_THAT(integers_of(give_back(2, 9)), ElementsAre(0, 0)) << "that drew nothing";
+}
+
+TEST_P(RateScripts, WhatIsGivenBackIsNeverMoreThanTheRate) {
+    set(3, hour);
+    EXPECT_EQ(said(take(2, 1)), done);
+    server().command({"SET", left_, "2"});
+    EXPECT_EQ(said(give_back(2, 1)), 1);
+    EXPECT_EQ(value(left_), "3");
+}
+
+TEST_P(RateScripts, WhatADeletedOneHadDrawnIsGivenBackToNobody) {
+    set(3, hour);
+    EXPECT_EQ(said(take(2, 1)), done);
+    server().command({"DEL", left_});
+    EXPECT_EQ(said(give_back(2, 1)), 1);
+    EXPECT_EQ(ask({"EXISTS", left_, draws_}), 0);
+    EXPECT_EQ(said(take(2, 2)), done);
+    server().command({"DEL", name_});
+    EXPECT_EQ(said(give_back(2, 2)), 1);
+    EXPECT_EQ(value(left_), "3");
+}
+
+TEST_P(RateScripts, WhatAClientDrewForItselfIsGivenBackToIt) {
+    set(3, hour, {.per_client = true});
+    EXPECT_EQ(said(take(2, 1)), done);
+    EXPECT_EQ(said(give_back(2, 1)), 1);
+    EXPECT_EQ(value(left_ + client_), "3");
+}
+
+TEST_P(RateScripts, WhatIsNotSetIsRefused) {
+    EXPECT_TRUE(is_error(take(1, 1), "the rate limiter is not set"));
+    EXPECT_EQ(said(give_back(1, 1)), 0);
+    EXPECT_THAT(integers_of(inspect_rate()), ElementsAre(0, 0, 0, 0, 0, 0));
+    EXPECT_EQ(ask({"DBSIZE"}), 0);
+}
+
+TEST_P(RateScripts, MoreThanTheRateIsRefused) {
+    set(3, hour);
+    EXPECT_TRUE(is_error(take(4, 1), "4 permits are more than the rate of 3"));
+    EXPECT_EQ(ask({"EXISTS", draws_}), 0);
+}
+
+TEST_P(RateScripts, WhatIsSomethingElseIsRefused) {
+    for (const std::vector<std::string>& make :
+         {std::vector<std::string>{"SET", name_, "5"}, {"HSET", name_, alice, "1"}}) {
+        server().command({"DEL", name_});
+        server().command(make);
+        EXPECT_TRUE(is_error(take(1, 1), "WRONGTYPE"));
+        EXPECT_TRUE(is_error(inspect_rate(), "WRONGTYPE"));
+        EXPECT_TRUE(is_error(give_back(1, 1), "WRONGTYPE"));
+    }
+    EXPECT_EQ(ask({"DBSIZE"}), 1);
+}
+
+TEST_P(RateScripts, SaysWhatItIsSetTo) {
+    set(7, 1'500, {.per_client = true, .kept = 60'000});
+    EXPECT_THAT(integers_of(inspect_rate()), ElementsAre(1, 7, 7, 1'500, 1, 60'000));
+    server().command({"HDEL", name_, "keepAliveTime"}); // as before Redisson 3.38
+    EXPECT_THAT(integers_of(inspect_rate()), ElementsAre(1, 7, 7, 1'500, 1, 0));
+}
+
+TEST_P(RateScripts, WithoutTheServersTimeNothingIsDone) {
+    set(3, hour);
+    deny("time");
+    for (const redis::reply& answer : {take(1, 1), inspect_rate()})
+        EXPECT_EQ(redis::classify(answer.text), store_errc::no_permission) << answer.text;
+    EXPECT_EQ(ask({"EXISTS", draws_}), 0);
+}
+
+} // namespace
+} // namespace holdfast

@@ -1,0 +1,151 @@
+// SPDX-License-Identifier: Apache-2.0
+// As cancel_everywhere_test.cpp, of what is counted: whoever is cancelled after whichever step has
+// nothing, and what it may have taken is there again.
+#include "sim/story.hpp"
+#include "store/memory/server_state.hpp"
+
+#include <holdfast/counting_semaphore.hpp>
+#include <holdfast/leased_semaphore.hpp>
+#include <holdfast/rate_limiter.hpp>
+
+#include <functional>
+#include <string>
+#include <tuple>
+
+namespace holdfast::sim {
+namespace {
+
+struct trouble {
+    const char* name;
+    std::optional<memory::fate> of_first{}; ///< what befalls the first request
+    std::int64_t there = 2;                 ///< so many, and two are wanted
+};
+
+const std::vector<trouble>& troubles() {
+    static const std::vector<trouble> all{
+        {.name = "Free"},
+        {.name = "Busy", .there = 1},
+        {.name = "AnswerLost", .of_first = memory::fate{.answer_lost = true}},
+        {.name = "RequestLost", .of_first = memory::fate{.request_lost = true}},
+        {.name = "Refused", .of_first = memory::fate{.refused = true}},
+        {.name = "Late", .of_first = memory::fate{.request_delay = 1500ms}},
+        {.name = "Broken", .of_first = memory::fate{.request_delay = 400ms, .cut_off = 10ms}},
+    };
+    return all;
+}
+
+constexpr std::int64_t wanted_permits = 2;
+
+/// Long enough that what was drawn and not given back is missing at the end.
+constexpr rate two_an_hour{.permits = 2, .per = 1h, .scope = rate::scope_of::overall, .kept = {}};
+
+std::string name_of(counter_kind kind) {
+    return kind == counter_kind::semaphore ? "Semaphore"
+           : kind == counter_kind::permits ? "Permits"
+                                           : "Rate";
+}
+
+void provide(world& w, counter_kind kind, std::int64_t there) {
+    counter_change what{w.name_of(0), {}, kind, counter_verb::set_new, there};
+    what.to = two_an_hour;
+    w.server.inside()->stranger_changes(what);
+}
+
+/// Somebody else draws one, where that is what makes it busy.
+asio::awaitable<void> draw_one(world& w) {
+    rate_limiter it{*w.seats[1].program, w.name_of(0)};
+    co_await it.async_acquire(1, asio::use_awaitable);
+}
+
+asio::awaitable<outcome> take(world& w, seat& home, counter_kind kind, cancellation plot) {
+    operation o{.what = deed::acquire, .who = {home.number, 0, 0}};
+    o.patience = 3s;
+    o.amount = wanted_permits;
+    o.generation = home.of_program;
+    ongoing call{w, o, plot};
+    if (kind == counter_kind::permits) {
+        leased_semaphore it{*home.program, w.name_of(0)};
+        const std::tuple<error_code, std::optional<lease>> answer =
+            co_await it.async_try_acquire_for(o.patience, wanted_permits, call.token());
+        co_return call.ended(std::get<0>(answer), std::get<1>(answer).has_value());
+    }
+    std::tuple<error_code, bool> answer;
+    if (kind == counter_kind::semaphore) {
+        counting_semaphore it{*home.program, w.name_of(0)};
+        answer = co_await it.async_try_acquire_for(o.patience, wanted_permits, call.token());
+    } else {
+        rate_limiter it{*home.program, w.name_of(0)};
+        answer = co_await it.async_try_acquire_for(o.patience, wanted_permits, call.token());
+    }
+    co_return call.ended(std::get<0>(answer), std::get<1>(answer));
+}
+
+/// Whether it was still under way after so many steps, and was cancelled then.
+bool cancelled_after(std::size_t steps, counter_kind kind, const trouble& what) {
+    rules how;
+    how.counters = {kind};
+    auto w = std::make_unique<world>(1, how, 1);
+    seat& alice = w->add_seat({.latency = 20ms});
+    w->add_seat();
+    provide(*w, kind, what.there);
+    if (kind == counter_kind::rate && what.there < wanted_permits) {
+        w->play(draw_one(*w));
+        w->run_for(1s);
+    }
+    if (what.of_first)
+        alice.net.next(kind == counter_kind::permits ? memory::verb::look : memory::verb::count,
+                       *what.of_first);
+    outcome got = outcome::other;
+    auto scene = [&]() -> asio::awaitable<void> {
+        got = co_await take(*w, alice, kind, {.after_steps = steps});
+        co_await w->sleep(10ms);
+    };
+    w->play(scene());
+    w->run_for(10s);
+    alice.net.mend();
+    w->run_for(1min);
+    const bool is_kept =
+        got == outcome::done && kind != counter_kind::permits; // a lease is dropped
+    const std::int64_t left = what.there - (is_kept ? wanted_permits : 0);
+    EXPECT_EQ(w->available(0), left) << "cancelled after " << steps << " steps";
+    for (seat& place : w->seats) {
+        w->play(close_program(*w, place));
+        w->run_for(1min);
+        place.program.reset();
+    }
+    w->run_for(1min);
+    if (!w->verdict())
+        w->checks().at_the_end();
+    if (!w->verdict())
+        return w->log.kinds().contains("is cancelled");
+    std::ostringstream told;
+    w->log.print(told, -1);
+    ADD_FAILURE() << "cancelled after " << steps << " steps: " << w->verdict()->invariant << ": "
+                  << w->verdict()->story << '\n'
+                  << told.str();
+    (void)w.release(); // it cannot be taken down: what is stuck in it stays stuck
+    return false;
+}
+
+class CancelCounters : public testing::TestWithParam<std::tuple<counter_kind, std::size_t>> {};
+
+TEST_P(CancelCounters, LeavesAllThere) {
+    const auto [kind, which] = GetParam();
+    std::size_t steps = 1;
+    while (!HasFailure() && cancelled_after(steps, kind, troubles()[which]))
+        ++steps;
+    EXPECT_GT(steps, 1u) << "it was never cancelled";
+}
+
+INSTANTIATE_TEST_SUITE_P(All, CancelCounters,
+                         testing::Combine(testing::Values(counter_kind::semaphore,
+                                                          counter_kind::permits,
+                                                          counter_kind::rate),
+                                          testing::Range<std::size_t>(0, troubles().size())),
+                         [](const auto& which) {
+                             return name_of(std::get<0>(which.param)) +
+                                    troubles()[std::get<1>(which.param)].name;
+                         });
+
+} // namespace
+} // namespace holdfast::sim

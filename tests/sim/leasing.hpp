@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: Apache-2.0
+// What an actor does with a semaphore whose permits are leased: it takes some and works under their
+// lease, gives back one of somebody's, and changes how many there are.
+#pragma once
+
+#include "sim/visitor.hpp"
+
+#include <holdfast/leased_semaphore.hpp>
+
+#include <memory>
+#include <string>
+
+namespace holdfast::sim {
+
+class leasing : visitor {
+public:
+    leasing(world&, seat& home, int number, const plan&, time_point end);
+
+    asio::awaitable<void> visit(int name);
+    asio::awaitable<void> take_once(int name, duration bound); ///< it must be possible
+
+private:
+    using semaphore = disposable<leased_semaphore>;
+
+    asio::awaitable<void> take_and_work(semaphore, int name, duration usual);
+    asio::awaitable<void> work(semaphore, grip&, int name);
+    asio::awaitable<std::unique_ptr<grip>> acquire(leased_semaphore&, operation,
+                                                   std::optional<duration> fixed, duration usual,
+                                                   cancellation = {});
+    asio::awaitable<void> set(leased_semaphore&, int name);
+    asio::awaitable<void> change(leased_semaphore&, int name);
+    asio::awaitable<void> erase_or_ask(leased_semaphore&, int name);
+    asio::awaitable<void> meddle(leased_semaphore&, int name);
+    std::string somebodys_permit(int name);
+    duration draw_lease() {
+        return dice_.between(world_.how.lease_time / 2, world_.how.lease_longest);
+    }
+};
+
+} // namespace holdfast::sim
