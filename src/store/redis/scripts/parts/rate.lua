@@ -18,6 +18,20 @@ local function member_with(member, count)
     return string.sub(member, 1, -5) .. table.concat(bytes)
 end
 
+-- Redisson that reads a draw, by how long it is; see docs/protocol/rate.md.
+local form_of_length = {[8] = '3.13', [20] = '3.16', [13] = '3.17', [21] = '3.17'}
+
+-- Nothing if the first draw that counts is of the same form as this one. JVMs cannot read both, and
+-- take what they cannot read for any number.
+local function trouble_with_draws(limiter, edge, member)
+    local first = redis.call('zrangebyscore', limiter.draws, '(' .. edge, '+inf', 'limit', 0, 1)[1]
+    local form = first and form_of_length[#first]
+    if form and form ~= form_of_length[#member] then
+        return redis.error_reply('WRONGTYPE the draws here are of another form, which redisson=' ..
+            form .. ' in the URL has (redis::options::redisson)')
+    end
+end
+
 local function limiter_of(name)
     local stored = redis.pcall('hmget', name, 'rate', 'interval', 'type', 'keepAliveTime')
     if stored.err then
@@ -29,6 +43,7 @@ local function limiter_of(name)
         return {
             rate = rate,
             interval = interval,
+            lasts = interval + 1, -- a draw, for its time was rounded down
             per_client = per_client,
             kept = tonumber(stored[4]) or 0,
             left = KEYS[per_client and 3 or 2],
@@ -54,7 +69,7 @@ end
 
 -- At and before this time (ms, as a text) draws do not count any more.
 local function edge_of(limiter, clock)
-    return string.format('%.0f', math.floor(clock / 1000) - limiter.interval)
+    return string.format('%.0f', math.floor(clock / 1000) - limiter.lasts)
 end
 
 -- How many permits can be drawn now, of which `wanted` are enough to know; and how many draws have
