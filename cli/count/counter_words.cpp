@@ -75,6 +75,12 @@ std::string state_in_words(counter_kind kind, const holdfast::counter_state& fou
     return how_many(found.value, "permit") + held;
 }
 
+std::string listeners_in_words(counter_kind kind, const holdfast::counter_state& found) {
+    if (found.listeners)
+        return std::to_string(*found.listeners);
+    return kind == counter_kind::rate ? "-" : "?";
+}
+
 void add_to_json(boost::json::object& told, counter_kind kind,
                  const holdfast::counter_state& found) {
     told["kind"] = word_of(kind);

@@ -25,6 +25,9 @@ std::string rate_in_words(const holdfast::rate&, const std::string& noun);
 /// In a line: `3 permits`, `2 permits, 1 held`, `4 to go`, `7 left of 10 permits in any 1m`.
 std::string state_in_words(holdfast::counter_kind, const holdfast::counter_state&);
 
+/// How many connections wait for it; `-`: of that kind nobody can know it; `?`: refused.
+std::string listeners_in_words(holdfast::counter_kind, const holdfast::counter_state&);
+
 /// Beside its name: "kind", "exists", "count", "listeners"; of permits "held"; of a rate "rate".
 void add_to_json(boost::json::object&, holdfast::counter_kind, const holdfast::counter_state&);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// `holdfast ls --type`.
+// What is counted, as `holdfast ls` lists it.
 #include "cli/count/counter_words.hpp"
 #include "cli/count/inspect_counter.hpp"
 #include "cli/exit_status.hpp"
@@ -8,9 +8,13 @@
 #include "cli/text/how_many.hpp"
 #include "cli/text/table.hpp"
 
+#include <holdfast/error.hpp>
+
 #include <boost/json/array.hpp>
+#include <boost/system/system_error.hpp>
 
 #include <iostream>
+#include <utility>
 
 #include <unistd.h>
 
@@ -25,9 +29,7 @@ void print_all(const counter_list& all, counter_kind kind) {
     table lines{{{"NAME", name_least}, {"KIND"}, {"STATE"}, {"LISTENING"}}};
     for (const counter_list::entry& each : all.counters)
         lines.add({each.name, word_of(kind), state_in_words(kind, each.state),
-                   each.state.listeners         ? std::to_string(*each.state.listeners)
-                   : kind == counter_kind::rate ? "-"
-                                                : "?"});
+                   listeners_in_words(kind, each.state)});
     if (!all.counters.empty())
         lines.print(std::cout, form_of(STDOUT_FILENO));
     std::cout.flush();
@@ -67,6 +69,26 @@ int list_counters(holdfast::client& home, const look_options& given, counter_kin
         say("these are not all: there are more than " + how_many(limit, "name") +
             ", or the server has many millions of keys; give a PATTERN or --limit");
     return success;
+}
+
+known_counters find_known_counters(holdfast::client& home, const std::string& pattern,
+                                   std::size_t limit) {
+    known_counters known;
+    for (const counter_kind kind : {counter_kind::permits, counter_kind::rate}) {
+        try {
+            counter_list found = home.list(kind, pattern, limit);
+            known.complete = known.complete && found.complete;
+            for (counter_list::entry& each : found.counters)
+                known.counters.push_back({kind, std::move(each.name), std::move(each.state)});
+        } catch (const boost::system::system_error& failure) {
+            if (failure.code() == holdfast::errc::invalid_argument)
+                continue; // the store has none
+            if (failure.code() != holdfast::store_errc::no_permission)
+                throw;
+            say("'" + word_of(kind) + "' is not listed: " + failure.what());
+        }
+    }
+    return known;
 }
 
 } // namespace cli

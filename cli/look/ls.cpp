@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// `holdfast ls`: the locks that are held.
+// `holdfast ls`: what is held, and what is counted.
 #include "cli/count/counter_words.hpp"
 #include "cli/count/inspect_counter.hpp"
 #include "cli/exit_status.hpp"
@@ -32,25 +32,26 @@ constexpr std::string_view ls_help =
     R"(Lists the locks that are held, who holds them, and how long their leases still
 last. The locks of Redisson are listed too; those of redis-py and the like only
 while a holdfast program holds them, for what others write there looks like any
-text. The server is asked for a few hundred keys at a time, so its other clients
-do not have to wait.
+text. After the locks come semaphores with leases ('permits', as of --slots) of
+which some are held, and rate limiters ('rate'). The server is asked for a few
+hundred keys at a time, so its other clients do not have to wait.
 
 Usage: holdfast ls [OPTIONS] [PATTERN]
 
   PATTERN              list only names that match: * is any text, ? any
                        character, [a-z] one of these; put it in quotes
-  -1, --names          print only the names, one per line
-      --limit N        list at most N locks (default 1000)
-      --type TYPE      list what is counted instead: 'permits' (semaphores with
-                       leases, as of --slots, of which some are held), 'rate',
+  -1, --names          print only the names, one per line; without --type those
+                       of the locks alone
+      --limit N        list at most N of each: locks, permits, rates (default
+                       1000)
+      --type TYPE      list only what is counted so: 'permits', 'rate',
                        'semaphore' or 'latch'. The last two are bare numbers on
                        the server, so any number is listed as either. For
-                       programs: {"counters": [...], "complete", "server"};
-                       each is an object as printed by 'holdfast inspect --json
-                       --type TYPE'
-      --json           for programs: {"locks": [...], "complete": true,
-                       "server": ...}; each lock is an object as printed by
-                       'holdfast inspect --json'
+                       programs: {"counters": [...], "complete", "server"}
+      --json           for programs: {"locks": [...], "counters": [...],
+                       "complete": true, "server": ...}; each is an object as
+                       printed by 'holdfast inspect --json', with --type TYPE if
+                       it is a counter
       --url URL        the server, as for 'holdfast run'. Of a quorum all nodes
                        are asked; NODES is how many hold the name. For programs:
                        {"locks": [...], "complete", "nodes", "majority",
@@ -62,8 +63,9 @@ server does not store when it took the lock. LEFT is the rest of the lease,
 which the holder renews; of a lock that is shared, the rest of the longest one.
 LISTENING is the number of connections that wait for the release; in the queue
 of a fair lock, of the first of those who wait. 'holdfast inspect' shows each of
-them. Locks that this user may not read are left out. On a terminal, the number
-of locks and the server are printed at the end.
+them. Of what is counted, HELD BY says how much is left. What this user may not
+read is left out. On a terminal, the number of locks and the server are printed
+at the end.
 
 Exit status:
     0   the list was printed; if it is not complete, stderr says so
@@ -91,7 +93,7 @@ void tell_server(const lock_list& all, const std::string& server) {
     say(all.locks.empty() ? "no lock is held" + where : how_many(all.locks.size(), "lock") + where);
 }
 
-void print_table(const lock_list& all) {
+void print_table(const lock_list& all, const known_counters& counted) {
     constexpr std::size_t name_least = 16, holder_least = 8;
     table lines{{{"NAME", name_least},
                  {"KIND"},
@@ -104,7 +106,10 @@ void print_table(const lock_list& all) {
                    each.kind == key_kind::read_write_lock ? "rw lock" : kind_in_words(each),
                    owners_in_short(each), since(each), left_in_words(each.remaining),
                    each.listeners ? std::to_string(*each.listeners) : "?"});
-    if (!all.locks.empty())
+    for (const known_counters::entry& each : counted.counters)
+        lines.add({each.name, word_of(each.kind), state_in_words(each.kind, each.state), "-", "-",
+                   listeners_in_words(each.kind, each.state)});
+    if (!all.locks.empty() || !counted.counters.empty())
         lines.print(std::cout, form_of(STDOUT_FILENO));
     std::cout.flush();
 }
@@ -116,12 +121,19 @@ void print_names(const lock_list& all) {
         std::cout << (raw ? each.name : printable(each.name, each.name.size())) << '\n';
 }
 
-void print_json(const lock_list& all, const std::string& server) {
+void print_json(const lock_list& all, const known_counters& counted, const std::string& server) {
     boost::json::array locks;
     for (const lock_state& each : all.locks)
         locks.push_back(to_json(each));
+    boost::json::array counters;
+    for (const known_counters::entry& each : counted.counters) {
+        boost::json::object told = named(each.name);
+        add_to_json(told, each.kind, each.state);
+        counters.push_back(std::move(told));
+    }
     write_json(boost::json::object{{"locks", std::move(locks)},
-                                   {"complete", all.complete},
+                                   {"counters", std::move(counters)},
+                                   {"complete", all.complete && counted.complete},
                                    {"server", text_in_json(without_password(server))}});
 }
 
@@ -153,16 +165,19 @@ int ls(const inheritance& inherited, arguments all) {
         if (counter)
             return int{list_counters(home, given, *counter, limit, names)};
         const lock_list found = home.list(given.name, limit);
+        const known_counters counted =
+            names ? known_counters{} : find_known_counters(home, given.name, limit);
         if (given.json) {
-            print_json(found, given.server);
+            print_json(found, counted, given.server);
         } else if (names) {
             print_names(found);
         } else {
-            print_table(found);
+            print_table(found, counted);
             tell_server(found, given.server);
         }
-        if (!found.complete)
-            say("these are not all: there are more than " + how_many(limit, "lock") +
+        if (!found.complete || !counted.complete)
+            say("these are not all: there are more than " +
+                how_many(limit, found.complete ? "counter" : "lock") +
                 ", or the server has many millions of keys; give a PATTERN or --limit");
         return int{success};
     });

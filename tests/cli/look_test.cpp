@@ -45,7 +45,7 @@ TEST_P(Look, AtNothingFindsNothing) {
     EXPECT_EQ(nothing.status, 0) << nothing.err;
     EXPECT_EQ(nothing.out, "");
     EXPECT_EQ(run({"ls", "--json"}, url()).out,
-              "{\"locks\":[],\"complete\":true,\"server\":\"" + url() + "\"}\n");
+              "{\"locks\":[],\"counters\":[],\"complete\":true,\"server\":\"" + url() + "\"}\n");
     const ended free = run({"inspect", "job"}, url());
     EXPECT_EQ(free.status, 1);
     EXPECT_EQ(free.out, "'job' is free\n");
@@ -318,6 +318,16 @@ TEST_P(Look, SaysWhichRightIsMissing) {
     EXPECT_EQ(refused.status, 69);
     EXPECT_THAT(refused.err, AllOf(HasSubstr("did not answer"), HasSubstr("granted: +scan")));
     EXPECT_THAT(run({"inspect", "jvms"}, url()).out, HasSubstr("listening  not known"));
+}
+
+TEST_P(Look, ListsTheLocksToWhomMayNotReadWhatIsCounted) {
+    let_jvm_hold("jvms");
+    ASSERT_EQ(run({"run", "--rate", "5/1h", "mails", "true"}, url()).status, 0);
+    server().command({"ACL", "SETUSER", "default", "-zrangebyscore"});
+    const ended found = run({"ls"}, url());
+    EXPECT_EQ(found.status, 0);
+    EXPECT_THAT(found.out, AllOf(HasSubstr("jvms"), Not(HasSubstr("mails"))));
+    EXPECT_THAT(found.err, AllOf(HasSubstr("'rate' is not listed"), HasSubstr("+zrangebyscore")));
 }
 
 } // namespace

@@ -111,7 +111,24 @@ TEST_P(Slots, TheyAreListedWithTheirType) {
     EXPECT_EQ(told.at("counters").at(0).at("held").as_int64(), 1);
     EXPECT_TRUE(told.at("complete").as_bool());
     EXPECT_EQ(run({"ls", "--type", "permits", "none*"}, url()).out, "");
-    EXPECT_EQ(run({"ls"}, url()).out, "") << "none of these is a lock";
+    EXPECT_EQ(run({"ls", "-1"}, url()).out, "") << "none of these is a lock";
+}
+
+TEST_P(Slots, WhatItsOwnKeysTellIsListedBesideTheLocks) {
+    program holder{until_closed({"--slots", "3"}), url()};
+    EXPECT_EQ(holder.line(), "held");
+    EXPECT_EQ(run({"run", "--rate", "5/1h", "mails", "true"}, url()).status, 0);
+    server().command({"SET", "gate", "4"});
+    server().command({"HSET", "lock", "8743c9c0-0795-4907-87fd-6c719a6b4586:49", "1"});
+    EXPECT_THAT(run({"ls"}, url()).out,
+                testing::MatchesRegex("NAME .*\nlock +lock +Redisson .*\n"
+                                      "job +permits +2 permits, 1 held +- +- +0\n"
+                                      "mails +rate +4 left of 5 permits in any 1h +- +- +-\n"));
+    const auto told = boost::json::parse(run({"ls", "--json"}, url()).out);
+    EXPECT_EQ(told.at("locks").as_array().size(), 1u);
+    EXPECT_EQ(told.at("counters").at(0).at("kind").as_string(), "permits");
+    EXPECT_EQ(told.at("counters").at(1).at("name").as_string(), "mails");
+    EXPECT_THAT(run({"ls", "m*"}, url()).out, testing::Not(HasSubstr("job")));
 }
 
 class Rate : public on_server {};

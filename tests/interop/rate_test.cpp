@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <future>
 #include <numeric>
+#include <string_view>
 
 namespace holdfast::interop {
 namespace {
@@ -211,6 +212,21 @@ protected:
         return most;
     }
 };
+/// A JVM of before 3.16.2 looks for draws up to the time at which it asked, and its script fails
+/// where another has drawn meanwhile: asked again, it answers.
+void acquire_unless_overtaken(remote_rate limiter, std::int64_t permits) {
+    constexpr int tries_max = 1'000;
+    for (int i = 1;; ++i) {
+        try {
+            return limiter.acquire(permits);
+        } catch (const peer_failure& failure) {
+            const bool is_it =
+                std::string_view{failure.what()}.find("to 'unpack'") != std::string_view::npos;
+            if (!is_it || is_at_least(Rate::GetParam().redisson, 3, 16) || i == tries_max)
+                throw;
+        }
+    }
+}
 INSTANTIATE_TEST_SUITE_P(Redisson, RateCrowd, testing::ValuesIn(one_way_at({"getRateLimiter"})),
                          name_of);
 
@@ -222,12 +238,12 @@ TEST_P(RateCrowd, OfBothSidesNeverDrawsMoreThanTheRateInAnyInterval) {
     std::vector<std::future<void>> all;
     for (int number = 1; number <= of_each_side; ++number)
         for (remote_client* side : {&jvm(), &ours()})
-            all.push_back(std::async(
-                std::launch::async,
-                [limiter = remote_rate{side->thread(std::to_string(number))}, number]() mutable {
-                    for (int round = 0; round < rounds; ++round)
-                        limiter.acquire(1 + (number + round) % 2);
-                }));
+            all.push_back(
+                std::async(std::launch::async,
+                           [limiter = remote_rate{side->thread(std::to_string(number))}, number] {
+                               for (int round = 0; round < rounds; ++round)
+                                   acquire_unless_overtaken(limiter, 1 + (number + round) % 2);
+                           }));
     for (std::future<void>& each : all)
         each.get();
     const std::vector<draw> draws = drawn_in(seen);
