@@ -27,6 +27,10 @@ local function answer(done, value)
     return {done, now, value, 0}
 end
 
+local function change(...)
+    carry_out(KEYS[2], ARGV[3], nil, ...)
+end
+
 -- A JVM's waiters open at '0' and shut at '1'.
 local function tell_of(said, message)
     said[4] = tell(ARGV[7], message, ARGV[8], ARGV[9])
@@ -35,17 +39,17 @@ end
 
 if verb == 'set_new' and not stored then
     local said = answer(1, amount)
-    redis.call('set', KEYS[1], ARGV[2])
+    change('set', KEYS[1], ARGV[2])
     return tell_of(said, '1')
 elseif verb == 'count_down' and stored and stored > amount then
     local said = answer(0, stored - amount)
-    redis.call('decrby', KEYS[1], ARGV[2])
+    change('decrby', KEYS[1], ARGV[2])
     return said
 elseif stored and (verb == 'count_down' or verb == 'erase') then
     -- Deleted first and told last, so that a denied message does not keep it shut.
     local was_shut = stored > 0
     local said = answer((verb == 'erase' or was_shut) and 1 or 0, 0)
-    redis.call('del', KEYS[1])
+    change('del', KEYS[1])
     return was_shut and tell_of(said, '0') or said
 end
 return answer(0, math.max(stored or 0, 0))

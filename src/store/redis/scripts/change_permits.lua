@@ -35,15 +35,25 @@ local function answer(done, value)
     return {done, clock, value + over, 0}
 end
 
--- So many more, or fewer; told is what there is now, which a JVM cannot read if it is less than
--- none.
-local function change_by(more, done)
+local function change(...)
+    carry_out(KEYS[3], ARGV[4], nil, ...)
+end
+
+-- So many more, or fewer, and perhaps one that is not held any more; told is what there is now,
+-- which a JVM cannot read if it is less than none.
+local function change_by(more, done, given_back)
     local value = there + more
     if value > count_max or value < -count_max then
         return answer(3, there)
     end
     local said = answer(done or 1, value)
-    redis.call('incrby', KEYS[1], string.format('%.0f', more))
+    change('incrby', KEYS[1], string.format('%.0f', more))
+    if given_back then
+        local function undo()
+            redis.call('incrby', KEYS[1], string.format('%.0f', -more))
+        end
+        carry_out(KEYS[3], ARGV[4], undo, 'zrem', KEYS[2], given_back)
+    end
     if more > 0 and value > 0 then
         said[4] = tell(ARGV[8], string.format('%.0f', value), ARGV[9], ARGV[10])
     end
@@ -61,22 +71,18 @@ elseif verb == 'set_new' and not stored then
 elseif verb == 'erase' and (stored or redis.call('exists', KEYS[2]) == 1) then
     over = 0
     local said = answer(1, 0)
-    redis.call('del', KEYS[1], KEYS[2])
+    change('del', KEYS[1], KEYS[2])
     return said
 elseif verb == 'give_back' or verb == 'set_lease' then
     local ends = tonumber(redis.call('zscore', KEYS[2], permit) or nil)
     local is_held = ends and ends > now
     if verb == 'set_lease' and is_held then
         local said = answer(1, there)
-        redis.call('zadd', KEYS[2], string.format('%.0f', now + amount), permit)
+        change('zadd', KEYS[2], string.format('%.0f', now + amount), permit)
         return said
     elseif verb == 'give_back' and ends then
         over = over - (is_held and 0 or 1)
-        local said = change_by(1, is_held and 1 or 0)
-        if said[1] ~= 3 then
-            redis.call('zrem', KEYS[2], permit)
-        end
-        return said
+        return change_by(1, is_held and 1 or 0, permit)
     end
 end
 return answer(0, there)

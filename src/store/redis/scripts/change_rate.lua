@@ -32,55 +32,89 @@ local function answer(done, value)
     return {done, clock, value, 0}
 end
 
+local function change(undo, ...)
+    carry_out(KEYS[6], ARGV[6], undo, ...)
+end
+
 -- The latest draws go, so that the others count for as long as they would have. One of which a part
 -- stays is written anew. What goes anyway goes with them.
-local function take_from_draws(edge, count, gone)
-    local latest = redis.call('zrevrangebyscore', limiter.draws, '+inf', '(' .. edge, 'withscores',
-        'limit', 0, count)
+local function take_from_draws(latest, edge, count, gone, undo)
     local given, old = 0, {}
     for i = 1, #latest, 2 do
         if given < count then
             table.insert(old, latest[i])
             given = given + count_in(latest[i])
             if given > count then
-                redis.call('zadd', limiter.draws, latest[i + 1],
+                change(undo, 'zadd', limiter.draws, latest[i + 1],
                     member_with(latest[i], given - count))
             end
         end
     end
     if gone > 0 then
-        redis.call('zremrangebyscore', limiter.draws, '-inf', edge)
+        change(undo, 'zremrangebyscore', limiter.draws, '-inf', edge)
     end
     for _, member in ipairs(old) do
-        redis.call('zrem', limiter.draws, member)
+        change(undo, 'zrem', limiter.draws, member)
     end
 end
 
-if verb == 'add' then
-    if not limiter then
-        return not_set()
-    end
-    local count, edge = tonumber(ARGV[2]), edge_of(limiter, clock)
+local function add(count)
+    local edge = edge_of(limiter, clock)
     local free, gone = free_in(limiter, edge, limiter.rate)
+    local latest = redis.call('zrevrangebyscore', limiter.draws, '+inf', '(' .. edge, 'withscores',
+        'limit', 0, count)
     local said = answer(1, math.min(limiter.rate, free + count))
-    keep_left(limiter, said[3])
-    keep_state(limiter)
-    take_from_draws(edge, count, gone)
+    local function undo()
+        redis.call('del', limiter.left)
+        if limiter.stored then
+            redis.call('incrby', limiter.left, string.format('%.0f', limiter.stored))
+        end
+    end
+    if not limiter.stored then -- or it is no number
+        change(nil, 'del', limiter.left)
+    end
+    change(nil, 'incrby', limiter.left, string.format('%.0f', said[3] - (limiter.stored or 0)))
+    local refusal = keep_state(limiter)
+    if refusal then
+        undo()
+        forget(KEYS[6], ARGV[6])
+        return refusal
+    end
+    take_from_draws(latest, edge, count, gone, undo)
     return said
-elseif verb == 'set' or verb == 'set_new' and not limiter then
+end
+
+local function set()
     local said = answer(1, tonumber(ARGV[2]))
-    redis.call('hset', KEYS[1], 'rate', ARGV[2], 'interval', ARGV[3], 'type', ARGV[4],
+    local function undo()
+        if limiter then
+            redis.call('hset', KEYS[1], 'rate', limiter.rate, 'interval', limiter.interval, 'type',
+                limiter.per_client and 1 or 0, 'keepAliveTime', limiter.kept)
+        else
+            redis.call('del', KEYS[1])
+        end
+    end
+    if not limiter then -- so that what was done can be undone
+        change(nil, 'del', KEYS[1])
+    end
+    change(nil, 'hset', KEYS[1], 'rate', ARGV[2], 'interval', ARGV[3], 'type', ARGV[4],
         'keepAliveTime', ARGV[5])
     if ARGV[5] == '0' then
-        redis.call('persist', KEYS[1])
+        change(undo, 'persist', KEYS[1])
     else
-        redis.call('pexpire', KEYS[1], ARGV[5])
+        change(undo, 'pexpire', KEYS[1], ARGV[5])
     end
-    redis.call('del', KEYS[2], KEYS[3], KEYS[4], KEYS[5])
+    change(undo, 'del', KEYS[2], KEYS[3], KEYS[4], KEYS[5])
     return said
+end
+
+if verb == 'add' then
+    return limiter and add(tonumber(ARGV[2])) or not_set()
+elseif verb == 'set' or verb == 'set_new' and not limiter then
+    return set()
 elseif verb == 'erase' and limiter then
     local said = answer(1, 0)
-    redis.call('del', KEYS[1], KEYS[2], KEYS[3], KEYS[4], KEYS[5])
+    change(nil, 'del', KEYS[1], KEYS[2], KEYS[3], KEYS[4], KEYS[5])
     return said
 end
 return answer(0, 0)

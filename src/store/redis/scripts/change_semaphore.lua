@@ -30,6 +30,10 @@ local function answer(done, value)
     return {done, now, value, 0}
 end
 
+local function change(...)
+    carry_out(KEYS[2], ARGV[5], nil, ...)
+end
+
 -- Told is what there is now; a JVM cannot read less than none.
 local function tell_of(said)
     said[4] = said[3] > 0 and tell(ARGV[9], string.format('%.0f', said[3]), ARGV[10], ARGV[11]) or 0
@@ -41,32 +45,32 @@ if verb == 'add' or verb == 'add_if_there' and stored then
         return answer(3, there)
     end
     local said = answer(1, there + amount)
-    redis.call('incrby', KEYS[1], ARGV[2])
+    change('incrby', KEYS[1], ARGV[2])
     return tell_of(said)
 elseif verb == 'take_back' then
     if there - amount < -count_max then
         return answer(3, there)
     end
     local said = answer(1, there - amount)
-    redis.call('decrby', KEYS[1], ARGV[2])
+    change('decrby', KEYS[1], ARGV[2])
     return tell_of(said)
 elseif verb == 'set_new' and not stored then
     local said = answer(1, amount)
     if ARGV[4] == '0' then
-        redis.call('set', KEYS[1], ARGV[2])
+        change('set', KEYS[1], ARGV[2])
     else
-        redis.call('set', KEYS[1], ARGV[2], 'px', ARGV[4])
+        change('set', KEYS[1], ARGV[2], 'px', ARGV[4])
     end
     return tell_of(said)
 elseif verb == 'drain' then
     local said = answer(1, there)
     if stored then -- by subtraction, so that the key ends when it would have ended
-        redis.call('decrby', KEYS[1], string.format('%.0f', there))
+        change('decrby', KEYS[1], string.format('%.0f', there))
     end
     return said
 elseif verb == 'erase' and stored then
     local said = answer(1, 0)
-    redis.call('del', KEYS[1])
+    change('del', KEYS[1])
     return said
 end
 return answer(0, there)

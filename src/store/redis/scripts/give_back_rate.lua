@@ -10,13 +10,19 @@ end
 
 local function give_back(left, draws)
     local stored = tonumber(redis.call('get', left))
-    if redis.call('zrem', draws, ARGV[1]) == 0 then
+    local drawn_at = redis.call('zscore', draws, ARGV[1])
+    if not drawn_at then
         return 0
     end
+    redis.call('zrem', draws, ARGV[1])
     if stored then
         local most = limiter and math.max(limiter.rate, stored) or math.huge
         local more = math.min(most, stored + count_in(ARGV[1])) - stored
-        redis.call('incrby', left, string.format('%.0f', more))
+        local done = redis.pcall('incrby', left, string.format('%.0f', more))
+        if type(done) == 'table' then
+            redis.call('zadd', draws, drawn_at, ARGV[1])
+            redis.call('incrby', left, '0') -- which ends the script
+        end
     end
     return 1
 end

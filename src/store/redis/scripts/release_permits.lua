@@ -6,7 +6,7 @@
 -- uses: deadline permits tell
 
 local now = math.floor(clock_and_whether_late('0') / 1000)
-local there, in_time = {}, 0
+local there, in_time, as_it_was = {}, 0, {}
 for _, id in ipairs(permit_ids(ARGV[3], ARGV[1], ARGV[2])) do
     local ends = redis.pcall('zscore', KEYS[2], id)
     if type(ends) == 'table' then
@@ -15,6 +15,8 @@ for _, id in ipairs(permit_ids(ARGV[3], ARGV[1], ARGV[2])) do
     end
     if ends then
         table.insert(there, id)
+        table.insert(as_it_was, ends)
+        table.insert(as_it_was, id)
         in_time = in_time + (tonumber(ends) > now and 1 or 0)
     end
 end
@@ -23,6 +25,10 @@ if #there == 0 then
 end
 -- First what a full server does not refuse either.
 redis.call('zrem', KEYS[2], unpack(there))
-local value = redis.call('incrby', KEYS[1], #there)
+local value = redis.pcall('incrby', KEYS[1], #there)
+if type(value) == 'table' then
+    redis.call('zadd', KEYS[2], unpack(as_it_was))
+    return value
+end
 local told = value > 0 and tell(ARGV[4], string.format('%.0f', value), ARGV[5], ARGV[6]) or 0
 return {in_time == tonumber(ARGV[2]) and 1 or 0, told}

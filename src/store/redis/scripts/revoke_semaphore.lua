@@ -10,11 +10,17 @@ if overtaken then
     return {0, 0}
 end
 local was_taken = before and before[1] == 1
+local there, trouble
+if was_taken then
+    there, trouble = count_of(KEYS[1])
+end
+if trouble and not string.find(trouble.err, 'WRONGTYPE', 1, true) then
+    return trouble
+end
 remember_answer(KEYS[2], ARGV[2], ARGV[3], 0, 0, ARGV[4])
-local there = was_taken and count_of(KEYS[1])
 if not there then
     return {0, 0}
 end
 local back = math.min(there + tonumber(ARGV[1]), math.max(there, count_max))
-redis.call('incrby', KEYS[1], string.format('%.0f', back - there))
+carry_out(KEYS[2], ARGV[2], nil, 'incrby', KEYS[1], string.format('%.0f', back - there))
 return {1, back > 0 and tell(ARGV[5], string.format('%.0f', back), ARGV[6], ARGV[7]) or 0}

@@ -53,37 +53,46 @@ if not is_granted then -- all or none: a part of them would belong to nobody
     end
 end
 
-if is_granted then
-    local ends = now + tonumber(ARGV[1])
-    for _, id in ipairs(ids) do
-        local done = end_at(KEYS[2], id, math.max(mine[id] or 0, ends))
-        if type(done) == 'table' then
-            return done -- at the first of them, or at none
-        end
-    end
+local function refused(answer)
+    return type(answer) == 'table' and answer.err
 end
+
+-- Whatever is refused, as many are held and free afterwards as before.
 local more = #back - (is_granted and #missing or 0)
 local value = (free or 0) + more
+if #back > 0 then
+    redis.call('zrem', KEYS[2], unpack(back))
+end
 if more ~= 0 then
     local done = redis.pcall('incrby', KEYS[1], string.format('%.0f', more))
-    if type(done) == 'table' then
-        if is_granted and #missing > 0 then
-            redis.call('zrem', KEYS[2], unpack(missing))
+    if refused(done) then
+        for _, id in ipairs(back) do
+            end_at(KEYS[2], id, now)
         end
         return done
     end
 end
-if is_granted and #missing > 0 then
-    local left = redis.call('pttl', KEYS[1])
-    if left > 0 then
-        redis.call('pexpire', KEYS[2], left)
+if is_granted then
+    local ends = now + tonumber(ARGV[1])
+    for _, id in ipairs(ids) do
+        local done = end_at(KEYS[2], id, math.max(mine[id] or 0, ends))
+        if refused(done) then -- the first of them, or none
+            redis.call('incrby', KEYS[1], #missing)
+            return done
+        end
+    end
+    local left = #missing > 0 and redis.pcall('pttl', KEYS[1])
+    if left and not refused(left) and left > 0 then
+        left = redis.pcall('pexpire', KEYS[2], left)
+    end
+    if left and refused(left) then
+        redis.call('zrem', KEYS[2], unpack(missing))
+        redis.call('incrby', KEYS[1], #missing)
+        return left
     end
 end
-if #back > 0 then
-    redis.call('zrem', KEYS[2], unpack(back))
-    if value > 0 then
-        tell(ARGV[6], string.format('%.0f', value), ARGV[7], ARGV[8])
-    end
+if #back > 0 and value > 0 then
+    tell(ARGV[6], string.format('%.0f', value), ARGV[7], ARGV[8])
 end
 if is_granted then
     return {1, 0, clock}

@@ -38,12 +38,16 @@ local free, gone = free_in(limiter, edge, wanted)
 if free >= wanted then
     -- Rounded down: a JVM of 3.13 fails on a draw that is later than its own clock says.
     local at = string.format('%.0f', math.floor(clock / 1000))
-    redis.call('zadd', limiter.draws, at, ARGV[2])
     if gone > 0 then
         redis.call('zremrangebyscore', limiter.draws, '-inf', edge)
     end
     keep_left(limiter, free - wanted)
-    keep_state(limiter)
+    redis.call('zadd', limiter.draws, at, ARGV[2])
+    local refusal = keep_state(limiter)
+    if refusal then
+        redis.call('zrem', limiter.draws, ARGV[2])
+        return refusal
+    end
     return {1, 0, clock}
 end
 

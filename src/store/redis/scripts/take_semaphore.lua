@@ -24,5 +24,5 @@ if (there or 0) < wanted then
     return {0, now}
 end
 remember_answer(KEYS[2], ARGV[2], ARGV[3], 1, there - wanted, ARGV[5])
-redis.call('decrby', KEYS[1], ARGV[1])
+carry_out(KEYS[2], ARGV[2], nil, 'decrby', KEYS[1], ARGV[1])
 return {1, now}

@@ -88,7 +88,8 @@ local function free_in(limiter, edge, wanted)
     return free, #gone
 end
 
--- So many are left, where free_in found what was stored.
+-- So many are left, where free_in found what was stored. Fewer than there are is no harm, for then
+-- the draws are counted: so this comes before a draw, and after draws that go.
 local function keep_left(limiter, left)
     if not limiter.stored then -- or it is no number
         redis.call('del', limiter.left)
@@ -96,19 +97,30 @@ local function keep_left(limiter, left)
     redis.call('incrby', limiter.left, string.format('%.0f', left - (limiter.stored or 0)))
 end
 
--- What is left unused goes; of one client alone it must, for nobody deletes it.
+-- What is left unused goes; of one client alone it must, for nobody deletes it. Returns what was
+-- refused, if anything was.
 local function keep_state(limiter)
-    local lasts = limiter.kept > 0 and limiter.kept or redis.call('pttl', KEYS[1])
+    local lasts, refusal = limiter.kept, nil
+    if limiter.kept == 0 then
+        lasts = redis.pcall('pttl', KEYS[1])
+    end
+    if type(lasts) == 'table' then
+        return lasts
+    end
     if limiter.kept > 0 then
-        redis.call('pexpire', KEYS[1], lasts)
+        refusal = redis.pcall('pexpire', KEYS[1], lasts)
     elseif lasts < 0 and limiter.per_client then
         lasts = 2 * limiter.interval
     end
     for _, key in ipairs({limiter.left, limiter.draws}) do
+        if type(refusal) == 'table' then
+            return refusal
+        end
         if lasts > 0 then
-            redis.call('pexpire', key, string.format('%.0f', lasts))
+            refusal = redis.pcall('pexpire', key, string.format('%.0f', lasts))
         else
-            redis.call('persist', key)
+            refusal = redis.pcall('persist', key)
         end
     end
+    return type(refusal) == 'table' and refusal or nil
 end

@@ -2,10 +2,12 @@
 -- a number that is greater than those before it; the slot remembers the last one, and what it was
 -- answered: '<number> <done> <value>'. What came before is not carried out any more.
 
+local stored_before = '' -- in the slot
+
 -- The answer to this very request, if it was carried out; and whether it is too late for it.
 local function answer_before(requests, slot, number)
-    local stored = redis.call('hget', requests, slot)
-    local last, done, value = string.match(stored or '', '^(%d+) (%d+) (%-?%d+)$')
+    stored_before = redis.call('hget', requests, slot) or ''
+    local last, done, value = string.match(stored_before, '^(%d+) (%d+) (%-?%d+)$')
     if not last or tonumber(last) < tonumber(number) then
         return nil, false
     end
@@ -21,7 +23,32 @@ local function remember_answer(requests, slot, number, done, value, memory)
     local answer = string.format('%s %d %.0f', number, done, value)
     redis.call('hset', requests, slot, answer)
     if type(redis.pcall('pexpire', requests, memory)) == 'table' then
-        redis.call('hdel', requests, slot)
+        if stored_before == '' then
+            redis.call('hdel', requests, slot)
+        else
+            redis.call('hset', requests, slot, stored_before)
+        end
         redis.call('pexpire', requests, memory) -- which ends the script
+    end
+end
+
+local function is_refused(answer)
+    return type(answer) == 'table' and answer.err ~= nil
+end
+
+local function forget(requests, slot)
+    redis.call('hset', requests, slot, stored_before)
+end
+
+-- A command of the change that is remembered already. Where it is refused (an ACL may deny it) the
+-- request is forgotten, so that it can be repeated, and the script ends; what other commands did
+-- before it, `undo` takes back.
+local function carry_out(requests, slot, undo, ...)
+    if is_refused(redis.pcall(...)) then
+        if undo then
+            undo()
+        end
+        forget(requests, slot)
+        redis.call(...) -- which ends the script
     end
 end
