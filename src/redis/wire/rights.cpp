@@ -51,10 +51,21 @@ std::string rights_for(std::string_view lua, std::string_view call) {
     return all;
 }
 
+/// A function that calls what it is given (parts/request.lua) names no command.
+std::string rights_handed_on(std::string_view lua) {
+    std::string all;
+    for (const char* const before : {"change('", "nil, '", "undo, '"})
+        if (const std::string some = rights_for(lua, before); !some.empty())
+            all.append(all.empty() ? "" : " ").append(some);
+    return all;
+}
+
 /// An error that the script itself handed on comes from a pcall, and names no line.
 std::string right_for_script(std::string_view error, const script& what) {
-    if (const std::size_t line = line_named_in(error))
-        return rights_for(line_of(what.text, line), "call('");
+    if (const std::size_t line = line_named_in(error)) {
+        const std::string there = rights_for(line_of(what.text, line), "call('");
+        return there.empty() ? rights_handed_on(what.text) : there;
+    }
     return rights_for(what.text, "redis.pcall('");
 }
 
