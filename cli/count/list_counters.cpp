@@ -79,7 +79,7 @@ known_counters find_known_counters(holdfast::client& home, const std::string& pa
             counter_list found = home.list(kind, pattern, limit);
             known.complete = known.complete && found.complete;
             for (counter_list::entry& each : found.counters)
-                known.counters.push_back({kind, std::move(each.name), std::move(each.state)});
+                known.counters.push_back({kind, std::move(each.name), each.state});
         } catch (const boost::system::system_error& failure) {
             if (failure.code() == holdfast::errc::invalid_argument)
                 continue; // the store has none
