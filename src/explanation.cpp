@@ -79,6 +79,10 @@ constexpr std::array refusals{
                 "their answers."},
     server_says{store_errc::other, errc::refused, "other", "(any other error)",
                 "The server refused with another error.", "The server's words say why."},
+    server_says{store_errc::not_replicated, errc::outcome_unknown, "not_replicated", "(WAIT)",
+                "Fewer replicas than required have confirmed it in time.",
+                "Look whether the replicas are connected and keep up (INFO replication). "
+                "required_replicas must not be more than there are."},
 };
 
 constexpr bool each_has_its_place() {
@@ -86,7 +90,7 @@ constexpr bool each_has_its_place() {
     for (const server_says& one : refusals)
         if (one.code != static_cast<store_errc>(++place))
             return false;
-    return refusals.back().code == store_errc::other; // the last there is
+    return refusals.back().code == store_errc::not_replicated; // the last there is
 }
 static_assert(each_has_its_place(), "in the order of store_errc, and none is missing");
 

@@ -65,7 +65,8 @@ struct counter_ask {
     owner_id request;
     counter_kind kind;
     std::int64_t amount;
-    time_point give_up_at{}; ///< as in `ask`
+    time_point give_up_at{};   ///< as in `ask`
+    std::uint8_t replicas = 0; ///< as in `hold`: so many must have confirmed what it takes
 };
 
 struct counter_change {
@@ -85,6 +86,7 @@ struct counter_change {
     duration kept{};
     std::string permit{}; ///< give_back, set_lease: which, as `permit_id` writes it
     rate to{};            ///< set_new, set: of a rate limiter
+    std::uint8_t replicas = 0; ///< as in `hold`: so many must have confirmed it
 };
 
 struct counter_answer {

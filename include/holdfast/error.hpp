@@ -65,6 +65,7 @@ enum class store_errc {
     script_killed,     ///< an operator ended the script; outcome_unknown
     protocol,          ///< the answer does not follow the protocol; outcome_unknown
     other,             ///< any other error of the server; refused
+    not_replicated,    ///< carried out, but too few replicas have confirmed it; outcome_unknown
 };
 
 HOLDFAST_EXPORT error_code make_error_code(errc) noexcept;

@@ -30,6 +30,8 @@ enum class event_kind : std::int32_t {
     reconnected,  ///< it is back; `duration_us`: how long it was away
     impaired,     ///< locks work, but the store denies something; `text`: the price, and
                   ///< the right to grant
+    moved,        ///< another server has the locks now, or some of them; name: its address;
+                  ///< `text`: who said so. What is held there is asked for at once
 };
 
 /// Why a hold was lost, a wait ended or a connection was lost: `event::cause`, beside

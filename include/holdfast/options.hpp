@@ -50,6 +50,12 @@ struct options {
     /// Redisson's lockWatchdogTimeout. 1 ms to 3652 days (ten years).
     duration lease_time = std::chrono::seconds{30};
 
+    /// So many replicas of the server must have confirmed a grant or a renewal before it counts:
+    /// then a failover to one of them does not lose it. With fewer, `lock()` waits and a hold ends
+    /// with its term (docs/topologies.md). A lock's own options override it. Never more than the
+    /// server has: then nothing is granted. 0 to 100; above 0 only where the store has replicas.
+    unsigned required_replicas = 0;
+
     /// This long after it was granted, a hold is not renewed any more, and ends with its term.
     /// Empty: no limit. 1 ms and more.
     std::optional<duration> max_hold{};
@@ -57,7 +63,8 @@ struct options {
     // Patience: 0 ms and more; `duration::max()` is for ever.
 
     /// How long a call waits for a store that cannot be reached before it fails, as a rule with
-    /// `unreachable`. Empty: the usual length of an outage, which is 10 s for every store.
+    /// `unreachable`. Empty: the usual length of an outage, which is 10 s, and 30 s where another
+    /// server may have to take over (Sentinel, Cluster).
     std::optional<duration> unavailable_patience{};
     /// How long `unlock()` waits for its answer. After that, the release is repeated in the
     /// background until it is acknowledged or the lease has ended.

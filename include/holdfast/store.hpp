@@ -76,6 +76,9 @@ struct hold {
     /// Of kind permit: it has so many, under the owner's number and those behind it. All of them
     /// are there, or it is not held any more.
     std::uint32_t permits = 1;
+    /// So many replicas of its server must have confirmed a grant or a renewal before it counts.
+    /// Short of it, the call fails with `store_errc::not_replicated`: the store may have the hold.
+    std::uint8_t replicas = 0;
 };
 
 /// How the tokens of a fenced lock grow: by one, or to the server's time in µs where that is more.
@@ -202,6 +205,10 @@ struct limits {
     duration lease_max = std::chrono::hours{24 * 3652}; // ten years
     std::size_t name_bytes_max = 64 * 1024;
     duration time_limit = std::chrono::seconds{3}; ///< every call of a lock_store ends within it
+    std::uint8_t replicas_max = 0; ///< a hold may want so many; zero: the store asks no replicas
+    /// The usual length of an outage, which calls put up with: where another server has to take the
+    /// place of one that died, that is longer.
+    duration usual_outage = std::chrono::seconds{10};
 };
 
 /// Every call ends within the store's own time limit. It returns an answer, or it throws

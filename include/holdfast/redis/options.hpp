@@ -11,6 +11,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <vector>
 
 namespace holdfast::redis {
 
@@ -24,15 +25,50 @@ enum class redisson_form : std::uint8_t {
     v3_17, ///< from 3.17 on
 };
 
-/// How to reach one Redis or Valkey server. URL forms (docs/url.md):
+/// One of several servers.
+struct server_address {
+    std::string host{};     ///< name or address; a name that has several addresses stands for all
+    std::uint16_t port = 0; ///< 0: the usual one
+};
+
+/// The Sentinels that watch over a primary and its replicas, and appoint another primary when it
+/// dies.
+struct sentinel_options {
+    std::string service{};                   ///< the name that they have given to the primary
+    std::vector<server_address> addresses{}; ///< 1 to 64; the usual port is 26379
+    std::string user{};                      ///< empty: that of the servers
+    secret password{};                       ///< empty: that of the servers
+    std::optional<tls_options> tls{};        ///< of the connections to the Sentinels
+};
+
+/// A cluster, which shares out the names of locks among several primaries.
+struct cluster_options {
+    std::vector<server_address> addresses{}; ///< some of its nodes, 1 to 64; the usual port is 6379
+};
+
+/// How releases are told, and heard of. All programs must do it in the same way, or in both.
+enum class pubsub_form : std::uint8_t {
+    automatic, ///< sharded in a cluster whose servers know that (7.0 and later); else plain
+    plain,     ///< PUBLISH: Redisson before 3.22, and all of them outside of clusters
+    sharded,   ///< SPUBLISH: Redisson from 3.22 on, in a cluster
+    both,      ///< both are told and heard: for a cluster that older and newer JVMs share
+};
+
+/// How to reach Redis or Valkey: one server, unless `sentinel` or `cluster` is given. URL forms
+/// (docs/url.md):
 ///
 ///     redis://[user[:password]@]host[:port][/database]
 ///     rediss://...                         the same over TLS; parameters: tls.hpp
 ///     unix:///path/to/socket[?database=N]  (also redis+unix://)
+///     redis+sentinel://[user[:password]@]host[:port][,host[:port]...]/service[/database]
+///     redis+cluster://[user[:password]@]host[:port][,host[:port]...]
+///     rediss+sentinel://..., rediss+cluster://...
 struct options {
     std::string host = "127.0.0.1"; ///< name or address; ignored if `unix_socket` is given
     std::uint16_t port = 6379;
     std::string unix_socket{};
+    std::optional<sentinel_options> sentinel{}; ///< then `host`, `port` are not used
+    std::optional<cluster_options> cluster{};   ///< likewise; and `database` must be 0
     std::optional<tls_options> tls{}; ///< no TLS if empty: all can be read and changed on the way
 
     std::string user{}; ///< empty: the server's default user
@@ -53,6 +89,21 @@ struct options {
     duration backoff_max{2000};
     /// How long a subscription is kept after its last waiter. 0 ms to 1 day.
     duration subscription_linger = std::chrono::seconds{5};
+
+    /// How long a grant or a renewal waits for the replicas that it requires
+    /// (`options::required_replicas`). 1 ms to a third of `command_timeout`.
+    duration replica_timeout = std::chrono::seconds{1};
+
+    /// How often the name of the server is looked up while it is connected: one that has another
+    /// address by then is left. Zero: only for each new connection. 0 ms to 1 day.
+    duration address_check = std::chrono::seconds{5};
+
+    /// How often a cluster is asked who has which names, while there are holds or waiters; it is
+    /// asked at once when a server says that it has changed. 100 ms to 1 day.
+    duration topology_check = std::chrono::seconds{5};
+
+    /// How releases are told. Only a cluster has a choice.
+    pubsub_form pubsub = pubsub_form::automatic;
 
     /// The longest `fairLockWaitTimeout`, or wait time of a call, of the JVMs that wait for the
     /// same fair locks: so long one of them is waited for that has died in their queue. With less
