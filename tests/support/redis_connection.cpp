@@ -50,11 +50,13 @@ void redis_connection::closer::operator()(redisContext* context) const noexcept 
     redisFree(context);
 }
 
-redis_connection::redis_connection(const std::string& socket_path)
+redis_connection::redis_connection(const std::string& socket_path, const std::string& password)
     : context_{redisConnectUnix(socket_path.c_str())} {
     if (!context_ || context_->err != 0)
         throw std::runtime_error{"cannot connect to " + socket_path};
     redisSetTimeout(context_.get(), answer_limit);
+    if (!password.empty())
+        command({"AUTH", password}); // refused: then the next command says so
 }
 
 redis::reply redis_connection::command(const std::vector<std::string>& words) {

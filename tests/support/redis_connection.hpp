@@ -15,8 +15,8 @@ namespace holdfast::support {
 
 class redis_connection {
 public:
-    /// Throws `std::runtime_error` if nobody answers there.
-    explicit redis_connection(const std::string& socket_path);
+    /// Throws `std::runtime_error` if nobody answers there. A password is that of the default user.
+    explicit redis_connection(const std::string& socket_path, const std::string& password = {});
 
     /// An error of the server is an answer too (`reply::kind::error`). Throws
     /// `std::runtime_error` if the connection is lost or the answer takes more than ten seconds.
