@@ -10,12 +10,17 @@
 
 #include <cctype>
 #include <memory>
+#include <ostream>
 #include <string>
 #include <utility>
 
 #include <gtest/gtest.h>
 
 namespace holdfast::support {
+
+inline void PrintTo(const server_binary& which, std::ostream* out) { // for GoogleTest
+    *out << which.label;
+}
 
 /// Makes what a test needs. A server that is not there skips the test with the reason, or fails it
 /// where servers are required.

@@ -32,8 +32,8 @@ public:
     /// The port to announce for `port` (its own, or that of the cluster bus) of server `whom`.
     std::uint16_t way_to(std::uint16_t whom, std::uint16_t port);
 
-    /// Who says this when it connects is `who`. A node of a cluster is known by its name, others
-    /// by the functions below.
+    /// Who says this when it connects is `who`; to be told before it does. A node of a cluster is
+    /// known by its name, others by the functions below.
     void know(std::uint16_t who, const std::string& sign);
 
     /// These still reach each other. Between them and all others nothing passes any more, no

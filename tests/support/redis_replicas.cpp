@@ -12,74 +12,31 @@ namespace {
 
 const std::string this_machine = "127.0.0.1";
 
-void require_ok(redis_server& server, const std::vector<std::string>& words) {
-    const redis::reply answer = server.command(words);
-    if (answer.type == redis::reply::kind::error)
-        throw std::runtime_error{words.front() + " was answered " + answer.text};
-}
-
 } // namespace
 
 redis_replicas::redis_replicas(const server_binary& which, options how)
-    : how_{std::move(how)} {
-    if (how_.can_be_cut && how_.tls)
-        throw std::logic_error{"who comes by TLS does not say who it is: it cannot be cut"};
-    if (how_.can_be_cut)
-        ways_.emplace();
-    if (how_.tls)
-        tls_.emplace();
-    for (std::size_t i = 0; i <= how_.replicas; ++i)
-        reserve();
-    for (std::size_t i = 0; i <= how_.replicas; ++i)
-        servers_.push_back(std::make_unique<redis_server>(which, options_of(i)));
+    : servers_{which,
+               {.own_clocks = how.own_clocks,
+                .can_be_cut = how.can_be_cut,
+                .tls = how.tls,
+                .keep_data = how.keep_data,
+                .password = std::move(how.password),
+                .arguments = std::move(how.arguments)}}
+    , replicas_{how.replicas} {
+    for (std::size_t i = 0; i <= replicas_; ++i)
+        servers_.reserve(false);
+    for (std::size_t i = 0; i <= replicas_; ++i) {
+        std::vector<std::string> words{"--replica-announce-ip", this_machine,
+                                       "--replica-announce-port",
+                                       std::to_string(servers_.port_of(i))};
+        if (i != primary_)
+            words.insert(
+                words.end(),
+                {"--replicaof", this_machine + " " + std::to_string(servers_.port_of(primary_))});
+        servers_.start(std::move(words));
+    }
     wait_until_in_sync();
     require_confirmation();
-}
-
-void redis_replicas::reserve() {
-    ports made;
-    const std::uint16_t own = made.plain.number();
-    made.announced = ways_ ? ways_->way_to(own, own) : how_.tls ? made.tls.number() : own;
-    if (ways_)
-        for (const std::uint16_t each : {own, made.announced})
-            ways_->know(own, sign_of_replica(each));
-    ports_.push_back(std::move(made));
-}
-
-redis_server::options redis_replicas::options_of(std::size_t which) const {
-    const ports& own = ports_[which];
-    redis_server::options how{.tcp = true,
-                              .tls = how_.tls,
-                              .own_clock = how_.own_clocks,
-                              .arguments = {"--repl-diskless-sync-delay", "0"},
-                              .keeps_data = how_.keep_data,
-                              .password = how_.password,
-                              .port = own.plain.number(),
-                              .tls_port = own.tls.number()};
-    const auto add = [&how](const std::vector<std::string>& more) {
-        how.arguments.insert(how.arguments.end(), more.begin(), more.end());
-    };
-    add({"--replica-announce-ip", this_machine});
-    add({"--replica-announce-port", std::to_string(own.announced)});
-    if (tls_) {
-        add(tls_->arguments());
-        add({"--tls-replication", "yes"});
-    }
-    if (which != primary_)
-        add({"--replicaof", this_machine + " " + std::to_string(ports_[primary_].announced)});
-    add(how_.arguments);
-    return how;
-}
-
-std::size_t redis_replicas::index_of(const redis_server& server) const {
-    std::size_t index = 0;
-    while (servers_.at(index).get() != &server)
-        ++index;
-    return index;
-}
-
-std::uint16_t redis_replicas::port_of(const redis_server& server) const {
-    return ports_[index_of(server)].announced;
 }
 
 redis_server& redis_replicas::replica(std::size_t which) {
@@ -87,21 +44,21 @@ redis_server& redis_replicas::replica(std::size_t which) {
 }
 
 void redis_replicas::failover(redis_server& to) {
-    require_ok(primary(), {"FAILOVER", "TO", this_machine, std::to_string(port_of(to))});
+    require_answer(primary(), {"FAILOVER", "TO", this_machine, std::to_string(port_of(to))});
     until("FAILOVER is over", [&] { return is_primary(to) && !is_primary(primary()); });
-    primary_ = index_of(to);
-    for (const auto& each : servers_)
-        if (each.get() != &to && each->is_up())
+    primary_ = servers_.index_of(to);
+    for (redis_server* each : servers_.up())
+        if (each != &to)
             follow(*each, to);
 }
 
 void redis_replicas::promote(redis_server& server) {
-    require_ok(server, {"REPLICAOF", "NO", "ONE"});
-    primary_ = index_of(server);
+    require_answer(server, {"REPLICAOF", "NO", "ONE"});
+    primary_ = servers_.index_of(server);
 }
 
 void redis_replicas::follow(redis_server& replica, redis_server& primary) {
-    require_ok(replica, {"REPLICAOF", this_machine, std::to_string(port_of(primary))});
+    require_answer(replica, {"REPLICAOF", this_machine, std::to_string(port_of(primary))});
     until("a replica has what its primary has", [&] {
         const long long offset = offset_of(primary);
         return is_in_sync(replica, offset);
@@ -112,8 +69,8 @@ void redis_replicas::wait_until_in_sync() {
     until("all replicas are in sync", [&] {
         const long long offset = offset_of(primary());
         int following = 0;
-        for (const auto& each : servers_) {
-            if (each.get() == &primary() || !each->is_up())
+        for (redis_server* each : servers_.up()) {
+            if (each == &primary())
                 continue;
             if (!is_in_sync(*each, offset))
                 return false;
@@ -125,37 +82,20 @@ void redis_replicas::wait_until_in_sync() {
 
 /// The first WAIT after a sync can take most of a second, so it is not left to a test.
 void redis_replicas::require_confirmation() {
-    require_ok(primary(), {"FLUSHALL"});
-    const std::string all = std::to_string(how_.replicas);
+    require_answer(primary(), {"FLUSHALL"});
+    const std::string all = std::to_string(replicas_);
     until("all replicas confirm", [&] {
         const redis::reply confirmed = primary().command({"WAIT", all, "100"});
-        return confirmed.integer == static_cast<std::int64_t>(how_.replicas);
+        return confirmed.integer == static_cast<std::int64_t>(replicas_);
     });
 }
 
-void redis_replicas::cut(const std::vector<redis_server*>& side, partition::clients outside) {
-    std::vector<std::uint16_t> names;
-    for (const redis_server* each : side)
-        names.push_back(each->port());
-    ways().cut(names, outside);
-}
-
-void redis_replicas::heal() {
-    ways().heal();
-}
-
-void redis_replicas::restore() {
-    if (ways_)
-        heal();
-    for (const auto& each : servers_) {
-        each->resume();
-        each->start();
-        each->right_clock();
-    }
-    promote(primary());
-    for (const auto& each : servers_)
-        if (each.get() != &primary())
-            follow(*each, primary());
+void redis_replicas::restore_around(redis_server& primary) {
+    servers_.revive();
+    promote(primary);
+    for (redis_server* each : servers_.all())
+        if (each != &primary)
+            follow(*each, primary);
     wait_until_in_sync();
     require_confirmation();
 }

@@ -1,15 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include "support/partition.hpp"
-#include "support/redis_server.hpp"
-#include "support/reserved_port.hpp"
-#include "support/server_tls.hpp"
+#include "support/server_group.hpp"
 
 #include <cstddef>
 #include <cstdint>
-#include <memory>
-#include <optional>
 #include <string>
 #include <vector>
 
@@ -30,16 +25,16 @@ public:
     };
 
     /// Returns when all replicas are in sync.
-    explicit redis_replicas(const server_binary& which = servers().front())
+    explicit redis_replicas(const server_binary& which = support::servers().front())
         : redis_replicas{which, options{}} {}
     redis_replicas(const server_binary&, options);
 
     /// 0 was the primary in the beginning.
-    redis_server& server(std::size_t which) { return *servers_.at(which); }
+    redis_server& server(std::size_t which) { return servers_[which]; }
     std::size_t size() const { return servers_.size(); }
 
     /// The one that the verbs below have made the primary, whatever else may say that it is one.
-    redis_server& primary() { return *servers_[primary_]; }
+    redis_server& primary() { return servers_[primary_]; }
     redis_server& replica(std::size_t which = 0); ///< of the others, in their order
 
     /// By the server's own FAILOVER. Returns when `to` is the primary and all that are up follow
@@ -57,34 +52,28 @@ public:
     /// From now on what is written at one side is lost for the other: these and all others. The
     /// servers do not notice for a minute. Clients on a unix socket pass.
     void cut(const std::vector<redis_server*>& side,
-             partition::clients = partition::clients::cut_off);
+             partition::clients outside = partition::clients::cut_off) {
+        servers_.cut(side, outside);
+    }
     void cut(redis_server& alone) { cut({&alone}); }
-    void heal();
+    void heal() { servers_.heal(); }
 
     /// All are up, empty, and in sync with `primary()`; clocks are right, nothing is cut.
-    void restore();
+    void restore() { restore_around(primary()); }
+    void restore_around(redis_server& primary); ///< this will be it
 
-    /// Where others find it.
-    std::uint16_t port_of(const redis_server&) const;
-    std::string ca_file() const { return tls_->ca_file(); }
-    partition& ways() { return ways_.value(); }
-    const options& how() const { return how_; }
+    /// Where others find it; with TLS, its port for that.
+    std::uint16_t port_of(std::size_t which) const { return servers_.port_of(which); }
+    std::uint16_t port_of(const redis_server& one) const {
+        return servers_.port_of(servers_.index_of(one));
+    }
+    server_group& servers() { return servers_; }
 
 private:
-    struct ports {
-        reserved_port plain{}, tls{};
-        std::uint16_t announced = 0;
-    };
-    redis_server::options options_of(std::size_t which) const;
-    void reserve();
     void require_confirmation();
-    std::size_t index_of(const redis_server&) const;
 
-    options how_;
-    std::optional<partition> ways_;
-    std::optional<server_tls> tls_;
-    std::vector<ports> ports_;
-    std::vector<std::unique_ptr<redis_server>> servers_;
+    server_group servers_;
+    const std::size_t replicas_;
     std::size_t primary_ = 0;
 };
 

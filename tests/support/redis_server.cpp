@@ -71,7 +71,9 @@ redis_server::redis_server(server_binary which, options how)
         bus_port_ = how_.bus_port != 0 ? how_.bus_port : reserve();
     if (how_.own_clock)
         clock_ = std::make_unique<moved_clock>(folder_.path);
-    write_files();
+    if (!how_.nodes.empty())
+        write("nodes.conf", how_.nodes);
+    write_configuration();
     start();
 }
 
@@ -87,10 +89,8 @@ void redis_server::write(const char* name, const std::string& text) const {
     std::ofstream{folder_.path / name} << text;
 }
 
-/// Those that the server goes on writing.
-void redis_server::write_files() const {
-    if (!how_.nodes.empty())
-        write("nodes.conf", how_.nodes);
+/// A Sentinel goes on writing it.
+void redis_server::write_configuration() const {
     if (!how_.sentinel.empty())
         write("sentinel.conf", "unixsocket " + socket_ + "\ndir " + folder_.path.string() + "\n" +
                                    "port " + std::to_string(port_) + "\n" + how_.sentinel);
@@ -211,6 +211,7 @@ void redis_server::restart() {
 void redis_server::restart_empty() {
     stop();
     remove_data();
+    write_configuration();
     start();
 }
 
@@ -246,8 +247,13 @@ void redis_server::right_clock() {
 }
 
 redis::reply redis_server::command(const std::vector<std::string>& words) {
-    if (!connection_)
-        connection_.emplace(socket_, how_.password);
+    try {
+        if (connection_)
+            return connection_->command(words);
+    } catch (const connection_closed&) {
+        connection_.reset();
+    }
+    connection_.emplace(socket_, how_.password);
     return connection_->command(words);
 }
 

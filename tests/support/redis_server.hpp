@@ -67,7 +67,7 @@ public:
     void start();
     void stop();          ///< at once, as kill -9 does
     void restart();       ///< on the same addresses; its clock stays stepped
-    void restart_empty(); ///< likewise, without data
+    void restart_empty(); ///< likewise, without data; a Sentinel: as it was in the beginning
     void restart_empty(std::vector<std::string> arguments); ///< with these instead of those it had
     void pause(); ///< SIGSTOP: connections stay, nothing is answered
     void resume();
@@ -77,7 +77,8 @@ public:
     void step_clock(duration);
     void right_clock(); ///< all steps are undone
 
-    /// On a connection of its own. Reconnects after a restart; errors of the server are answers.
+    /// On a connection of its own. Where the server has closed that, as Sentinels have it done, a
+    /// new one is made and the command repeated. Errors of the server are answers.
     redis::reply command(const std::vector<std::string>& words);
 
     pid_t pid() const { return pid_; }
@@ -97,7 +98,7 @@ private:
 
     std::uint16_t reserve();
     void write(const char* name, const std::string& text) const;
-    void write_files() const;
+    void write_configuration() const;
     void remove_data() const;
     std::vector<std::string> command_line() const;
     void wait_until_it_answers();
