@@ -112,6 +112,7 @@ TEST_P(ClusterOfTests, LosesWhatIsWrittenToAnIsolatedPrimary) {
     EXPECT_EQ(set(old, "after"), "OK");
     EXPECT_EQ(confirmed(old, "100"), 0);
     EXPECT_TRUE(eventually([&] { return &cluster.primary_of(slot) == &next; }));
+    EXPECT_TRUE(eventually([&] { return !get(next).starts_with("CLUSTERDOWN"); }));
     EXPECT_EQ(get(next), "before");
     EXPECT_TRUE(eventually([&] { return set(old, "late").starts_with("CLUSTERDOWN"); }));
 
@@ -146,6 +147,34 @@ TEST_P(ClusterOfTests, IsRestored) {
     EXPECT_EQ(get(now, "{k}absent"), "");
     EXPECT_EQ(set(now, "a"), "OK");
     EXPECT_EQ(confirmed(now), 1);
+}
+
+class NewerClusterOfTests : public support::on_each_topology<redis_cluster> {
+protected:
+    NewerClusterOfTests()
+        : on_each_topology{{.can_be_cut = true}} {}
+};
+HOLDFAST_ON_NEWER_SERVERS(NewerClusterOfTests);
+
+TEST_P(NewerClusterOfTests, MovesSlotsElectsAndCanBeCut) {
+    redis_cluster& cluster = servers();
+    const int slot = cluster.slot_of("k");
+    redis_server &from = cluster.primary_of(slot), &to = cluster.other_primary(from);
+    EXPECT_EQ(set(from, "a"), "OK");
+    cluster.begin_move(slot, to);
+    EXPECT_THAT(get(from, "{k}absent"), StartsWith("ASK " + std::to_string(slot)));
+    cluster.move_keys(slot, to);
+    cluster.end_move(slot, to);
+    EXPECT_EQ(get(to), "a");
+
+    redis_server& next = cluster.replica_of(to);
+    cluster.failover(next);
+    cluster.wait_until_agreed();
+    EXPECT_EQ(get(next), "a");
+    cluster.cut(next);
+    EXPECT_EQ(set(next, "b"), "OK");
+    EXPECT_EQ(confirmed(next, "100"), 0);
+    EXPECT_TRUE(eventually([&] { return &cluster.primary_of(slot) == &to; }));
 }
 
 /// With all that can be wanted.

@@ -122,13 +122,13 @@ TEST_P(Replicas, FindTheirDataAgainWhereItIsKept) {
 
 TEST_P(Replicas, MayHaveADateOfTheirOwn) {
     redis_replicas both{GetParam(), {.own_clocks = true}};
-    both.replica().step_clock(std::chrono::seconds{40});
-    both.primary().command({"SET", "k", "a", "PX", "30000"});
+    both.replica().step_clock(std::chrono::seconds{400});
+    both.primary().command({"SET", "k", "a", "PX", "300000"});
     both.wait_until_in_sync();
     both.promote(both.replica());
-    EXPECT_EQ(get(both.primary()), "");
+    EXPECT_TRUE(eventually([&] { return get(both.primary()).empty(); }));
     both.restore();
-    both.primary().command({"SET", "k", "a", "PX", "30000"});
+    both.primary().command({"SET", "k", "a", "PX", "300000"});
     both.wait_until_in_sync();
     both.promote(both.replica());
     EXPECT_EQ(get(both.primary()), "a");

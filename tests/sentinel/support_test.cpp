@@ -107,6 +107,24 @@ TEST_P(SentinelsOfTests, AreRestored) {
     servers().failover();
 }
 
+class NewerSentinelsOfTests : public support::on_each_topology<redis_sentinels> {
+protected:
+    NewerSentinelsOfTests()
+        : on_each_topology{{.can_be_cut = true}} {}
+};
+HOLDFAST_ON_NEWER_SERVERS(NewerSentinelsOfTests);
+
+TEST_P(NewerSentinelsOfTests, ReplaceThePrimaryWhenTheyAreAskedOrItIsCutOff) {
+    redis_server& first = servers().primary();
+    servers().failover();
+    servers().restore();
+    EXPECT_EQ(&servers().primary(), &first);
+    servers().cut(first);
+    EXPECT_EQ(set(first, "a"), "OK");
+    EXPECT_EQ(first.command({"WAIT", "1", "100"}).integer, 0);
+    EXPECT_TRUE(eventually([&] { return &servers().primary() != &first; }));
+}
+
 class SentinelsApart : public support::on_each_topology<redis_sentinels> {
 protected:
     SentinelsApart()

@@ -73,3 +73,10 @@ inline std::string test_name_of(const ::testing::TestParamInfo<server_binary>& i
 #define HOLDFAST_ON_EACH_SERVER(suite)                                                             \
     INSTANTIATE_TEST_SUITE_P(Servers, suite, ::testing::ValuesIn(::holdfast::support::servers()),  \
                              ::holdfast::support::test_name_of)
+
+/// For suites of what newer servers do in another way.
+#define HOLDFAST_ON_NEWER_SERVERS(suite)                                                           \
+    GTEST_ALLOW_UNINSTANTIATED_PARAMETERIZED_TEST(suite);                                          \
+    INSTANTIATE_TEST_SUITE_P(NewerServers, suite,                                                  \
+                             ::testing::ValuesIn(::holdfast::support::newer_servers()),            \
+                             ::holdfast::support::test_name_of)

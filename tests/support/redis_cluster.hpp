@@ -45,7 +45,8 @@ public:
 
     int slot_of(const std::string& name); ///< as the servers compute it
 
-    /// Who has it by the latest election, of those that are up. If it is not known, waits.
+    /// Who has it by the latest election, of those that are up. If it is not known, waits. For a
+    /// moment it may still answer CLUSTERDOWN.
     redis_server& primary_of(int slot);
     redis_server& node_of(const std::string& name) { return primary_of(slot_of(name)); }
     redis_server& replica_of(redis_server& primary); ///< the first that is up

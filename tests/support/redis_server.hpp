@@ -29,6 +29,10 @@ struct server_binary {
 /// the redis-server in the PATH.
 std::vector<server_binary> servers();
 
+/// Those of HOLDFAST_NEWER_SERVERS, in the same form: only what newer servers do in another way is
+/// also tested on them. There may be none.
+std::vector<server_binary> newer_servers();
+
 /// Whether a server that is not there fails the tests instead of skipping them:
 /// HOLDFAST_REQUIRE_SERVERS=1.
 bool servers_are_required();
