@@ -15,10 +15,10 @@ using support::redis_server;
 using testing::StartsWith;
 using election = redis_cluster::election;
 
-std::string get(redis_server& at, const std::string& key = "k") {
+std::string value_at(redis_server& at, const std::string& key = "k") {
     return at.command({"GET", key}).text;
 }
-std::string set(redis_server& at, const std::string& value) {
+std::string put(redis_server& at, const std::string& value) {
     return at.command({"SET", "k", value}).text;
 }
 std::int64_t confirmed(redis_server& at, const std::string& patience = "5000") {
@@ -38,13 +38,13 @@ TEST_P(ClusterOfTests, SharesTheSlotsAndReplicates) {
     EXPECT_EQ(cluster.slot_of("k"), 7629);
     redis_server& owner = cluster.node_of("k");
     EXPECT_EQ(&owner, &cluster.primary_of(7629));
-    EXPECT_EQ(set(owner, "a"), "OK");
+    EXPECT_EQ(put(owner, "a"), "OK");
     EXPECT_EQ(confirmed(owner), 1);
     EXPECT_EQ(cluster.replica_of(owner).command({"DBSIZE"}).integer, 1);
-    EXPECT_THAT(set(cluster.other_primary(owner), "b"),
+    EXPECT_THAT(put(cluster.other_primary(owner), "b"),
                 StartsWith("MOVED 7629 127.0.0.1:" + std::to_string(cluster.port_of(owner))));
     cluster.clear();
-    EXPECT_EQ(get(owner), "");
+    EXPECT_EQ(value_at(owner), "");
 }
 
 TEST_P(ClusterOfTests, ElectsAReplicaInEachWay) {
@@ -52,13 +52,13 @@ TEST_P(ClusterOfTests, ElectsAReplicaInEachWay) {
     const int slot = cluster.slot_of("k");
     for (const election how : {election::agreed, election::forced, election::none}) {
         redis_server& old = cluster.primary_of(slot);
-        EXPECT_EQ(set(old, "a"), "OK");
+        EXPECT_EQ(put(old, "a"), "OK");
         EXPECT_EQ(confirmed(old), 1);
         redis_server& next = cluster.replica_of(old);
         cluster.failover(next, how);
         EXPECT_EQ(&cluster.primary_of(slot), &next);
         cluster.wait_until_agreed();
-        EXPECT_EQ(get(next), "a");
+        EXPECT_EQ(value_at(next), "a");
         EXPECT_EQ(&cluster.replica_of(next), &old);
     }
 }
@@ -83,59 +83,59 @@ TEST_P(ClusterOfTests, MovesASlotInSteps) {
     redis_cluster& cluster = servers();
     const int slot = cluster.slot_of("k");
     redis_server &from = cluster.primary_of(slot), &to = cluster.other_primary(from);
-    EXPECT_EQ(set(from, "a"), "OK");
+    EXPECT_EQ(put(from, "a"), "OK");
 
     cluster.begin_move(slot, to);
-    EXPECT_EQ(get(from), "a");
-    EXPECT_THAT(get(from, "{k}absent"), StartsWith("ASK " + std::to_string(slot)));
+    EXPECT_EQ(value_at(from), "a");
+    EXPECT_THAT(value_at(from, "{k}absent"), StartsWith("ASK " + std::to_string(slot)));
     cluster.call_off_moves();
-    EXPECT_EQ(get(from, "{k}absent"), "");
+    EXPECT_EQ(value_at(from, "{k}absent"), "");
 
     cluster.begin_move(slot, to);
     cluster.move_keys(slot, to);
-    EXPECT_THAT(get(from), StartsWith("ASK"));
+    EXPECT_THAT(value_at(from), StartsWith("ASK"));
     EXPECT_EQ(&cluster.primary_of(slot), &from);
     cluster.end_move(slot, to);
     EXPECT_EQ(&cluster.primary_of(slot), &to);
-    EXPECT_EQ(get(to), "a");
-    EXPECT_THAT(get(from), StartsWith("MOVED"));
+    EXPECT_EQ(value_at(to), "a");
+    EXPECT_THAT(value_at(from), StartsWith("MOVED"));
 }
 
 TEST_P(ClusterOfTests, LosesWhatIsWrittenToAnIsolatedPrimary) {
     redis_cluster& cluster = servers();
     const int slot = cluster.slot_of("k");
     redis_server &old = cluster.primary_of(slot), &next = cluster.replica_of(old);
-    EXPECT_EQ(set(old, "before"), "OK");
+    EXPECT_EQ(put(old, "before"), "OK");
     EXPECT_EQ(confirmed(old), 1);
 
     cluster.cut(old);
-    EXPECT_EQ(set(old, "after"), "OK");
+    EXPECT_EQ(put(old, "after"), "OK");
     EXPECT_EQ(confirmed(old, "100"), 0);
     EXPECT_TRUE(eventually([&] { return &cluster.primary_of(slot) == &next; }));
-    EXPECT_TRUE(eventually([&] { return !get(next).starts_with("CLUSTERDOWN"); }));
-    EXPECT_EQ(get(next), "before");
-    EXPECT_TRUE(eventually([&] { return set(old, "late").starts_with("CLUSTERDOWN"); }));
+    EXPECT_TRUE(eventually([&] { return !value_at(next).starts_with("CLUSTERDOWN"); }));
+    EXPECT_EQ(value_at(next), "before");
+    EXPECT_TRUE(eventually([&] { return put(old, "late").starts_with("CLUSTERDOWN"); }));
 
     cluster.heal();
     cluster.wait_until_agreed();
     EXPECT_EQ(&cluster.replica_of(next), &old);
-    EXPECT_THAT(get(old), StartsWith("MOVED"));
+    EXPECT_THAT(value_at(old), StartsWith("MOVED"));
 }
 
 TEST_P(ClusterOfTests, LetsAnIsolatedPrimaryKeepItsReplica) {
     redis_cluster& cluster = servers();
     redis_server &old = cluster.node_of("k"), &replica = cluster.replica_of(old);
     cluster.cut({&old, &replica});
-    EXPECT_EQ(set(old, "a"), "OK");
+    EXPECT_EQ(put(old, "a"), "OK");
     EXPECT_EQ(confirmed(old), 1);
-    EXPECT_TRUE(eventually([&] { return set(old, "late").starts_with("CLUSTERDOWN"); }));
+    EXPECT_TRUE(eventually([&] { return put(old, "late").starts_with("CLUSTERDOWN"); }));
 }
 
 TEST_P(ClusterOfTests, IsRestored) {
     redis_cluster& cluster = servers();
     const int slot = cluster.slot_of("k");
     redis_server &first = cluster.primary_of(slot), &other = cluster.other_primary(first);
-    EXPECT_EQ(set(first, "a"), "OK");
+    EXPECT_EQ(put(first, "a"), "OK");
     cluster.begin_move(slot, other);
     other.step_clock(std::chrono::minutes{1});
     first.stop();
@@ -143,9 +143,9 @@ TEST_P(ClusterOfTests, IsRestored) {
     cluster.cut(other);
     cluster.restore();
     redis_server& now = cluster.primary_of(slot);
-    EXPECT_EQ(get(now), "");
-    EXPECT_EQ(get(now, "{k}absent"), "");
-    EXPECT_EQ(set(now, "a"), "OK");
+    EXPECT_EQ(value_at(now), "");
+    EXPECT_EQ(value_at(now, "{k}absent"), "");
+    EXPECT_EQ(put(now, "a"), "OK");
     EXPECT_EQ(confirmed(now), 1);
 }
 
@@ -160,19 +160,19 @@ TEST_P(NewerClusterOfTests, MovesSlotsElectsAndCanBeCut) {
     redis_cluster& cluster = servers();
     const int slot = cluster.slot_of("k");
     redis_server &from = cluster.primary_of(slot), &to = cluster.other_primary(from);
-    EXPECT_EQ(set(from, "a"), "OK");
+    EXPECT_EQ(put(from, "a"), "OK");
     cluster.begin_move(slot, to);
-    EXPECT_THAT(get(from, "{k}absent"), StartsWith("ASK " + std::to_string(slot)));
+    EXPECT_THAT(value_at(from, "{k}absent"), StartsWith("ASK " + std::to_string(slot)));
     cluster.move_keys(slot, to);
     cluster.end_move(slot, to);
-    EXPECT_EQ(get(to), "a");
+    EXPECT_EQ(value_at(to), "a");
 
     redis_server& next = cluster.replica_of(to);
     cluster.failover(next);
     cluster.wait_until_agreed();
-    EXPECT_EQ(get(next), "a");
+    EXPECT_EQ(value_at(next), "a");
     cluster.cut(next);
-    EXPECT_EQ(set(next, "b"), "OK");
+    EXPECT_EQ(put(next, "b"), "OK");
     EXPECT_EQ(confirmed(next, "100"), 0);
     EXPECT_TRUE(eventually([&] { return &cluster.primary_of(slot) == &to; }));
 }
@@ -195,11 +195,11 @@ TEST_P(ClusterWithOptions, HasTheSlotsThatAreWantedAndMovesThem) {
     redis_server &from = cluster.node_of("k"), &to = cluster.node_of("another");
     EXPECT_EQ(&from, &cluster.node(1));
     EXPECT_EQ(&to, &cluster.node(0));
-    EXPECT_EQ(set(from, "a"), "OK");
+    EXPECT_EQ(put(from, "a"), "OK");
     cluster.move(cluster.slot_of("k"), to);
-    EXPECT_EQ(get(to), "a");
+    EXPECT_EQ(value_at(to), "a");
     cluster.move(cluster.slot_of("k"), from);
-    EXPECT_EQ(get(from), "a");
+    EXPECT_EQ(value_at(from), "a");
 }
 
 TEST_P(ClusterWithOptions, SpeaksTlsAndWantsAPassword) {
@@ -215,11 +215,11 @@ TEST_P(ClusterWithOptions, SpeaksTlsAndWantsAPassword) {
 TEST_P(ClusterWithOptions, FindsItsDataAgainOrIsEmptied) {
     redis_cluster& cluster = servers();
     redis_server &primary = cluster.node_of("k"), &replica = cluster.replica_of(primary);
-    EXPECT_EQ(set(primary, "a"), "OK");
+    EXPECT_EQ(put(primary, "a"), "OK");
     EXPECT_EQ(confirmed(primary), 1);
     primary.restart();
     cluster.wait_until_agreed();
-    EXPECT_EQ(get(primary), "a");
+    EXPECT_EQ(value_at(primary), "a");
     primary.restart_empty();
     cluster.wait_until_agreed();
     EXPECT_EQ(&cluster.node_of("k"), &primary);

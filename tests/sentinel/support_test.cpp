@@ -15,10 +15,10 @@ using support::redis_sentinels;
 using support::redis_server;
 using testing::StartsWith;
 
-std::string get(redis_server& at) {
+std::string value_at(redis_server& at) {
     return at.command({"GET", "k"}).text;
 }
-std::string set(redis_server& at, const std::string& value) {
+std::string put(redis_server& at, const std::string& value) {
     return at.command({"SET", "k", value}).text;
 }
 
@@ -39,43 +39,43 @@ TEST_P(SentinelsOfTests, NameThePrimaryAndItsReplicas) {
     redis_server& primary = servers().primary();
     for (const std::size_t each : {0U, 1U, 2U})
         EXPECT_EQ(servers().named_by(servers().sentinel(each)), &primary);
-    EXPECT_EQ(set(primary, "a"), "OK");
+    EXPECT_EQ(put(primary, "a"), "OK");
     EXPECT_EQ(primary.command({"WAIT", "2", "5000"}).integer, 2);
-    EXPECT_EQ(get(servers().replica(0)), "a");
-    EXPECT_EQ(get(servers().replica(1)), "a");
+    EXPECT_EQ(value_at(servers().replica(0)), "a");
+    EXPECT_EQ(value_at(servers().replica(1)), "a");
 }
 
 TEST_P(SentinelsOfTests, ReplaceThePrimaryWhenTheyAreAsked) {
     redis_server& old = servers().primary();
-    EXPECT_EQ(set(old, "a"), "OK");
+    EXPECT_EQ(put(old, "a"), "OK");
     EXPECT_EQ(old.command({"WAIT", "2", "5000"}).integer, 2);
     servers().failover();
     EXPECT_NE(&servers().primary(), &old);
-    EXPECT_EQ(get(servers().primary()), "a");
+    EXPECT_EQ(value_at(servers().primary()), "a");
 }
 
 TEST_P(SentinelsOfTests, ReplaceAPrimaryThatWasKilled) {
     redis_server& old = servers().primary();
     old.stop();
-    EXPECT_EQ(set(another_than(old), "a"), "OK");
+    EXPECT_EQ(put(another_than(old), "a"), "OK");
 }
 
 TEST_P(SentinelsOfTests, ReplaceAPrimaryThatWasStopped) {
     redis_server& old = servers().primary();
     old.pause();
-    EXPECT_EQ(set(another_than(old), "a"), "OK");
+    EXPECT_EQ(put(another_than(old), "a"), "OK");
     old.resume();
-    EXPECT_EQ(set(old, "b"), "OK") << "they do not hurry to tell it";
+    EXPECT_EQ(put(old, "b"), "OK") << "they do not hurry to tell it";
 }
 
 TEST_P(SentinelsOfTests, ReplaceAPrimaryThatIsCutOff) {
     redis_server& old = servers().primary();
-    EXPECT_EQ(set(old, "before"), "OK");
+    EXPECT_EQ(put(old, "before"), "OK");
     EXPECT_EQ(old.command({"WAIT", "2", "5000"}).integer, 2);
     servers().cut(old);
-    EXPECT_EQ(set(old, "after"), "OK");
+    EXPECT_EQ(put(old, "after"), "OK");
     EXPECT_EQ(old.command({"WAIT", "1", "100"}).integer, 0);
-    EXPECT_EQ(get(another_than(old)), "before");
+    EXPECT_EQ(value_at(another_than(old)), "before");
 }
 
 TEST_P(SentinelsOfTests, DecideWithoutOneOfThem) {
@@ -102,7 +102,7 @@ TEST_P(SentinelsOfTests, AreRestored) {
     servers().restore();
     redis_server& primary = servers().primary();
     EXPECT_EQ(&primary, &servers().server(0));
-    EXPECT_EQ(set(primary, "a"), "OK");
+    EXPECT_EQ(put(primary, "a"), "OK");
     EXPECT_EQ(primary.command({"WAIT", "2", "5000"}).integer, 2);
     servers().failover();
 }
@@ -120,7 +120,7 @@ TEST_P(NewerSentinelsOfTests, ReplaceThePrimaryWhenTheyAreAskedOrItIsCutOff) {
     servers().restore();
     EXPECT_EQ(&servers().primary(), &first);
     servers().cut(first);
-    EXPECT_EQ(set(first, "a"), "OK");
+    EXPECT_EQ(put(first, "a"), "OK");
     EXPECT_EQ(first.command({"WAIT", "1", "100"}).integer, 0);
     EXPECT_TRUE(eventually([&] { return &servers().primary() != &first; }));
 }

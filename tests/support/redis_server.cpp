@@ -96,11 +96,9 @@ void redis_server::write_configuration() const {
                                    "port " + std::to_string(port_) + "\n" + how_.sentinel);
 }
 
-/// What a server is sent when it begins to follow another stays in a file, saved or not.
-void redis_server::remove_data() const {
+void redis_server::remove(const char* name) const {
     std::error_code ignored;
-    fs::remove(folder_.path / "dump.rdb", ignored);
-    fs::remove_all(folder_.path / "appendonlydir", ignored);
+    fs::remove_all(folder_.path / name, ignored);
 }
 
 std::vector<std::string> redis_server::command_line() const {
@@ -197,10 +195,9 @@ void redis_server::stop() {
     waitpid(pid_, nullptr, 0);
     pid_ = 0;
     is_paused_ = false;
-    std::error_code ignored;
-    fs::remove(socket_, ignored);
+    remove("socket");
     if (!how_.keeps_data)
-        remove_data();
+        remove("dump.rdb"); // what it was sent when it began to follow another stays there
 }
 
 void redis_server::restart() {
@@ -210,7 +207,8 @@ void redis_server::restart() {
 
 void redis_server::restart_empty() {
     stop();
-    remove_data();
+    remove("dump.rdb");
+    remove("appendonlydir");
     write_configuration();
     start();
 }

@@ -103,7 +103,7 @@ private:
     std::uint16_t reserve();
     void write(const char* name, const std::string& text) const;
     void write_configuration() const;
-    void remove_data() const;
+    void remove(const char* name) const;
     std::vector<std::string> command_line() const;
     void wait_until_it_answers();
     bool answers();
