@@ -64,6 +64,12 @@ struct call_wishes {
     /// Room is kept for it beyond `requests_max`. For releases and renewals alone, of which there
     /// is one for each hold at most: so this is bounded too.
     bool reserved = false;
+    /// So many replicas are to confirm what it writes, within that time (1 ms and more; and never
+    /// longer than `replica_timeout`), before the answer is given. It says how many did.
+    std::uint8_t replicas = 0;
+    duration replicas_within{};
+    /// Its keys are on their way to this server, and it has them only for who asks so.
+    bool asking = false;
 };
 
 class node {
@@ -92,6 +98,9 @@ public:
     virtual bool hears(const channel_name&) const = 0;
 
     virtual duration command_timeout() const noexcept = 0;
+
+    /// How long it usually takes until locks can be asked for again, when a server has died.
+    virtual duration usual_outage() const noexcept { return limits{}.usual_outage; }
 
     /// How long a JVM's place in the queue of a fair lock lasts: its `fairLockWaitTimeout`.
     virtual duration fair_wait() const noexcept { return std::chrono::minutes{5}; }

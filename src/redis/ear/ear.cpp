@@ -79,7 +79,7 @@ void ear::hear(reply& said, time_point received_at) {
     if (channels_.next_due() == try_again_at)
         lookout_.watch_for(try_again_at);
     if (refused && !std::exchange(refusal_told_, true))
-        net::tell_impaired(context_->home, context_->address, *refused);
+        net::tell_impaired(context_->home, context_->address(), *refused);
 }
 
 void ear::connected(const introduction&) {

@@ -24,6 +24,7 @@ public:
 
     /// Ends the connection; whoever listens does so over the next one, and is rung.
     void cut(const net::failure& why) { link_.cut(why); }
+    void move(const net::failure& why) { link_.move(why); } ///< likewise, which is made at once
 
     void close();
 

@@ -25,11 +25,17 @@ namespace holdfast::redis {
 ///
 /// Whoever waits is resumed from within the loop that reads.
 ///
+/// One that confirms asks behind each batch, once for all of it, how many replicas have it, and
+/// writes nothing until that is answered: meanwhile the next batch forms by itself. What is
+/// answered there waits for that. Nothing else goes over such a connection, for it would stand
+/// behind a slow replica.
+///
 /// The one for `purpose::commands` is connected while this client holds anything, and casts doubt
 /// on all holds after each reconnection. The other one is closed when it is idle.
 class mouth final : public std::enable_shared_from_this<mouth>, private talker {
 public:
-    mouth(std::shared_ptr<node_context>, purpose);
+    /// `replicas`: so many are to confirm what is asked here; 0: none.
+    mouth(std::shared_ptr<node_context>, purpose, std::uint8_t replicas = 0);
 
     /// As node::call.
     asio::awaitable<reply> ask(const script&, request::names_list keys,
@@ -50,6 +56,7 @@ public:
 
     /// Ends the connection, and what was sent over it is unknown.
     void cut(const net::failure& why) { link_.cut(why); }
+    void move(const net::failure& why) { link_.move(why); } ///< likewise; see link
 
     /// Ends who waits, with `errc::closed`, but not within this call.
     void close();
@@ -75,6 +82,9 @@ private:
     std::shared_ptr<void> keep_alive() override { return shared_from_this(); }
 
     void admit(const call_wishes&) const;
+    void write_queued(std::string& out, time_point now);
+    void answer_given(request&, reply&, const pipeline::written&, time_point received_at);
+    void confirmation_given(const reply&);
     void meet(const introduction&);
     void judge(const reply&, question);
     void enqueue(request&);
@@ -92,6 +102,7 @@ private:
 
     const std::shared_ptr<node_context> context_;
     const purpose purpose_;
+    const std::uint8_t replicas_;
     const duration patience_;
     const duration idle_bound_;
     pipeline pipeline_;

@@ -26,6 +26,11 @@ struct reply {
     time_point sent_at{};
     time_point received_at{};
 
+    /// And of what was asked behind it (`call_wishes::replicas`): so many replicas have confirmed
+    /// it; or the server's words, if it refuses to say that.
+    std::int64_t confirmed = 0;
+    std::string confirmation_refused{};
+
     /// And of the connection by which it came: what is known of the clock at its other end. Whoever
     /// reads an answer that tells the server's time may teach it. Null where there is no
     /// connection.

@@ -36,7 +36,8 @@ asio::awaitable<attempt> lock_fair(node& server, const ask& want, server_deadlin
                                   std::int64_t{want.waits},
                                   want.outlasts.count(),
                                   server.fair_wait().count()};
-    const reply answer = co_await server.call(scripts::lock_fair, keys, arguments);
+    const reply answer = co_await server.call(scripts::lock_fair, keys, arguments,
+                                                 confirmed_by(want.replicas, want.lease_time));
     const auto read = [&want](const reply& all) { return fair_attempt_in(want, all); };
     co_return checked(server, answer, read);
 }

@@ -3,6 +3,7 @@
 
 #include "redis/mutants.hpp"
 #include "store/redis/client_cards.hpp"
+#include "store/redis/confirmation.hpp"
 #include "store/redis/fenced_requests.hpp"
 #include "store/redis/lock_states.hpp"
 #include "store/redis/name_finder.hpp"
@@ -90,9 +91,7 @@ std::pair<attempt, forced> force_in(const reply& answer) {
     attempt seen;
     seen.said = outcome == force_verdict::late ? verdict::late : verdict::granted;
     seen.server_now = std::chrono::microseconds{integer(said[1])};
-    seen.sent_at = answer.sent_at;
-    seen.received_at = answer.received_at;
-    seen.clock = answer.clock;
+    came_by(answer, seen);
     forced what{.was_locked = outcome == force_verdict::taken};
     for (auto owner = said.begin() + 2; owner != said.end(); ++owner)
         what.owners.push_back(text(*owner));

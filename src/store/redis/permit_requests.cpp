@@ -43,7 +43,8 @@ asio::awaitable<attempt> lease_permits(node& server, const ask& want, server_dea
                                   deadline,
                                   channel,
                                   publish_command};
-    const reply answer = co_await server.call(scripts::take_permits, keys, arguments);
+    const reply answer = co_await server.call(scripts::take_permits, keys, arguments,
+                                                 confirmed_by(want.replicas, want.lease_time));
     co_return checked(server, answer, permits_attempt_in);
 }
 
@@ -59,8 +60,8 @@ asio::awaitable<released> return_permits(node& server, const hold& held) {
     co_return checked(server, answer, released_in);
 }
 
-asio::awaitable<std::vector<bool>> renew_permits(node& server, hold_list holds,
-                                                 const renewal_wishes& how) {
+asio::awaitable<renewed_holds> renew_permits(node& server, hold_list holds,
+                                           const renewal_wishes& how) {
     const std::string prefix = permit_prefix(holds.front()->owner, server.redisson());
     std::vector<std::string> leased, numbers; // what follows points into them
     leased.reserve(holds.size());
@@ -73,10 +74,9 @@ asio::awaitable<std::vector<bool>> renew_permits(node& server, hold_list holds,
         keys.emplace_back(leased.back());
         arguments.emplace_back(std::string_view{numbers.back()});
     }
-    const call_wishes wishes{
-        .answer_by = how.answer_by, .elsewhere = how.elsewhere, .reserved = true};
+    const call_wishes wishes = wishes_of(holds, how);
     const reply said = co_await server.call(scripts::renew_permits, keys, arguments, wishes);
-    const auto read = [&holds](const reply& all) { return held_in(all, holds.size()); };
+    const auto read = [&](const reply& all) { return held_in(all, holds, how); };
     co_return checked(server, said, read);
 }
 
@@ -98,7 +98,8 @@ asio::awaitable<changed> change_permits(node& server, const counter_change& what
                                   as.memory.count(),
                                   channel,
                                   publish_command};
-    const reply answer = co_await server.call(scripts::change_permits, keys, arguments);
+    const reply answer = co_await server.call(scripts::change_permits, keys, arguments,
+                                                 confirmed_by(what.replicas, as.memory));
     co_return checked(server, answer, changed_in);
 }
 

@@ -4,7 +4,7 @@
 #include "net/failure.hpp"
 #include "net/tls_context.hpp"
 #include "redis/mutants.hpp"
-#include "redis/single_node.hpp"
+#include "redis/make_node.hpp"
 
 #include <holdfast/error.hpp>
 #include <holdfast/redis/options.hpp>

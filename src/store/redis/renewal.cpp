@@ -29,9 +29,10 @@ constexpr std::size_t batch_max = 100;
 /// refused are found with few requests, and in few round trips.
 constexpr std::size_t parts_of_refused = 10;
 
-/// Whether one script may renew both: it names the client once, and each hold by its number alone.
+/// Whether one script may renew both: it names the client once, and each hold by its number alone;
+/// and what it writes is confirmed as a whole.
 bool go_together(const hold& one, const hold& other) {
-    return one.owner.client == other.owner.client &&
+    return one.owner.client == other.owner.client && one.replicas == other.replicas &&
            verbs_of(one.kind)->renew == verbs_of(other.kind)->renew;
 }
 
@@ -107,10 +108,10 @@ private:
 
     asio::awaitable<void> renew(part some) {
         std::optional<boost::system::system_error> failed;
-        std::vector<bool> held;
+        renewed_holds outcome;
         try {
             const hold_list asked = holds_.subspan(some.first, some.count);
-            held = co_await verbs_of(asked.front()->kind)->renew(server_, asked, how_);
+            outcome = co_await verbs_of(asked.front()->kind)->renew(server_, asked, how_);
         } catch (const boost::system::system_error& why) {
             failed = why;
         }
@@ -118,12 +119,23 @@ private:
             co_await renew_all(split(some));
             co_return;
         }
+        if (!outcome.unconfirmed.empty() && !planted(mutant::renewal_unconfirmed))
+            failed.emplace(make_error_code(store_errc::not_replicated), outcome.unconfirmed);
+        report(some, outcome.held, failed);
+    }
+
+    /// What is not held any more is known, whatever failed beside that.
+    void report(part some, const std::vector<bool>& held,
+                const std::optional<boost::system::system_error>& failed) {
         for (std::size_t i = 0; i < some.count; ++i) {
-            if (failed)
-                to_.failed(some.first + i, *failed);
+            const std::size_t which = some.first + i;
+            const bool is_gone = i < held.size() && !held[i];
+            if (is_gone)
+                to_.renewed(which, answer{});
+            else if (failed)
+                to_.failed(which, *failed);
             else
-                to_.renewed(some.first + i,
-                            held[i] ? answer{.granted = true, .term = how_.lease_time} : answer{});
+                to_.renewed(which, answer{.granted = true, .term = how_.lease_time});
         }
     }
 

@@ -9,6 +9,7 @@
 #include <holdfast/store.hpp>
 
 #include <chrono>
+#include <cstdint>
 #include <functional>
 #include <memory>
 #include <optional>
@@ -33,6 +34,7 @@ struct attempt {
     /// Granted, but too few replicas have confirmed it: why, in words. Empty: as many as are
     /// wanted.
     std::string unconfirmed{};
+    std::int64_t confirmed = 0; ///< by so many replicas
     time_point sent_at{};
     time_point received_at{};
     /// Of the connection by which it came: what is known of the clock at its other end. Null:
