@@ -65,6 +65,11 @@ Usage: holdfast run [OPTIONS] NAME [--] COMMAND [ARGUMENT...]
                        (default: the lease; not less than that)
       --nodes-remember on a quorum: each server writes every change to its disk
                        before it answers, and votes as soon as it is back
+      --replicas N     so many replicas of the server must have confirmed the lock,
+                       and each renewal of its lease, before it counts: then a
+                       failover to one of them does not lose it. With fewer the
+                       lock is not taken, and one that is held is lost
+                       (default 0, or what the URL says)
       --on-loss SIGNAL[:GRACE]
                        the signal for the command if the lock is lost (default
                        TERM), and the time until KILL; the end of the lease may
@@ -153,6 +158,7 @@ struct given_options {
     std::optional<length> longest_lease;
     bool nodes_remember = false;
     std::optional<length> hold_for;
+    std::optional<unsigned> replicas;
     std::optional<std::string> loss;
     std::optional<std::string> fenced; ///< how the numbers grow; empty: as it suits the server
     std::vector<std::string> urls;
@@ -177,6 +183,7 @@ void expect(CLI::App& expected, given_options& given) {
     expected.add_flag("--nodes-remember", given.nodes_remember);
     expect_time(expected, "--hold-for", "--hold-for", given.hold_for);
     expected.add_flag("--fenced{}", given.fenced);
+    expect_replicas(expected, given.replicas);
     expected.add_option("--on-loss", given.loss);
     expected.add_option("--url", given.urls)->allow_extra_args(false);
     expected.add_option("--with", given.with)->allow_extra_args(false);
@@ -341,6 +348,7 @@ int run(const inheritance& inherited, arguments all) {
                             .slots = given.slots,
                             .rate = rate,
                             .numbers = fencing_on(url, numbers),
+                            .replicas = given.replicas,
                             .loss = loss,
                             .busy_status = given.busy_status,
                             .verbose = given.verbose};

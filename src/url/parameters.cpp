@@ -40,6 +40,7 @@ public:
         add_length("poll_bound", how.poll_bound);
         add_length("hand_off_within", how.hand_off.within);
         add_count("hand_off_times_max", how.hand_off.times_max);
+        add_count("required_replicas", how.required_replicas);
         add("prefix", [&how](const std::string& text) { how.prefix = text; });
         add("label", [&how](const std::string& text) { how.label = text; });
         add("announce", [this, &how](const std::string& text) {

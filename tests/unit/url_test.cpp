@@ -220,7 +220,7 @@ TEST(Url, ItsParametersWinOverTheFields) {
     how.label = "field";
     how.url = "redis://host?lease_time=10s&max_hold=1h&unavailable_patience=500ms"
               "&release_patience=0s&close_patience=5m&poll_bound=2s&prefix=shop:"
-              "&connect_timeout=1s&command_timeout=4s";
+              "&required_replicas=2&connect_timeout=1s&command_timeout=4s";
     const options set = resolve_url(std::move(how));
     EXPECT_EQ(set.lease_time, 10s);
     EXPECT_EQ(set.max_hold, 1h);
@@ -228,6 +228,7 @@ TEST(Url, ItsParametersWinOverTheFields) {
     EXPECT_EQ(set.release_patience, 0s);
     EXPECT_EQ(set.close_patience, 5min);
     EXPECT_EQ(set.poll_bound, 2s);
+    EXPECT_EQ(set.required_replicas, 2u);
     EXPECT_EQ(set.prefix, "shop:");
     EXPECT_EQ(set.label, "field");
     EXPECT_EQ(of("memory:a?label=L%C3%A9a").label, "L\xC3\xA9"

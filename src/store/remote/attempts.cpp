@@ -32,6 +32,12 @@ void throw_if_hopeless(verdict said) {
                                           "the hold that it was to stand beside is gone"};
 }
 
+void throw_if_unconfirmed(const attempt& got) {
+    if (!got.unconfirmed.empty())
+        throw boost::system::system_error{make_error_code(store_errc::not_replicated),
+                                          got.unconfirmed};
+}
+
 } // namespace
 
 attempts::attempts(const store_context& context, const ask& want, duration command_timeout,
@@ -55,6 +61,7 @@ asio::awaitable<answer> attempts::look(sender send, duration poll_bound, duratio
             queued_ = got.queued;
         if (got.said == verdict::granted) {
             granted_ = true;
+            throw_if_unconfirmed(got);
             co_return granted(got);
         }
         if (got.said == verdict::busy)

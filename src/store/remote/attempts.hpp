@@ -12,6 +12,7 @@
 #include <functional>
 #include <memory>
 #include <optional>
+#include <string>
 
 namespace holdfast::remote {
 
@@ -29,6 +30,9 @@ struct attempt {
     bool place_stays = false;               ///< it was not prolonged: there is no room to write
     std::chrono::microseconds server_now{}; ///< zero: the server may not tell
     std::uint64_t token = 0;                ///< granted, of a fenced lock: the first of its tokens
+    /// Granted, but too few replicas have confirmed it: why, in words. Empty: as many as are
+    /// wanted.
+    std::string unconfirmed{};
     time_point sent_at{};
     time_point received_at{};
     /// Of the connection by which it came: what is known of the clock at its other end. Null:
@@ -49,9 +53,9 @@ public:
     /// Sends one request. If the server comes to it after `deadline`, it says "late".
     using sender = std::function<asio::awaitable<attempt>(time_point deadline)>;
 
-    /// As `place::look`. Busy, it is to be looked again within `poll_bound` (who is not told: when
-    /// it likes), and when the holder's lease ends, `after_the_end` of it: who asks too early has
-    /// to ask once more.
+    /// As `place::look`; one that is granted and not confirmed throws `not_replicated`. Busy, it is
+    /// to be looked again within `poll_bound` (who is not told: when it likes), and when the
+    /// holder's lease ends, `after_the_end` of it: who asks too early has to ask once more.
     asio::awaitable<answer> look(sender, duration poll_bound, duration after_the_end);
 
     /// Whether a look found it busy: then the next one listens first.
