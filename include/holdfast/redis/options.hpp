@@ -29,6 +29,8 @@ enum class redisson_form : std::uint8_t {
 struct server_address {
     std::string host{};     ///< name or address; a name that has several addresses stands for all
     std::uint16_t port = 0; ///< 0: the usual one
+
+    friend bool operator==(const server_address&, const server_address&) = default;
 };
 
 /// The Sentinels that watch over a primary and its replicas, and appoint another primary when it
