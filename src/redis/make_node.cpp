@@ -3,11 +3,22 @@
 
 #include "redis/primary_node.hpp"
 
+#include <algorithm>
 #include <utility>
 
 namespace holdfast::redis {
+namespace {
+
+/// Where another server may take over, whoever waits for one tries that often.
+constexpr duration backoff_most{250};
+
+} // namespace
 
 std::unique_ptr<node> make_node(options how, store_context home) {
+    if (how.sentinel) {
+        how.unix_socket.clear();
+        how.backoff_max = std::min(how.backoff_max, std::max(how.backoff_min, backoff_most));
+    }
     return std::make_unique<primary_node>(
         std::make_shared<node_context>(std::move(how), std::move(home)));
 }

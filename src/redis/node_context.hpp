@@ -35,8 +35,9 @@ struct node_context {
     /// (unreachable) at that moment at the latest. Empty: it is known.
     std::function<asio::awaitable<void>(time_point limit)> find{};
 
-    /// A connection could not be made, or what it leads to is no primary.
-    std::function<void(const net::failure& why)> in_trouble{};
+    /// A connection could not be made, or what it leads to is no primary, or it does not answer.
+    /// Empty: nobody knows better than to try again.
+    std::function<void()> in_trouble{};
 
     /// Whoever finds that this server is none that locks are asked of any more says so here: then
     /// every connection to it ends, and the next ones look its name up again. Safe from within

@@ -8,16 +8,21 @@
 
 namespace holdfast::redis {
 
-/// A node with one server at a time.
+class sentinel_watch;
+
+/// A node with one server at a time: always the same, or the one that Sentinels appoint.
 class primary_node : public node {
 public:
     explicit primary_node(std::shared_ptr<node_context>);
     primary_node(const primary_node&) = delete;
     ~primary_node() override { close(); }
 
+    /// Waits for another server to be appointed, if need be, within the usual time.
     asio::awaitable<reply> call(const script& what, std::span<const std::string_view> keys,
                                 std::span<const argument> arguments, call_wishes wishes) override {
-        return server_.call(what, keys, arguments, wishes);
+        if (!sentinels_)
+            return server_.call(what, keys, arguments, wishes);
+        return pursue(what, keys, arguments, wishes);
     }
     void distrust(const reply& said) noexcept override { server_.distrust(said); }
     std::unique_ptr<hearing> hear(channel_name name, alarm& wake, linger how) override {
@@ -28,11 +33,18 @@ public:
     duration fair_wait() const noexcept override { return context_->how.fair_wait; }
     redisson_form redisson() const noexcept override { return context_->how.redisson; }
     server_identity identity() const override { return server_.identity(); }
-    void close() noexcept override { server_.close(); }
+    duration usual_outage() const noexcept override;
+    void close() noexcept override;
 
 private:
+    asio::awaitable<reply> pursue(const script&, std::span<const std::string_view> keys,
+                                  std::span<const argument>, call_wishes);
+    void listen_to_sentinels();
+    void move(const std::string& told_by);
+
     const std::shared_ptr<node_context> context_;
     member server_;
+    std::shared_ptr<sentinel_watch> sentinels_; // null: the server is always the same
 };
 
 } // namespace holdfast::redis

@@ -71,7 +71,7 @@ asio::awaitable<std::optional<net::failure>> establish(node_context& context, pu
         const net::failure why = present_trouble();
         line.cut(why);
         if (context.in_trouble)
-            context.in_trouble(why);
+            context.in_trouble();
         const std::string address = line.to() ? line.to()->address : context.address();
         co_return std::make_optional<net::failure>(
             why.code(), "no connection to " + address + ": " + why.text());
