@@ -69,8 +69,8 @@ void member::distrust(const reply& said) noexcept {
     lanes_->distrust(said);
 }
 
-std::unique_ptr<hearing> member::hear(channel_name name, alarm& wake, linger how) {
-    return ear_->hear(std::move(name), wake, how);
+std::unique_ptr<hearing> member::hear(channel_name name, alarm& wake, linger how, bool late) {
+    return ear_->hear(std::move(name), wake, how, late);
 }
 
 bool member::hears(const channel_name& name) const {
@@ -83,6 +83,22 @@ server_identity member::identity() const {
 
 void member::close() noexcept {
     mouths_->close();
+    lanes_->close();
+    ear_->close();
+}
+
+asio::awaitable<reply> member::command(std::span<const std::string_view> words) {
+    const call_wishes usual{};
+    co_return co_await mouths_->pick(usual).ask(plain_command, words, {}, usual);
+}
+
+bool member::connected() const {
+    return mouths_->connected();
+}
+
+void member::retire(const std::string& why) {
+    mouths_->retire(why);
+    lanes_->move({errc::outcome_unknown, why});
     lanes_->close();
     ear_->close();
 }

@@ -8,6 +8,9 @@
 #include <functional>
 #include <memory>
 #include <optional>
+#include <span>
+#include <string>
+#include <string_view>
 
 namespace holdfast::runtime {
 class visit;
@@ -32,10 +35,18 @@ public:
     asio::awaitable<reply> call(const script& what, std::span<const std::string_view> keys,
                                 std::span<const argument> arguments, call_wishes);
     void distrust(const reply&) noexcept;
-    std::unique_ptr<hearing> hear(channel_name, alarm& wake, linger);
+    std::unique_ptr<hearing> hear(channel_name, alarm& wake, linger, bool late = false);
     bool hears(const channel_name&) const;
     server_identity identity() const;
     void close() noexcept;
+
+    /// A command that is no script, over the shared connection.
+    asio::awaitable<reply> command(std::span<const std::string_view> words);
+    bool connected() const; ///< that one
+
+    /// It is none of those that are asked any more: what was written ends as unknown, what was not
+    /// as never sent, and so does whatever still comes.
+    void retire(const std::string& why);
 
     /// The server is elsewhere now, and `node_context::where` says so: all connections end at once,
     /// and with them what is under way; the next ones lead there. Safe from within anything that a

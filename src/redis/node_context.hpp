@@ -3,6 +3,7 @@
 
 #include "net/failure.hpp"
 #include "redis/destination.hpp"
+#include "redis/node.hpp"
 
 #include <holdfast/redis/options.hpp>
 
@@ -43,6 +44,13 @@ struct node_context {
     /// every connection to it ends, and the next ones look its name up again. Safe from within
     /// anything that a connection does. Empty: nobody is interested.
     std::function<void(const net::failure& why)> leave_server{};
+
+    /// How releases are told here.
+    telling form = telling::plain;
+
+    /// Another server of a cluster hears a channel now: what this one said of that. Empty: there is
+    /// no other.
+    std::function<void(const std::string& words)> redirected{};
 
     /// What was held here may be gone: as `store_context::doubt`, of what this server has.
     std::function<void(bool urgent)> doubt{};

@@ -32,7 +32,7 @@ public:
     duration command_timeout() const noexcept override { return context_->how.command_timeout; }
     duration fair_wait() const noexcept override { return context_->how.fair_wait; }
     redisson_form redisson() const noexcept override { return context_->how.redisson; }
-    server_identity identity() const override { return server_.identity(); }
+    server_identity identity(std::string_view) const override { return server_.identity(); }
     duration usual_outage() const noexcept override;
     void close() noexcept override;
 

@@ -19,7 +19,8 @@ void tell_moved(const store_context& home, const std::string& address,
 
 pursuit::pursuit(const store_context& home, duration command_timeout, call_wishes& wishes)
     : home_{home}
-    , limit_{std::min(wishes.answer_by, net::later(home.time.now(), command_timeout))} {
+    , began_{home.time.now()}
+    , limit_{std::min(wishes.answer_by, net::later(began_, command_timeout))} {
     wishes.answer_by = limit_;
 }
 

@@ -28,6 +28,7 @@ public:
     /// better; and pauses.
     asio::awaitable<void> rest(const net::failure&);
 
+    time_point began() const { return began_; }
     time_point limit() const { return limit_; }
 
 private:
@@ -35,6 +36,7 @@ private:
     static constexpr duration pause_max{250};
 
     const store_context& home_;
+    const time_point began_;
     const time_point limit_;
     std::unique_ptr<alarm> alarm_; // made when first needed
 };

@@ -36,6 +36,12 @@ void note_confirmation(reply& of, const reply& answer) {
 void request::compose(composer out, const runtime::remote_clock& clock) const {
     if (wishes.asking)
         out.request({"ASKING"});
+    if (&what == &plain_command) {
+        out.begin(keys.size());
+        for (const std::string_view word : keys)
+            out.word(word);
+        return;
+    }
     out.begin(3 + keys.size() + arguments.size());
     out.word(with_text ? "EVAL" : "EVALSHA");
     out.word(with_text ? what.text : what.sha1);

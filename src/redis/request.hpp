@@ -14,6 +14,9 @@
 
 namespace holdfast::redis {
 
+/// A command that is no script: its keys are all of its words.
+inline constexpr script plain_command{};
+
 /// How many replicas have what this connection wrote last: WAIT.
 void compose_wait(composer, std::uint8_t replicas, duration within);
 

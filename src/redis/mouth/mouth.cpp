@@ -39,7 +39,7 @@ asio::awaitable<reply> mouth::ask(const script& what, request::names_list keys,
 
 void mouth::admit(const call_wishes& wishes) const {
     if (closed_)
-        throw net::failure{errc::closed, context_->address() + ": the client is closed"};
+        throw net::failure{*closed_};
     if ((!wishes.reserved || planted(mutant::no_room_is_kept)) &&
         pipeline_.size() >= context_->how.requests_max)
         throw net::failure{errc::overloaded, context_->address() + ": " +
@@ -270,17 +270,29 @@ net::failure mouth::unanswered(duration within) const {
 }
 
 void mouth::close() {
-    if (std::exchange(closed_, true))
+    const net::failure closed{errc::closed, context_->address() + ": the client is closed"};
+    close_down(closed, closed);
+}
+
+void mouth::retire(const std::string& why) {
+    close_down({errc::outcome_unknown, why}, {errc::unreachable, why});
+}
+
+void mouth::close_down(const net::failure& of_written, const net::failure& of_queued) {
+    if (closed_)
         return;
+    closed_ = of_queued;
     link_.close();
     lookout_.close();
-    const auto closed = std::make_shared<const net::failure>(
-        errc::closed, context_->address() + ": the client is closed");
-    for (const auto& all : {pipeline_.drop_written(), pipeline_.drop_queued()})
+    const auto end = [this](const std::vector<request*>& all, const net::failure& why) {
+        const auto shared = std::make_shared<const net::failure>(why);
         for (request* const one : all) {
-            one->failed = closed;
+            one->failed = shared;
             asio::post(context_->home.executor, std::move(one->resume));
         }
+    };
+    end(pipeline_.drop_written(), of_written);
+    end(pipeline_.drop_queued(), of_queued);
 }
 
 } // namespace holdfast::redis

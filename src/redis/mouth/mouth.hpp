@@ -58,8 +58,13 @@ public:
     void cut(const net::failure& why) { link_.cut(why); }
     void move(const net::failure& why) { link_.move(why); } ///< likewise; see link
 
+    bool is_connected() const { return link_.connected(); }
+
     /// Ends who waits, with `errc::closed`, but not within this call.
     void close();
+
+    /// Likewise, since the server is asked no more: as never sent, or as unknown if it was.
+    void retire(const std::string& why);
 
 private:
     /// More than that is not written at once, so that what is far behind can still be withdrawn.
@@ -97,6 +102,7 @@ private:
         return net::later(net::later(owed_since, patience_), patience_);
     }
     bool anything_held() const { return context_->home.holds_any && context_->home.holds_any(); }
+    void close_down(const net::failure& of_written, const net::failure& of_queued);
     net::failure unsent(const request&) const;
     net::failure unanswered(duration within) const;
 
@@ -113,7 +119,7 @@ private:
     bool question_is_due_ = false;
     bool stays_ = false; // wants a connection, though nothing is asked
     bool stuck_ = false; // the connection took no more
-    bool closed_ = false;
+    std::optional<net::failure> closed_; // what is told to whoever asks since
     link link_;
     lookout lookout_;
 };

@@ -17,7 +17,9 @@ mouths::pair& mouths::pair_for(const call_wishes& wishes) {
     pair& these = confirming_[wishes.replicas];
     if (!these.first) {
         these.first = std::make_shared<mouth>(context_, purpose::more_commands, wishes.replicas);
-        if (closed_)
+        if (!retired_.empty())
+            these.first->retire(retired_);
+        else if (closed_)
             these.first->close();
     }
     return these;
@@ -67,6 +69,14 @@ void mouths::close() {
         return;
     closed_ = true;
     for_each([](mouth& each) { each.close(); });
+}
+
+void mouths::retire(const std::string& why) {
+    if (closed_)
+        return;
+    closed_ = true;
+    retired_ = why;
+    for_each([&why](mouth& each) { each.retire(why); });
 }
 
 } // namespace holdfast::redis

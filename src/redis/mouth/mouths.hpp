@@ -7,6 +7,7 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <string>
 
 namespace holdfast::redis {
 
@@ -24,6 +25,8 @@ public:
     /// Connects the first one, which notices when the server goes, if it is not.
     void stay_connected() { usual_.first->stay_connected(); }
 
+    bool connected() const { return usual_.first->is_connected(); }
+
     server_identity identity() const { return usual_.first->identity(); }
 
     /// Ends all connections.
@@ -34,6 +37,7 @@ public:
     void distrust(const reply&, const net::failure& why);
 
     void close();
+    void retire(const std::string& why); ///< likewise, but the client goes on
 
 private:
     struct pair {
@@ -47,6 +51,7 @@ private:
     pair usual_;
     std::map<std::uint8_t, pair> confirming_; // by how many replicas
     bool closed_ = false;
+    std::string retired_; // why
 };
 
 } // namespace holdfast::redis

@@ -4,6 +4,7 @@
 #include "net/backoff.hpp"
 #include "net/later.hpp"
 #include "redis/link/inquiry.hpp"
+#include "redis/sentinel/sentinel_login.hpp"
 #include "runtime/background.hpp"
 
 #include <algorithm>
@@ -33,10 +34,8 @@ void sentinel_ear::close() {
 
 target sentinel_ear::next_target() {
     const sentinel_options& set = *context_->how.sentinel;
-    server_address where = set.addresses[next_++ % set.addresses.size()];
-    if (where.port == 0)
-        where.port = sentinel_port;
-    return std::make_shared<const destination>(where, set.tls);
+    const server_address& where = set.addresses[next_++ % set.addresses.size()];
+    return std::make_shared<const destination>(sentinel_at(where), set.tls);
 }
 
 // What goes wrong here is told nobody: the next Sentinel is tried, and all are asked now and then.

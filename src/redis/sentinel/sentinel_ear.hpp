@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include "redis/link/connection.hpp"
-#include "redis/sentinel/sentinel_round.hpp"
+#include "redis/link/inquiries.hpp"
 #include "redis/sentinel/sentinel_words.hpp"
 
 #include <functional>

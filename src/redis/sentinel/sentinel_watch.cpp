@@ -3,6 +3,8 @@
 
 #include "net/later.hpp"
 #include "redis/mutants.hpp"
+#include "redis/sentinel/sentinel_login.hpp"
+#include "redis/sentinel/sentinel_words.hpp"
 #include "runtime/background.hpp"
 
 #include <algorithm>
@@ -79,29 +81,36 @@ asio::awaitable<void> sentinel_watch::rest() {
 }
 
 asio::awaitable<void> sentinel_watch::ask_all() {
-    const clock& time = context_->home.time;
-    const time_point limit = net::later(time.now(), context_->how.connect_timeout);
-    const time_point settled_at = net::later(time.now(), settles_in);
-    const auto round = std::make_shared<sentinel_round>(context_, *wake_);
-    round->begin(limit);
-    while (!closed_ && !round->all_told() && time.now() < limit) {
-        const bool some = !round->answers().empty();
-        if (some && time.now() >= settled_at)
-            break;
-        co_await wake_->wait_until(some ? settled_at : limit);
-    }
+    const sentinel_options& set = *context_->how.sentinel;
+    const time_point limit =
+        net::later(context_->home.time.now(), context_->how.connect_timeout);
+    std::string words;
+    ask_sentinel(composer{words}, set.service);
+    const auto who = [context = context_] { return sentinel_login(*context); };
+    const auto round = std::make_shared<inquiries>(context_, who, std::move(words), 2, *wake_);
+    for (const server_address& each : set.addresses)
+        round->ask(sentinel_at(each), set.tls, limit);
+    co_await round->settled(settles_in, limit, [this] { return closed_; });
     round->end();
     if (!closed_)
         judge(*round);
 }
 
-void sentinel_watch::judge(const sentinel_round& told) {
+void sentinel_watch::judge(const inquiries& told) {
     using verdict = sentinel_choice::verdict;
-    const verdict outcome =
-        choice_.decide(told.answers(), told.asked(), context_->home.time.now());
+    std::vector<sentinel_answer> answers;
+    std::string troubles = told.troubles();
+    for (const inquiries::answer& one : told.answers()) {
+        try {
+            answers.push_back(read_sentinel(one.said[0], one.said[1]));
+        } catch (const net::failure& why) {
+            troubles += (troubles.empty() ? "" : "; ") + one.from.host + ": " + why.text();
+        }
+    }
+    const verdict outcome = choice_.decide(answers, told.asked(), context_->home.time.now());
     unknown_service_ = outcome == verdict::unknown_service;
     if (outcome == verdict::nobody_answers)
-        silence_ = "no Sentinel answers: " + told.troubles();
+        silence_ = "no Sentinel answers: " + troubles;
     if (unknown_service_)
         silence_ = "the Sentinels know no service '" + context_->how.sentinel->service +
                    "'; SENTINEL MASTERS lists those that they know";

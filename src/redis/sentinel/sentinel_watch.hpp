@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include "redis/link/inquiries.hpp"
 #include "redis/node_context.hpp"
 #include "redis/sentinel/sentinel_choice.hpp"
 #include "redis/sentinel/sentinel_ear.hpp"
-#include "redis/sentinel/sentinel_round.hpp"
 
 #include <functional>
 #include <memory>
@@ -47,7 +47,7 @@ private:
     static asio::awaitable<void> watch(self);
     asio::awaitable<void> ask_all();
     asio::awaitable<void> rest();
-    void judge(const sentinel_round&);
+    void judge(const inquiries&);
     void hear(const primary_switch&);
     void go_to(const server_address&, const std::string& told_by);
     void wake_finders();

@@ -23,6 +23,7 @@ void came_by(const reply& answer, remote::attempt& got) {
     got.sent_at = answer.sent_at;
     got.received_at = answer.received_at;
     got.clock = answer.clock;
+    got.heard_late = answer.moves;
     got.confirmed = answer.confirmed;
     got.unconfirmed = answer.confirmation_refused;
 }

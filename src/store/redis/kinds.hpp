@@ -8,6 +8,7 @@
 #include <holdfast/store.hpp>
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -23,9 +24,12 @@ struct released {
     std::int64_t receivers = 0;  ///< connections that were told
 };
 
+/// Whether a hold is still its owner's; or that the server which was asked has not its name.
+enum class standing : std::uint8_t { gone = 0, held = 1, elsewhere = 2 };
+
 /// What came of a renewal of several.
 struct renewed_holds {
-    std::vector<bool> held; ///< each of them: whether it is still its owner's
+    std::vector<standing> each;
     /// Too few replicas have what was written: why, in words.
     std::string unconfirmed{};
 };
@@ -40,7 +44,9 @@ struct verbs {
 
     /// Which of them are still their owners', by one script: holds of one client, of kinds that have
     /// this function, and that want as many replicas.
-    asio::awaitable<renewed_holds> (*renew)(node&, hold_list, const renewal_wishes&);
+    /// `at`: asked there, whichever slots they have; otherwise all have one slot.
+    asio::awaitable<renewed_holds> (*renew)(node&, std::optional<shard> at, hold_list,
+                                            const renewal_wishes&);
 
     /// Where whoever waits for such a hold is told of releases. Null: nowhere, and waiters poll.
     channel_name (*told_on)(const hold&);

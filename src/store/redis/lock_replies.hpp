@@ -7,7 +7,11 @@
 #include "store/redis/replies.hpp"
 
 #include <cstddef>
+#include <cstdint>
+#include <optional>
 #include <string>
+#include <string_view>
+#include <utility>
 #include <vector>
 
 namespace holdfast::redis {
@@ -44,10 +48,26 @@ inline call_wishes wishes_of(hold_list holds, const renewal_wishes& how) {
     return wishes;
 }
 
-inline renewed_holds held_in(const reply& said, hold_list holds, const renewal_wishes& how) {
+/// At one server of several the names stand behind the arguments, since they have no slot in
+/// common.
+inline asio::awaitable<reply> ask_for_holds(node& server, std::optional<shard> at,
+                                            const script& what,
+                                            const std::vector<std::string_view>& names,
+                                            std::vector<argument>& arguments,
+                                            const call_wishes& wishes) {
+    if (!at)
+        return server.call(what, names, arguments, wishes);
+    arguments.insert(arguments.end(), names.begin(), names.end());
+    return server.call_at(*at, what, arguments, wishes);
+}
+
+inline renewed_holds held_in(const reply& said, hold_list holds, const renewal_wishes& how,
+                             std::optional<shard> at) {
+    const standing last = at ? standing::elsewhere : standing::held;
     renewed_holds all;
     for (const reply& each : items(said, holds.size()))
-        all.held.push_back(integer_up_to(1, each) == 1);
+        all.each.push_back(
+            static_cast<standing>(integer_up_to(static_cast<std::int64_t>(last), each)));
     if (how.lease_time > duration::zero()) {
         attempt confirmed;
         came_by(said, confirmed);

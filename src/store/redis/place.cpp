@@ -12,8 +12,7 @@
 namespace holdfast::redis {
 namespace {
 
-/// A waiter that cannot be told of releases asks at least this often.
-constexpr duration unheard_poll_bound = std::chrono::seconds{1};
+using remote::unheard_poll_bound;
 
 /// Before a first look, which is to save the second one: whatever comes later costs more than that.
 constexpr duration early_confirmation_patience{20};

@@ -32,9 +32,10 @@ bool writes(const hold& held) {
 asio::awaitable<released> release(node& server, const hold& held, std::string channel) {
     const std::string owner = to_string(held.owner);
     const std::string_view keys[] = {held.name.text};
-    const argument arguments[] = {owner, channel, publish_command};
+    const publishing way = server.telling_commands();
+    const argument arguments[] = {owner, channel, way.command, way.other};
     const call_wishes room{.reserved = true};
-    const reply answer = co_await server.call(scripts::release_mutex, keys, arguments, room);
+    const reply answer = co_await server.call(scripts::release_mutex, keys, telling_by(way, arguments), room);
     co_return checked(server, answer, channel.empty() ? untold_in : released_in);
 }
 
@@ -57,7 +58,7 @@ asio::awaitable<released> release_untold(node& server, const hold& held) {
     co_return co_await release(server, held, {});
 }
 
-asio::awaitable<renewed_holds> renew_leases(node& server, hold_list holds,
+asio::awaitable<renewed_holds> renew_leases(node& server, std::optional<shard> at, hold_list holds,
                                            const renewal_wishes& how) {
     const std::string client = client_part(holds.front()->owner);
     std::vector<std::string_view> names;
@@ -75,9 +76,8 @@ asio::awaitable<renewed_holds> renew_leases(node& server, hold_list holds,
     }
     const call_wishes wishes = wishes_of(holds, how);
     const reply said =
-        co_await server.call(scripts::renew_leases, names, arguments,
-                             planted(mutant::wishes_not_told) ? call_wishes{} : wishes);
-    const auto read = [&](const reply& all) { return held_in(all, holds, how); };
+        co_await ask_for_holds(server, at, scripts::renew_leases, names, arguments, planted(mutant::wishes_not_told) ? call_wishes{} : wishes);
+    const auto read = [&](const reply& all) { return held_in(all, holds, how, at); };
     co_return checked(server, said, read);
 }
 

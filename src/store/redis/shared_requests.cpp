@@ -63,9 +63,10 @@ asio::awaitable<released> release_read(node& server, const hold& held) {
     const std::string marks = writers_key(held.name), timers = timer_prefix(held.name);
     const channel_name channel = shared_channel(held.name);
     const std::string_view keys[] = {held.name.text, timer, marks};
-    const argument arguments[] = {owner, timers, channel.text, publish_command};
+    const publishing way = server.telling_commands();
+    const argument arguments[] = {owner, timers, channel.text, way.command, way.other};
     const call_wishes room{.reserved = true};
-    const reply answer = co_await server.call(scripts::release_read, keys, arguments, room);
+    const reply answer = co_await server.call(scripts::release_read, keys, telling_by(way, arguments), room);
     co_return checked(server, answer, released_in);
 }
 
@@ -74,13 +75,14 @@ asio::awaitable<released> release_write(node& server, const hold& held) {
     const std::string marks = writers_key(held.name);
     const channel_name channel = shared_channel(held.name);
     const std::string_view keys[] = {held.name.text, marks};
-    const argument arguments[] = {owner, timers, channel.text, publish_command};
+    const publishing way = server.telling_commands();
+    const argument arguments[] = {owner, timers, channel.text, way.command, way.other};
     const call_wishes room{.reserved = true};
-    const reply answer = co_await server.call(scripts::release_write, keys, arguments, room);
+    const reply answer = co_await server.call(scripts::release_write, keys, telling_by(way, arguments), room);
     co_return checked(server, answer, released_in);
 }
 
-asio::awaitable<renewed_holds> renew_reads(node& server, hold_list holds,
+asio::awaitable<renewed_holds> renew_reads(node& server, std::optional<shard> at, hold_list holds,
                                            const renewal_wishes& how) {
     const std::string client = client_part(holds.front()->owner);
     std::vector<std::string> timers;
@@ -94,8 +96,8 @@ asio::awaitable<renewed_holds> renew_reads(node& server, hold_list holds,
         arguments.emplace_back(static_cast<std::int64_t>(each->owner.number));
     }
     const call_wishes wishes = wishes_of(holds, how);
-    const reply said = co_await server.call(scripts::renew_reads, keys, arguments, wishes);
-    const auto read = [&](const reply& all) { return held_in(all, holds, how); };
+    const reply said = co_await ask_for_holds(server, at, scripts::renew_reads, keys, arguments, wishes);
+    const auto read = [&](const reply& all) { return held_in(all, holds, how, at); };
     co_return checked(server, said, read);
 }
 

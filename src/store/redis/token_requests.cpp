@@ -34,13 +34,14 @@ asio::awaitable<released> release_token(node& server, const hold& held) {
     const std::string owner = to_string(held.owner);
     const std::string channel = token_channel(held.name).text;
     const std::string_view keys[] = {held.name.text};
-    const argument arguments[] = {owner, channel, publish_command};
+    const publishing way = server.telling_commands();
+    const argument arguments[] = {owner, channel, way.command, way.other};
     const call_wishes room{.reserved = true};
-    const reply answer = co_await server.call(scripts::release_token, keys, arguments, room);
+    const reply answer = co_await server.call(scripts::release_token, keys, telling_by(way, arguments), room);
     co_return checked(server, answer, released_in);
 }
 
-asio::awaitable<renewed_holds> renew_tokens(node& server, hold_list holds,
+asio::awaitable<renewed_holds> renew_tokens(node& server, std::optional<shard> at, hold_list holds,
                                            const renewal_wishes& how) {
     const std::string client = client_part(holds.front()->owner);
     std::vector<std::string_view> names;
@@ -52,8 +53,8 @@ asio::awaitable<renewed_holds> renew_tokens(node& server, hold_list holds,
         arguments.emplace_back(static_cast<std::int64_t>(each->owner.number));
     }
     const call_wishes wishes = wishes_of(holds, how);
-    const reply said = co_await server.call(scripts::renew_tokens, names, arguments, wishes);
-    const auto read = [&](const reply& all) { return held_in(all, holds, how); };
+    const reply said = co_await ask_for_holds(server, at, scripts::renew_tokens, names, arguments, wishes);
+    const auto read = [&](const reply& all) { return held_in(all, holds, how, at); };
     co_return checked(server, said, read);
 }
 
