@@ -111,4 +111,9 @@ void expect_time(CLI::App& expected, const std::string& names, std::string_view 
         names, [&into, option](const std::string& text) { into = parse_time(option, text); });
 }
 
+void expect_replicas(CLI::App& expected, std::optional<unsigned>& into) {
+    constexpr unsigned most = 100;
+    expected.add_option("--replicas", into)->check(CLI::Range(0U, most));
+}
+
 } // namespace cli

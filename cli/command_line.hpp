@@ -32,4 +32,7 @@ std::chrono::duration<double> parse_time(std::string_view option, std::string_vi
 void expect_time(CLI::App&, const std::string& names, std::string_view option,
                  std::optional<std::chrono::duration<double>>& into);
 
+/// Tells CLI11 of `--replicas N`.
+void expect_replicas(CLI::App&, std::optional<unsigned>& into);
+
 } // namespace cli

@@ -40,6 +40,15 @@ void refuse_if(const std::string& subject, const std::string& objection) {
         refuse(subject + objection);
 }
 
+/// No server has more, nor is asked for more.
+constexpr unsigned replicas_max = 100;
+
+std::string objection_to_replicas(unsigned number, unsigned most = replicas_max) {
+    if (number <= most)
+        return {};
+    return " is " + std::to_string(number) + "; allowed are 0 to " + std::to_string(most);
+}
+
 void check_length(const char* field, duration length, const range& allowed) {
     refuse_if(std::string{"options."} + field, objection_to_length(length, allowed));
 }
@@ -56,6 +65,7 @@ void check(const options& how) {
     check_length("close_patience", how.close_patience, any_patience);
     check_length("poll_bound", how.poll_bound, up_to_a_day);
     check_length("hand_off.within", how.hand_off.within, {duration::zero(), day});
+    refuse_if("options.required_replicas", objection_to_replicas(how.required_replicas));
     if (how.waiters_max == 0)
         refuse("options.waiters_max is 0: no call could ever wait");
     if (how.name_mapper && !how.prefix.empty())
@@ -102,19 +112,31 @@ duration checked_node_patience(duration length, duration lease) {
     return length;
 }
 
-duration checked_waiter_patience(duration length, const options& how, const limits& allowed) {
-    constexpr duration longest = std::chrono::hours{1};
-    const duration outage = std::min(how.unavailable_patience.value_or(duration::zero()), longest);
+unsigned checked_replicas(unsigned number, const limits& allowed) {
+    if (number > 0 && allowed.replicas_max == 0)
+        refuse("required_replicas is " + std::to_string(number) +
+               "; the store of this client does not wait for replicas, so allowed is 0");
+    const unsigned most = std::min<unsigned>(allowed.replicas_max, replicas_max);
+    refuse_if("required_replicas", objection_to_replicas(number, most));
+    return number;
+}
+
+duration checked_waiter_patience(std::optional<duration> length, const options& how,
+                                 const limits& allowed) {
+    constexpr duration usual = std::chrono::seconds{30}, longest = std::chrono::hours{1};
+    const duration outage =
+        std::min(how.unavailable_patience.value_or(allowed.usual_outage), longest);
     const duration least = how.poll_bound + outage + 2 * allowed.time_limit;
     if (least > longest)
         refuse("a fair lock needs poll_bound + unavailable_patience + 2 * command_timeout of one "
                "hour at most; here it is " +
                in_words(least));
-    const std::string objection = objection_to_length(length, {least, longest});
+    const duration wanted = length.value_or(std::max(usual, least));
+    const std::string objection = objection_to_length(wanted, {least, longest});
     if (!objection.empty())
         refuse("fair_options.waiter_patience" + objection +
                " (the least is poll_bound + unavailable_patience + 2 * command_timeout)");
-    return length;
+    return wanted;
 }
 
 std::string checked_name(std::string_view mapped, const lock_store& store) {

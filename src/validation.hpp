@@ -23,9 +23,12 @@ rate checked_rate(const rate&, const limits&);
 
 backoff checked_backoff(backoff polls);
 
+/// So many replicas must confirm what the store grants: none where it asks no replicas.
+unsigned checked_replicas(unsigned number, const limits&);
+
 /// How long a waiter of a fair lock keeps its place while it cannot be reached: at least as long as
-/// its wait survives that.
-duration checked_waiter_patience(duration length, const options&, const limits&);
+/// its wait survives that. Empty: the usual.
+duration checked_waiter_patience(std::optional<duration> length, const options&, const limits&);
 
 /// How long a quorum waits for one node: a small part of the lease.
 duration checked_node_patience(duration length, duration lease);

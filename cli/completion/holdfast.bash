@@ -21,7 +21,7 @@ _holdfast_locks() {
 # Options whose value is the next word.
 _holdfast_needs_value() {
     case $1 in
-    --url | --with | --limit | --threads | --lease | --longest-lease | --hold-for | --slots | --rate | --on-loss | --time | -t | --type | --wait | \
+    --url | --with | --limit | --threads | --lease | --longest-lease | --hold-for | --slots | --rate | --replicas | --on-loss | --time | -t | --type | --wait | \
         -w | --conflict-exit-code | -E) return 0 ;;
     esac
     return 1

@@ -20,7 +20,7 @@ function __holdfast_locks
 end
 
 # Options whose value is the next word.
-set -g __holdfast_takes_value --url --with --limit --threads --lease --longest-lease --hold-for --slots --rate --on-loss --time -t \
+set -g __holdfast_takes_value --url --with --limit --threads --lease --longest-lease --hold-for --slots --rate --replicas --on-loss --time -t \
     --type --wait -w --conflict-exit-code -E
 
 # Where the command of 'holdfast run' begins: behind the --, or with the second word that is no

@@ -44,6 +44,9 @@ Usage: holdfast latch set [OPTIONS] NAME NUMBER
 
   -w, --wait TIME      of wait: wait at most that long (0.5, 30, 2m; 0: only
                        look); without it: wait for ever
+      --replicas N     of set, down, erase: so many replicas of the server must have
+                       confirmed the change, so that a failover to one of them
+                       does not undo it (default 0, or what the URL says)
       --json           for programs: {"name", "count"}; of set also "set", of
                        erase "erased", of wait "open" and "waited_ms"; the count
                        is what is left then
@@ -71,6 +74,7 @@ Examples:
 struct latch_errand {
     std::string word, number;
     std::optional<std::chrono::duration<double>> patience{};
+    std::optional<unsigned> replicas{};
 };
 
 const std::array<std::string, 5> latch_words{"set", "down", "wait", "count", "erase"};
@@ -93,6 +97,8 @@ void check(const latch_errand& what, const look_options& given) {
         throw usage_error{"'" + printable(what.number) + "' is one word too many" + see};
     if (what.patience && what.word != "wait")
         throw usage_error{"-w is for 'holdfast latch wait'"};
+    if (what.replicas && (what.word == "wait" || what.word == "count"))
+        throw usage_error{"--replicas is for what changes the latch: set, down and erase"};
 }
 
 std::int64_t count_of(const std::string& number) {
@@ -135,7 +141,7 @@ bool carry_out(holdfast::latch& of, const latch_errand& what, boost::json::objec
 }
 
 int at(holdfast::client& home, const look_options& given, const latch_errand& what) {
-    holdfast::latch of{home, {given.name}};
+    holdfast::latch of{home, {given.name}, {.required_replicas = what.replicas}};
     boost::json::object told = named(given.name);
     const bool done = carry_out(of, what, told);
     const bool must_count = given.json || what.word == "count" || !done;
@@ -159,6 +165,7 @@ int latch(const inheritance& inherited, arguments all) {
     CLI::App expected{"", "latch"};
     expect_server(expected, given);
     expect_time(expected, "-w,--wait", "-w", what.patience);
+    expect_replicas(expected, what.replicas);
     expected.add_option("WORD", what.word);
     expected.add_option("NAME", given.name);
     expected.add_option("NUMBER", what.number);

@@ -74,7 +74,7 @@ asio::awaitable<void> settle_rate(holdfast::rate_limiter& starts, const locked_r
 
 asio::awaitable<std::optional<holdfast::lease>> take_slot(holdfast::client& home,
                                                           const locked_run& wanted) {
-    holdfast::leased_options how;
+    holdfast::leased_options how{.required_replicas = wanted.replicas};
     if (wanted.lease)
         how.lease.emplace(*wanted.lease);
     holdfast::leased_semaphore slots{home, {wanted.name}, how};
@@ -83,7 +83,7 @@ asio::awaitable<std::optional<holdfast::lease>> take_slot(holdfast::client& home
 }
 
 asio::awaitable<bool> draw_start(holdfast::client& home, const locked_run& wanted) {
-    holdfast::rate_limiter starts{home, {wanted.name}};
+    holdfast::rate_limiter starts{home, {wanted.name}, {.required_replicas = wanted.replicas}};
     co_await settle_rate(starts, wanted);
     co_return co_await starts.async_try_acquire_for(wanted.patience, 1, asio::use_awaitable);
 }

@@ -32,6 +32,7 @@ struct locked_run {
     std::optional<std::uint32_t> slots;
     std::optional<holdfast::rate> rate; ///< then nothing is held, whatever the kind is
     holdfast::fencing numbers;          ///< of a fenced one, whose token the command gets
+    std::optional<unsigned> replicas;   ///< must confirm it; empty: as the URL says
     on_loss loss;
     int busy_status;
     bool verbose;

@@ -19,6 +19,12 @@ class counter_subject;
 } // namespace sync
 
 namespace detail {
+/// What the constructor of a counter's type says of it.
+struct counter_setup {
+    counter_kind kind;
+    std::int64_t most = 0;              ///< so many permits there may be; 0: any number
+    std::optional<unsigned> replicas{}; ///< that are required; empty: as many as the client says
+};
 /// What is asked of a counter that is to be waited for. A patience of zero or less is one attempt.
 struct counter_wish {
     std::int64_t amount = 0;
@@ -37,7 +43,8 @@ using number_handler = asio::any_completion_handler<void(error_code, std::int64_
 /// be sent. A verb repeats its request, under one number that the store remembers, for
 /// `options::unavailable_patience` at most. Then it fails: with `unreachable` if nothing was done,
 /// with `outcome_unknown` if that is not known; only the caller can decide what to do then. Nothing
-/// is sent again behind it.
+/// is sent again behind it. With `required_replicas` a change counts when so many replicas have
+/// confirmed it; one that stays short of that fails with `outcome_unknown` (`not_replicated`).
 ///
 /// *Blocking verbs* throw `boost::system::system_error`: `unreachable`, `outcome_unknown`,
 /// `refused`, `closed`, `forked`, `overloaded`, `would_deadlock` (called on the client's executor),
@@ -67,7 +74,7 @@ public:
 protected:
     using shared_counter = std::shared_ptr<const sync::counter_subject>;
 
-    basic_counter(client&, lock_name, counter_kind, std::int64_t most);
+    basic_counter(client&, lock_name, const detail::counter_setup&);
     ~basic_counter();
 
     const shared_counter& counter() const noexcept { return counter_; }

@@ -39,6 +39,7 @@ inline constexpr deferred_release_t deferred_release{};
 struct mutex_options {
     std::optional<lease_time> lease{}; ///< instead of the client's; it is renewed all the same
     bool deferred = false;             ///< unlock() does not wait for the store: deferred_release_t
+    std::optional<unsigned> required_replicas{}; ///< instead of the client's (options.hpp)
 };
 
 /// The pauses of a waiter that nobody wakes: from `first` on, each twice as long as the one before,
@@ -56,13 +57,17 @@ struct lock_setup {
     std::optional<lease_time> lease{};
     recursion again = recursion::refused;
     bool deferred = false;
-    std::optional<backoff> polls{}; ///< of a lock of which nobody tells that it is free
-    duration outlasts{};            ///< see ask
+    std::optional<backoff> polls{};     ///< of a lock of which nobody tells that it is free
+    std::optional<duration> outlasts{}; ///< of a fair lock, see ask; empty: the usual
     fencing numbers = fencing::counted;
+    std::optional<unsigned> replicas{}; ///< that are required; empty: as many as the client says
 };
 
 constexpr lock_setup setup_of(const mutex_options& how, recursion again) {
-    return {.lease = how.lease, .again = again, .deferred = how.deferred};
+    return {.lease = how.lease,
+            .again = again,
+            .deferred = how.deferred,
+            .replicas = how.required_replicas};
 }
 
 /// How to acquire. A patience of zero or less is one attempt.

@@ -84,8 +84,8 @@ struct counter_change {
     std::int64_t most = 0; ///< add: nothing is done if there were more then; 0: as many as can be
     /// set_new: it goes by itself after that; zero: it stays. set_lease: so long
     duration kept{};
-    std::string permit{}; ///< give_back, set_lease: which, as `permit_id` writes it
-    rate to{};            ///< set_new, set: of a rate limiter
+    std::string permit{};      ///< give_back, set_lease: which, as `permit_id` writes it
+    rate to{};                 ///< set_new, set: of a rate limiter
     std::uint8_t replicas = 0; ///< as in `hold`: so many must have confirmed it
 };
 

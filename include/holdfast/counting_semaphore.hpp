@@ -13,6 +13,7 @@ struct semaphore_options {
     /// permits than that afterwards. 0: no bound but `max()`. It is this object's; give all the
     /// same.
     std::int64_t most = 0;
+    std::optional<unsigned> required_replicas{}; ///< instead of the client's (options.hpp)
 };
 
 /// `std::counting_semaphore` across processes: Redisson's semaphore. There are as many permits as

@@ -17,7 +17,9 @@ struct fair_options {
     /// has died. A waiter that was cut off for longer goes on from the end of the queue. At least
     /// `poll_bound + unavailable_patience + 2 * command_timeout` (21 s if those are not changed),
     /// since a waiter that survives an outage must not be overtaken for it; at most one hour.
-    duration waiter_patience = std::chrono::seconds{30};
+    /// Empty: 30 s, or that least length if it is longer.
+    std::optional<duration> waiter_patience{};
+    std::optional<unsigned> required_replicas{}; ///< instead of the client's (options.hpp)
 };
 
 /// A mutual-exclusion lock whose waiters are served in the order in which their first requests
@@ -45,7 +47,8 @@ public:
                                          .lease = how.lease,
                                          .again = how.again,
                                          .deferred = how.deferred,
-                                         .outlasts = how.waiter_patience}} {}
+                                         .outlasts = how.waiter_patience,
+                                         .replicas = how.required_replicas}} {}
     fair_mutex(client& home, lock_name name)
         : fair_mutex{home, std::move(name), fair_options{}} {}
 

@@ -15,6 +15,7 @@ struct fenced_options {
     recursion again = recursion::refused;
     bool deferred = false; ///< unlock() does not wait for the store: deferred_release_t
     fencing numbers = fencing::counted;
+    std::optional<unsigned> required_replicas{}; ///< instead of the client's (options.hpp)
 };
 
 /// A `mutex` whose every hold has a *fencing token*: a number that is greater than that of each

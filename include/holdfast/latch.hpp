@@ -5,6 +5,12 @@
 
 namespace holdfast {
 
+/// For `latch`.
+struct latch_options {
+    /// Instead of the client's (options.hpp), for what changes the count. Waiting changes nothing.
+    std::optional<unsigned> required_replicas{};
+};
+
 /// `std::latch` across processes: Redisson's count-down latch. It is open when its count has come
 /// down to zero; and one that nobody has set is open, too. It can be set anew when it is open.
 ///
@@ -24,7 +30,7 @@ class HOLDFAST_EXPORT latch : public basic_counter {
 public:
     /// No I/O. Throws `errc::invalid_argument` if the name is not allowed, or if the store has no
     /// latches.
-    latch(client& home, lock_name name);
+    latch(client& home, lock_name name, latch_options how = {});
 
     /// Closes it, until it was counted down so often: 1 to `max()`. False: it is closed already,
     /// and is as it was.

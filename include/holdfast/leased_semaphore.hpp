@@ -19,6 +19,7 @@ namespace holdfast {
 ///     holdfast::leased_semaphore seats{client, "seats", {.lease = holdfast::lease_time{10s}}};
 struct leased_options {
     std::optional<lease_time> lease{}; ///< instead of the client's; it is renewed all the same
+    std::optional<unsigned> required_replicas{}; ///< instead of the client's (options.hpp)
 };
 
 namespace detail {

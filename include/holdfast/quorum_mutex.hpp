@@ -26,6 +26,9 @@ struct quorum_options {
     /// True: every node remembers all that it granted when it is restarted (it writes each change
     /// to its disk before it answers), so a restarted node votes at once.
     bool nodes_remember = false;
+    /// So many replicas of each node must confirm its vote, and each renewal of it: instead of the
+    /// number of the node's own client (options.hpp).
+    std::optional<unsigned> required_replicas{};
 };
 
 /// How many nodes are asked, how many must agree, and how many do now.

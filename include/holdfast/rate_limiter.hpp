@@ -5,6 +5,11 @@
 
 namespace holdfast {
 
+/// For `rate_limiter`.
+struct limiter_options {
+    std::optional<unsigned> required_replicas{}; ///< instead of the client's (options.hpp)
+};
+
 /// At most so many in any interval of such a length, across processes: Redisson's rate limiter.
 ///
 ///     rate_limiter mails{client, "mails"};
@@ -42,7 +47,7 @@ class HOLDFAST_EXPORT rate_limiter : public basic_counter {
 public:
     /// No I/O. Throws `errc::invalid_argument` if the name is not allowed, or if the store has no
     /// rate limiters.
-    rate_limiter(client& home, lock_name name);
+    rate_limiter(client& home, lock_name name, limiter_options how = {});
 
     /// Returns with the permits drawn, or throws.
     void acquire(std::int64_t permits = 1, std::stop_token cancel = {}) {

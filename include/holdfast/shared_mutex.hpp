@@ -10,6 +10,7 @@ struct shared_options {
     std::optional<lease_time> lease{}; ///< instead of the client's; it is renewed all the same
     recursion again = recursion::refused;
     bool deferred = false; ///< unlock() does not wait for the store: deferred_release_t
+    std::optional<unsigned> required_replicas{}; ///< instead of the client's (options.hpp)
 };
 
 /// A lock that many may share, or one may have alone: Redisson's RReadWriteLock.
@@ -142,7 +143,11 @@ private:
     };
 
     static detail::lock_setup setup(lock_kind kind, const shared_options& how) {
-        return {.kind = kind, .lease = how.lease, .again = how.again, .deferred = how.deferred};
+        return {.kind = kind,
+                .lease = how.lease,
+                .again = how.again,
+                .deferred = how.deferred,
+                .replicas = how.required_replicas};
     }
 
     side readers_;

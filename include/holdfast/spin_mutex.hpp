@@ -13,6 +13,7 @@ struct spin_options {
     recursion again = recursion::refused;
     bool deferred = false; ///< unlock() does not wait for the store: deferred_release_t
     backoff polls{};       ///< 1 ms ≤ `first` ≤ `longest` ≤ 1 min
+    std::optional<unsigned> required_replicas{}; ///< instead of the client's (options.hpp)
 };
 
 /// A lock whose waiters poll: Redisson's spin lock. It sends and receives no message, so it costs

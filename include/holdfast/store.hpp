@@ -145,7 +145,7 @@ public:
 
 /// The request for all holds of one renewal.
 struct renewal_wishes {
-    duration lease_time{}; ///< zero: only ask whether they are still held
+    duration lease_time{}; ///< zero: only ask whether they are still held; no replica confirms that
     /// A later answer is of no use: a request that was sent then ends with outcome_unknown.
     time_point answer_by = time_point::max();
     /// An earlier request about them was not answered: use another connection, if there is a
@@ -230,8 +230,8 @@ public:
 
     /// Reports each hold to the sink, failures too, in batches of the store's choice. It throws
     /// nothing. It never makes a hold that is gone, and never shortens one. An error of one name,
-    /// or of one batch, does not change the others' answers. The list, its holds, the wishes and
-    /// the sink live until this has completed.
+    /// or of one batch, does not change the others' answers. All of a list want the same number of
+    /// replicas. The list, its holds, the wishes and the sink live until this has completed.
     virtual asio::awaitable<void> renew(hold_list, const renewal_wishes&, renewal_sink&) = 0;
 
     /// Idempotent.

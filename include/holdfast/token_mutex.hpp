@@ -12,6 +12,7 @@ struct token_options {
     std::optional<lease_time> lease{}; ///< instead of the client's; it is renewed all the same
     recursion again = recursion::refused;
     bool deferred = false; ///< unlock() does not wait for the store: deferred_release_t
+    std::optional<unsigned> required_replicas{}; ///< instead of the client's (options.hpp)
 };
 
 /// A lock on the keys of redis-py's `Lock`, redsync, node-redlock and all that do as

@@ -41,6 +41,7 @@ public:
     std::stop_token lost() const override { return lost_.get_token(); }
     std::stop_token in_danger() const override;
     bool renewed() const noexcept override { return renewed_; }
+    unsigned replicas() const noexcept override { return of_->replicas; } ///< of each part
     bool share() override;
     bool deferred() const noexcept override { return false; }
     void announce_release() noexcept override {}
@@ -57,6 +58,7 @@ public:
     void begin(std::shared_ptr<inquiry> asked);
     void extend(duration, sync::release_handler) override;
     void renew_from_now_on(duration lease) override;
+    void confirm(unsigned replicas, sync::release_handler) override; ///< fails
     void release(sync::release_handler, const asio::any_io_executor& where) override;
     void release_unwaited(const asio::any_io_executor& where,
                           const std::function<bool()>& sent_off) override;

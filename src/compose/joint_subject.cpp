@@ -31,6 +31,13 @@ std::size_t majority_of(std::size_t nodes) {
     return planted(sync::mutant::minority_suffices) ? 1 : nodes / 2 + 1;
 }
 
+unsigned most_replicas(const std::vector<member>& members) {
+    unsigned most = 0;
+    for (const member& one : members)
+        most = std::max<unsigned>(most, one->replicas);
+    return most;
+}
+
 std::string names_of(const std::vector<member>& members) {
     std::string all;
     for (const member& one : members)
@@ -81,7 +88,11 @@ any_subject::any_subject(std::vector<member> of, duration l)
 
 quorum_subject::quorum_subject(std::vector<member> of, lock_name n, duration l, recursion a,
                                quorum_rules r)
-    : joint_subject{of, std::move(n), majority_of(of.size()), l, {.again = a}}
+    : joint_subject{of,
+                    std::move(n),
+                    majority_of(of.size()),
+                    l,
+                    {.again = a, .replicas = most_replicas(of)}}
     , rules{r} {}
 
 question quorum_subject::ballot(std::optional<duration> given) const {

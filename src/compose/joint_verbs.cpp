@@ -6,6 +6,7 @@
 #include "sync/release.hpp"
 
 #include <algorithm>
+#include <string>
 #include <utility>
 
 namespace holdfast::compose {
@@ -124,6 +125,14 @@ void joint_hold::extend(duration length, sync::release_handler done) {
         lease_ = length;
     tally::ask(home, parts(), of_->needs, home->bounds().time_limit, tally::extend(length),
                std::move(done));
+}
+
+/// Votes come and go, and each would have to be asked for with another number from then on.
+void joint_hold::confirm(unsigned replicas, sync::release_handler done) {
+    sync::tell(*home, std::move(done),
+               {make_error_code(errc::already_held),
+                "it is held with " + std::to_string(of_->replicas) +
+                    " required replicas, and not with " + std::to_string(replicas)});
 }
 
 void joint_hold::renew_from_now_on(duration) {

@@ -98,8 +98,18 @@ void basic_mutex::start_share(shared_subject lock, shared_tenure outer,
             ec = make_error_code(errc::already_held);
         else if (!outer->share())
             ec = make_error_code(errc::lease_lost);
-        lease inner = ec ? lease{} : lease{std::move(outer)};
-        waiting.complete(ec, std::move(inner));
+        if (ec)
+            return waiting.complete(ec, lease{});
+        const shared_tenure whole = outer->whole();
+        lease inner{std::move(outer)};
+        if (whole->replicas() >= lock->replicas)
+            return waiting.complete(ec, std::move(inner));
+        auto done = [waiting = std::move(waiting),
+                     inner = std::move(inner)](const sync::failure& why) mutable {
+            lease got = why.code ? lease{} : std::move(inner);
+            waiting.complete(why.code, std::move(got));
+        };
+        whole->confirm(lock->replicas, sync::release_handler{std::move(done)});
     };
     asio::post(lock->home->executor(), std::move(share));
 }

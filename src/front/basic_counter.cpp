@@ -63,8 +63,8 @@ asio::awaitable<bool> nothing_taken() {
 
 } // namespace
 
-basic_counter::basic_counter(client& home, lock_name name, counter_kind kind, std::int64_t most)
-    : counter_{front::make_counter(home.engine(), name, kind, most)} {}
+basic_counter::basic_counter(client& home, lock_name name, const detail::counter_setup& how)
+    : counter_{front::make_counter(home.engine(), name, how)} {}
 
 basic_counter::~basic_counter() = default;
 

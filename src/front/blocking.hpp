@@ -161,6 +161,14 @@ inline void extend(const std::shared_ptr<sync::tenure>& held, duration length) {
     throw_if(wait_for_handler(held->home, duration::zero(), std::move(work)));
 }
 
+inline void confirm(const std::shared_ptr<sync::tenure>& held, unsigned replicas) {
+    throw_if(objection_to_blocking(*held));
+    auto work = [held, replicas](sync::release_handler done, const auto&) {
+        held->confirm(replicas, std::move(done));
+    };
+    throw_if(wait_for_handler(held->home, duration::zero(), std::move(work)));
+}
+
 /// Throws what the change fails with.
 inline counter_answer change(const sync::counter_subject& counter, counter_change what) {
     using result = std::pair<sync::failure, counter_answer>;

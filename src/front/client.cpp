@@ -21,18 +21,10 @@ std::function<bool()> forked_since_now() {
     return [made_in = runtime::fork_generation()] { return runtime::fork_generation() != made_in; };
 }
 
-/// How long an outage of the store usually takes until it ends by itself: of a server that is
-/// started again, and nobody else takes its place.
-duration usual_outage() {
-    return std::chrono::seconds{10};
-}
-
 /// What the options leave open, and the store that their URL names.
 options complete(options how) {
     if (!how.store)
         how = resolve_url(std::move(how));
-    if (!how.unavailable_patience)
-        how.unavailable_patience = usual_outage();
     if (!how.random)
         how.random = runtime::system_random();
     check(how);
@@ -64,6 +56,7 @@ std::shared_ptr<sync::engine> make_engine(asio::any_io_executor executor, clock&
     sync::surroundings around{executor, time, std::move(keeps), forked_since_now(),
                               visited_by_this_thread(executor)};
     auto made = std::make_unique<sync::engine>(std::move(around), complete(std::move(how)));
+    checked_replicas(made->how().required_replicas, made->bounds());
     return {made.release(), destroy_where_made};
 }
 

@@ -48,15 +48,19 @@ counter_store& counters_of(sync::engine& home, counter_kind kind) {
 }
 
 std::shared_ptr<const sync::counter_subject> make_counter(const std::shared_ptr<sync::engine>& home,
-                                                          const lock_name& name, counter_kind kind,
-                                                          std::int64_t most) {
+                                                          const lock_name& name,
+                                                          const detail::counter_setup& wanted) {
+    const counter_kind kind = wanted.kind;
     counter_store& store = counters_of(*home, kind);
     const options& how = home->how();
     const std::string mapped =
         how.name_mapper ? how.name_mapper(name.text) : how.prefix + name.text;
-    checked_amount(most, 0, basic_counter::max(), "the bound of a semaphore");
+    checked_amount(wanted.most, 0, basic_counter::max(), "the bound of a semaphore");
+    detail::counter_setup checked = wanted;
+    checked.replicas =
+        checked_replicas(wanted.replicas.value_or(how.required_replicas), home->bounds());
     return std::make_shared<sync::counter_subject>(home, checked_name(mapped, store, kind),
-                                                   store.memory(), kind, most);
+                                                   store.memory(), checked);
 }
 
 std::int64_t checked_take(const sync::counter_subject& of, std::int64_t amount) {

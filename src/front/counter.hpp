@@ -6,6 +6,8 @@
 #include "sync/counter_subject.hpp"
 #include "sync/engine.hpp"
 
+#include <holdfast/basic_counter.hpp>
+
 #include <cstdint>
 #include <memory>
 #include <optional>
@@ -18,9 +20,8 @@ namespace holdfast::front {
 counter_store& counters_of(sync::engine&, counter_kind);
 
 /// What a user calls by that name, as the store will see it.
-std::shared_ptr<const sync::counter_subject> make_counter(const std::shared_ptr<sync::engine>&,
-                                                          const lock_name&, counter_kind,
-                                                          std::int64_t most);
+std::shared_ptr<const sync::counter_subject>
+make_counter(const std::shared_ptr<sync::engine>&, const lock_name&, const detail::counter_setup&);
 
 /// So much can be taken at once.
 std::int64_t checked_take(const sync::counter_subject&, std::int64_t amount);

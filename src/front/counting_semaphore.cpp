@@ -8,7 +8,8 @@
 namespace holdfast {
 
 counting_semaphore::counting_semaphore(client& home, lock_name name, semaphore_options how)
-    : basic_counter{home, std::move(name), counter_kind::semaphore, how.most} {}
+    : basic_counter{
+          home, std::move(name), {counter_kind::semaphore, how.most, how.required_replicas}} {}
 
 void counting_semaphore::release(std::int64_t permits) {
     (void)change(counter_verb::add, permits);

@@ -21,7 +21,8 @@ fenced_mutex::fenced_mutex(client& home, lock_name name, fenced_options how)
                    .lease = how.lease,
                    .again = how.again,
                    .deferred = how.deferred,
-                   .numbers = how.numbers}} {}
+                   .numbers = how.numbers,
+                   .replicas = how.required_replicas}} {}
 
 std::uint64_t fenced_mutex::fencing_token() const noexcept {
     if (subject()->home->forked())

@@ -39,7 +39,7 @@ asio::awaitable<std::optional<lock_state>> describe(shared_engine home, lock_nam
 }
 
 asio::awaitable<counter_state> look_at(shared_engine home, lock_name name, counter_kind kind) {
-    const auto counter = front::make_counter(home, name, kind, 0);
+    const auto counter = front::make_counter(home, name, {.kind = kind});
     co_return co_await home->counters()->inspect(counter->name, kind);
 }
 

@@ -3,8 +3,10 @@
 
 namespace holdfast {
 
-latch::latch(client& home, lock_name name)
-    : basic_counter{home, std::move(name), counter_kind::latch, 0} {}
+latch::latch(client& home, lock_name name, latch_options how)
+    : basic_counter{home,
+                    std::move(name),
+                    {.kind = counter_kind::latch, .replicas = how.required_replicas}} {}
 
 bool latch::try_set_count(std::int64_t count) {
     return change(counter_verb::set_new, count).done;

@@ -73,9 +73,10 @@ void start_leasing(const std::shared_ptr<sync::subject>& of, const detail::permi
 } // namespace
 
 leased_semaphore::leased_semaphore(client& home, lock_name name, leased_options how)
-    : basic_counter{home, name, counter_kind::permits, 0}
-    , permits_{front::make_subject(home.engine(), name,
-                                   {.kind = lock_kind::permit, .lease = how.lease})} {}
+    : basic_counter{home, name, {.kind = counter_kind::permits, .replicas = how.required_replicas}}
+    , permits_{front::make_subject(
+          home.engine(), name,
+          {.kind = lock_kind::permit, .lease = how.lease, .replicas = how.required_replicas})} {}
 
 leased_semaphore::~leased_semaphore() = default;
 

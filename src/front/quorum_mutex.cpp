@@ -44,7 +44,8 @@ std::shared_ptr<sync::subject> make_quorum(const quorum_mutex::nodes& nodes, con
         refuse("quorum_options.kind is neither plain nor token");
     const std::shared_ptr<sync::engine>& first = nodes.front().get().engine();
     const lease_time lease = how.lease.value_or(lease_time{first->how().lease_time});
-    const detail::lock_setup setup{.kind = how.kind, .lease = lease};
+    const detail::lock_setup setup{
+        .kind = how.kind, .lease = lease, .replicas = how.required_replicas};
     std::vector<compose::member> members;
     for (const client& each : nodes)
         members.push_back(front::make_subject(each.engine(), name, setup));

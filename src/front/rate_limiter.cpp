@@ -33,8 +33,9 @@ asio::awaitable<std::optional<rate>> rate_at(shared_limiter of) {
 
 } // namespace
 
-rate_limiter::rate_limiter(client& home, lock_name name)
-    : basic_counter{home, std::move(name), counter_kind::rate, 0} {}
+rate_limiter::rate_limiter(client& home, lock_name name, limiter_options how)
+    : basic_counter{
+          home, std::move(name), {.kind = counter_kind::rate, .replicas = how.required_replicas}} {}
 
 bool rate_limiter::try_set_rate(rate to) {
     const shared_limiter of = counter();

@@ -12,6 +12,7 @@ spin_mutex::spin_mutex(client& home, lock_name name, spin_options how)
                    .lease = how.lease,
                    .again = how.again,
                    .deferred = how.deferred,
-                   .polls = checked_backoff(how.polls)}} {}
+                   .polls = checked_backoff(how.polls),
+                   .replicas = how.required_replicas}} {}
 
 } // namespace holdfast

@@ -9,6 +9,7 @@ token_mutex::token_mutex(client& home, lock_name name, token_options how)
                   {.kind = lock_kind::token,
                    .lease = how.lease,
                    .again = how.again,
-                   .deferred = how.deferred}} {}
+                   .deferred = how.deferred,
+                   .replicas = how.required_replicas}} {}
 
 } // namespace holdfast

@@ -26,11 +26,14 @@ inline std::shared_ptr<sync::subject> make_subject(const std::shared_ptr<sync::e
         how.name_mapper ? how.name_mapper(name.text) : how.prefix + name.text;
     if (!store.offers(wanted.kind))
         refuse("the store of this client keeps no locks of that kind");
+    detail::lock_setup checked = wanted;
     if (wanted.kind == lock_kind::fair)
-        checked_waiter_patience(wanted.outlasts, how, home->bounds());
+        checked.outlasts = checked_waiter_patience(wanted.outlasts, how, home->bounds());
+    checked.replicas =
+        checked_replicas(wanted.replicas.value_or(how.required_replicas), home->bounds());
     const duration length = wanted.lease ? wanted.lease->value : how.lease_time;
     return std::make_shared<sync::subject>(home, checked_name(mapped, store),
-                                           checked_lease(length, home->bounds()), wanted);
+                                           checked_lease(length, home->bounds()), checked);
 }
 
 /// The lease time that a call names, checked. Throws `errc::invalid_argument`.

@@ -172,6 +172,8 @@ asio::awaitable<std::optional<grant>> acquire(std::shared_ptr<acquisition> call)
             if (door && door->serves_before(*call))
                 look_at = time_point::max(); // it is rung when it is the next
         } catch (const boost::system::system_error& e) {
+            if (planted(mutant::kept_unconfirmed) && e.code() == store_errc::not_replicated)
+                co_return here->keep(sent_at, {.granted = true, .term = call->wanted.lease});
             look_at = trouble.next_try(e, sent_at);
         }
         if (home.now() >= call->wanted.give_up_at) {

@@ -85,6 +85,7 @@ asio::awaitable<void> change_and_tell(std::shared_ptr<engine> home, counter_chan
 
 counter_change change_of(const counter_subject& counter, counter_verb verb, std::int64_t amount) {
     counter_change all{counter.name, {}, counter.what, verb, amount};
+    all.replicas = counter.replicas;
     if (verb == counter_verb::add || verb == counter_verb::add_if_there)
         all.most = counter.most;
     return all;
@@ -96,7 +97,7 @@ asio::awaitable<counter_answer> change(std::shared_ptr<engine> home, counter_cha
     what.request = home->next_owner();
     counter_answer passed;
     passed.done = true;
-    if (releases(what) && pass_on(*home, what.name, what.amount))
+    if (releases(what) && pass_on(*home, what))
         co_return passed;
     while (true) {
         time_point again_at{};

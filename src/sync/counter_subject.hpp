@@ -3,6 +3,8 @@
 
 #include "sync/subject.hpp"
 
+#include <holdfast/basic_counter.hpp>
+
 #include <cstdint>
 #include <memory>
 #include <optional>
@@ -15,11 +17,11 @@ namespace holdfast::sync {
 /// request that nobody wants any more.
 class counter_subject final : public subject {
 public:
-    counter_subject(std::shared_ptr<engine> e, lock_name n, duration memory, counter_kind which,
-                    std::int64_t bound)
-        : subject{std::move(e), std::move(n), memory, {}}
-        , what{which}
-        , most{bound} {}
+    counter_subject(std::shared_ptr<engine> e, lock_name n, duration memory,
+                    const detail::counter_setup& how)
+        : subject{std::move(e), std::move(n), memory, {.replicas = how.replicas}}
+        , what{how.kind}
+        , most{how.most} {}
 
     const counter_kind what;
     const std::int64_t most; ///< so many permits there may be; 0: any number

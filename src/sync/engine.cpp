@@ -35,11 +35,12 @@ void abandon_later(std::shared_ptr<tenure> held) {
 }
 
 /// A change of a counter is repeated for half of it at most: for as long as a call puts up with an
-/// outage, and its last attempt.
+/// outage, and its last attempt. The store, which is made with it, tells later how long that is.
 duration request_memory(const options& how) {
     constexpr duration least = std::chrono::minutes{1}, most = std::chrono::hours{24};
-    const duration repeated =
-        std::min(how.unavailable_patience.value(), most) + 2 * std::min(how.release_patience, most);
+    constexpr duration longest_usual_outage = std::chrono::seconds{30};
+    const duration outage = how.unavailable_patience.value_or(longest_usual_outage);
+    const duration repeated = std::min(outage, most) + 2 * std::min(how.release_patience, most);
     return std::max(least, 2 * repeated);
 }
 
@@ -48,28 +49,31 @@ duration request_memory(const options& how) {
 engine::engine(surroundings around, options how)
     : around_{std::move(around)}
     , how_{std::move(how)}
-    , unavailable_patience_{how_.unavailable_patience.value()}
     , identity_{new_identity(how_.random)}
     , threads_{std::make_shared<thread_table>(abandon_later, around_.forked)}
     , reach_{std::make_shared<sync::reach>(around_.executor)}
     , renewal_{*this}
     , patience_{*this}
     , quiet_{time().make_alarm()} {
-    store_ = how_.store(store_context{
-        .executor = executor(),
-        .time = time(),
-        .random = how_.random,
-        .client = identity_,
-        .label = how_.label,
-        .poll_bound = how_.poll_bound,
-        .tell = [this](const event& e) { tell(e); },
-        .lease_time = how_.lease_time,
-        .announce = how_.announce,
-        .doubt = [this](const auto& which, bool urgent) { renewal_.doubt(which, urgent); },
-        .holds_any = [this] { return renewal_.watched() > 0; },
-        .request_memory = request_memory(how_),
-        .at_work = [this] { return store_at_work(); }});
+    store_ = how_.store(store_context{.executor = executor(),
+                                      .time = time(),
+                                      .random = how_.random,
+                                      .client = identity_,
+                                      .label = how_.label,
+                                      .poll_bound = how_.poll_bound,
+                                      .tell = [this](const event& e) { tell(e); },
+                                      .lease_time = how_.lease_time,
+                                      .announce = how_.announce,
+                                      .doubt =
+                                          [this](const auto& which, bool urgent) {
+                                              if (!planted(mutant::no_renewal_after_switch))
+                                                  renewal_.doubt(which, urgent);
+                                          },
+                                      .holds_any = [this] { return renewal_.watched() > 0; },
+                                      .request_memory = request_memory(how_),
+                                      .at_work = [this] { return store_at_work(); }});
     bounds_ = store_->locks().bounds();
+    unavailable_patience_ = how_.unavailable_patience.value_or(bounds_.usual_outage);
 }
 
 engine::~engine() = default;

@@ -47,7 +47,7 @@ struct surroundings {
 
 class engine : public std::enable_shared_from_this<engine> {
 public:
-    /// `options::store`, `random` and `unavailable_patience` must be given.
+    /// `options::store` and `random` must be given.
     engine(surroundings, options);
     ~engine();
 
@@ -211,12 +211,12 @@ private:
 
     surroundings around_; // first: it outlives the rest
     const options how_;
-    const duration unavailable_patience_;
     const std::array<std::uint8_t, 16> identity_;
     const std::shared_ptr<thread_table> threads_;
     const std::shared_ptr<sync::reach> reach_;
     std::unique_ptr<store> store_;
     limits bounds_;
+    duration unavailable_patience_;
     gates gates_;
     renewal renewal_;
     patience patience_;

@@ -14,33 +14,42 @@ failure gone() {
     return {make_error_code(errc::lease_lost), "the lease had ended"};
 }
 
+/// What is asked of the store: to keep it for so long, and that so many replicas confirm it.
+struct wish {
+    duration length;
+    unsigned replicas;
+};
+
 /// Throws what it failed with.
-asio::awaitable<answer> ask_once(wire_hold& held, renewal_wishes how) {
+asio::awaitable<answer> ask_once(wire_hold& held, wish wanted, renewal_wishes how) {
     engine& home = *held.home;
     const time_point sent_at = home.now();
-    const hold* const one[] = {&held.what};
+    hold asked = held.what;
+    asked.replicas = static_cast<std::uint8_t>(wanted.replicas);
+    const hold* const one[] = {&asked};
     single_renewal outcome;
+    how.lease_time = wanted.length;
     co_await home.locks().renew(one, how, outcome);
     try {
         const answer& said = outcome.said();
         if (said.granted)
-            held.extended(sent_at, said.term);
+            held.confirmed(sent_at, said.term, wanted.replicas);
         co_return said;
     } catch (const boost::system::system_error& e) {
         if (e.code() == errc::outcome_unknown)
-            held.perhaps_extended(how.lease_time);
+            held.perhaps_extended(wanted.length);
         throw;
     }
 }
 
 /// Asks again over another connection, if there is still time when the first is given up (another
 /// extension may have made some): to ask twice does not extend twice.
-asio::awaitable<answer> ask_in_time(wire_hold& held, duration length) {
+asio::awaitable<answer> ask_in_time(wire_hold& held, wish wanted) {
     engine& home = *held.home;
     const time_point limit = later(home.now(), answer_period(held.remaining()));
-    renewal_wishes how{.lease_time = length, .answer_by = std::min(limit, held.ends_at())};
+    renewal_wishes how{.answer_by = std::min(limit, held.ends_at())};
     try {
-        co_return co_await ask_once(held, how);
+        co_return co_await ask_once(held, wanted, how);
     } catch (const boost::system::system_error& e) {
         const bool given_up = e.code() == errc::outcome_unknown && home.now() >= how.answer_by;
         if (!given_up || !held.believed())
@@ -48,13 +57,13 @@ asio::awaitable<answer> ask_in_time(wire_hold& held, duration length) {
     }
     how.answer_by = held.ends_at();
     how.elsewhere = true;
-    co_return co_await ask_once(held, how);
+    co_return co_await ask_once(held, wanted, how);
 }
 
-asio::awaitable<failure> ask_store(std::shared_ptr<wire_hold> held, duration length) {
+asio::awaitable<failure> ask_store(std::shared_ptr<wire_hold> held, wish wanted) {
     engine& home = *held->home;
     try {
-        const answer said = co_await ask_in_time(*held, length);
+        const answer said = co_await ask_in_time(*held, wanted);
         if (!said.granted) {
             home.hold_lost(held, event_cause::refused);
             co_return gone();
@@ -67,10 +76,6 @@ asio::awaitable<failure> ask_store(std::shared_ptr<wire_hold> held, duration len
         release_late_remains(held);
         co_return gone();
     }
-    // A renewed hold keeps the longer of the two from now on.
-    const bool renewed = held->renewed();
-    held->set_lease(renewed ? std::max(held->lease(), length) : length, renewed);
-    home.renewals().reschedule(*held);
     co_return failure{};
 }
 
@@ -88,12 +93,36 @@ private:
     wire_hold& held_;
 };
 
-asio::awaitable<void> run(std::shared_ptr<wire_hold> held, duration length, release_handler done) {
+asio::awaitable<failure> extend_by(std::shared_ptr<wire_hold> held, duration length) {
+    const failure why = co_await ask_store(held, {length, held->what.replicas});
+    if (why.code)
+        co_return why;
+    // A renewed hold keeps the longer of the two from now on.
+    const bool renewed = held->renewed();
+    held->set_lease(renewed ? std::max(held->lease(), length) : length, renewed);
+    held->home->renewals().reschedule(*held);
+    co_return failure{};
+}
+
+/// The whole lease of what is renewed: what is believed of it by then was asked for before, and
+/// may be more than the server of today has.
+asio::awaitable<failure> confirm_by(std::shared_ptr<wire_hold> held, unsigned replicas) {
+    const bool renews = held->renewed() && !held->out_of_time();
+    const duration length = renews ? held->lease() : lease_believed_for(held->remaining());
+    const duration allowed = std::min(length, held->home->bounds().lease_max);
+    const failure why = co_await ask_store(held, {allowed, replicas});
+    if (!why.code)
+        held->home->renewals().reschedule(*held);
+    co_return why;
+}
+
+asio::awaitable<void> run(std::shared_ptr<wire_hold> held, asio::awaitable<failure> work,
+                          release_handler done) {
     const engine::task busy{*held->home};
     failure outcome;
     {
         const under_way asked{*held};
-        outcome = co_await ask_store(held, length);
+        outcome = co_await std::move(work);
     }
     tell(*held->home, std::move(done), std::move(outcome));
 }
@@ -104,7 +133,14 @@ void extend(std::shared_ptr<wire_hold> held, duration length, release_handler do
     const std::shared_ptr<engine> home = held->home;
     if (!held->believed() && !planted(mutant::renew_after_release))
         return tell(*home, std::move(done), gone());
-    home->spawn(run(std::move(held), length, std::move(done)));
+    home->spawn(run(held, extend_by(held, length), std::move(done)));
+}
+
+void confirm(std::shared_ptr<wire_hold> held, unsigned replicas, release_handler done) {
+    const std::shared_ptr<engine> home = held->home;
+    if (!held->believed())
+        return tell(*home, std::move(done), gone());
+    home->spawn(run(held, confirm_by(held, replicas), std::move(done)));
 }
 
 } // namespace holdfast::sync

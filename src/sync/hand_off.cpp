@@ -37,16 +37,19 @@ bool in_good_state(const wire_hold& held) {
 /// been given there: for so long others wait if the heir dies.
 constexpr int inherited_max = 2;
 
-/// A hold of another kind, or of a length of its own, is granted by the store; and nobody begins
-/// with less than half of what it would have been given there, nor with far more.
+/// A hold of another kind, or of a length of its own, or for who wants more replicas, is granted by
+/// the store; and nobody begins with less than half of what it would have been given there, nor
+/// with far more.
 bool suits(const wire_hold& held, const request& wanted) {
     const duration stored = held.store_forgets_at() - held.home->now();
     const bool enough =
         held.remaining() >= wanted.lease / 2 || planted(mutant::short_term_handed_on);
     const bool far_more =
         stored / inherited_max > wanted.lease && !planted(mutant::heir_has_it_all);
+    const bool confirmed =
+        held.what.replicas >= wanted.of->replicas || planted(mutant::handed_on_unconfirmed);
     return held.what.kind == wanted.of->kind && held.what.permits == wanted.permits() &&
-           wanted.renewed && enough && !far_more;
+           wanted.renewed && enough && !far_more && confirmed;
 }
 
 /// Who is next. For permits some may wait at the store: they came before those who queue here.

@@ -20,6 +20,11 @@ inline duration margin(duration lease) {
     return std::min(lease / 100 + duration{2}, lease / 2);
 }
 
+/// The shortest lease that is believed for so long.
+constexpr duration lease_believed_for(duration length) {
+    return length + length / 99 + duration{3};
+}
+
 constexpr time_point later(time_point t, duration d) {
     return d > duration::zero() && t > time_point::max() - d ? time_point::max() : t + d;
 }

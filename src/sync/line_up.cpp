@@ -29,6 +29,7 @@ std::unique_ptr<place> line_up(acquisition& call, owner_id owner) {
     if (const std::optional<counter_kind> counts = lock.counts()) {
         counter_ask amount{lock.name, owner, *counts, call.wanted.amount};
         amount.give_up_at = call.wanted.give_up_at;
+        amount.replicas = lock.replicas;
         return call.home->counters()->line_up(std::move(amount), call.wake());
     }
     holdfast::ask want{lock.name, owner, lock.kind};
@@ -39,6 +40,7 @@ std::unique_ptr<place> line_up(acquisition& call, owner_id owner) {
     want.tokens = tokens_wanted(call);
     want.numbers = lock.numbers;
     want.permits = call.wanted.permits();
+    want.replicas = lock.replicas;
     if (call.wanted.under)
         want.under = call.wanted.under->what.owner.number;
     return call.home->locks().line_up(std::move(want), call.wake());

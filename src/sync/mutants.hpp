@@ -71,6 +71,17 @@ enum class mutant {
     time_spent_ignored,      // a vote counts although its lease ended meanwhile
     restarted_node_counted,  // a node that may have forgotten votes at once
     unanswered_not_released, // what a node grants to nobody is kept
+    // Of required replicas:
+    renewal_counts_unconfirmed, // a renewal that too few replicas confirmed extends belief
+    kept_unconfirmed,           // a grant that too few replicas confirmed is taken for one
+    no_renewal_after_switch,    // of another server nothing is asked when it has taken over
+    handed_on_unconfirmed,      // a hold is passed on, or shared, whatever its number of replicas
+    // The same, planted in the memory server and its links:
+    switch_ignored,             // who hears of another primary stays with the old one
+    repetition_not_written,     // a look that is granted again writes nothing
+    wait_on_another_connection, // the replicas are asked over a connection that wrote nothing
+    clock_of_another_server,    // a new server is judged by what was known of the old one's clock
+    listener_left_behind,       // who listens goes on listening at the old primary
     // Of token_mutex, planted in the memory server:
     any_value_deleted,        // whoever releases ends anybody's hold
     foreign_wait_never_polls, // of another program's hold it says that its release is told

@@ -6,6 +6,8 @@
 #include "sync/engine.hpp"
 #include "sync/mutants.hpp"
 
+#include <algorithm>
+
 namespace holdfast::sync {
 namespace {
 
@@ -16,15 +18,22 @@ bool within_budget_of_passes(engine& home, const gate_key& key, const gate& here
     return here.passes() + more <= how.times_max && home.now() < later(here.last_contact(), most);
 }
 
+bool some_want_more_replicas(const std::vector<std::shared_ptr<acquisition>>& some,
+                             std::uint8_t than) {
+    return std::ranges::any_of(
+        some, [than](const auto& each) { return each->wanted.of->replicas > than; });
+}
+
 } // namespace
 
-bool pass_on(engine& home, const lock_name& name, std::int64_t permits) {
-    const gate_key key{name.text, family::semaphore};
+bool pass_on(engine& home, const counter_change& released) {
+    const gate_key key{released.name.text, family::semaphore};
     gate* const here = home.closing() ? nullptr : home.queues().find(key);
     if (!here)
         return false;
-    const auto some = here->served_by(permits);
-    if (some.empty() || !within_budget_of_passes(home, key, *here, some.size())) {
+    const auto some = here->served_by(released.amount);
+    if (some.empty() || some_want_more_replicas(some, released.replicas) ||
+        !within_budget_of_passes(home, key, *here, some.size())) {
         here->note_contact(home.now());
         return false;
     }

@@ -254,18 +254,18 @@ void renewal::act_on(shared_hold held, time_point now, errands& contacts) {
     if (!travels)
         return;
     const bool renews = held->renewed() && !held->out_of_time();
-    const errand own{renews ? lease : duration::zero(), answer_period(left)};
+    const errand own{renews ? lease : duration::zero(), answer_period(left), held->what.replicas};
     contacts[own].push_back(std::move(held));
 }
 
 /// What came of each hold of one request.
 class renewal::reports final : public renewal_sink {
 public:
-    reports(renewal& home, const batch& holds, time_point sent_at, duration lease)
+    reports(renewal& home, const batch& holds, time_point sent_at, const errand& asked)
         : home_{home}
         , holds_{holds}
         , sent_at_{sent_at}
-        , lease_{lease}
+        , asked_{asked}
         , drawn_{home.draw()} {}
 
     void renewed(std::size_t which, const answer& said) override {
@@ -274,18 +274,22 @@ public:
         if (planted(mutant::failure_takes_batch) && failed_)
             return home_.failed(*held, *failed_);
         held->unanswered = false;
-        const duration term = lease_ == duration::zero() ? lease_ : said.term;
-        home_.answered(held, sent_at_, {.granted = said.granted, .term = term}, drawn_);
+        const duration term = was_renewal() ? said.term : duration::zero();
+        home_.answered(held, asked_, sent_at_, {.granted = said.granted, .term = term}, drawn_);
     }
 
     /// Unreachable is not lost: the term still runs.
     void failed(std::size_t which, const boost::system::system_error& why) override {
+        const bool is_unconfirmed = why.code() == store_errc::not_replicated;
+        if (is_unconfirmed && planted(mutant::renewal_counts_unconfirmed))
+            return renewed(which, {.granted = true, .term = asked_.lease_time});
         const shared_hold& held = holds_.at(which);
         landed(*held);
         failed_ = why;
-        held->unanswered = why.code() == errc::outcome_unknown;
-        if (held->unanswered) {
-            held->perhaps_extended(lease_);
+        const bool is_unknown = why.code() == errc::outcome_unknown;
+        held->unanswered = is_unknown && !is_unconfirmed;
+        if (is_unknown) {
+            held->perhaps_extended(asked_.lease_time);
             release_late_remains(held);
         }
         home_.failed(*held, why);
@@ -294,15 +298,15 @@ public:
 private:
     void landed(wire_hold& held) const {
         held.in_flight = false;
-        const bool was_renewal = lease_ != duration::zero();
-        held.untried = held.untried && held.once_more && !was_renewal;
+        held.untried = held.untried && held.once_more && !was_renewal();
     }
+    bool was_renewal() const { return asked_.lease_time != duration::zero(); } // or a question
 
     renewal& home_;
     const batch& holds_;
     const time_point sent_at_;
-    const duration lease_; // zero: they were only asked for
-    const int drawn_;      // by all: they go on travelling together
+    const errand asked_;
+    const int drawn_; // by all: they go on travelling together
     std::optional<boost::system::system_error> failed_;
 };
 
@@ -320,11 +324,12 @@ asio::awaitable<void> renewal::contact(std::shared_ptr<engine> home, errand erra
         asked.push_back(&held->what);
         how.elsewhere = how.elsewhere || (held->unanswered && !planted(mutant::never_elsewhere));
     }
-    reports to{self, holds, now, errand.lease_time};
+    reports to{self, holds, now, errand};
     co_await home->locks().renew(asked, how, to);
 }
 
-void renewal::answered(const shared_hold& held, time_point sent_at, const answer& said, int drawn) {
+void renewal::answered(const shared_hold& held, const errand& asked, time_point sent_at,
+                       const answer& said, int drawn) {
     if (!watches(*held)) { // released or lost while we asked
         if (said.granted && said.term > duration::zero()) {
             held->perhaps_extended(said.term);
@@ -337,7 +342,7 @@ void renewal::answered(const shared_hold& held, time_point sent_at, const answer
         return;
     }
     if (said.term > duration::zero())
-        held->extended(sent_at, said.term);
+        held->extended(sent_at, said.term, asked.replicas);
     if (std::exchange(held->once_more, false))
         held->contact_at = engine_.now();
     else

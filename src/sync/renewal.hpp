@@ -15,6 +15,7 @@
 #include <boost/intrusive/set.hpp>
 
 #include <cstddef>
+#include <cstdint>
 #include <functional>
 #include <map>
 #include <memory>
@@ -66,6 +67,7 @@ private:
     struct errand {
         duration lease_time;
         duration answer_within;
+        std::uint8_t replicas; ///< must confirm it
         auto operator<=>(const errand&) const = default;
     };
     using errands = std::map<errand, batch>;
@@ -91,7 +93,8 @@ private:
     void act_on_due();
     void act_on(shared_hold, time_point now, errands&);
     static asio::awaitable<void> contact(std::shared_ptr<engine>, errand, batch);
-    void answered(const shared_hold&, time_point sent_at, const answer&, int drawn);
+    /// `drawn` by all of one request.
+    void answered(const shared_hold&, const errand&, time_point sent_at, const answer&, int drawn);
     void failed(wire_hold&, const boost::system::system_error&);
 
     engine& engine_;

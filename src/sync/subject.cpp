@@ -16,8 +16,9 @@ subject::subject(std::shared_ptr<engine> e, lock_name n, duration l, const detai
     , again{how.again}
     , deferred{how.deferred}
     , polls{how.polls}
-    , outlasts{how.outlasts}
-    , numbers{how.numbers} {}
+    , outlasts{how.outlasts.value_or(duration::zero())}
+    , numbers{how.numbers}
+    , replicas{static_cast<std::uint8_t>(how.replicas.value_or(0))} {}
 
 asio::awaitable<std::shared_ptr<tenure>> subject::take(std::shared_ptr<acquisition>) const {
     co_return nullptr; // only what is joint is asked for that

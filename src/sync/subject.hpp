@@ -36,6 +36,7 @@ public:
     const std::optional<backoff> polls;
     const duration outlasts; ///< see ask
     const fencing numbers;
+    const std::uint8_t replicas; ///< so many must confirm what it is granted
 
     // What follows is different for a counter (counter_subject.hpp), and for a lock that is made of
     // several (src/compose).

@@ -49,6 +49,7 @@ public:
     virtual std::stop_token lost() const = 0;
     virtual std::stop_token in_danger() const = 0;
     virtual bool renewed() const noexcept = 0;
+    virtual unsigned replicas() const noexcept = 0;            ///< so many have confirmed it
     virtual std::uint64_t token() const noexcept { return 0; } ///< for fencing; 0: it has none
     virtual std::vector<std::string> permit_ids() const { return {}; } ///< empty: it has none
     /// The clients of its parts, which are asked with it: as subject::homes(). Empty: `home` alone.
@@ -59,6 +60,9 @@ public:
     // The executor only; what is asked of the store is asked on `where`, see engine::spawn().
     virtual void extend(duration length, release_handler) = 0; ///< at least so long from now on
     virtual void renew_from_now_on(duration lease) = 0;
+    /// Asks the store once, and so many replicas, more than before, must confirm it. Then that is
+    /// its number from now on.
+    virtual void confirm(unsigned replicas, release_handler) = 0;
     virtual void release(release_handler, const asio::any_io_executor& where) = 0;
     virtual void abandon() = 0; ///< its thread ended
 

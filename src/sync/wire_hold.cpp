@@ -34,6 +34,7 @@ std::uint64_t next_token(std::uint64_t token) {
 hold hold_of(const request& wanted, const grant& got) {
     hold all{wanted.of->name, got.owner, wanted.of->kind};
     all.permits = wanted.permits();
+    all.replicas = wanted.of->replicas;
     return all;
 }
 
@@ -157,6 +158,11 @@ bool wire_hold::out_of_time() const {
     return longest && renewed() && home->now() >= later(granted_at, *longest);
 }
 
+unsigned wire_hold::replicas() const noexcept {
+    const std::scoped_lock guard{mutex()};
+    return what.replicas;
+}
+
 bool wire_hold::share() {
     const std::scoped_lock guard{mutex()};
     if (phase_ != phase::held || given_up_ || home->now() >= believed_until_)
@@ -198,6 +204,10 @@ void wire_hold::extend(duration length, release_handler done) {
     sync::extend(shared_from_this(), length, std::move(done));
 }
 
+void wire_hold::confirm(unsigned replicas, release_handler done) {
+    sync::confirm(shared_from_this(), replicas, std::move(done));
+}
+
 void wire_hold::renew_from_now_on(duration lease) {
     home->renewals().renew_from_now_on(*this, lease);
 }
@@ -225,7 +235,9 @@ void wire_hold::doubt() noexcept {
     home->renewals().contact_soon(*this);
 }
 
-void wire_hold::extended(time_point sent_at, duration term) {
+void wire_hold::extended(time_point sent_at, duration term, unsigned replicas) {
+    if (replicas < what.replicas)
+        return perhaps_extended(term);
     const std::scoped_lock guard{mutex()};
     believed_until_ = std::max(
         believed_until_,
@@ -235,6 +247,15 @@ void wire_hold::extended(time_point sent_at, duration term) {
         warned = false;
         danger_ = std::stop_source{std::nostopstate};
     }
+}
+
+void wire_hold::confirmed(time_point sent_at, duration term, unsigned replicas) {
+    if (replicas > what.replicas) {
+        const std::scoped_lock guard{mutex()};
+        what.replicas = static_cast<std::uint8_t>(replicas);
+        believed_until_ = sync::believed_until(sent_at, term);
+    }
+    extended(sent_at, term, replicas);
 }
 
 void wire_hold::perhaps_extended(duration term) {

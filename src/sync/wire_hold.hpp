@@ -41,7 +41,7 @@ public:
     /// The same hold at the store, in other hands: it has what is left of the term.
     wire_hold(const wire_hold& handed_on, const request& of_the_heir);
 
-    const hold what;
+    hold what; ///< never changed, but for its number of replicas: confirmed()
     const time_point granted_at;
     const time_point settled_at; ///< see grant
     const time_point taken_at;   ///< when the store granted it, before it was ever handed on
@@ -56,6 +56,7 @@ public:
     std::stop_token lost() const override;
     std::stop_token in_danger() const override;
     bool renewed() const noexcept override { return renewed_; }
+    unsigned replicas() const noexcept override;
     std::uint64_t token() const noexcept override { return token_; }
     std::vector<std::string> permit_ids() const override;
     bool share() override;
@@ -70,6 +71,7 @@ public:
     // The executor only.
     void extend(duration, release_handler) override;
     void renew_from_now_on(duration lease) override;
+    void confirm(unsigned replicas, release_handler) override;
     void release(release_handler, const asio::any_io_executor& where) override;
     void abandon() override;
     std::shared_ptr<tenure> whole() override { return shared_from_this(); }
@@ -97,8 +99,12 @@ public:
     void begin_company() { ++some_company().asked; }
     bool is_asked_for_company() const { return company_ && company_->asked > 0; }
     void end_company(time_point until);
-    /// A renewal was granted that was sent at `sent_at`.
-    void extended(time_point sent_at, duration term);
+    /// A renewal was granted that was sent at `sent_at`, and confirmed by so many replicas. Fewer
+    /// than it needs by now: only the store keeps it for so long.
+    void extended(time_point sent_at, duration term, unsigned replicas);
+    /// The same. If they are more than it needed before, it needs so many from now on, and what
+    /// fewer had confirmed counts no more.
+    void confirmed(time_point sent_at, duration term, unsigned replicas);
     /// One was sent and never answered: it may have been carried out.
     void perhaps_extended(duration term);
     /// Renewed, and neither warned of the danger that lasts now nor told that it is lost.

@@ -69,6 +69,8 @@ TEST(Validation, EachFieldIsNamedWithWhatIsWrong) {
          "options.hand_off.within is -1 ms; allowed are 0 ms to 1 day"},
         {[](options& o) { o.hand_off.within = 24h + 1ms; }, "options.hand_off.within is 86400001"},
         {[](options& o) { o.waiters_max = 0; }, "options.waiters_max is 0"},
+        {[](options& o) { o.required_replicas = 101; },
+         "options.required_replicas is 101; allowed are 0 to 100"},
         {[](options& o) {
              o.prefix = "a";
              o.name_mapper = [](std::string_view name) { return std::string{name}; };
@@ -90,6 +92,31 @@ TEST(Validation, PatienceMayBeNothingAndForEver) {
     how.poll_bound = how.hand_off.within = 24h;
     how.max_hold = duration::max();
     EXPECT_EQ(refusal_of([&] { check(how); }), "taken");
+}
+
+TEST(Validation, ReplicasAreRequiredOnlyWhereTheStoreAsksSome) {
+    limits asks_none, asks_some;
+    asks_some.replicas_max = 100;
+    EXPECT_EQ(checked_replicas(0, asks_none), 0u);
+    EXPECT_EQ(checked_replicas(100, asks_some), 100u);
+    EXPECT_THAT(refusal_of([&] { (void)checked_replicas(1, asks_none); }),
+                HasSubstr("required_replicas is 1; the store of this client does not wait for "
+                          "replicas, so allowed is 0"));
+    EXPECT_THAT(refusal_of([&] { (void)checked_replicas(101, asks_some); }),
+                HasSubstr("required_replicas is 101; allowed are 0 to 100"));
+    asks_some.replicas_max = 2;
+    EXPECT_THAT(refusal_of([&] { (void)checked_replicas(3, asks_some); }),
+                HasSubstr("required_replicas is 3; allowed are 0 to 2"));
+}
+
+TEST(Validation, AFairPlaceLastsByDefaultForAsLongAsTheUsualOutageNeeds) {
+    const options how;
+    limits one_server, with_failover;
+    with_failover.usual_outage = 30s;
+    EXPECT_EQ(checked_waiter_patience(std::nullopt, how, one_server), 30s);
+    EXPECT_EQ(checked_waiter_patience(std::nullopt, how, with_failover), 41s);
+    EXPECT_THAT(refusal_of([&] { (void)checked_waiter_patience(30s, how, with_failover); }),
+                HasSubstr("fair_options.waiter_patience is 30000 ms; allowed are 41000 ms to"));
 }
 
 TEST(Validation, ALeaseLastsFromOneMillisecondToTenYears) {

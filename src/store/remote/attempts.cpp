@@ -32,6 +32,12 @@ void throw_if_hopeless(verdict said) {
                                           "the hold that it was to stand beside is gone"};
 }
 
+void throw_if_unconfirmed(const attempt& got) {
+    if (!got.unconfirmed.empty())
+        throw boost::system::system_error{make_error_code(store_errc::not_replicated),
+                                          got.unconfirmed};
+}
+
 } // namespace
 
 attempts::attempts(const store_context& context, const ask& want, duration command_timeout,
@@ -55,6 +61,7 @@ asio::awaitable<answer> attempts::look(sender send, duration poll_bound, duratio
             queued_ = got.queued;
         if (got.said == verdict::granted) {
             granted_ = true;
+            throw_if_unconfirmed(got);
             co_return granted(got);
         }
         if (got.said == verdict::busy)
@@ -125,6 +132,8 @@ answer attempts::busy(const attempt& got, duration poll_bound, duration after_th
         return {}; // nobody listens yet: look again at once
     if (!got.holder_tells)
         poll_bound = std::min(poll_bound, untold_poll_bound);
+    if (got.heard_late)
+        poll_bound = std::min(poll_bound, unheard_poll_bound);
     // Who is told of nothing polls when it likes.
     duration term = is_told_ ? jittered(poll_bound, context_.random()) : duration::max();
     if (got.left) // a dead holder releases nothing: never sleep past its end

@@ -9,9 +9,11 @@
 #include <holdfast/store.hpp>
 
 #include <chrono>
+#include <cstdint>
 #include <functional>
 #include <memory>
 #include <optional>
+#include <string>
 
 namespace holdfast::remote {
 
@@ -24,11 +26,16 @@ struct attempt {
     verdict said{};
     std::optional<duration> left;           ///< of the present hold; nothing: it has no end
     bool holder_tells = true;               ///< busy: who waits is told when the lock is released
+    bool heard_late = false;                ///< busy: where one listens a release may not be told
     bool queued = false;                    ///< busy: the owner now has a place in a queue there
     bool joined_now = false;                ///< that place is new: it had none before
     bool place_stays = false;               ///< it was not prolonged: there is no room to write
     std::chrono::microseconds server_now{}; ///< zero: the server may not tell
     std::uint64_t token = 0;                ///< granted, of a fenced lock: the first of its tokens
+    /// Granted, but too few replicas have confirmed it: why, in words. Empty: as many as are
+    /// wanted.
+    std::string unconfirmed{};
+    std::int64_t confirmed = 0; ///< by so many replicas
     time_point sent_at{};
     time_point received_at{};
     /// Of the connection by which it came: what is known of the clock at its other end. Null:
@@ -38,6 +45,9 @@ struct attempt {
 
 /// Whoever waits behind a holder that tells nobody of its release asks at least this often.
 inline constexpr duration untold_poll_bound{250};
+
+/// Likewise whoever listens where a release may not be told.
+inline constexpr duration unheard_poll_bound = std::chrono::seconds{1};
 
 /// Thread safety: everything on the client's executor.
 class attempts {
@@ -49,9 +59,9 @@ public:
     /// Sends one request. If the server comes to it after `deadline`, it says "late".
     using sender = std::function<asio::awaitable<attempt>(time_point deadline)>;
 
-    /// As `place::look`. Busy, it is to be looked again within `poll_bound` (who is not told: when
-    /// it likes), and when the holder's lease ends, `after_the_end` of it: who asks too early has
-    /// to ask once more.
+    /// As `place::look`; one that is granted and not confirmed throws `not_replicated`. Busy, it is
+    /// to be looked again within `poll_bound` (who is not told: when it likes), and when the
+    /// holder's lease ends, `after_the_end` of it: who asks too early has to ask once more.
     asio::awaitable<answer> look(sender, duration poll_bound, duration after_the_end);
 
     /// Whether a look found it busy: then the next one listens first.
