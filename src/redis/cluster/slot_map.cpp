@@ -45,18 +45,17 @@ slot_map::node_number slot_map::number_for(const server_address& where) {
     return free;
 }
 
-/// The one that was not named for the longest time; none that was in this renewal.
+/// The one that was not named for the longest time; none that was in this renewal, as all are that
+/// have slots, and their replicas.
 slot_map::node_number slot_map::forget_one() {
     const auto useful = [&](const known_node& one) {
-        return one.is_seed || one.slots > 0 || one.named == renewals_;
+        return one.is_seed || one.named == renewals_;
     };
     node_number oldest = nobody;
     for (std::size_t number = 0; number < nodes_.size(); ++number)
         if (!useful(nodes_[number]) &&
             (oldest == nobody || nodes_[number].named < nodes_[oldest].named))
             oldest = static_cast<node_number>(number);
-    for (known_node& one : nodes_)
-        std::erase(one.replicas, oldest);
     return oldest;
 }
 
@@ -90,9 +89,13 @@ std::vector<slot_map::change> slot_map::renew(std::span<const slot_ranges> answe
     for (const slot_ranges& answer : answers)
         votes.push_back(named_in(answer));
     const owners before = owners_;
-    for (std::size_t slot = 0; slot < slot_count; ++slot)
+    node_number elected = nobody;
+    for (std::size_t slot = 0; slot < slot_count; ++slot) {
+        if (!is_as_the_last(slot, votes, before))
+            elected = elect(slot, votes);
         if (moved_at_.empty() || !moved_at_.contains(slot))
-            give(slot, elect(slot, votes));
+            give(slot, elected);
+    }
     for (known_node& one : nodes_)
         one.replicas.clear();
     for (const slot_ranges& answer : answers)
@@ -125,6 +128,14 @@ slot_map::node_number slot_map::elect(std::size_t slot, std::span<const owners> 
         }
     }
     return elected;
+}
+
+/// Then the same is elected: there are many slots, and few ranges of them.
+bool slot_map::is_as_the_last(std::size_t slot, std::span<const owners> votes,
+                              const owners& before) {
+    return slot > 0 && before[slot] == before[slot - 1] &&
+           std::ranges::all_of(votes,
+                               [&](const owners& vote) { return vote[slot] == vote[slot - 1]; });
 }
 
 /// From the first answer that agrees with what was elected.

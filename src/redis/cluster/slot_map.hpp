@@ -80,6 +80,8 @@ private:
     node_number forget_one();
     owners named_in(const slot_ranges&);
     node_number elect(std::size_t slot, std::span<const owners> votes) const;
+    static bool is_as_the_last(std::size_t slot, std::span<const owners> votes,
+                               const owners& before);
     void give(std::size_t slot, node_number to);
     void learn_replicas(const slot_ranges&);
     std::vector<change> since(const owners& before) const;

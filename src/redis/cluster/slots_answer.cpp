@@ -13,8 +13,6 @@
 namespace holdfast::redis {
 namespace {
 
-using kind = reply::kind;
-
 /// `[first, last, node, node…]`, the primary before its replicas.
 constexpr std::size_t words_before_nodes = 2;
 
@@ -23,7 +21,7 @@ constexpr std::size_t words_before_nodes = 2;
 }
 
 std::int64_t number_up_to(std::int64_t most, const reply& said, const char* what) {
-    if (said.type != kind::integer)
+    if (said.type != reply::kind::integer)
         no_sense("of " + std::string{what} + " that is no number");
     if (said.integer < 0 || said.integer > most)
         no_sense("of " + std::string{what} + " " + std::to_string(said.integer));
@@ -50,7 +48,7 @@ std::string_view known_too_as(const reply& node, std::string_view name) {
 /// that was asked; `?` for a host name that is preferred and not known.
 std::string host_in(const reply& node, const server_address& asked) {
     const reply& said = node.items[0];
-    if (said.type != kind::nil && said.type != kind::text)
+    if (said.type != reply::kind::nil && said.type != reply::kind::text)
         no_sense("of a host that is no text");
     if (said.text.empty())
         return asked.host;
@@ -65,7 +63,7 @@ std::string host_in(const reply& node, const server_address& asked) {
 
 /// A node that has moved, and is not found again, has no port either: then nobody is there.
 server_address node_in(const reply& node, const server_address& asked) {
-    if (node.type != kind::array || node.items.size() < 2)
+    if (node.type != reply::kind::array || node.items.size() < 2)
         no_sense("of a node that has no host and port");
     const auto port = static_cast<std::uint16_t>(number_up_to(65535, node.items[1], "the port"));
     std::string host = host_in(node, asked);
@@ -73,7 +71,7 @@ server_address node_in(const reply& node, const server_address& asked) {
 }
 
 slot_range range_in(const reply& said, const server_address& asked) {
-    if (said.type != kind::array || said.items.size() <= words_before_nodes)
+    if (said.type != reply::kind::array || said.items.size() <= words_before_nodes)
         no_sense("of slots without a node");
     slot_range range;
     range.first = slot_in(said.items[0]);
@@ -91,9 +89,9 @@ slot_range range_in(const reply& said, const server_address& asked) {
 } // namespace
 
 slot_ranges read_slots(const reply& said, const server_address& asked) {
-    if (said.type == kind::error)
+    if (said.type == reply::kind::error)
         throw net::failure{classify(said.text), said.text};
-    if (said.type != kind::array)
+    if (said.type != reply::kind::array)
         no_sense("no list");
     slot_ranges all;
     std::bitset<slot_count> seen;

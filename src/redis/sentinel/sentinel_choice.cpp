@@ -32,11 +32,13 @@ sentinel_choice::verdict sentinel_choice::decide(std::span<const sentinel_answer
     if (answers.empty())
         return all.empty() ? verdict::nobody_answers : verdict::unknown_service;
     const proposal made = propose(answers);
+    if (!made.is_older)
+        epoch_ = std::max(epoch_, made.epoch);
     if (!speaks_against_us(made))
         doubt_.reset();
     else if ((made.is_older && answers.size() < asked) || !is_agreed(made, now))
         return verdict::stays;
-    epoch_ = made.is_older ? made.epoch : std::max(epoch_, made.epoch);
+    epoch_ = made.is_older ? made.epoch : epoch_;
     if (made.where == primary_)
         return verdict::stays;
     go_to(made.where);

@@ -78,6 +78,7 @@ TEST(Redirection, WithoutSenseWaitsForBetterNews) {
                               "MOVED  3999 127.0.0.1:6381",
                               "MOVED 3999  127.0.0.1:6381",
                               "MOVED 3999127.0.0.1:6381",
+                              "MOVED 39x127.0.0.1:6381",
                               "MOVED 3999 a b:6381",
                               "MOVED 3999 a\n:6381",
                               "ASK 3999",

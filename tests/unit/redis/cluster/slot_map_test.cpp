@@ -81,6 +81,15 @@ TEST_F(SlotMap, TellsTheChangesInRanges) {
                                   change{201, 300, a, c}));
 }
 
+TEST_F(SlotMap, TellsChangesApartThatAreNotNextToEachOther) {
+    renew({halves("a", "b")});
+    const auto a = map_.owner(0), b = map_.owner(16383);
+    EXPECT_THAT(
+        renew({{range_of(0, 9, "a"), range_of(10, 10, "b"), range_of(11, 11, "a"),
+                range_of(12, 12, "b"), range_of(13, 8191, "a"), range_of(8192, 16383, "b")}}),
+        ElementsAre(change{10, 10, a, b}, change{12, 12, a, b}));
+}
+
 TEST_F(SlotMap, ANodeKeepsItsNumber) {
     renew({halves("a", "b")});
     const auto a = map_.owner(0), b = map_.owner(16383);
@@ -105,6 +114,11 @@ TEST_F(SlotMap, WithAsManyVotesThePresentOwnerStays) {
     EXPECT_EQ(owner(0), "a");
     renew({halves("b", "b"), halves("c", "c")}); // neither is the present one
     EXPECT_EQ(owner(0), "b");
+}
+
+TEST_F(SlotMap, WithAsManyVotesEachSlotStaysWhereItIs) {
+    renew({halves("a", "b")});
+    EXPECT_THAT(renew({halves("a", "a"), halves("b", "b")}), IsEmpty());
 }
 
 TEST_F(SlotMap, WhoKnowsOfNoOwnerHasNoVote) {
@@ -196,22 +210,22 @@ TEST_F(SlotMap, KnowsSoManyNodesAndNoMore) {
 }
 
 TEST_F(SlotMap, ForgetsTheOneThatWasNotNamedForTheLongestTime) {
-    renew({many(0, 100)});
-    renew({many(100, 154)});
+    for (const int from : {1, 101, 201}) // each in a renewal of its own
+        renew({many(from, from == 201 ? 53 : 100)});
+    renew({{range_of(0, 0, "n0")}});
+    renew({{range_of(0, 0, "n0")}});
     EXPECT_EQ(map_.size(), slot_map::nodes_max);
-    renew({{range_of(0, 0, "n0"), range_of(1, 1, "n200")}});
-    const auto first_replaced = map_.know(at("x1"));
+    const auto oldest = map_.know(at("x"));
     EXPECT_EQ(map_.size(), slot_map::nodes_max);
-    EXPECT_EQ(map_.address(first_replaced), at("x1"));
+    EXPECT_EQ(map_.address(oldest), at("x"));
     EXPECT_EQ(map_.address(0), at("seed"));
     EXPECT_EQ(owner(0), "n0");
-    EXPECT_EQ(owner(1), "n200");
     std::vector<std::string> known;
     for (std::size_t i = 0; i < map_.size(); ++i)
         known.push_back(map_.address(static_cast<slot_map::node_number>(i)).host);
-    EXPECT_EQ(std::ranges::count(known, "n1"), 0); // the first of those that were long not named
-    EXPECT_EQ(std::ranges::count(known, "n2"), 1);
-    EXPECT_EQ(std::ranges::count(known, "n101"), 1);
+    EXPECT_EQ(std::ranges::count(known, "n1"), 0);
+    for (const char* each : {"n2", "n101", "n253"})
+        EXPECT_EQ(std::ranges::count(known, each), 1) << each;
 }
 
 TEST_F(SlotMap, AChangeNeverTellsOfANodeThatIsForgottenMeanwhile) {
@@ -224,6 +238,14 @@ TEST_F(SlotMap, AChangeNeverTellsOfANodeThatIsForgottenMeanwhile) {
     renew({many(1000, 254)});
     EXPECT_EQ(owner(0), "n1000");
     EXPECT_EQ(map_.unserved(), slot_count - 254);
+}
+
+TEST_F(SlotMap, AReplicaDoesNotTakeTheNumberOfANodeOfWhichAChangeTells) {
+    renew({many(0, 254)});
+    const auto changes = renew({{range_of(0, 253, "n0", {at("new")})}});
+    ASSERT_EQ(changes.size(), 253u);
+    for (const change& each : changes)
+        EXPECT_EQ(map_.address(each.from).host, "n" + std::to_string(each.first));
 }
 
 } // namespace

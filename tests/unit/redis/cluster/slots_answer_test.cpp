@@ -77,6 +77,7 @@ TEST(SlotsAnswer, AHostNameThatIsNotKnownIsReplacedByTheAddress) {
     EXPECT_EQ(primary_in(node_with("?", {"ip", "10.0.0.9"})).host, "10.0.0.9");
     EXPECT_EQ(primary_in(node_with("?", {"hostname", "a", "ip", "10.0.0.9"})).host, "10.0.0.9");
     EXPECT_EQ(primary_in(node_with("?", {"ip", ""})).host, "seed.internal");
+    EXPECT_EQ(primary_in(node_with("?", {"ip", "a b"})).host, "seed.internal");
     EXPECT_EQ(primary_in(node_with("?", {"ip"})).host, "seed.internal");
     EXPECT_EQ(primary_in(node("?", 6379)).host, "seed.internal");
 }

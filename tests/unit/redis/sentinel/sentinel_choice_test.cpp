@@ -145,6 +145,23 @@ TEST_F(SentinelChoice, DoesNotGoBackToWhatNewsHaveLeftBeforeTwoQuestionsAgree) {
     EXPECT_EQ(primary(), "a");
 }
 
+TEST_F(SentinelChoice, NewsEndADoubt) {
+    ask({names("a")});
+    hear("a", "b");
+    EXPECT_EQ(ask({names("a")}), verdict::stays);
+    hear("b", "c");
+    EXPECT_EQ(ask({names("a")}, 10s), verdict::stays);
+    EXPECT_EQ(ask({names("a")}, 10s), verdict::moves);
+}
+
+TEST_F(SentinelChoice, AnEpochCountsEvenIfItsAddressIsNotBelieved) {
+    hear("a", "b");
+    hear("b", "c");
+    EXPECT_EQ(ask({names("b", 5)}), verdict::stays); // which was left
+    EXPECT_EQ(ask({names("d", 4)}), verdict::stays);
+    EXPECT_EQ(primary(), "c");
+}
+
 TEST_F(SentinelChoice, AGreaterEpochLeadsBackAtOnce) {
     ask({names("a", 5)});
     hear("a", "b");
@@ -190,6 +207,16 @@ TEST_F(SentinelChoice, RemembersOnlyTheLatestThatWereLeft) {
     EXPECT_EQ(ask({names("n999")}), verdict::stays);
     EXPECT_EQ(ask({names("n992")}), verdict::stays);
     EXPECT_EQ(ask({names("n991")}), verdict::moves);
+}
+
+TEST_F(SentinelChoice, GoingToAndFroDoesNotMakeItForgetTheOthers) {
+    ask({names("z")});
+    hear("z", "a");
+    for (int i = 0; i < 10; ++i) {
+        hear("a", "b");
+        hear("b", "a");
+    }
+    EXPECT_EQ(ask({names("z")}), verdict::stays);
 }
 
 } // namespace

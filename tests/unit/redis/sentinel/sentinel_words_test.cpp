@@ -73,7 +73,7 @@ TEST(SentinelWords, APrimaryMayBeDown) {
 TEST(SentinelWords, WithoutTheRightThereIsNoEpoch) {
     for (const reply& said :
          {denied, made::nil(), made::list({}), made::texts({"config-epoch", "1"}),
-          service("6379", "-1"), service("6379", "x"), service("6379", ""),
+          service("6379", "-1"), service("6379", "x"), service("6379", "7x"), service("6379", ""),
           service("6379", "18446744073709551616"), service("no port", "1")}) {
         const sentinel_answer told = read_sentinel(said, at_6379);
         EXPECT_EQ(told.primary, (server_address{"10.0.0.1", 6379}));
