@@ -23,7 +23,7 @@ public:
         std::optional<lease_time> lease{};
         recursion again = recursion::refused;
         fencing tokens = fencing::counted;
-        duration waiter_patience = fair_options{}.waiter_patience;
+        std::optional<duration> waiter_patience{};
     };
 
     door(client& home, const lock_name& name, const making& how)
