@@ -57,12 +57,15 @@ fate link::decide(request what) const {
     return faults_(what);
 }
 
-link::confirmation link::confirmation_for(const request& what) const {
+/// What has become of the rest of a request must be known in time, too.
+link::confirmation link::confirmation_for(const request& what, time_point answer_by) const {
     if (!group_->has_replicas())
         return {};
     duration within = std::min(longest_confirmation, command_timeout_ / 3);
     if (what.lease_time > duration::zero())
         within = std::min(within, what.lease_time / 3);
+    if (answer_by < time_point::max())
+        within = std::min(within, std::max((answer_by - now()) / 2, duration::zero()));
     return {what.replicas, within};
 }
 

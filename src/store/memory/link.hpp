@@ -57,8 +57,8 @@ public:
     template <typename T>
     asio::awaitable<reply<T>> call(const fate& f, const request& what,
                                    std::function<T(server::state&)> execute, time_point answer_by) {
-        return carry<T>(shared_from_this(), f, confirmation_for(what), std::move(execute),
-                        answer_by);
+        return carry<T>(shared_from_this(), f, confirmation_for(what, answer_by),
+                        std::move(execute), answer_by);
     }
 
     /// Fails what is under way. Nothing of it reaches the server any more.
@@ -110,7 +110,7 @@ private:
                 std::function<T(server::state&)> execute, std::shared_ptr<parcel<T>>);
     template <typename T>
     void send_back(const fate&, reply<T>, std::shared_ptr<parcel<T>>);
-    confirmation confirmation_for(const request&) const;
+    confirmation confirmation_for(const request&, time_point answer_by) const;
     /// Tells when enough have confirmed the write, or why not: empty, or in words.
     void await_confirmation(std::shared_ptr<server::state> there, std::uint64_t write,
                             confirmation wanted, time_point limit,

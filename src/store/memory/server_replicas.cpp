@@ -87,6 +87,11 @@ time_point server::state::next_confirmation() const {
     return next;
 }
 
+std::optional<std::uint64_t> server::state::received() const {
+    const guard lock_it{mutex_};
+    return follows_ ? follows_->arrived(clock_.clients_now()) : std::nullopt;
+}
+
 bool server::state::stands_still() const {
     const guard lock_it{mutex_};
     return stands_still_;

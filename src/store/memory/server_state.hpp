@@ -95,6 +95,9 @@ public:
     std::uint64_t writes() const;              ///< so many so far
     unsigned confirmed(std::uint64_t write) const; ///< by so many replicas, all up to that one
     time_point next_confirmation() const;          ///< `time_point::max()`: none is on its way
+    /// Of a replica: up to that write of its primary it has all. Nothing: it is not sent anything,
+    /// or has not been sent all yet that there was.
+    std::optional<std::uint64_t> received() const;
 
     // A machine that stands still carries out nothing until it goes on, and then all that came.
     bool stands_still() const;

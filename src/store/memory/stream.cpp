@@ -21,8 +21,10 @@ void stream::settle(time_point now) {
     for (parcel& each : under_way_) {
         if (each.arrives_at > now)
             break;
-        if (each.all)
+        if (each.all) {
             latest_ = std::exchange(each.all, nullptr);
+            arrived_ = each.write;
+        }
     }
     while (!under_way_.empty() && under_way_.front().known_at <= now) {
         confirmed_ = under_way_.front().write;
@@ -46,6 +48,12 @@ stream::copy stream::take_arrived(time_point now) {
     const std::lock_guard lock_it{mutex_};
     settle(now);
     return std::exchange(latest_, nullptr);
+}
+
+std::optional<std::uint64_t> stream::arrived(time_point now) {
+    const std::lock_guard lock_it{mutex_};
+    settle(now);
+    return arrived_;
 }
 
 void stream::set_lag(duration lag) {

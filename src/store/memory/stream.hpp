@@ -33,6 +33,8 @@ public:
 
     /// At the replica: the latest that has arrived. Null: nothing since it was last asked for.
     copy take_arrived(time_point now);
+    /// Up to which write. Nothing: not even what there was at the beginning.
+    std::optional<std::uint64_t> arrived(time_point now);
 
     void set_lag(duration); ///< of what is sent from now on; nothing overtakes anything
     bool is_cut();
@@ -52,7 +54,7 @@ private:
     std::mutex mutex_;
     duration lag_;
     std::deque<parcel> under_way_; // until the primary knows that it has arrived
-    std::optional<std::uint64_t> confirmed_;
+    std::optional<std::uint64_t> arrived_, confirmed_;
     copy latest_;
     time_point last_arrival_ = time_point::min();
     bool is_cut_ = false;
