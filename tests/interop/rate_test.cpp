@@ -24,12 +24,7 @@ protected:
         // An age that no test reaches: who waits asks when the answer said, and not before.
         have_clients({.poll_bound = 1h, .redisson_form = form()});
     }
-    /// As docs/protocol/rate.md says.
-    static std::optional<std::string> form() {
-        if (is_at_least(GetParam().redisson, 3, 17))
-            return {};
-        return is_at_least(GetParam().redisson, 3, 16) ? "3.16" : "3.13";
-    }
+    static std::optional<std::string> form() { return form_of(GetParam().redisson); }
     static std::size_t length_of_draws() {
         return is_at_least(GetParam().redisson, 3, 17) ? 21 : 8;
     }
