@@ -8,14 +8,14 @@
 namespace holdfast::interop {
 namespace {
 
-constexpr moment never = moment::max();
+constexpr moment not_known = moment::max();
 
 /// A latch that was set is shut for sure from when its setter was told until the last count-down
 /// may have been asked for; and open for sure from when the last one was told until somebody may
 /// have set it anew. In between nobody knows.
 struct round {
     const deed* set;
-    moment opens_first = never, opens_last = never, ends = never;
+    moment opens_first = not_known, opens_last = not_known, ends = not_known;
 
     bool is_shut_during(const deed& one) const {
         return one.asked > set->told && one.told < opens_first;
@@ -28,7 +28,7 @@ struct series {
     moment longest{0};
 
     /// Those that may have happened between these moments.
-    std::span<const deed* const> between(moment start, moment end = never) const {
+    std::span<const deed* const> between(moment start, moment end = not_known) const {
         const auto asked = [](const deed* each) { return each->asked; };
         const auto first = std::ranges::lower_bound(all, start - longest, {}, asked);
         return {first, std::ranges::lower_bound(first, all.end(), end, {}, asked)};
@@ -67,7 +67,7 @@ private:
         for (const deed* each : count_downs.between(set.asked))
             if (each->told >= set.asked && --left == 0)
                 return std::max(each->asked, set.asked);
-        return never;
+        return not_known;
     }
     /// Those alone count that certainly came after, each as late as can be.
     moment last_opening(const deed& set) const {
@@ -82,14 +82,14 @@ private:
             told.insert(std::ranges::upper_bound(told, each->told), each->told);
         }
         return told.size() < static_cast<std::size_t>(set.amount)
-                   ? never
+                   ? not_known
                    : told[static_cast<std::size_t>(set.amount) - 1];
     }
     moment next_set(const deed& set) const {
         for (const deed* each : sets.between(set.asked))
             if (each != &set && each->how != deed::outcome::denied && each->told > set.asked)
                 return each->asked;
-        return never;
+        return not_known;
     }
 };
 
@@ -150,7 +150,7 @@ std::size_t long_openings(const std::vector<deed>& all, moment length) {
     std::size_t count = 0;
     for (const auto& [name, latch] : by_latch(all))
         for (const round& each : latch.rounds())
-            count += each.opens_last != never && each.ends - each.opens_last > length ? 1 : 0;
+            count += each.opens_last != not_known && each.ends - each.opens_last > length ? 1 : 0;
     return count;
 }
 

@@ -3,6 +3,7 @@
 // ways of taking them mixed, some of them killed: was anybody ever sure of a lock at the same time
 // as another that may not be, did tokens grow, are all permits of semaphores there, was a rate ever
 // exceeded, did a latch open early or forget somebody, and is anything left?
+#include "interop/meeting.hpp"
 #include "interop/openings.hpp"
 #include "interop/server_state.hpp"
 #include "interop/stress_turns.hpp"

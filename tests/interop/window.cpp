@@ -12,15 +12,14 @@ constexpr std::chrono::milliseconds clocks_differ{5};
 /// Far shorter than an interval of a stress, and no load for a server.
 constexpr std::chrono::milliseconds between_looks{50};
 
-/// The last four bytes of a member, the lowest first: docs/protocol/rate.md.
-std::int64_t permits_in(const std::string& member) {
+} // namespace
+
+std::int64_t permits_in(const std::string& draw) {
     std::int64_t count = 0;
     for (std::size_t i = 1; i <= 4; ++i)
-        count = count << 8 | static_cast<std::uint8_t>(member.at(member.size() - i));
+        count = count << 8 | static_cast<std::uint8_t>(draw.at(draw.size() - i));
     return count;
 }
-
-} // namespace
 
 std::vector<std::string> drawn_too_fast(const std::vector<deed>& all, limit how) {
     std::map<std::string, std::vector<const deed*>> draws;

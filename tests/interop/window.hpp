@@ -22,6 +22,10 @@ struct limit {
     duration interval;
 };
 
+/// Of a draw, as it is on the server: its last four bytes, the lowest first
+/// (docs/protocol/rate.md).
+std::int64_t permits_in(const std::string& draw);
+
 /// Each time, in words, that more of a name were surely drawn within an interval, as their drawers
 /// know.
 std::vector<std::string> drawn_too_fast(const std::vector<deed>&, limit);
