@@ -119,10 +119,9 @@ const std::vector<kind>& kinds() {
 }
 
 /// Which a guest has in its own form.
-std::vector<kind> kinds_with_forms(const std::string& form) {
-    const std::string behind = form.empty() ? "" : of_old;
-    return {{"getPermitExpirableSemaphore", leased + behind, 3, 13, tenants_turns()},
-            {"getRateLimiter", rated + behind, 3, 13, spenders_turns()}};
+std::vector<kind> kinds_in_form(const std::optional<std::string>& form) {
+    return {{"getPermitExpirableSemaphore", leased + in_form(form), 3, 13, tenants_turns()},
+            {"getRateLimiter", rated + in_form(form), 3, 13, spenders_turns()}};
 }
 
 /// Waits that only ours can call off, and leases that only ours renew.
@@ -139,9 +138,13 @@ std::vector<turn> turns_of_ours(const std::vector<kind>& with_forms) {
 
 } // namespace
 
+std::string in_form(const std::optional<std::string>& form) {
+    return form ? ":" + *form : "";
+}
+
 std::vector<turn> stress_turns(const guest& who) {
     const std::string& redisson = who.kind.redisson;
-    const std::vector<kind> with_forms = kinds_with_forms(who.form.value_or(""));
+    const std::vector<kind> with_forms = kinds_in_form(who.form);
     std::vector<kind> has = kinds();
     has.insert(has.end(), with_forms.begin(), with_forms.end());
     std::vector<turn> all = redisson.empty() ? turns_of_ours(with_forms) : std::vector<turn>{};

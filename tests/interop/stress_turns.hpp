@@ -22,20 +22,20 @@ inline constexpr const char* leased = ":leased"; ///< as many, each of them leas
 inline constexpr const char* rated = ":rate";
 inline constexpr limit rate_there{30, std::chrono::seconds{2}};
 
-/// Behind those of leased permits and rate limiters of JVMs from before 3.17: others write both in
-/// a form that these cannot read, and the other way round. So they meet some of ours there, and no
-/// later JVM.
-inline constexpr const char* of_old = ":3.13";
-
 /// Behind the names of latches. Nobody sets one in every other of these stretches.
 inline constexpr const char* met_at = ":latch";
 inline constexpr duration latches_rest = std::chrono::seconds{4};
 
-/// Who takes part, and how it writes permits and draws: see `form_of`.
+/// Who takes part, and how it writes leased permits and draws: see `form_of`.
 struct guest {
     party_kind kind;
     std::optional<std::string> form{};
 };
+
+/// Behind the names of leased permits and rate limiters in such a form. Whoever writes one cannot
+/// read another, so JVMs of before 3.17 have names of their own, at which they meet some of ours
+/// and no later JVM.
+std::string in_form(const std::optional<std::string>& form);
 
 /// How a guest takes locks and draws: all kinds that its version has, in all ways. Kinds that may
 /// not meet under one name have names of their own: see `turn::suffix`.
