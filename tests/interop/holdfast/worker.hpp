@@ -53,6 +53,7 @@ private:
     void run(const std::stop_token& over);
     void take(const turn&, const std::string& name);
     bool acquired(basic_mutex&, const turn&);
+    static bool in_time(const turn&, const std::function<bool()>& acquire);
     bool unless_cancelled(const turn&, const std::function<void(std::stop_token)>& acquire);
     void tell_of(const turn&, const std::string& name);
     bool released(const turn&, const std::string& name);

@@ -54,11 +54,13 @@ void worker::rent(const turn& how, const std::string& name) {
     leased_semaphore& seats = std::get<leased_seats>(home_.counter(how.object, name)).all;
     history_.write("asks " + name + " " + std::to_string(sure_for(how.lease).count()) + " 1");
     std::optional<lease> seat;
-    if (how.lease > duration::zero())
-        seat = seats.try_acquire_for(how.patience, lease_time{how.lease});
-    else
-        seat = seats.try_acquire_for(how.patience);
-    if (!seat)
+    const auto acquire = [&] {
+        seat = how.lease > duration::zero()
+                   ? seats.try_acquire_for(how.patience, lease_time{how.lease})
+                   : seats.try_acquire_for(how.patience);
+        return seat.has_value();
+    };
+    if (!in_time(how, acquire))
         return history_.write("gives-up " + name);
     history_.write("shares " + name);
     std::this_thread::sleep_for(up_to(how.hold));
