@@ -9,6 +9,7 @@
 
 #include <holdfast/holdfast.hpp>
 
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -64,6 +65,13 @@ protected:
     }
     bool is_free(const std::string& name = "L") {
         return server().command({"EXISTS", name}).integer == 0;
+    }
+
+    /// Waits until its end has moved. (It may have been renewed a moment ago: then it has never
+    /// more left than now.)
+    static bool is_renewed(const lease& held) {
+        const auto end = [&held] { return std::chrono::steady_clock::now() + held.remaining(); };
+        return eventually([end, before = end()] { return end() > before + 100ms; });
     }
 
     /// Commands that were carried out, those of scripts too.
