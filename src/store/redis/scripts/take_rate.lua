@@ -23,13 +23,14 @@ if wanted > limiter.rate then
         limiter.rate))
 end
 
+local edge = edge_of(limiter, clock)
 local drawn_at = redis.call('zscore', limiter.draws, ARGV[2])
-if drawn_at then -- written, so that no replica says so from old data
-    redis.call('zadd', limiter.draws, drawn_at, ARGV[2])
+-- One that counts no more is drawn anew: whoever asks so late begins now.
+if drawn_at and tonumber(drawn_at) > tonumber(edge) then
+    redis.call('zadd', limiter.draws, drawn_at, ARGV[2]) -- no replica says so from old data
     return {1, 0, clock}
 end
 
-local edge = edge_of(limiter, clock)
 trouble = trouble_with_draws(limiter, edge, ARGV[2])
 if trouble then
     return trouble

@@ -29,7 +29,7 @@ public:
             SCOPED_TRACE("step " + std::to_string(i));
             now_ += dice_.one_of<duration>({0ms, 0ms, 1ms, 7ms, 100ms, 900ms});
             if (how_ && now_ >= ends_)
-                how_.reset();
+                forget();
             act();
             for (const std::uint8_t client : {1, 2})
                 compare(client);
@@ -43,6 +43,7 @@ private:
         owner_id by;
         std::int64_t permits;
         time_point at;
+        rate::scope_of scope; ///< as it was then
     };
     struct known {
         counter_change what;
@@ -85,7 +86,7 @@ private:
         const bool enough = drawn || free(want.request, now_) >= want.amount;
         EXPECT_EQ(said.said == verdict::granted, enough);
         if (enough && !drawn)
-            draws_.push_back({want.request, want.amount, now_});
+            draws_.push_back({want.request, want.amount, now_, how_->scope});
         EXPECT_EQ(said.left, enough ? std::nullopt : std::optional{first_enough(want)});
         ++(enough ? granted_ : busy_);
     }
@@ -93,7 +94,9 @@ private:
     void take_back() {
         const counter_ask& want = asked_[dice_.below(asked_.size())];
         table_.take_back(want);
-        std::erase_if(draws_, [&want](const draw& each) { return each.by == want.request; });
+        std::erase_if(draws_, [&](const draw& each) {
+            return how_ && each.by == want.request && counts_with(each, want.request);
+        });
     }
 
     void change() {
@@ -126,25 +129,27 @@ private:
         if (what.verb == counter_verb::add) {
             use();
             give_back(what);
-            return {.done = true, .value = free(what.request, now_)};
+            return {.done = true, .value = to_be_seen(what.request)};
         }
         if (what.verb == counter_verb::erase) {
             const bool was_there = how_.has_value();
-            how_.reset();
+            forget();
             return {.done = was_there};
         }
         if (what.verb == counter_verb::set_new && how_)
             return {};
         how_ = what.to;
         ends_ = time_point::max();
-        draws_.clear();
+        std::erase_if(draws_, [&what](const draw& each) {
+            return each.scope == rate::scope_of::overall || each.by.client == what.request.client;
+        });
         use();
         return {.done = true, .value = how_->permits};
     }
     void give_back(const counter_change& what) {
         std::int64_t left = what.amount;
         for (draw& each : draws_ | std::views::reverse) {
-            const bool is_mine = beside(each.by, what.request) && is_within(each, now_);
+            const bool is_mine = counts_with(each, what.request) && is_within(each, now_);
             const std::int64_t part = is_mine ? std::min(left, each.permits) : 0;
             each.permits -= part;
             left -= part;
@@ -158,26 +163,35 @@ private:
         if (!how_)
             return;
         EXPECT_EQ(seen.of, *how_);
-        EXPECT_EQ(seen.value, free({.client = {client}, .number = 0}, now_));
-        EXPECT_GE(seen.value, 0);
+        EXPECT_EQ(seen.value, to_be_seen({.client = {client}, .number = 0}));
     }
 
+    void forget() {
+        how_.reset();
+        draws_.clear();
+    }
     void use() {
         if (how_->kept > duration{})
             ends_ = now_ + how_->kept;
     }
-    bool beside(const owner_id& one, const owner_id& other) const {
-        return how_->scope == rate::scope_of::overall || one.client == other.client;
+    bool counts_with(const draw& each, const owner_id& request) const {
+        return each.scope == how_->scope &&
+               (how_->scope == rate::scope_of::overall || each.by.client == request.client);
     }
     bool is_within(const draw& each, time_point when) const { return each.at > when - how_->per; }
     bool counts(const owner_id& request) const {
-        return std::ranges::any_of(
-            draws_, [&](const draw& each) { return each.by == request && is_within(each, now_); });
+        return std::ranges::any_of(draws_, [&](const draw& each) {
+            return each.by == request && counts_with(each, request) && is_within(each, now_);
+        });
     }
+    std::int64_t to_be_seen(const owner_id& request) const {
+        return std::max<std::int64_t>(free(request, now_), 0);
+    }
+    /// Less than none, where the rate was lowered and what was drawn before counts on.
     std::int64_t free(const owner_id& request, time_point when) const {
         std::int64_t left = how_->permits;
         for (const draw& each : draws_)
-            left -= beside(each.by, request) && is_within(each, when) ? each.permits : 0;
+            left -= counts_with(each, request) && is_within(each, when) ? each.permits : 0;
         return left;
     }
     /// In how long, if nobody does anything until then.

@@ -38,8 +38,8 @@ struct RateTable : testing::Test {
     counter_change wish(counter_verb verb, std::int64_t amount = 0, std::uint8_t client = 'a') {
         return {"n", next(client), counter_kind::rate, verb, amount};
     }
-    change_verdict set(rate to, counter_verb verb = counter_verb::set) {
-        counter_change what = wish(verb);
+    change_verdict set(rate to, counter_verb verb = counter_verb::set, std::uint8_t client = 'a') {
+        counter_change what = wish(verb, 0, client);
         what.to = to;
         return table.change(what, requests_known_for);
     }
@@ -184,6 +184,20 @@ TEST_F(RateTable, SettingItForgetsWhatWasDrawn) {
     }
     set(three_for_each);
     EXPECT_EQ(free(), 3);
+}
+
+TEST_F(RateTable, WhatOthersDrewForThemselvesIsCountedOn) {
+    set(three_for_each);
+    draws(3, 'a');
+    draws(2, 'b');
+    set({.permits = 5, .per = 60s, .scope = rate::scope_of::per_client, .kept = {}});
+    EXPECT_EQ(free('a'), 5);
+    EXPECT_EQ(free('b'), 3);
+    set(three_a_minute, counter_verb::set, 'b');
+    EXPECT_EQ(free('b'), 3) << "of which nothing is drawn";
+    table.change(wish(counter_verb::erase), requests_known_for);
+    set(three_for_each);
+    EXPECT_EQ(free('b'), 3) << "what is erased is forgotten";
 }
 
 TEST_F(RateTable, EachUseKeepsItAndLookingAtItDoesNot) {
