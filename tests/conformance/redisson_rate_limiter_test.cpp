@@ -72,7 +72,7 @@ TEST_P(RedissonRateLimiter, ATryEndsWithItsPatience) {
     const auto start = std::chrono::steady_clock::now();
     EXPECT_FALSE(mails.try_acquire_for(50ms));
     EXPECT_FALSE(mails.try_acquire_for(50ms));
-    EXPECT_GE(std::chrono::steady_clock::now() - start, 100ms);
+    EXPECT_GE(std::chrono::steady_clock::now() - start, 98ms) << "a moment is a whole millisecond";
 }
 
 TEST_P(RedissonRateLimiter, OneAfterTheOtherDrawsAreAnIntervalApart) {
