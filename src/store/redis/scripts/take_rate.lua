@@ -23,13 +23,15 @@ if wanted > limiter.rate then
         limiter.rate))
 end
 
+local edge = edge_of(limiter, clock)
 local drawn_at = redis.call('zscore', limiter.draws, ARGV[2])
-if drawn_at then -- written, so that no replica says so from old data, nor confirms what it has not
+-- One that counts no more is drawn anew: whoever asks so late begins now.
+if drawn_at and tonumber(drawn_at) > tonumber(edge) then
+    -- Written, so that no replica says so from old data, nor confirms what it has not.
     redis.call('hset', KEYS[1], 'rate', string.format('%.0f', limiter.rate))
     return {1, 0, clock}
 end
 
-local edge = edge_of(limiter, clock)
 trouble = trouble_with_draws(limiter, edge, ARGV[2])
 if trouble then
     return trouble
