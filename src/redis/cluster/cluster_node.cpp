@@ -130,7 +130,9 @@ asio::awaitable<reply> cluster_node::call(const script& what,
         if (told.what == redirection::kind::ask)
             sent_to = told.to;
         const bool is_sent_on = sent_to || told.what == redirection::kind::moved;
-        if (hops == hops_max)
+        const bool are_apart =
+            told.what == redirection::kind::pause && why->code() == store_errc::try_again;
+        if (hops == hops_max || (are_apart && wishes.divisible && keys.size() > 1))
             throw net::failure{*why};
         if (!is_sent_on || hops > 1) // those who send each other there agree after a while
             co_await trail.rest(*why);
@@ -250,9 +252,24 @@ bool cluster_node::hears(const channel_name& name) const {
 /// While nobody is known who tells it, it stays where it was.
 void cluster_node::place(roaming& who, bool late) {
     const node_number owner = map().owner(who.slot);
-    if (closed_ || owner == slot_map::nobody)
+    if (closed_)
         return;
-    who.settle_at(seat_of(owner)->server.hear(who.channel, who.wake, who.afterwards, late));
+    if (owner == slot_map::nobody)
+        return watch_->want();
+    if (who.listens() && !who.may_move(context_->home.time.now()))
+        return; // until the map is told the next time
+    const shared_seat there = seat_of(owner);
+    who.settle_at(there->address,
+                  there->server.hear(who.channel, who.wake, who.afterwards, late));
+}
+
+/// Those that were sent to and fro, and listen where the map says that nobody tells it.
+void cluster_node::place_anew() {
+    for (roaming& each : listeners_) {
+        const node_number owner = map().owner(each.slot);
+        if (owner != slot_map::nobody && !each.listens_at(map().address(owner)))
+            place(each, true);
+    }
 }
 
 void cluster_node::changed(map_watch::changes all, const std::string& told_by) {
@@ -307,6 +324,7 @@ void cluster_node::retire(node_number which, const std::string& told_by) {
 }
 
 void cluster_node::tidy() {
+    place_anew();
     const time_point now = context_->home.time.now();
     for (std::size_t i = 0; i < seats_.size(); ++i) {
         const auto number = static_cast<node_number>(i);
