@@ -133,7 +133,7 @@ TEST_F(ClusterEars, ListenInThePlainFormWhereServersKnowNoOther) {
 }
 
 TEST_F(ClusterEars, InBothFormsHearEachAndAreConfirmedWhenBothAre) {
-    how_.pubsub = pubsub_form::both;
+    how_.pubsub = redis::pubsub_form::both;
     ask(low_);
     at(0).says.erase("SSUBSCRIBE");
     auto& one = listen(low_);
@@ -150,7 +150,7 @@ TEST_F(ClusterEars, InBothFormsHearEachAndAreConfirmedWhenBothAre) {
 }
 
 TEST_F(ClusterEars, InBothFormsOneOfWhichIsDeniedPoll) {
-    how_.pubsub = pubsub_form::both;
+    how_.pubsub = redis::pubsub_form::both;
     ask(low_);
     at(0).says["SUBSCRIBE"] = "-NOPERM this user has no permissions to access a channel\r\n";
     auto& one = listen(low_);

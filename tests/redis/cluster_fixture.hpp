@@ -43,7 +43,7 @@ protected:
 
     fake_server& at(std::size_t which) { return *servers()[which]; }
     std::array<fake_server*, 3> servers() { return {&server_, &second_, &third_}; }
-    server_address address(std::size_t which) {
+    redis::server_address address(std::size_t which) {
         return {at(which).path(), static_cast<std::uint16_t>(which + 1)};
     }
     std::string text_of(std::size_t which) {
