@@ -183,7 +183,7 @@ TEST_F(ClusterCalls, ThatWereWrittenToAServerWithoutSlotsAreNotWaitedFor) {
     at(0).says.erase("EVALSHA");
     const auto written = ask(low_);
     share({2, 1});
-    pass(1s);
+    pass(1100ms);
     ASSERT_TRUE(written->done);
     EXPECT_EQ(written->code, errc::outcome_unknown);
     EXPECT_THAT(written->text, HasSubstr("has no part of the cluster any more"));

@@ -256,18 +256,19 @@ void cluster_node::place(roaming& who, bool late) {
         return;
     if (owner == slot_map::nobody)
         return watch_->want();
+    const shared_seat there = seat_of(owner);
+    if (who.listens_at(there))
+        return;
     if (who.listens() && !who.may_move(context_->home.time.now()))
         return; // until the map is told the next time
-    const shared_seat there = seat_of(owner);
-    who.settle_at(there->address,
-                  there->server.hear(who.channel, who.wake, who.afterwards, late));
+    who.settle_at(there, there->server.hear(who.channel, who.wake, who.afterwards, late));
 }
 
 /// Those that were sent to and fro, and listen where the map says that nobody tells it.
 void cluster_node::place_anew() {
     for (roaming& each : listeners_) {
         const node_number owner = map().owner(each.slot);
-        if (owner != slot_map::nobody && !each.listens_at(map().address(owner)))
+        if (owner != slot_map::nobody && !each.listens_at(present_seat_of(owner)))
             place(each, true);
     }
 }

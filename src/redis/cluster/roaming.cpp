@@ -26,8 +26,8 @@ asio::awaitable<bool> roaming::confirmed(time_point limit) {
     co_return sure;
 }
 
-void roaming::settle_at(const server_address& where, std::unique_ptr<hearing> there) {
-    at_ = where;
+void roaming::settle_at(std::weak_ptr<const void> server, std::unique_ptr<hearing> there) {
+    at_ = std::move(server);
     if (is_awaited_ && here_)
         left_.push_back(std::move(here_));
     here_ = std::move(there);

@@ -4,8 +4,6 @@
 #include "redis/cluster/slot.hpp"
 #include "redis/node.hpp"
 
-#include <holdfast/redis/options.hpp>
-
 #include <boost/intrusive/list.hpp>
 
 #include <cstdint>
@@ -25,9 +23,11 @@ public:
     asio::awaitable<bool> confirmed(time_point limit) override;
 
     /// From now on it listens there.
-    void settle_at(const server_address&, std::unique_ptr<hearing> there);
+    void settle_at(std::weak_ptr<const void> server, std::unique_ptr<hearing> there);
     bool listens() const { return here_ != nullptr; }
-    bool listens_at(const server_address& where) const { return here_ && at_ == where; }
+    bool listens_at(const std::shared_ptr<const void>& server) const {
+        return here_ && server && at_.lock() == server;
+    }
 
     /// Whether it may be sent elsewhere again: servers that send it to each other must not do so as
     /// fast as they can. If so, it takes longer until it may the next time.
@@ -48,7 +48,7 @@ private:
     static constexpr duration calm = std::chrono::seconds{1};
 
     std::unique_ptr<hearing> here_; // null: nobody is known who tells it
-    server_address at_{};
+    std::weak_ptr<const void> at_{};
     time_point not_before_ = time_point::min(); // it is sent elsewhere again
     duration pause_{};
     std::vector<std::unique_ptr<hearing>> left_; // while somebody waits for one of them
