@@ -82,7 +82,7 @@ std::vector<words> shared_before(const std::string& mode, const words& fields, c
     for (const std::string& each : alive)
         all.push_back({"SET", timer(each), "1", "PX", "50000"});
     if (marked) {
-        all.push_back({"HSET", marks, marker, "1 - 150"});
+        all.push_back({"HSET", marks, marker, "1 - 15000"});
         all.push_back({"PEXPIRE", marks, "40000"});
     }
     return all;
@@ -362,7 +362,7 @@ bool is_about_the_place(const std::string& error) {
 std::vector<std::string> all_scripts() {
     std::vector<std::string> all;
     for (const auto& each : std::filesystem::directory_iterator{
-             support::source_tree() / "src/store/redis/scripts"})
+             support::source_file("src/store/redis/scripts")})
         if (each.path().extension() == ".lua")
             all.push_back(each.path().stem().string());
     return all;
