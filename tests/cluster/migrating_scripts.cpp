@@ -329,17 +329,21 @@ std::string in_words(const redis::reply& said) {
 }
 
 std::string describe(support::redis_server& server, const std::string& key) {
-    const std::string type = server.command({"TYPE", key}).text;
-    const bool ends = server.command({"PTTL", key}).integer >= 0;
+    const auto ask = [&server](const words& what) {
+        server.command({"ASKING"}); // it may have it only for who says so
+        return server.command(what);
+    };
+    const std::string type = ask({"TYPE", key}).text;
+    const bool ends = ask({"PTTL", key}).integer >= 0;
     redis::reply content;
     if (type == "string")
-        content = server.command({"GET", key});
+        content = ask({"GET", key});
     else if (type == "list")
-        content = server.command({"LRANGE", key, "0", "-1"});
+        content = ask({"LRANGE", key, "0", "-1"});
     else if (type == "hash")
-        content = server.command({"HGETALL", key});
+        content = ask({"HGETALL", key});
     else
-        content = server.command({"ZRANGE", key, "0", "-1"});
+        content = ask({"ZRANGE", key, "0", "-1"});
     std::vector<std::string> parts;
     const std::size_t step = type == "hash" ? 2 : 1;
     for (std::size_t i = 0; i + step <= content.items.size(); i += step) {
