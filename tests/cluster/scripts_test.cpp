@@ -59,9 +59,8 @@ protected:
         return all;
     }
     void send(const std::string& key) {
-        const redis::reply sent =
-            from_->command({"MIGRATE", "127.0.0.1", std::to_string(servers().port_of(*to_)), key,
-                            "0", "10000"});
+        const redis::reply sent = from_->command(
+            {"MIGRATE", "127.0.0.1", std::to_string(servers().port_of(*to_)), key, "0", "10000"});
         ASSERT_EQ(sent.text, "OK");
     }
 

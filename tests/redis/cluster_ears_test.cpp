@@ -18,8 +18,9 @@ protected:
         return made;
     }
     void tell(std::size_t which, const std::string& verb, const std::string& channel) {
-        session_with(which, "SSUBSCRIBE").send("*3\r\n" + bulk(verb) + bulk(channel) +
-                                               (verb == "smessage" ? bulk("0") : ":0\r\n"));
+        session_with(which, "SSUBSCRIBE")
+            .send("*3\r\n" + bulk(verb) + bulk(channel) +
+                  (verb == "smessage" ? bulk("0") : ":0\r\n"));
         settle();
     }
 };

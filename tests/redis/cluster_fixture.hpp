@@ -55,9 +55,10 @@ protected:
         const std::size_t each = redis::slot_count / all.size();
         std::string text = "*" + std::to_string(all.size()) + "\r\n";
         for (std::size_t i = 0; i < all.size(); ++i)
-            text += "*3\r\n:" + std::to_string(i * each) + "\r\n:" +
-                    std::to_string((i + 1) * each - 1) + "\r\n*4\r\n" + bulk(at(all[i]).path()) +
-                    ":" + std::to_string(all[i] + 1) + "\r\n" + bulk("id") + "*0\r\n";
+            text += "*3\r\n:" + std::to_string(i * each) +
+                    "\r\n:" + std::to_string((i + 1) * each - 1) + "\r\n*4\r\n" +
+                    bulk(at(all[i]).path()) + ":" + std::to_string(all[i] + 1) + "\r\n" +
+                    bulk("id") + "*0\r\n";
         return text;
     }
     /// All say so from now on.

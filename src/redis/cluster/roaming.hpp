@@ -38,8 +38,8 @@ public:
     const linger afterwards;
     const std::uint16_t slot;
 
-    using list_hook =
-        boost::intrusive::list_member_hook<boost::intrusive::link_mode<boost::intrusive::auto_unlink>>;
+    using list_hook = boost::intrusive::list_member_hook<
+        boost::intrusive::link_mode<boost::intrusive::auto_unlink>>;
     list_hook hook;
 
 private:

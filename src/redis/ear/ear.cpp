@@ -76,8 +76,8 @@ void ear::speak(std::string& out) {
 
 void ear::hear(reply& said, time_point received_at) {
     last_heard_ = received_at;
-    const bool is_redirected = said.type == reply::kind::error && context_->redirected &&
-                               said.text.starts_with("MOVED");
+    const bool is_redirected =
+        said.type == reply::kind::error && context_->redirected && said.text.starts_with("MOVED");
     const std::string words = is_redirected ? said.text : std::string{};
     const time_point try_again_at = net::later(received_at, context_->how.backoff_max);
     const auto refused = channels_.hear(said, try_again_at);
@@ -100,10 +100,9 @@ void ear::connected(const introduction&) {
 
 time_point ear::idle_until() const {
     // A waiter that hears nothing asks by itself that often, so there is no hurry to know.
-    const duration longest =
-        suspicion_.is_possible()
-            ? silence_max
-            : std::max(context_->how.command_timeout, context_->home.poll_bound);
+    const duration longest = suspicion_.is_possible() ? silence_max
+                                                      : std::max(context_->how.command_timeout,
+                                                                 context_->home.poll_bound);
     return planted(mutant::ear_counts_over) ? last_heard_ + longest
                                             : net::later(last_heard_, longest);
 }

@@ -138,7 +138,9 @@ asio::awaitable<void> lanes::suspect(std::shared_ptr<lanes> self) {
 /// Since when the first of those waits that are lent, or owe something.
 std::optional<time_point> lanes::owed_since() const {
     std::optional<time_point> first;
-    const auto note = [&first](time_point since) { first = std::min(first.value_or(since), since); };
+    const auto note = [&first](time_point since) {
+        first = std::min(first.value_or(since), since);
+    };
     for (const entry& each : all_) {
         if (each.lent)
             note(each.lent_at);

@@ -228,8 +228,8 @@ time_point mouth::next_limit() const {
     const time_point of_connection = owed_since          ? give_up_at(*owed_since)
                                      : link_.connected() ? idle_until()
                                                          : time_point::max();
-    return std::min({first ? first->deadline : time_point::max(), of_connection,
-                     suspicion_.due(owed_since)});
+    return std::min(
+        {first ? first->deadline : time_point::max(), of_connection, suspicion_.due(owed_since)});
 }
 
 void mouth::limit_reached(time_point now) {
@@ -270,8 +270,8 @@ net::failure mouth::unsent(const request& asked) const {
 }
 
 net::failure mouth::unanswered(duration within) const {
-    return {errc::outcome_unknown,
-            context_->address() + " did not answer within " + std::to_string(within.count()) + " ms"};
+    return {errc::outcome_unknown, context_->address() + " did not answer within " +
+                                       std::to_string(within.count()) + " ms"};
 }
 
 void mouth::close() {

@@ -40,8 +40,8 @@ inline released released_in(const reply& answer) {
 /// nothing to be confirmed.
 inline call_wishes wishes_of(hold_list holds, const renewal_wishes& how) {
     const bool extends = how.lease_time > duration::zero();
-    call_wishes wishes = confirmed_by(extends ? holds.front()->replicas : std::uint8_t{0},
-                                      how.lease_time);
+    call_wishes wishes =
+        confirmed_by(extends ? holds.front()->replicas : std::uint8_t{0}, how.lease_time);
     wishes.answer_by = how.answer_by;
     wishes.elsewhere = how.elsewhere;
     wishes.reserved = true;

@@ -71,9 +71,8 @@ asio::awaitable<counter_answer> redis_counters::change_in_time(const counter_cha
         released{.was_ours = true, .denied_message = receivers < 0, .receivers = receivers});
     if (what.kind == counter_kind::rate) // of which nobody is told
         co_return outcome;
-    outcome.others_listen =
-        heard_late || receivers > 1 ||
-        (receivers == 1 && !server_.hears(channel_of(what.name, what.kind)));
+    outcome.others_listen = heard_late || receivers > 1 ||
+                            (receivers == 1 && !server_.hears(channel_of(what.name, what.kind)));
     co_return outcome;
 }
 
