@@ -66,6 +66,7 @@ inline renewed_holds held_in(const reply& said, hold_list holds, const renewal_w
                              std::optional<shard> at) {
     const standing last = at ? standing::elsewhere : standing::held;
     renewed_holds all;
+    all.each.reserve(holds.size());
     for (const reply& each : items(said, holds.size()))
         all.each.push_back(
             static_cast<standing>(integer_up_to(static_cast<std::int64_t>(last), each)));
