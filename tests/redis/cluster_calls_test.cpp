@@ -58,6 +58,7 @@ TEST_F(ClusterCalls, AskWhereASlotGoesAndDoNotRememberIt) {
     at(0).says["EVALSHA"] = ":7\r\n";
     const auto second = ask(low_);
     EXPECT_EQ(second->answer.integer, 7);
+    EXPECT_EQ(questions(), 1u) << "the map stays";
     EXPECT_FALSE(second->answer.moves);
 }
 

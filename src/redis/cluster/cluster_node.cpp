@@ -3,6 +3,7 @@
 
 #include "net/later.hpp"
 #include "redis/cluster/redirection.hpp"
+#include "redis/mutants.hpp"
 #include "redis/pursuit.hpp"
 
 #include <boost/asio/post.hpp>
@@ -119,19 +120,24 @@ asio::awaitable<reply> cluster_node::call(const script& what,
             why = e;
         }
         const redirection told = read_redirection(why->text(), at->address.host);
-        if (told.what == redirection::kind::not_here) // a script may have begun
+        if (told.what == redirection::kind::not_here && !planted(mutant::halves_repeated))
             throw net::failure{errc::outcome_unknown, why->text()};
-        if (told.refresh || why->code() == errc::unreachable ||
-            why->code() == errc::outcome_unknown)
+        const bool is_news = told.refresh || (told.what != redirection::kind::ask &&
+                                              (why->code() == errc::unreachable ||
+                                               why->code() == errc::outcome_unknown));
+        if (is_news && !planted(mutant::map_not_refreshed))
             watch_->want();
         if (told.what == redirection::kind::moved)
             watch_->moved(told.slot, told.to);
         if (told.what == redirection::kind::ask)
             sent_to = told.to;
+        if (told.what == redirection::kind::ask && planted(mutant::ask_remembered))
+            watch_->moved(told.slot, told.to);
         const bool is_sent_on = sent_to || told.what == redirection::kind::moved;
         const bool are_apart =
             told.what == redirection::kind::pause && why->code() == store_errc::try_again;
-        if (hops == hops_max || (are_apart && wishes.divisible && keys.size() > 1))
+        if (hops == hops_max || (are_apart && wishes.divisible && keys.size() > 1 &&
+                                 !planted(mutant::apart_waited_for)))
             throw net::failure{*why};
         if (!is_sent_on || hops > 1) // those who send each other there agree after a while
             co_await trail.rest(*why);
@@ -256,6 +262,8 @@ void cluster_node::place(roaming& who, bool late) {
     const shared_seat there = seat_of(owner);
     if (who.listens_at(there))
         return;
+    if (who.listens() && planted(mutant::listener_left_behind))
+        return;
     if (who.listens() && !who.may_move(context_->home.time.now()))
         return; // until the map is told the next time
     who.settle_at(there, there->server.hear(who.channel, who.wake, who.afterwards, late));
@@ -311,7 +319,7 @@ void cluster_node::doubt(map_watch::changes all) {
     const auto is_there = [slots](const lock_name& name) {
         return slots->test(key_slot(name.text));
     };
-    if (slots->any() && context_->home.doubt)
+    if (slots->any() && context_->home.doubt && !planted(mutant::change_undoubted))
         context_->home.doubt(is_there, urgent);
 }
 
@@ -328,7 +336,7 @@ void cluster_node::tidy() {
     const time_point now = context_->home.time.now();
     for (std::size_t i = 0; i < seats_.size(); ++i) {
         const auto number = static_cast<node_number>(i);
-        if (seats_[i] && map().slots_of(number) == 0 &&
+        if (seats_[i] && map().slots_of(number) == 0 && !planted(mutant::unused_stay) &&
             net::later(seats_[i]->used_at, unused_max) <= now)
             retire(number, "nobody");
     }

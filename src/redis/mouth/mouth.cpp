@@ -243,7 +243,8 @@ void mouth::limit_reached(time_point now) {
         pipeline_.give_up(*one);
     }
     const auto owed_since = pipeline_.owed_since();
-    suspicion_.look(owed_since, now);
+    if (!planted(mutant::hang_unsuspected))
+        suspicion_.look(owed_since, now);
     if (owed_since && give_up_at(*owed_since) <= now)
         link_.cut(unanswered(patience_));
     else if (!owed_since && link_.connected() && idle_until() <= now)
