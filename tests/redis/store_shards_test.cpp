@@ -36,8 +36,9 @@ public:
         texts names;
     };
     /// 1 held, 0 not, 2 not here.
-    std::function<std::vector<std::int64_t>(const request&)> says =
-        [](const request& made) { return std::vector<std::int64_t>(made.names.size(), 1); };
+    std::function<std::vector<std::int64_t>(const request&)> says = [](const request& made) {
+        return std::vector<std::int64_t>(made.names.size(), 1);
+    };
 
     asio::awaitable<redis::reply> call(const redis::script&, std::span<const std::string_view> keys,
                                        std::span<const redis::argument>,
@@ -170,8 +171,8 @@ TEST_F(StoreShards, WhatIsNowhereIsAskedForBySlot) {
     for (const three_servers::request& each : node_.asked)
         if (!each.at)
             by_slot.push_back(each.names);
-    EXPECT_THAT(by_slot, testing::UnorderedElementsAre(ElementsAre("{a}1", "{a}2"),
-                                                       ElementsAre("b")));
+    EXPECT_THAT(by_slot,
+                testing::UnorderedElementsAre(ElementsAre("{a}1", "{a}2"), ElementsAre("b")));
 }
 
 TEST_F(StoreShards, AServerThatWantsItsKeysDeclaredIsAskedBySlot) {

@@ -122,9 +122,10 @@ asio::awaitable<reply> cluster_node::call(const script& what,
         const redirection told = read_redirection(why->text(), at->address.host);
         if (told.what == redirection::kind::not_here && !planted(mutant::halves_repeated))
             throw net::failure{errc::outcome_unknown, why->text()};
-        const bool is_news = told.refresh || (told.what != redirection::kind::ask &&
-                                              (why->code() == errc::unreachable ||
-                                               why->code() == errc::outcome_unknown));
+        const bool is_news =
+            told.refresh ||
+            (told.what != redirection::kind::ask &&
+             (why->code() == errc::unreachable || why->code() == errc::outcome_unknown));
         if (is_news && !planted(mutant::map_not_refreshed))
             watch_->want();
         if (told.what == redirection::kind::moved)
