@@ -40,8 +40,18 @@ local free, gone = free_in(limiter, edge, wanted)
 if free >= wanted then
     -- Rounded down: a JVM of 3.13 fails on a draw that is later than its own clock says.
     local at = string.format('%.0f', math.floor(clock / 1000))
+    -- A key that is emptied must not be touched again: it passes for one that is elsewhere while
+    -- its slot moves. So the new draw is there first.
+    local others = redis.call('zcard', limiter.draws) - gone
+    if others == 0 and gone > 0 then
+        redis.call('zadd', limiter.draws, at, ARGV[2])
+    end
     if gone > 0 then
-        redis.call('zremrangebyscore', limiter.draws, '-inf', edge)
+        local cleared = redis.pcall('zremrangebyscore', limiter.draws, '-inf', edge)
+        if type(cleared) == 'table' then
+            redis.call('zrem', limiter.draws, ARGV[2])
+            return cleared
+        end
     end
     keep_left(limiter, free - wanted)
     redis.call('zadd', limiter.draws, at, ARGV[2])
