@@ -58,6 +58,13 @@ enum class mutant {
     mark_unknown,          // of a writer's mark nobody knows
     upgrade_polls_seldom,  // who waits to write on top of its read hold asks as all others do
     hold_beside_forgotten, // what it shall stand beside is not said
+    // Another server becomes the primary.
+    switch_unheard, // what a Sentinel tells unasked is not heard
+    // Replicas that must confirm what is written.
+    renewal_unconfirmed,  // a renewal counts, whoever has it
+    grant_unconfirmed,    // so does a grant
+    repeated_not_written, // what is asked again need not be written
+    wait_elsewhere,       // WAIT goes out by another connection than what it is about
     // Programs that are no clients of ours:
     foreign_wait_never_polls, // who waits behind one of them waits as if it were to be told
 };

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "node_fake_server.hpp"
-#include "redis/single_node.hpp"
+#include "redis/make_node.hpp"
 #include "support/recorder.hpp"
 #include "support/sim_clock.hpp"
 

@@ -36,7 +36,9 @@ asio::awaitable<void> actor::take_each(duration bound) {
         if (world_.how.counts(name)) {
             co_await counters_.take_once(name, bound);
         } else if (plan_.shared) {
-            door both{*home_.program, world::name_of(name), {.kind = lock_kind::write}};
+            door both{*home_.program,
+                      world::name_of(name),
+                      {.kind = lock_kind::write, .replicas = draw_replicas(name)}};
             co_await take_once(name, both.lock(), false, bound);
             co_await take_once(name, both.shared()->shared(), true, bound);
         } else {
@@ -77,7 +79,16 @@ std::shared_ptr<door> actor::build(int name) {
         how.lease = own;
     if (plan_.shared)
         how.kind = further_.percent(plan_.people.reads) ? lock_kind::read : lock_kind::write;
+    how.replicas = draw_replicas(name);
     return std::make_shared<door>(*home_.program, world::name_of(name), how);
+}
+
+/// As its name's locks may have it. Nothing: the server has none.
+std::optional<unsigned> actor::draw_replicas(int name) {
+    if (!world_.replicas.exists())
+        return std::nullopt;
+    const std::vector<unsigned>& some = plan_.how.replicas.wants.at(static_cast<std::size_t>(name));
+    return some[further_.below(some.size())];
 }
 
 duration actor::usual_lease(const door& of) const {
@@ -139,6 +150,7 @@ asio::awaitable<void> actor::take_and_hold() {
     if (built->own_lease())
         how.usual = built->own_lease()->value;
     how.reads = built->reads();
+    how.replicas = built->replicas();
     const cancellation plot = draw_cancellation();
     if (further_.percent(plan_.people.blunders))
         co_return co_await blunder_into(built, name, how, plot);
@@ -302,7 +314,9 @@ asio::awaitable<void> actor::upgrade(door& built, grip& outer, int generation) {
         co_await built.shared()->async_try_upgrade_for(outer.what().held, o.patience, call.token());
     if (call.ended(code, got.has_value()) != outcome::done)
         co_return;
-    grip inner{world_, who, std::move(*got), usual_lease(built), taken_by::acquisition, beside};
+    grip inner{
+        world_,          who, std::move(*got), usual_lease(built), taken_by::acquisition, beside,
+        built.replicas()};
     co_await nap(further_.between(duration{0}, plan_.people.holds));
     co_await release(world_, inner, generation);
 }
@@ -317,7 +331,9 @@ asio::awaitable<void> actor::downgrade(door& built, grip& outer, int generation)
     auto [code, got] = co_await built.shared()->async_lock_shared(outer.what().held, call.token());
     if (call.ended(code) != outcome::done)
         co_return;
-    grip inner{world_, who, std::move(got), usual_lease(built), taken_by::acquisition, beside};
+    grip inner{
+        world_,          who, std::move(got), usual_lease(built), taken_by::acquisition, beside,
+        built.replicas()};
     if (!outer.empty())
         co_await release(world_, outer, generation);
     co_await nap(further_.between(duration{0}, plan_.people.holds));
@@ -329,17 +345,28 @@ asio::awaitable<void> actor::re_enter(door& built, grip& outer, int generation) 
     operation o = deed_on(who.name, deed::share);
     o.generation = generation;
     auto call = std::make_unique<ongoing>(world_, o);
-    auto answer = built.lock_again(outer.what().held, call->token());
-    return use_inner(std::move(call), who, generation, outer.what().longest, std::move(answer));
+    const bool may_want_more = world_.replicas.exists() && generation == home_.generation;
+    if (!may_want_more) {
+        auto answer = built.lock_again(outer.what().held, call->token());
+        return use_inner(std::move(call), who, generation, outer.what().longest, built.replicas(),
+                         std::move(answer));
+    }
+    door::making how = built.how();
+    how.replicas = draw_replicas(who.name);
+    door same{*home_.program, world::name_of(who.name), how};
+    auto answer = same.lock_again(outer.what().held, call->token());
+    return use_inner(std::move(call), who, generation, outer.what().longest, same.replicas(),
+                     std::move(answer));
 }
 
 asio::awaitable<void> actor::use_inner(std::unique_ptr<ongoing> call, subject who, int generation,
-                                       duration longest,
+                                       duration longest, unsigned replicas,
                                        asio::awaitable<std::tuple<error_code, lease>> pending) {
     std::tuple<error_code, lease> answer = co_await std::move(pending);
     if (call->ended(std::get<0>(answer)) != outcome::done)
         co_return;
-    grip inner{world_, who, std::move(std::get<1>(answer)), longest, taken_by::re_entry};
+    grip inner{world_, who,     std::move(std::get<1>(answer)), longest, taken_by::re_entry,
+               {},     replicas};
     co_await nap(dice_.between(duration{0}, plan_.people.holds));
     co_await release(world_, inner, generation);
 }

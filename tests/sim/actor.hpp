@@ -49,7 +49,7 @@ private:
                                            asio::awaitable<std::tuple<error_code>>,
                                            std::optional<std::string> believed);
     asio::awaitable<void> use_inner(std::unique_ptr<ongoing>, subject, int generation,
-                                    duration longest,
+                                    duration longest, unsigned replicas,
                                     asio::awaitable<std::tuple<error_code, lease>>);
     void renew_from_now_on(grip&);
     asio::awaitable<void> ask(door&, subject, int generation);
@@ -61,6 +61,7 @@ private:
 
     std::shared_ptr<door> build(int name);
     lock_kind kind_of(int name) const;
+    std::optional<unsigned> draw_replicas(int name);
     duration usual_lease(const door&) const;
     wanted draw_wanted();
     cancellation draw_cancellation();

@@ -23,40 +23,53 @@ public:
         std::optional<lease_time> lease{};
         recursion again = recursion::refused;
         fencing tokens = fencing::counted;
-        duration waiter_patience = fair_options{}.waiter_patience;
+        std::optional<duration> waiter_patience{};
+        std::optional<unsigned> replicas{};
     };
 
     door(client& home, const lock_name& name, const making& how)
         : how_{how} {
         switch (how.kind) {
         case lock_kind::fenced:
-            lock_.emplace<fenced_mutex>(
-                home, name,
-                fenced_options{.lease = how.lease, .again = how.again, .numbers = how.tokens});
+            lock_.emplace<fenced_mutex>(home, name,
+                                        fenced_options{.lease = how.lease,
+                                                       .again = how.again,
+                                                       .numbers = how.tokens,
+                                                       .required_replicas = how.replicas});
             break;
         case lock_kind::spin:
             lock_.emplace<spin_mutex>(home, name,
-                                      spin_options{.lease = how.lease, .again = how.again});
+                                      spin_options{.lease = how.lease,
+                                                   .again = how.again,
+                                                   .required_replicas = how.replicas});
             break;
         case lock_kind::token:
             lock_.emplace<token_mutex>(home, name,
-                                       token_options{.lease = how.lease, .again = how.again});
+                                       token_options{.lease = how.lease,
+                                                     .again = how.again,
+                                                     .required_replicas = how.replicas});
             break;
         case lock_kind::fair:
             lock_.emplace<fair_mutex>(home, name,
                                       fair_options{.lease = how.lease,
                                                    .again = how.again,
-                                                   .waiter_patience = how.waiter_patience});
+                                                   .waiter_patience = how.waiter_patience,
+                                                   .required_replicas = how.replicas});
             break;
         case lock_kind::read:
         case lock_kind::write:
-            lock_.emplace<shared_mutex>(home, name, shared_options{.lease = how.lease});
+            lock_.emplace<shared_mutex>(
+                home, name, shared_options{.lease = how.lease, .required_replicas = how.replicas});
             break;
         default:
             if (how.again == recursion::counted)
-                lock_.emplace<recursive_mutex>(home, name, mutex_options{how.lease});
+                lock_.emplace<recursive_mutex>(
+                    home, name,
+                    mutex_options{.lease = how.lease, .required_replicas = how.replicas});
             else
-                lock_.emplace<mutex>(home, name, mutex_options{how.lease});
+                lock_.emplace<mutex>(
+                    home, name,
+                    mutex_options{.lease = how.lease, .required_replicas = how.replicas});
         }
     }
     door(const door&) = delete;
@@ -65,6 +78,8 @@ public:
     void destroy() { lock_.emplace<std::monostate>(); }
 
     const std::optional<lease_time>& own_lease() const { return how_.lease; }
+    unsigned replicas() const { return how_.replicas.value_or(0); }
+    const making& how() const { return how_; }
     bool reads() const { return how_.kind == lock_kind::read; }
     bool counts() const { return exists() && how_.again == recursion::counted && !shared(); }
     shared_mutex* shared() { return std::get_if<shared_mutex>(&lock_); }

@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // `./dev sim`: plays as many seeds as one has time for.
 //
-//     sim_explore [--together|--quorum] [--seeds N] [--from S] [--minutes M] [--trace]
+//     sim_explore [--together|--quorum|--replicas] [--seeds N] [--from S] [--minutes M] [--trace]
 //
 // --together: programs that take several locks as one. --quorum: one lock, on several servers.
+// --replicas: a server with replicas, and failovers to them.
 //
 // Exit status: 0 when every invariant held, 1 when one broke, 2 for a wrong argument.
+#include "sim/checkers/exclusion.hpp"
 #include "sim/several/staging.hpp"
 
 #include <charconv>
@@ -37,6 +39,16 @@ std::optional<std::uint64_t> number(std::string_view text) {
     return value;
 }
 
+std::optional<sim::repertoire> repertoire_of(std::string_view word) {
+    if (word == "--together")
+        return sim::repertoire::together;
+    if (word == "--quorum")
+        return sim::repertoire::quorum;
+    if (word == "--replicas")
+        return sim::repertoire::replicas;
+    return std::nullopt;
+}
+
 std::optional<wishes> understand(const std::vector<std::string_view>& words) {
     wishes w;
     bool counted = false;
@@ -45,8 +57,8 @@ std::optional<wishes> understand(const std::vector<std::string_view>& words) {
             w.trace = true;
             continue;
         }
-        if (words[i] == "--together" || words[i] == "--quorum") {
-            w.of = words[i] == "--quorum" ? sim::repertoire::quorum : sim::repertoire::together;
+        if (const auto of = repertoire_of(words[i])) {
+            w.of = *of;
             continue;
         }
         if (i + 1 == words.size())
@@ -101,13 +113,19 @@ int explore(const wishes& w) {
     progress shown;
     std::uint64_t played = 0;
     std::uint64_t failed = 0;
+    std::uint64_t with_two = 0;
     while (played < w.seeds && failed < failures_told && !so_far.past(w.minutes)) {
         const auto how = w.trace ? sim::telling_of::everything : sim::telling_of::failures;
-        failed += sim::play(w.of, w.from + played, std::cout, how).broken ? 1 : 0;
+        const sim::result r = sim::play(w.of, w.from + played, std::cout, how);
+        failed += r.broken ? 1 : 0;
+        with_two += r.seen.contains(sim::two_believe) ? 1 : 0;
         ++played;
         shown.played(played, failed);
     }
     so_far.tell(played, failed);
+    if (w.of == sim::repertoire::replicas)
+        std::cout << "in " << with_two << " of these two believed at once, where not all replicas "
+                  << "had to confirm it\n";
     return failed == 0 ? 0 : 1;
 }
 
@@ -116,9 +134,9 @@ int explore(const wishes& w) {
 int main(int argc, char** argv) {
     const auto w = understand({argv + 1, argv + argc});
     if (!w) {
-        std::cerr
-            << "usage: sim_explore [--together|--quorum] [--seeds N] [--from S] [--minutes M] "
-               "[--trace]\n";
+        std::cerr << "usage: sim_explore [--together|--quorum|--replicas] [--seeds N] [--from S] "
+                     "[--minutes M] "
+                     "[--trace]\n";
         return 2;
     }
     return explore(*w);

@@ -13,7 +13,7 @@
 
 namespace holdfast::sim {
 
-claim::claim(subject w, lease l, duration asked, std::string stands_on)
+claim::claim(subject w, lease l, duration asked, std::string stands_on, unsigned replicas)
     : who{w}
     , held{std::move(l)}
     , owner{held.owner()}
@@ -21,6 +21,7 @@ claim::claim(subject w, lease l, duration asked, std::string stands_on)
     , permits{held.permit_ids()}
     , reads{support::wire_hold_of(held).what.kind == lock_kind::read}
     , beside{std::move(stands_on)}
+    , wants{replicas}
     , longest{asked} {}
 
 const char* spelled(deed d) {

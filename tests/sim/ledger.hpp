@@ -19,7 +19,7 @@ namespace holdfast::sim {
 
 /// A lease in somebody's hands.
 struct claim {
-    claim(subject w, lease l, duration longest, std::string beside);
+    claim(subject w, lease l, duration longest, std::string beside, unsigned replicas);
     claim(const claim&) = delete;
 
     const subject who;
@@ -29,6 +29,7 @@ struct claim {
     const std::vector<std::string> permits; ///< that it has, if it is of those
     const bool reads;                       ///< it may be shared with other readers
     const std::string beside{};             ///< the owner of the hold on which it stands, if on any
+    const unsigned wants;                   ///< so many replicas must have confirmed it
     duration longest;                       ///< of the lengths asked for it
     bool told_lost = false;                 ///< a callback on lost() ran
     std::optional<std::stop_callback<std::function<void()>>> on_lost;

@@ -99,6 +99,15 @@ constexpr std::array faults{
     HOLDFAST_FAULT_OF(quorum, time_spent_ignored),
     HOLDFAST_FAULT_OF(quorum, restarted_node_counted),
     HOLDFAST_FAULT_OF(quorum, unanswered_not_released),
+    HOLDFAST_FAULT_OF(replicas, renewal_counts_unconfirmed),
+    HOLDFAST_FAULT_OF(replicas, kept_unconfirmed),
+    HOLDFAST_FAULT_OF(replicas, no_renewal_after_switch),
+    HOLDFAST_FAULT_OF(replicas, handed_on_unconfirmed),
+    HOLDFAST_FAULT_OF(replicas, switch_ignored),
+    HOLDFAST_FAULT_OF(replicas, repetition_not_written),
+    HOLDFAST_FAULT_OF(replicas, wait_on_another_connection),
+    HOLDFAST_FAULT_OF(replicas, clock_of_another_server),
+    HOLDFAST_FAULT_OF(replicas, listener_left_behind),
 };
 #undef HOLDFAST_FAULT
 #undef HOLDFAST_FAULT_OF
@@ -164,7 +173,8 @@ int main(int argc, char** argv) {
     if (only.empty()) {
         for (const auto& [where, name] : {std::pair{repertoire::single, "(nothing)"},
                                           std::pair{repertoire::together, "(nothing), together"},
-                                          std::pair{repertoire::quorum, "(nothing), quorum"}}) {
+                                          std::pair{repertoire::quorum, "(nothing), quorum"},
+                                          std::pair{repertoire::replicas, "(nothing), replicas"}}) {
             const auto unmutated = hunt(mutant::none, where, seeds);
             row(name, unmutated);
             wrong += unmutated ? 1 : 0;

@@ -67,9 +67,10 @@ outcome ongoing::ended_with(const error_code& ec, std::int64_t amount) {
     return ended(ec);
 }
 
-grip::grip(world& w, subject who, lease held, duration longest, taken_by how, std::string beside)
+grip::grip(world& w, subject who, lease held, duration longest, taken_by how, std::string beside,
+           unsigned replicas)
     : world_{w}
-    , claim_{std::make_unique<claim>(who, std::move(held), longest, std::move(beside))} {
+    , claim_{std::make_unique<claim>(who, std::move(held), longest, std::move(beside), replicas)} {
     claim& c = *claim_;
     c.on_lost.emplace(c.held.lost(), [&c, &w] {
         c.told_lost = true;
@@ -155,7 +156,8 @@ asio::awaitable<std::unique_ptr<grip>> acquire(world& w, subject who, int genera
     if (call.ended(answer.code, got) != outcome::done)
         co_return nullptr;
     const duration longest = how.fixed.value_or(how.usual.value_or(w.how.lease_time));
-    co_return std::make_unique<grip>(w, who, std::move(*answer.got), longest);
+    co_return std::make_unique<grip>(w, who, std::move(*answer.got), longest, taken_by::acquisition,
+                                     std::string{}, how.replicas);
 }
 
 asio::awaitable<outcome> release(world& w, grip& held, int generation, cancellation plot) {
@@ -179,11 +181,12 @@ namespace {
 /// Has what it was granted for a moment, and throws.
 class blunderer {
 public:
-    blunderer(world& w, subject who, duration longest, std::unique_ptr<ongoing> call,
-              std::function<void()> over)
+    blunderer(world& w, subject who, duration longest, unsigned replicas,
+              std::unique_ptr<ongoing> call, std::function<void()> over)
         : world_{w}
         , who_{who}
         , longest_{longest}
+        , replicas_{replicas}
         , call_{std::move(call)}
         , over_{std::move(over)} {}
 
@@ -198,7 +201,9 @@ private:
         const bool got = !answer.code && answer.got;
         call_->ended(answer.code, got || none_expected);
         if (got)
-            const grip for_a_moment{world_, who_, std::move(*answer.got), longest_};
+            const grip for_a_moment{
+                world_, who_,     std::move(*answer.got), longest_, taken_by::acquisition,
+                {},     replicas_};
         over_();
         throw world_.about_to_throw(who_);
     }
@@ -206,6 +211,7 @@ private:
     world& world_;
     subject who_;
     duration longest_;
+    unsigned replicas_;
     std::unique_ptr<ongoing> call_;
     std::function<void()> over_;
 };
@@ -220,7 +226,8 @@ void blunder_into(world& w, subject who, int generation, basic_mutex& m, wanted 
     auto call = std::make_unique<ongoing>(w, o, plot);
     const ongoing& begun = *call;
     const duration longest = how.usual.value_or(w.how.lease_time);
-    auto handler = begun.bind(blunderer{w, who, longest, std::move(call), std::move(over)});
+    auto handler =
+        begun.bind(blunderer{w, who, longest, how.replicas, std::move(call), std::move(over)});
     switch (how.how) {
     case deed::lock:
         return m.async_lock(std::move(handler));
@@ -237,7 +244,7 @@ void blunder_out_of(world& w, grip& held, int generation, std::function<void()> 
     o.generation = generation;
     auto call = std::make_unique<ongoing>(w, o);
     lease out = held.take_out();
-    out.async_unlock(blunderer{w, who, {}, std::move(call), std::move(over)});
+    out.async_unlock(blunderer{w, who, {}, 0, std::move(call), std::move(over)});
 }
 
 } // namespace holdfast::sim

@@ -66,7 +66,7 @@ enum class taken_by { acquisition, re_entry };
 class grip {
 public:
     grip(world&, subject, lease, duration longest, taken_by = taken_by::acquisition,
-         std::string beside = {});
+         std::string beside = {}, unsigned replicas = 0);
     grip(const grip&) = delete;
     ~grip(); ///< drops the lease, if it still has it
 
@@ -88,6 +88,7 @@ struct wanted {
     std::optional<duration> fixed{}; ///< a lease that is not renewed
     std::optional<duration> usual{}; ///< the lock object's own lease time, if it has one
     bool reads = false;
+    unsigned replicas = 0; ///< that the lock object requires
 };
 
 /// The result is empty unless it was granted. The lock may be destroyed when it has begun.

@@ -198,6 +198,17 @@ const char* spelled(counter_kind kind) {
     return " of a kind that no simulation has";
 }
 
+std::ostream& operator<<(std::ostream& out, const replication& r) {
+    out << "REPLICAS " << r.count << ", required by name:";
+    for (const std::vector<unsigned>& some : r.wants)
+        for (const unsigned each : some)
+            out << (&each == some.data() ? " " : "|") << each;
+    out << ", lag " << r.lag.count() << ", clocks";
+    for (const duration each : r.clocks)
+        out << ' ' << each.count();
+    return out << (r.clocks_agree ? " (they agree)" : "") << (r.is_told ? "" : ", news are slow");
+}
+
 } // namespace
 
 plan draw_plan(std::uint64_t seed) {
@@ -257,6 +268,11 @@ std::ostream& operator<<(std::ostream& out, const plan& p) {
     for (const std::optional<counter_kind>& kind : p.counters)
         out << (kind ? spelled(*kind) : " none");
     out << (p.tokens == fencing::dated ? ", dated tokens\n" : "\n");
+    if (p.how.replicas.count > 0)
+        out << p.how.replicas << "; pauses between: failovers " << ms(p.fate.failovers)
+            << ", troubles of replicas " << ms(p.fate.replicas)
+            << (p.fate.promotes_best ? "; the best is promoted" : "; any is promoted")
+            << (p.fate.comes_back_empty ? ", some come back empty\n" : "\n");
     return out;
 }
 

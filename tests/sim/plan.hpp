@@ -50,9 +50,14 @@ struct mishaps {
     bool rude_foreigners = false; ///< take it from whoever holds it
     duration silences{};          ///< a connection dies without a word
     duration silence_lasts{};
-    duration denials{};   ///< a name is not allowed for a while, and its neighbours are
-    duration strangers{}; ///< a JVM comes to a fair lock
-    duration server{};    ///< one of the following
+    duration denials{};            ///< a name is not allowed for a while, and its neighbours are
+    duration strangers{};          ///< a JVM comes to a fair lock
+    duration server{};             ///< one of the following
+    duration failovers{};          ///< where there are replicas: so is the next
+    duration replicas{};           ///< one of them stands still, or falls behind
+    bool promotes_best = false;    ///< the replica that has most
+    bool comes_back_empty = false; ///< who is restarted
+    bool promotes_empty = false;
     bool restarts = false;
     bool evicts = false;
     bool steps = false;

@@ -5,6 +5,7 @@
 #include "sim/fortune.hpp"
 #include "sim/inspection.hpp"
 #include "sim/plan.hpp"
+#include "sim/succession.hpp"
 
 #include <algorithm>
 #include <deque>
@@ -22,7 +23,8 @@ public:
         : world_{w}
         , plan_{p}
         , safe_until_{w.clock.now() + p.safety_phase}
-        , fortune_{w, p, safe_until_} {
+        , fortune_{w, p, safe_until_}
+        , succession_{w, p, safe_until_} {
         w.shares = p.shared;
     }
 
@@ -44,6 +46,7 @@ private:
                 cast_.emplace_back(world_, home, a, plan_, safe_until_);
         }
         fortune_.begin();
+        succession_.begin();
         for (actor& a : cast_)
             world_.play(a.live());
         world_.run_until(safe_until_);
@@ -51,6 +54,7 @@ private:
 
     void liveness_phase() {
         fortune_.heal();
+        succession_.heal();
         world_.run_for(bound());
         fortune_.rest();
         check_all_done();
@@ -116,6 +120,7 @@ private:
     const plan& plan_;
     const time_point safe_until_;
     fortune fortune_;
+    succession succession_;
     std::deque<actor> cast_;
 };
 
@@ -125,7 +130,8 @@ void tell(std::ostream& out, const world& w, const plan& p, telling_of what) {
     if (const auto& broken = w.verdict()) {
         out << "INVARIANT BROKEN: " << broken->invariant << "\n  " << broken->story << "\n  "
             << w.elapsed().count() << " ms after the beginning of seed " << p.seed
-            << "\n  see it again: ./dev sim --seeds 1 --from " << p.seed << " --trace\n";
+            << "\n  see it again: ./dev sim " << (w.replicas.exists() ? "--replicas " : "")
+            << "--seeds 1 --from " << p.seed << " --trace\n";
     }
     out << "seed " << p.seed << ": " << p;
     if (what == telling_of::everything)
@@ -137,15 +143,18 @@ void tell(std::ostream& out, const world& w, const plan& p, telling_of what) {
 } // namespace
 
 result play(std::uint64_t seed, std::ostream& out, telling_of what) {
-    const plan p = draw_plan(seed);
-    auto w = std::make_unique<world>(seed, p.how, p.names);
+    return play(draw_plan(seed), out, what);
+}
+
+result play(const plan& p, std::ostream& out, telling_of what) {
+    auto w = std::make_unique<world>(p.seed, p.how, p.names);
     auto s = std::make_unique<life>(*w, p);
     try {
         s->run();
     } catch (const std::exception& e) {
         w->violated("nothing throws", -1, std::string{"an exception got out: "} + e.what());
     }
-    const result r{seed, w->log.hash(), w->log.size(), w->log.kinds(), w->verdict()};
+    const result r{p.seed, w->log.hash(), w->log.size(), w->log.kinds(), w->verdict()};
     const bool failed = r.broken.has_value();
     if (what == telling_of::everything || (what == telling_of::failures && failed))
         tell(out, *w, p, what);

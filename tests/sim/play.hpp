@@ -2,7 +2,7 @@
 // The life of one simulated world, from its seed to its end or to the first broken invariant.
 #pragma once
 
-#include "sim/world.hpp"
+#include "sim/plan.hpp"
 
 #include <cstdint>
 #include <iosfwd>
@@ -24,5 +24,6 @@ enum class telling_of { nothing, failures, everything };
 
 /// What is told goes to `out`: for a failure the invariant, how to see it again, and what happened.
 result play(std::uint64_t seed, std::ostream& out, telling_of = telling_of::failures);
+result play(const plan&, std::ostream& out, telling_of);
 
 } // namespace holdfast::sim

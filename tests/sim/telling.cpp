@@ -40,6 +40,8 @@ const char* reported(event_kind kind) {
         return "reports: a renewal of owner {} failed";
     case event_kind::release_failed:
         return "reports: the release of owner {} was given up";
+    case event_kind::moved:
+        return "reports: it asks another primary";
     default:
         return "reports something else about owner {}";
     }
@@ -65,7 +67,8 @@ std::int64_t number_in(std::string_view owner) {
 } // namespace
 
 void telling::notify(const event& e) noexcept {
-    const int name = e.name_size == 0 ? -1 : world::number_of({e.name, e.name_size});
+    const bool is_about_lock = e.name_size > 0 && e.kind != event_kind::moved;
+    const int name = is_about_lock ? world::number_of({e.name, e.name_size}) : -1;
     log_.note({.client = client_, .name = name}, reported(e.kind),
               static_cast<std::int64_t>(e.owner_number));
     heard_(e);

@@ -3,7 +3,7 @@
 
 #include "sim/inspection.hpp"
 #include "sim/telling.hpp"
-#include "store/memory/server_state.hpp"
+#include "store/memory/group.hpp"
 #include "sync/mutants.hpp"
 
 #include <holdfast/error.hpp>
@@ -23,6 +23,7 @@ world::world(std::uint64_t seed, rules r, int names)
     : how{r}
     , chance{seed}
     , further{~seed}
+    , replicas{*this, seed}
     , sightings_(static_cast<std::size_t>(names))
     , doubt_until_(static_cast<std::size_t>(names))
     , set_since_(static_cast<std::size_t>(names))
@@ -75,8 +76,9 @@ seat& world::add_seat(weather w) {
 
 void world::start_program(seat& place) {
     place.of_program = place.generation;
+    place.asks = server.machines()->last_announced().primary->id();
     options o;
-    o.store = server.connect(place.net.as_faults(), how.command_timeout);
+    o.store = server.connect(way_of(place));
     o.lease_time = how.lease_time;
     o.max_hold = how.max_hold;
     o.unavailable_patience = how.unavailable_patience;
@@ -87,13 +89,27 @@ void world::start_program(seat& place) {
     o.waiters_max = how.waiters_max;
     o.hand_off = how.hand_off;
     o.observer = std::make_shared<telling>(
-        log, place.number, [this, client = place.number, of = place.generation](const event& e) {
-            checks_->heard(client, of, e);
-        });
+        log, place.number,
+        [this, &place, of = place.generation](const event& e) { heard(place, of, e); });
     o.random = [&place] { return place.random.roll(); };
     place.program = std::make_unique<client>(io.get_executor(), clock, std::move(o));
     identities_.emplace_back(place.program->id(), place.number);
     log.note({.client = place.number}, "starts");
+}
+
+memory::way world::way_of(seat& place) {
+    memory::way leads{.faults = place.net.as_faults(), .command_timeout = how.command_timeout};
+    if (replicas.exists())
+        leads.notices = [this, &place] { return replicas.news_for(place); };
+    return leads;
+}
+
+void world::heard(seat& place, int generation, const event& e) {
+    if (e.kind == event_kind::moved && generation == place.of_program) {
+        place.moved_at = clock.now();
+        place.asks.assign(e.name, e.name_size);
+    }
+    checks_->heard(place.number, generation, e);
 }
 
 void world::close_began(seat& place) {
@@ -230,7 +246,10 @@ bool takes_permits_away(const memory::request& r) {
 } // namespace
 
 void world::sent(seat& place, const memory::request& r, const memory::fate& f) {
-    tell_of_request(log, {.client = place.number}, r, f, place.net.troubles(f));
+    const int machine = replicas.exists() ? static_cast<int>(r.to) : -1;
+    tell_of_request(log, {.client = place.number, .server = machine}, r, f, place.net.troubles(f));
+    if (replicas.exists())
+        replicas.check_sent(place, r.to);
     for (const hold& each : r.holds)
         for (owner_id one = each.owner; one.number < each.owner.number + each.permits; ++one.number)
             lease_of_permit_.try_emplace(permit_id(one), to_string(each.owner));
@@ -253,6 +272,16 @@ void world::all_in_doubt() {
 
 bool world::exclusion_promised(int name) const {
     return rate_ <= rate_promised && clock.now() > doubt_until_[static_cast<std::size_t>(name)];
+}
+
+bool world::promised(const claim& c) {
+    return exclusion_promised(c.who.name) && (!replicas.in_doubt() || replicas.survives(c));
+}
+
+/// Two that were given by different machines may be the same, where not all confirmed them.
+bool world::tokens_promised(int name) const {
+    const bool survive = replicas.promotions() == 0 || replicas.all_survive(name);
+    return clock.now() > tokens_doubted_until_ && survive;
 }
 
 void world::step_clock(duration by) {

@@ -6,6 +6,7 @@
 #include "sim/dice.hpp"
 #include "sim/ledger.hpp"
 #include "sim/network.hpp"
+#include "sim/replica_set.hpp"
 #include "sim/trace.hpp"
 #include "support/sim_clock.hpp"
 
@@ -50,6 +51,7 @@ struct rules {
     int fair = 0;                   ///< so many names, from the first on, are fair locks
     std::vector<lock_kind> kinds{}; ///< of each other name; empty: all are plain
     std::vector<std::optional<counter_kind>> counters{}; ///< which names are no locks
+    replication replicas{};                              ///< of the server
 
     /// What that name counts; nothing: it is a lock.
     std::optional<counter_kind> counts(int name) const {
@@ -81,8 +83,11 @@ struct seat {
     dice random;
     network net;
     std::unique_ptr<client> program;
-    int generation = 0; ///< one more from the moment that a program is closed
-    int of_program = 0; ///< the generation that the program here belongs to
+    int generation = 0;    ///< one more from the moment that a program is closed
+    int of_program = 0;    ///< the generation that the program here belongs to
+    heard_news news{};     ///< of the primary that was announced last
+    std::string asks{};    ///< the server, as its program reported
+    time_point moved_at{}; ///< there
 };
 
 struct violation {
@@ -134,6 +139,7 @@ public:
     trace log{clock};
     ledger books;
     std::deque<seat> seats;
+    replica_set replicas;
 
     seat& add_seat(weather = {});
     void start_program(seat&); ///< a new client in that place
@@ -193,8 +199,12 @@ public:
     const sighting& seen(int name) const { return sightings_[static_cast<std::size_t>(name)]; }
     double rate() const { return rate_; }
     bool exclusion_promised(int name) const;
+    /// The server shows what that claim believes, as long as it does.
+    bool promised(const claim&);
     /// The server counts fencing tokens, and nobody has one from before it forgot how far.
-    bool tokens_promised() const { return clock.now() > tokens_doubted_until_; }
+    bool tokens_promised(int name) const;
+    /// The server forgets what it was not asked to keep, and knows of some who are gone.
+    void fails_over() { somebody_died_ = true, faithful_ = false; }
     bool server_is_faithful() const { return faithful_; } ///< has forgotten nothing, nor its time
     bool clock_was_stepped() const { return stepped_; }
     bool clock_was_slow() const { return was_slow_; } ///< by more than is promised to be harmless
@@ -210,7 +220,9 @@ private:
     void at_rest();
     void look_at_server();
     sighting look_at_permits(int name) const;
+    memory::way way_of(seat&);
     void sent(seat&, const memory::request&, const memory::fate&);
+    void heard(seat&, int generation, const event&);
     void counted(const memory::count_record&);
     void in_doubt(int name, duration from_now = {});
     void all_in_doubt();

@@ -45,15 +45,41 @@ struct request {
     bool elsewhere = false;                  ///< over another connection, since one gave no answer
     const counter_ask* counted = nullptr;    ///< of `count`, and of `release` after it
     const counter_change* changed = nullptr; ///< of `change`
+    std::uint8_t replicas = 0;               ///< so many must confirm what it writes
+    std::size_t to = 0;                      ///< the machine that it is sent to
 };
 
 using fault_function = std::function<fate(const request&)>;
+
+/// Another machine was announced as the primary: so long after that, a client learns of it.
+/// Nothing: it does not, unless the one that it asks is a replica by then.
+using notice_function = std::function<std::optional<duration>()>;
+
+/// How a client reaches the server. Both functions are called on that client's executor.
+struct way {
+    fault_function faults{}; ///< is asked about each request; empty: nothing bad happens
+    duration command_timeout = std::chrono::seconds{3};
+    notice_function notices{}; ///< is asked at each announcement; empty: it learns at once
+};
 
 /// The server that keeps the locks. Several clients of one server compete for them.
 ///
 ///     memory::server server;
 ///     client alice{options{.store = server.connect()}};
 ///     client bob{options{.store = server.connect()}};
+///
+/// It may have *replicas*, one of which can take its place:
+///
+///     server.replicate(1, 5ms);    // machine 1 has all 5 ms later, and confirms it as long after
+///     server.stop(0);              // the primary stands still
+///     server.promote(1);           // its replica takes over, with what has reached it
+///     server.resume(0);            // the old one goes on, and does not know of the other yet
+///     server.demote(0);            // now it does, and is a replica
+///
+/// A client whose requests want replicas (`options::required_replicas`) is told by how many its
+/// last write was confirmed, as Redis' WAIT does: for a second at most, or a third of the command
+/// timeout, or of the lease, if that is shorter. A server that never had a replica confirms
+/// anything at once.
 ///
 /// Thread safety: every member may be called from any thread.
 class HOLDFAST_EXPORT server {
@@ -67,10 +93,42 @@ public:
     /// request of that client, on that client's executor.
     store_factory connect(fault_function faults = {},
                           duration command_timeout = std::chrono::seconds{3});
+    store_factory connect(way);
 
-    // The server's own clock decides when leases end, and which requests are too late.
-    void step_clock(duration);        ///< forward or back, at once
-    void set_clock_rate(double rate); ///< 1.0: as fast as the clients' clock
+    // The server's own clock decides when leases end, and which requests are too late. Of several
+    // machines each has its own; what replicas are sent has dates of the primary's.
+    void step_clock(duration);        ///< forward or back, at once; of the primary
+    void set_clock_rate(double rate); ///< 1.0: as fast as the clients' clock; of the primary
+    void step_clock(std::size_t machine, duration);
+    void set_clock_rate(std::size_t machine, double rate);
+
+    // Machines have numbers, the first has 0. All of these throw `std::out_of_range` for one that
+    // is not there.
+
+    /// So many more replicas of the primary. Whatever is written reaches each of them after `lag`,
+    /// and the primary knows it as long after that.
+    void replicate(std::size_t count, duration lag = {});
+    void set_lag(std::size_t replica, duration); ///< of what is written from now on
+    /// Nothing reaches it any more, not even what is on its way, and it confirms nothing more.
+    void cut_replica(std::size_t replica);
+    /// It stands still: what comes waits. Of a replica, what is written too.
+    void stop(std::size_t machine);
+    void resume(std::size_t machine);
+    /// From now on it is the primary, and is announced. It has what reached it until now, and no
+    /// replicas. The one before does not know of it: it goes on as it is, with its other replicas.
+    void promote(std::size_t machine);
+    /// From now on it is a replica of the primary, which sends it all that there is; until that has
+    /// arrived it has what it had. It answers clients that it takes no writes. Throws
+    /// `std::logic_error` for the primary: promote another one first.
+    void demote(std::size_t machine);
+    /// Clients are told that this is the primary; for news that come early, or again.
+    void announce(std::size_t machine);
+    /// A replica that is restarted has nothing, until it has been sent all again; a primary has
+    /// nothing, and so have its replicas then. Wakes nobody.
+    void restart_empty(std::size_t machine);
+    std::size_t primary() const; ///< the number of the one that was promoted last
+
+    // What follows happens to the primary.
 
     /// Forgets every lock and counter, and each request about one; wakes nobody. Its answers say
     /// when.
@@ -99,13 +157,16 @@ public:
     /// asked for, and lives as long as somebody uses it.
     static std::shared_ptr<server> named(std::string_view name);
 
-    class state; ///< private to src/store/memory
-    const std::shared_ptr<state>& inside() const noexcept { return state_; } ///< for its own tests
+    class state; ///< private to src/store/memory; so is the next
+    class group;
+    // For its own tests.
+    std::shared_ptr<state> inside() const; ///< of the primary
+    const std::shared_ptr<group>& machines() const noexcept { return group_; }
 
 private:
-    explicit server(std::shared_ptr<state>);
+    explicit server(std::shared_ptr<group>);
 
-    std::shared_ptr<state> state_;
+    std::shared_ptr<group> group_;
 };
 
 } // namespace holdfast::memory

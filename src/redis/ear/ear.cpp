@@ -11,11 +11,12 @@ namespace holdfast::redis {
 
 class ear::listening final : public hearing {
 public:
-    listening(std::shared_ptr<ear> home, std::string name, alarm& wake, linger afterwards)
+    listening(std::shared_ptr<ear> home, std::string name, alarm& wake, linger afterwards,
+              bool late)
         : home_{std::move(home)}
         , afterwards_{afterwards}
         , self_{wake} {
-        home_->channels_.add(self_, std::move(name));
+        home_->channels_.add(self_, std::move(name), late);
     }
     ~listening() override { home_->leave(self_, afterwards_); }
 
@@ -34,9 +35,9 @@ ear::ear(std::shared_ptr<node_context> context)
     , link_{*context_, purpose::listening, *this}
     , lookout_{*context_, *this} {}
 
-std::unique_ptr<hearing> ear::hear(channel_name name, alarm& wake, linger afterwards) {
-    auto heard =
-        std::make_unique<listening>(shared_from_this(), std::move(name.text), wake, afterwards);
+std::unique_ptr<hearing> ear::hear(channel_name name, alarm& wake, linger afterwards, bool late) {
+    auto heard = std::make_unique<listening>(shared_from_this(), std::move(name.text), wake,
+                                             afterwards, late);
     link_.talk();
     return heard;
 }
@@ -74,18 +75,25 @@ void ear::speak(std::string& out) {
 
 void ear::hear(reply& said, time_point received_at) {
     last_heard_ = received_at;
+    const bool is_redirected = said.type == reply::kind::error && context_->redirected &&
+                               said.text.starts_with("MOVED");
+    const std::string words = is_redirected ? said.text : std::string{};
     const time_point try_again_at = net::later(received_at, context_->how.backoff_max);
     const auto refused = channels_.hear(said, try_again_at);
     if (channels_.next_due() == try_again_at)
         lookout_.watch_for(try_again_at);
-    if (refused && !std::exchange(refusal_told_, true))
-        net::tell_impaired(context_->home, context_->address, *refused);
+    if (channels_.any_dropped() && context_->in_trouble)
+        context_->in_trouble();
+    if (is_redirected)
+        context_->redirected(words);
+    else if (refused && !std::exchange(refusal_told_, true))
+        net::tell_impaired(context_->home, context_->address(), *refused);
 }
 
 void ear::connected(const introduction&) {
     last_heard_ = now();
     refusal_told_ = false;
-    channels_.connected();
+    channels_.connected(context_->form);
     lookout_.watch_for(next_limit());
 }
 

@@ -16,14 +16,17 @@ class ear final : public std::enable_shared_from_this<ear>, private talker {
 public:
     explicit ear(std::shared_ptr<node_context>);
 
-    /// As node::hear. What it returns may outlive everything but the clock.
-    std::unique_ptr<hearing> hear(channel_name, alarm& wake, linger = linger::usual);
+    /// As node::hear. What it returns may outlive everything but the clock. `late`: something may
+    /// have been missed, so the confirmation rings.
+    std::unique_ptr<hearing> hear(channel_name, alarm& wake, linger = linger::usual,
+                                  bool late = false);
 
     /// Whether the subscription is confirmed.
     bool hears(const channel_name& name) const { return channels_.heard(name.text); }
 
     /// Ends the connection; whoever listens does so over the next one, and is rung.
     void cut(const net::failure& why) { link_.cut(why); }
+    void move(const net::failure& why) { link_.move(why); } ///< likewise, which is made at once
 
     void close();
 

@@ -52,7 +52,7 @@ void lanes::wish_for_one_more() {
         context_->home.time.now() < not_before_ || ++wishes_ < wishes_min)
         return;
     wishes_ = 0;
-    opening_ = std::make_shared<connection>(context_->home, context_->how, context_->tls.get());
+    opening_ = std::make_shared<connection>(context_->home, context_->how);
     runtime::run_in_background(context_->home, open(shared_from_this()));
 }
 
@@ -122,6 +122,14 @@ void lanes::cut(const net::failure& why) {
     sweep_soon();
 }
 
+void lanes::move(const net::failure& why) {
+    cut(why);
+    backoff_.reset();
+    not_before_ = time_point::min();
+    for (const entry& each : all_)
+        each.line->condemn();
+}
+
 void lanes::distrust(const reply& said) {
     const auto found = std::find_if(all_.begin(), all_.end(),
                                     [&](const entry& each) { return each.line->gave(said); });
@@ -144,7 +152,7 @@ void lanes::close() {
         return;
     closed_ = true;
     if (opening_)
-        opening_->cut({errc::closed, context_->address + ": the client is closed"});
+        opening_->cut({errc::closed, context_->address() + ": the client is closed"});
     for (const entry& each : all_)
         each.line->hang_up();
     std::erase_if(all_, [](const entry& each) { return !each.lent; });

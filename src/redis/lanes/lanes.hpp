@@ -41,6 +41,9 @@ public:
     /// Ends all that there are, each as soon as nobody uses it: what is asked there has its answer.
     void cut(const net::failure& why);
 
+    /// Ends all at once, with what is asked there.
+    void move(const net::failure& why);
+
     /// Ends the one by which that answer came, if it is one of these, and what is asked there.
     void distrust(const reply&);
 

@@ -55,6 +55,10 @@ public:
     std::vector<std::string> names() const;
     bool erase(const lock_name&);
     void clear(); ///< the requests, too
+    void become(const counter_table& other) {
+        counters_ = other.counters_;
+        requests_.become(other.requests_);
+    }
 
     std::size_t requests_remembered() const { return requests_.size(); }
 

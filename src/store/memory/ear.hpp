@@ -2,7 +2,7 @@
 // How a waiter hears of a release that another client, on another thread, has made.
 #pragma once
 
-#include "store/memory/server_state.hpp"
+#include "store/memory/link.hpp"
 
 #include <boost/asio/post.hpp>
 
@@ -13,24 +13,37 @@
 
 namespace holdfast::memory {
 
-/// Calls `heard` on its own executor for each release of `name`, while it lives.
+/// Calls `heard` on its own executor for each release of `name` at the primary, while it lives; and
+/// once where it has begun to listen at another one.
 class ear {
 public:
     /// `wanted`: of what is counted, so much is of use to who listens.
-    ear(std::shared_ptr<server::state> at, lock_name name, asio::any_io_executor executor,
+    ear(std::shared_ptr<link> way, lock_name name, asio::any_io_executor executor,
         std::function<void()> heard, std::int64_t wanted = 0)
-        : at_{std::move(at)}
+        : way_{std::move(way)}
+        , at_{way_->far_end()}
         , name_{std::move(name)}
         , executor_{std::move(executor)}
         , heard_{std::make_shared<std::function<void()>>(std::move(heard))}
         , wanted_{wanted} {
         at_->add(*this);
+        way_->add(*this);
     }
     ear(const ear&) = delete;
-    ~ear() { at_->remove(*this); }
+    ~ear() {
+        way_->remove(*this);
+        at_->remove(*this);
+    }
 
     const lock_name& name() const { return name_; }
     std::int64_t wanted() const { return wanted_; }
+
+    void move_to(const std::shared_ptr<server::state>& other) {
+        at_->remove(*this);
+        at_ = other;
+        at_->add(*this);
+        tell();
+    }
 
     /// From any thread. What is on its way when the ear is gone is dropped.
     void tell() const {
@@ -41,6 +54,7 @@ public:
     }
 
 private:
+    std::shared_ptr<link> way_;
     std::shared_ptr<server::state> at_;
     lock_name name_;
     asio::any_io_executor executor_;

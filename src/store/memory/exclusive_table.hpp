@@ -47,6 +47,10 @@ public:
     void occupy(const lock_name&, std::string owner, duration lease_time); ///< whoever had it
     bool erase(const lock_name&); ///< likewise; false: it was free
     void clear();
+    void become(const exclusive_table& other) { ///< with the dates of the other one's clock
+        locks_ = other.locks_;
+        last_tokens_ = other.last_tokens_;
+    }
 
     /// The greatest that was given away or reserved; a lock that goes leaves it. 0: there was none.
     std::uint64_t last_token(const lock_name&) const;

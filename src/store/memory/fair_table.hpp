@@ -53,6 +53,7 @@ public:
     void stranger_leaves(const lock_name&, const std::string& owner, duration wait);
 
     void clear() { queues_.clear(); }
+    void become(const fair_table& other) { queues_ = other.queues_; }
     void set(const fair_rules& how) { how_ = how; }
     duration jvm_wait() const { return how_.jvm_wait; }
 

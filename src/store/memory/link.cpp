@@ -2,26 +2,159 @@
 #include "store/memory/link.hpp"
 
 #include "runtime/background.hpp"
+#include "store/memory/ear.hpp"
 
 #include <holdfast/error.hpp>
+
+#include <boost/asio/post.hpp>
 
 #include <utility>
 
 namespace holdfast::memory {
+namespace {
 
-link::link(std::shared_ptr<server::state> server, fault_function faults, duration command_timeout,
-           const store_context& context)
-    : server_{std::move(server)}
-    , faults_{std::move(faults)}
-    , command_timeout_{command_timeout}
+/// A second, as Redis clients have it; and never so long that nothing else has time.
+constexpr duration longest_confirmation{1000};
+
+} // namespace
+
+link::link(std::shared_ptr<server::group> servers, const way& how, const store_context& context)
+    : group_{std::move(servers)}
+    , server_{group_->last_announced().primary}
+    , term_{group_->last_announced().term}
+    , faults_{how.faults}
+    , notices_{how.notices}
+    , command_timeout_{how.command_timeout}
     , home_{context} {
-    server_clock_->learn(now(), now(), server_->now());
+    connect();
+}
+
+link::~link() {
+    group_->forget(listener_);
+}
+
+void link::begin() {
+    listener_ = group_->listen([weak = weak_from_this(), executor = home_.executor](
+                                   const server::group::announcement& said) {
+        asio::post(executor, [weak, said] {
+            if (const std::shared_ptr<link> self = weak.lock())
+                self->hear_of(said);
+        });
+    });
 }
 
 void link::close() noexcept {
     closed_ = true;
+    group_->forget(listener_);
     for (alarm* const sleeper : sleepers_)
         sleeper->ring();
+}
+
+fate link::decide(request what) const {
+    if (!faults_ || closed_)
+        return {};
+    what.to = server_->number;
+    return faults_(what);
+}
+
+/// What has become of the rest of a request must be known in time, too.
+link::confirmation link::confirmation_for(const request& what, time_point answer_by) const {
+    if (!group_->has_replicas())
+        return {};
+    duration within = std::min(longest_confirmation, command_timeout_ / 3);
+    if (what.lease_time > duration::zero())
+        within = std::min(within, what.lease_time / 3);
+    if (answer_by < time_point::max())
+        within = std::min(within, std::max((answer_by - now()) / 2, duration::zero()));
+    return {what.replicas, within};
+}
+
+void link::await_confirmation(std::shared_ptr<server::state> there, std::uint64_t write,
+                              confirmation wanted, time_point limit,
+                              std::function<void(std::string)> told) {
+    const unsigned count = there->is_primary() ? there->confirmed(write) : 0;
+    if (count >= wanted.replicas)
+        return told({});
+    if (now() >= limit || !there->is_primary())
+        return told(std::to_string(count) + " of " + std::to_string(wanted.replicas) +
+                    " replicas confirmed within " + std::to_string(wanted.within.count()) + " ms");
+    const time_point next = std::min(limit, there->next_confirmation());
+    at(next, [this, there, write, wanted, limit, told = std::move(told)]() mutable {
+        await_confirmation(there, write, wanted, limit, std::move(told));
+    });
+}
+
+void link::deliver(const errand& one) {
+    if (one.receiver)
+        one.receiver->ring();
+}
+
+void link::when_it_goes_on(server::state& there, std::function<void()> act) {
+    there.when_it_goes_on(
+        [weak = weak_from_this(), executor = home_.executor, act = std::move(act)] {
+            asio::post(executor, [weak, act] {
+                const std::shared_ptr<link> self = weak.lock();
+                if (self && !self->closed_)
+                    act();
+            });
+        });
+}
+
+/// As soon as the test has it.
+void link::hear_of(const server::group::announcement& said) {
+    if (closed_)
+        return;
+    const std::optional<duration> after = notices_ ? notices_() : std::optional{duration::zero()};
+    if (after)
+        at(now() + *after, [this, said] { move_to(said, "it was announced"); });
+}
+
+/// Of a machine that takes no writes.
+void link::ask_for_primary() {
+    move_to(group_->last_announced(), "the old one is a replica now");
+}
+
+void link::move_to(const server::group::announcement& said, std::string_view who_said_so) {
+    if (closed_ || said.term <= term_ || group_->faults().switch_ignored)
+        return;
+    term_ = said.term;
+    if (said.primary == server_)
+        return;
+    server_ = said.primary;
+    met_ = false;
+    forgets_before_ = time_point::min();
+    connect();
+    for (errand* const each : under_way_) {
+        each->cut = true;
+        deliver(*each);
+    }
+    if (!group_->faults().listener_left_behind)
+        for (ear* const each : ears_)
+            each->move_to(server_);
+    event moved{.kind = event_kind::moved};
+    moved.name = server_->id().data();
+    moved.name_size = server_->id().size();
+    moved.text = who_said_so.data();
+    moved.text_size = who_said_so.size();
+    if (home_.tell)
+        home_.tell(moved);
+    if (home_.doubt)
+        home_.doubt({}, true);
+}
+
+/// What is known of a clock is known of the one at the other end.
+void link::connect() {
+    if (!server_clock_ || !group_->faults().clock_of_another_server)
+        server_clock_ = std::make_shared<runtime::remote_clock>();
+    if (!server_clock_->known())
+        server_clock_->learn(now(), now(), server_->now());
+    give_up_connection();
+}
+
+/// Another one to the same machine follows.
+void link::give_up_connection() {
+    ++connection_;
+    last_write_ = 0;
 }
 
 void link::at(time_point when, std::function<void()> act) {

@@ -1,21 +1,28 @@
 // SPDX-License-Identifier: Apache-2.0
-// One client's way to the server. What a request meets on it, the test's fault function says:
+// One client's way to the servers. What a request meets on it, the test's fault function says:
 //
-//     asked ──request_delay──▶ executed ──answer_delay──▶ answered
-//       └─ command_timeout, answer_by or cut_off ──▶ outcome_unknown; what is under way goes on
+//     asked ──request_delay──▶ executed ──replicas──▶ confirmed ──answer_delay──▶ answered
+//       └─ command_timeout, answer_by, cut_off or another primary ──▶ outcome_unknown; what is
+//          under way goes on
+//
+// It leads to one machine at a time, over one connection: to the primary that it has heard of last.
 #pragma once
 
 #include "runtime/remote_clock.hpp"
-#include "store/memory/server_state.hpp"
+#include "store/memory/group.hpp"
 
 #include <algorithm>
 #include <functional>
 #include <list>
 #include <memory>
 #include <optional>
+#include <string>
+#include <string_view>
 #include <utility>
 
 namespace holdfast::memory {
+
+class ear;
 
 /// What the server said, and when.
 template <typename T>
@@ -25,35 +32,40 @@ struct reply {
     time_point received_at;
     microseconds server_now;   ///< at the moment between
     time_point forgets_before; ///< likewise
+    std::string unconfirmed{}; ///< why too few replicas confirmed it; empty: as many as were wanted
+    std::shared_ptr<runtime::remote_clock> clock{}; ///< of the connection
 };
 
 /// Thread safety: everything on the client's executor.
 class link : public std::enable_shared_from_this<link> {
 public:
-    link(std::shared_ptr<server::state>, fault_function, duration command_timeout,
-         const store_context&);
+    link(std::shared_ptr<server::group>, const way&, const store_context&);
+    ~link();
+
+    void begin(); ///< once, before the first request: hears of other primaries from now on
 
     /// Has `execute` (which answers a T) happen at the server, and learns the server's time from
     /// the answer. One that comes after `answer_by` is not waited for. Throws `errc::unreachable`,
     /// `errc::outcome_unknown` or `errc::closed`.
     template <typename T>
     asio::awaitable<reply<T>> call(const request& what, std::function<T(server::state&)> execute) {
-        const fate f = decide(what);
-        return carry<T>(shared_from_this(), f, std::move(execute), time_point::max());
+        return call<T>(decide(what), what, std::move(execute), time_point::max());
     }
 
     /// For who has to know it before: what becomes of a request.
-    fate decide(const request& what) const { return faults_ && !closed_ ? faults_(what) : fate{}; }
+    fate decide(request what) const;
     template <typename T>
-    asio::awaitable<reply<T>> call(const fate& f, std::function<T(server::state&)> execute,
-                                   time_point answer_by) {
-        return carry<T>(shared_from_this(), f, std::move(execute), answer_by);
+    asio::awaitable<reply<T>> call(const fate& f, const request& what,
+                                   std::function<T(server::state&)> execute, time_point answer_by) {
+        return carry<T>(shared_from_this(), f, confirmation_for(what, answer_by),
+                        std::move(execute), answer_by);
     }
 
     /// Fails what is under way. Nothing of it reaches the server any more.
     void close() noexcept;
 
     const std::shared_ptr<server::state>& far_end() const { return server_; }
+    /// Of the connection.
     const std::shared_ptr<runtime::remote_clock>& server_clock() const { return server_clock_; }
     /// As it was in the last answer; nothing is known before the first.
     server_identity identity() const {
@@ -65,20 +77,53 @@ public:
     /// Whether the wake-up that has just come is one that the test wants lost.
     bool loses_wake_up() { return std::exchange(deaf_, false); }
 
+    // Who listens, wherever that leads.
+    void add(ear& one) { ears_.push_back(&one); }
+    void remove(ear& one) { std::erase(ears_, &one); }
+
 private:
-    template <typename T>
-    struct parcel {
-        std::optional<reply<T>> answer;
-        std::unique_ptr<alarm> receiver; ///< while somebody waits for the answer
+    /// So many replicas within that time.
+    struct confirmation {
+        unsigned replicas;
+        duration within;
     };
+    /// One request, until nobody waits for its answer.
+    struct errand {
+        std::unique_ptr<alarm> receiver; ///< while somebody waits for the answer
+        std::uint64_t connection = 0;    ///< over which it was sent
+        bool refused = false;            ///< by a replica, which does nothing
+        bool cut = false;                ///< its connection was ended
+    };
+    template <typename T>
+    struct parcel : errand {
+        std::optional<reply<T>> answer;
+    };
+    /// While somebody waits for it, a move to another machine cuts it.
+    class awaited_here;
 
     template <typename T>
-    static asio::awaitable<reply<T>> carry(std::shared_ptr<link>, fate,
+    static asio::awaitable<reply<T>> carry(std::shared_ptr<link>, fate, confirmation,
                                            std::function<T(server::state&)> execute,
                                            time_point answer_by);
     template <typename T>
-    void arrive(fate, time_point sent_at, std::function<T(server::state&)> execute,
-                std::shared_ptr<parcel<T>>);
+    void arrive(std::shared_ptr<server::state> there, fate, confirmation, reply<T> blank,
+                std::function<T(server::state&)> execute, std::shared_ptr<parcel<T>>);
+    template <typename T>
+    void send_back(const fate&, reply<T>, std::shared_ptr<parcel<T>>);
+    confirmation confirmation_for(const request&, time_point answer_by) const;
+    /// Tells when enough have confirmed the write, or why not: empty, or in words.
+    void await_confirmation(std::shared_ptr<server::state> there, std::uint64_t write,
+                            confirmation wanted, time_point limit,
+                            std::function<void(std::string)> told);
+    static void deliver(const errand&);
+    /// On the executor, if the link is not closed by then.
+    void when_it_goes_on(server::state& there, std::function<void()> act);
+
+    void hear_of(const server::group::announcement&);
+    void ask_for_primary();
+    void move_to(const server::group::announcement&, std::string_view who_said_so);
+    void connect();
+    void give_up_connection();
 
     /// Now, if it is that time already; never, if the link is closed by then.
     void at(time_point when, std::function<void()> act);
@@ -86,17 +131,42 @@ private:
                                            std::function<void()> act);
     asio::awaitable<void> rest(alarm&, time_point until); ///< or until the link is closed
 
+    std::shared_ptr<server::group> group_;
     std::shared_ptr<server::state> server_;
+    std::uint64_t term_;           // of the announcement that led here
+    std::uint64_t listener_ = 0;   // at the group
+    std::uint64_t connection_ = 0; // the how manieth
+    std::uint64_t last_write_ = 0; // over it, at that machine
+    std::list<ear*> ears_;
+    std::list<errand*> under_way_;
     fault_function faults_;
+    notice_function notices_;
     duration command_timeout_;
     const store_context home_;
-    const std::shared_ptr<runtime::remote_clock> server_clock_ =
-        std::make_shared<runtime::remote_clock>();
+    std::shared_ptr<runtime::remote_clock> server_clock_;
     std::list<alarm*> sleepers_; // in order, so that a simulation repeats itself
     bool deaf_ = false;
     bool closed_ = false;
     bool met_ = false;
     time_point forgets_before_ = time_point::min();
+};
+
+class link::awaited_here {
+public:
+    awaited_here(link& at, errand& one)
+        : all_{at.under_way_}
+        , entry_{all_.insert(all_.end(), &one)} {
+        one.receiver = at.home_.time.make_alarm();
+    }
+    awaited_here(const awaited_here&) = delete;
+    ~awaited_here() {
+        (*entry_)->receiver.reset();
+        all_.erase(entry_);
+    }
+
+private:
+    std::list<errand*>& all_;
+    std::list<errand*>::iterator entry_;
 };
 
 [[noreturn]] void fail_closed();
@@ -107,7 +177,7 @@ private:
 [[noreturn]] void fail_wrong_type(const char* what_it_is);
 
 template <typename T>
-asio::awaitable<reply<T>> link::carry(std::shared_ptr<link> self, fate f,
+asio::awaitable<reply<T>> link::carry(std::shared_ptr<link> self, fate f, confirmation wanted,
                                       std::function<T(server::state&)> execute,
                                       time_point answer_by) {
     if (self->closed_)
@@ -118,27 +188,37 @@ asio::awaitable<reply<T>> link::carry(std::shared_ptr<link> self, fate f,
     if (f.overloaded)
         fail_overloaded();
 
-    const time_point sent_at = self->now();
+    reply<T> blank{};
+    blank.sent_at = self->now();
+    blank.clock = self->server_clock_;
     const duration patience = self->command_timeout_;
     const time_point limit =
-        std::min(answer_by, sent_at + std::min(patience, f.cut_off.value_or(patience)));
+        std::min(answer_by, blank.sent_at + std::min(patience, f.cut_off.value_or(patience)));
     const auto sent = std::make_shared<parcel<T>>();
+    sent->connection = self->connection_;
     if (!f.request_lost) {
-        auto arrive = [self, f, sent_at, execute, sent] {
-            self->arrive<T>(f, sent_at, execute, sent);
+        auto arrive = [self, there = self->server_, f, wanted, blank, execute, sent] {
+            self->arrive<T>(there, f, wanted, blank, execute, sent);
         };
-        self->at(sent_at + f.request_delay, std::move(arrive));
+        self->at(blank.sent_at + f.request_delay, std::move(arrive));
     }
-    if (!sent->answer) {
-        sent->receiver = self->home_.time.make_alarm();
+    if (!sent->answer && !sent->refused) {
+        const awaited_here listed{*self, *sent};
         co_await self->rest(*sent->receiver, limit);
     }
     if (self->closed_)
         fail_closed();
-    if (!sent->answer)
+    if (sent->refused) {
+        self->ask_for_primary();
+        fail_unreachable();
+    }
+    if (!sent->answer) {
+        if (sent->connection == self->connection_)
+            self->give_up_connection();
         fail_outcome_unknown();
+    }
     const reply<T>& got = *sent->answer;
-    self->server_clock_->learn(got.sent_at, got.received_at, got.server_now);
+    got.clock->learn(got.sent_at, got.received_at, got.server_now);
     self->met_ = true;
     self->forgets_before_ = std::max(self->forgets_before_, got.forgets_before);
     if (f.denied)
@@ -147,19 +227,51 @@ asio::awaitable<reply<T>> link::carry(std::shared_ptr<link> self, fate f,
 }
 
 template <typename T>
-void link::arrive(fate f, time_point sent_at, std::function<T(server::state&)> execute,
+void link::arrive(std::shared_ptr<server::state> there, fate f, confirmation wanted,
+                  reply<T> answer, std::function<T(server::state&)> execute,
                   std::shared_ptr<parcel<T>> sent) {
-    reply<T> answer{
-        f.denied ? T{} : execute(*server_), sent_at, {}, server_->now(), server_->forgets_before()};
+    if (there->stands_still()) {
+        auto later = [this, there, f, wanted, answer, execute, sent] {
+            arrive<T>(there, f, wanted, answer, execute, sent);
+        };
+        return when_it_goes_on(*there, std::move(later));
+    }
+    if (!there->is_primary()) {
+        sent->refused = true;
+        return at(now() + f.answer_delay, [sent] { deliver(*sent); });
+    }
+    const std::uint64_t before = there->writes();
+    answer.said = f.denied ? T{} : execute(*there);
+    const std::uint64_t after = there->writes();
+    const bool is_of_today = sent->connection == connection_;
+    if (is_of_today && after != before)
+        last_write_ = after;
+    answer.server_now = there->now();
+    answer.forgets_before = there->forgets_before();
     if (f.executed_again && !f.denied)
-        at(now() + *f.executed_again, [server = server_, execute] { (void)execute(*server); });
+        at(now() + *f.executed_again, [there, execute] {
+            if (there->is_primary() && !there->stands_still())
+                (void)execute(*there);
+        });
+    if (wanted.replicas == 0 || f.denied)
+        return send_back(f, std::move(answer), sent);
+    auto told = [this, f, answer = std::move(answer), sent](std::string unconfirmed) mutable {
+        answer.unconfirmed = std::move(unconfirmed);
+        send_back(f, std::move(answer), sent);
+    };
+    const bool elsewhere = group_->faults().wait_on_another_connection;
+    const std::uint64_t write = elsewhere ? 0 : is_of_today ? last_write_ : after;
+    await_confirmation(there, write, wanted, now() + wanted.within, std::move(told));
+}
+
+template <typename T>
+void link::send_back(const fate& f, reply<T> answer, std::shared_ptr<parcel<T>> sent) {
     if (f.answer_lost)
         return;
     at(now() + f.answer_delay, [this, sent, answer = std::move(answer)]() mutable {
         answer.received_at = now();
         sent->answer = std::move(answer);
-        if (sent->receiver)
-            sent->receiver->ring();
+        deliver(*sent);
     });
 }
 

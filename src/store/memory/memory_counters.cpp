@@ -27,13 +27,14 @@ void fail_if_refused(const std::string& why) {
 
 /// What both a look and a change say of the server that answered.
 template <typename T>
-remote::attempt attempt_of(const reply<T>& got, verdict said, link& way) {
+remote::attempt attempt_of(const reply<T>& got, verdict said) {
     remote::attempt outcome;
     outcome.said = said;
     outcome.server_now = got.server_now;
     outcome.sent_at = got.sent_at;
     outcome.received_at = got.received_at;
-    outcome.clock = way.server_clock();
+    outcome.clock = got.clock;
+    outcome.unconfirmed = got.unconfirmed;
     return outcome;
 }
 
@@ -60,6 +61,7 @@ asio::awaitable<remote::attempt> memory_counters::change_by(time_point deadline,
                                                             counter_answer& outcome) {
     request asked{verb::change, what.name.text};
     asked.changed = &what;
+    asked.replicas = what.replicas;
     std::function<change_verdict(server::state&)> execute =
         [what, memory = memory(), over_there = link_->server_clock()->no_later_than(deadline)](
             server::state& server) { return server.change(what, over_there, memory); };
@@ -68,7 +70,7 @@ asio::awaitable<remote::attempt> memory_counters::change_by(time_point deadline,
         fail_wrong_type(lock_there);
     fail_if_refused(got.said.refused);
     outcome = got.said.what;
-    co_return attempt_of(got, got.said.late ? verdict::late : verdict::granted, *link_);
+    co_return attempt_of(got, got.said.late ? verdict::late : verdict::granted);
 }
 
 asio::awaitable<counter_state> memory_counters::inspect(lock_name name, counter_kind kind) {
@@ -117,6 +119,7 @@ asio::awaitable<answer> counter_place::look() {
 asio::awaitable<remote::attempt> counter_place::request(time_point deadline) {
     memory::request asked{verb::count, want_.name.text};
     asked.counted = &want_;
+    asked.replicas = want_.replicas;
     std::function<count_verdict(server::state&)> execute =
         [want = want_, memory = context_.request_memory,
          over_there = link_->server_clock()->no_later_than(deadline)](server::state& server) {
@@ -126,7 +129,7 @@ asio::awaitable<remote::attempt> counter_place::request(time_point deadline) {
     if (got.said.wrong_type)
         fail_wrong_type(lock_there);
     fail_if_refused(got.said.refused);
-    remote::attempt outcome = attempt_of(got, got.said.said, *link_);
+    remote::attempt outcome = attempt_of(got, got.said.said);
     outcome.left = got.said.left;
     if (!is_told()) // the rate may be raised, or some be given back
         outcome.left = std::min(outcome.left.value_or(duration::max()), context_.poll_bound);
@@ -138,8 +141,8 @@ void counter_place::listen() {
         if (!link_->loses_wake_up())
             wake_.ring();
     };
-    ear_ = std::make_unique<ear>(link_->far_end(), channel_of(want_.name, want_.kind),
-                                 context_.executor, heard, want_.amount);
+    ear_ = std::make_unique<ear>(link_, channel_of(want_.name, want_.kind), context_.executor,
+                                 heard, want_.amount);
 }
 
 asio::awaitable<void> counter_place::leave() {

@@ -15,7 +15,7 @@ class release_watch final : public watch {
 public:
     release_watch(std::shared_ptr<link> way, lock_name name, asio::any_io_executor executor,
                   alarm& wake)
-        : ear_{way->far_end(), std::move(name), std::move(executor), [way, &wake] {
+        : ear_{way, std::move(name), std::move(executor), [way, &wake] {
                    if (!way->loses_wake_up())
                        wake.ring();
                }} {}
@@ -68,7 +68,9 @@ asio::awaitable<void> memory_locks::renew(hold_list asked_about, const renewal_w
     if (holds.empty())
         co_return;
     const duration lease_time = how.lease_time;
-    const request asked{verb::renew, holds.front().name.text, holds, lease_time, how.elsewhere};
+    request asked{verb::renew, holds.front().name.text, holds, lease_time, how.elsewhere};
+    if (lease_time > duration::zero()) // a question needs no confirmation
+        asked.replicas = holds.front().replicas;
     const fate f = link_->decide(asked);
     const std::vector<std::size_t> allowed = places_allowed(holds.size(), f.denied_holds);
     std::function<std::vector<bool>(server::state&)> execute = [allowed = picked(holds, allowed),
@@ -76,8 +78,11 @@ asio::awaitable<void> memory_locks::renew(hold_list asked_about, const renewal_w
         return server.renew(allowed, lease_time);
     };
     std::vector<bool> held;
+    std::string unconfirmed;
     try {
-        held = (co_await link_->call(f, std::move(execute), how.answer_by)).said;
+        const auto got = co_await link_->call(f, asked, std::move(execute), how.answer_by);
+        held = got.said;
+        unconfirmed = got.unconfirmed;
     } catch (const boost::system::system_error& e) {
         for (std::size_t i = 0; i < holds.size(); ++i)
             to.failed(i, e);
@@ -85,8 +90,15 @@ asio::awaitable<void> memory_locks::renew(hold_list asked_about, const renewal_w
     }
     for (const std::size_t denied : f.denied_holds)
         to.failed(denied, boost::system::system_error{make_error_code(errc::refused)});
-    for (std::size_t i = 0; i < allowed.size(); ++i)
-        to.renewed(allowed[i], held[i] ? answer{.granted = true, .term = lease_time} : answer{});
+    const boost::system::system_error too_few{make_error_code(store_errc::not_replicated),
+                                              unconfirmed};
+    for (std::size_t i = 0; i < allowed.size(); ++i) {
+        if (held[i] && !unconfirmed.empty())
+            to.failed(allowed[i], too_few);
+        else
+            to.renewed(allowed[i],
+                       held[i] ? answer{.granted = true, .term = lease_time} : answer{});
+    }
 }
 
 asio::awaitable<release_answer> memory_locks::release(hold what) {
@@ -142,7 +154,7 @@ memory_inspector::force_by(time_point deadline, const lock_name& name, const std
     seen.server_now = got.server_now;
     seen.sent_at = got.sent_at;
     seen.received_at = got.received_at;
-    seen.clock = link_->server_clock();
+    seen.clock = got.clock;
     co_return seen;
 }
 

@@ -18,7 +18,9 @@ public:
         , context_{context} {}
 
     bool offers(lock_kind kind) const noexcept override { return server::state::keeps(kind); }
-    limits bounds() const noexcept override { return {.time_limit = link_->command_timeout()}; }
+    limits bounds() const noexcept override {
+        return {.time_limit = link_->command_timeout(), .replicas_max = replicas_max};
+    }
     std::optional<std::string> objection_to(const lock_name&) const override;
 
     std::unique_ptr<place> line_up(ask, alarm& wake) override;
@@ -27,6 +29,8 @@ public:
     std::unique_ptr<watch> watch_over(const hold&, doubter&) override { return nullptr; }
 
 private:
+    static constexpr std::uint8_t replicas_max = 100;
+
     std::shared_ptr<link> link_;
     const store_context& context_;
 };

@@ -43,6 +43,10 @@ public:
     std::vector<std::string> names() const;                       ///< of which some are held
     bool erase(const lock_name&);
     void clear();
+    void become(const permit_table& other) {
+        pools_ = other.pools_;
+        requests_.become(other.requests_);
+    }
 
     // Faults for the simulator, which must find them.
     void return_expired_twice() { expired_returns_twice_ = true; }

@@ -35,7 +35,8 @@ asio::awaitable<answer> lock_place::look() {
 asio::awaitable<remote::attempt> lock_place::request(time_point deadline) {
     remote::set_terms_of_mark(want_, context_.poll_bound, round_trip_);
     const hold& who = want_;
-    const memory::request asked{verb::look, who.name.text, {&who, 1}, want_.lease_time};
+    memory::request asked{verb::look, who.name.text, {&who, 1}, want_.lease_time};
+    asked.replicas = want_.replicas;
     std::function<verdict_on_look(server::state&)> execute =
         [want = want_, over_there = link_->server_clock()->no_later_than(deadline)](
             server::state& server) { return server.look(want, over_there); };
@@ -53,7 +54,8 @@ asio::awaitable<remote::attempt> lock_place::request(time_point deadline) {
     outcome.server_now = got.server_now;
     outcome.sent_at = got.sent_at;
     outcome.received_at = got.received_at;
-    outcome.clock = link_->server_clock();
+    outcome.clock = got.clock;
+    outcome.unconfirmed = got.unconfirmed;
     co_return outcome;
 }
 
@@ -62,7 +64,7 @@ void lock_place::listen() {
         if (!link_->loses_wake_up())
             wake_.ring();
     };
-    ear_ = std::make_unique<ear>(link_->far_end(), channel_of(want_), context_.executor, heard,
+    ear_ = std::make_unique<ear>(link_, channel_of(want_), context_.executor, heard,
                                  want_.kind == lock_kind::permit ? want_.permits : 0);
 }
 

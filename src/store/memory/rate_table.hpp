@@ -34,6 +34,10 @@ public:
     std::vector<std::string> names() const;
     bool erase(const lock_name&);
     void clear(); ///< the requests, too
+    void become(const rate_table& other) {
+        limiters_ = other.limiters_;
+        requests_.become(other.requests_);
+    }
 
     // Faults for the simulator, which must find them.
     void never_move() { never_moves_ = true; }           ///< what was drawn counts for ever

@@ -46,6 +46,11 @@ public:
         answers_.clear();
         order_.clear();
     }
+    void become(const request_memory& other) {
+        answers_ = other.answers_;
+        order_ = other.order_;
+        last_ = other.last_;
+    }
 
 private:
     using key = std::pair<std::string, std::string>; // the counter, and the request's own number

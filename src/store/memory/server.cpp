@@ -12,79 +12,125 @@
 namespace holdfast::memory {
 
 server::server()
-    : state_{std::make_shared<state>(runtime::machine_time)} {}
+    : group_{std::make_shared<group>(runtime::machine_time)} {}
 
 server::server(clock& time)
-    : state_{std::make_shared<state>([&time] { return time.now(); })} {}
+    : group_{std::make_shared<group>([&time] { return time.now(); })} {}
 
-server::server(std::shared_ptr<state> shared)
-    : state_{std::move(shared)} {}
+server::server(std::shared_ptr<group> shared)
+    : group_{std::move(shared)} {}
 
 server::~server() = default;
 
+std::shared_ptr<server::state> server::inside() const {
+    return group_->primary();
+}
+
 store_factory server::connect(fault_function faults, duration command_timeout) {
-    return [state = state_, faults = std::move(faults),
-            command_timeout](store_context context) -> std::unique_ptr<store> {
-        auto way = std::make_shared<link>(state, faults, command_timeout, context);
-        return std::make_unique<memory_store>(std::move(context), std::move(way));
-    };
+    return connect(way{std::move(faults), command_timeout});
+}
+
+store_factory server::connect(way how) {
+    return
+        [servers = group_, how = std::move(how)](store_context context) -> std::unique_ptr<store> {
+            auto leads_there = std::make_shared<link>(servers, how, context);
+            leads_there->begin();
+            return std::make_unique<memory_store>(std::move(context), std::move(leads_there));
+        };
+}
+
+void server::replicate(std::size_t count, duration lag) {
+    group_->replicate(count, lag);
+}
+void server::set_lag(std::size_t replica, duration lag) {
+    group_->set_lag(replica, lag);
+}
+void server::cut_replica(std::size_t replica) {
+    group_->cut_replica(replica);
+}
+void server::stop(std::size_t machine) {
+    group_->at(machine)->stop();
+}
+void server::resume(std::size_t machine) {
+    group_->at(machine)->resume();
+}
+void server::promote(std::size_t machine) {
+    group_->promote(machine);
+}
+void server::demote(std::size_t machine) {
+    group_->demote(machine);
+}
+void server::announce(std::size_t machine) {
+    group_->announce(machine);
+}
+void server::restart_empty(std::size_t machine) {
+    group_->restart_empty(machine);
+}
+std::size_t server::primary() const {
+    return group_->primary_number();
 }
 
 void server::step_clock(duration by) {
-    state_->step_clock(by);
+    inside()->step_clock(by);
+}
+void server::step_clock(std::size_t machine, duration by) {
+    group_->at(machine)->step_clock(by);
 }
 void server::set_clock_rate(double rate) {
-    state_->set_clock_rate(rate);
+    inside()->set_clock_rate(rate);
+}
+void server::set_clock_rate(std::size_t machine, double rate) {
+    group_->at(machine)->set_clock_rate(rate);
 }
 void server::restart_empty() {
-    state_->forget_all();
+    inside()->forget_all();
 }
 bool server::evict(const lock_name& name) {
-    return state_->forget(name);
+    return inside()->forget(name);
 }
 void server::occupy(const lock_name& name, duration lease, lock_kind kind) {
-    state_->occupy(name, lease, kind);
+    inside()->occupy(name, lease, kind);
 }
 bool server::vacate(const lock_name& name) {
-    return state_->vacate(name);
+    return inside()->vacate(name);
 }
 
 bool server::queue_stranger(const lock_name& name, duration lease) {
-    return state_->stranger_takes_or_queues(name, "foreign", state_->stranger_waits(), lease);
+    return inside()->stranger_takes_or_queues(name, "foreign", inside()->stranger_waits(), lease);
 }
 
 void server::add_to_counter(const lock_name& name, std::int64_t amount) {
     const counter_verb verb = amount < 0 ? counter_verb::take_back : counter_verb::add;
-    state_->stranger_changes({name, {}, counter_kind::semaphore, verb, std::abs(amount)});
+    inside()->stranger_changes({name, {}, counter_kind::semaphore, verb, std::abs(amount)});
 }
 void server::count_down(const lock_name& name, std::int64_t by) {
-    state_->stranger_changes({name, {}, counter_kind::latch, counter_verb::count_down, by});
+    inside()->stranger_changes({name, {}, counter_kind::latch, counter_verb::count_down, by});
 }
 std::optional<std::int64_t> server::counter(const lock_name& name) const {
-    const counter_state found = state_->inspect_counter(name, counter_kind::semaphore, {});
+    const counter_state found = inside()->inspect_counter(name, counter_kind::semaphore, {});
     return found.exists ? std::optional{found.value} : std::nullopt;
 }
 
 std::optional<holding> server::inspect(const lock_name& name) const {
-    return state_->inspect(name);
+    return inside()->inspect(name);
 }
 std::size_t server::held_count() const {
-    return state_->held_count();
+    return inside()->held_count();
 }
 std::size_t server::listener_count() const {
-    return state_->listener_count();
+    return inside()->listener_count();
 }
 
 std::shared_ptr<server> server::named(std::string_view name) {
     static std::mutex mutex;
-    static std::map<std::string, std::weak_ptr<state>, std::less<>> states;
+    static std::map<std::string, std::weak_ptr<group>, std::less<>> groups;
     const std::lock_guard lock_it{mutex};
-    std::erase_if(states, [](const auto& entry) { return entry.second.expired(); });
-    const auto found = states.find(name);
-    std::shared_ptr<state> its = found == states.end() ? nullptr : found->second.lock();
+    std::erase_if(groups, [](const auto& entry) { return entry.second.expired(); });
+    const auto found = groups.find(name);
+    std::shared_ptr<group> its = found == groups.end() ? nullptr : found->second.lock();
     if (!its) {
-        its = std::make_shared<state>(runtime::machine_time);
-        states.insert_or_assign(std::string{name}, its);
+        its = std::make_shared<group>(runtime::machine_time);
+        groups.insert_or_assign(std::string{name}, its);
     }
     return std::shared_ptr<server>{new server{std::move(its)}};
 }

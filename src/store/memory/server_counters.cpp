@@ -28,8 +28,8 @@ auto server::state::on_record(counter_kind kind, const lock_name& name, count_re
 std::optional<std::int64_t> server::state::all_there_are(const lock_name& name,
                                                          counter_kind kind) const {
     if (kind != counter_kind::permits)
-        return counters_.value(name);
-    const std::optional<counter_state> found = permits_.inspect(name);
+        return has_.counters.value(name);
+    const std::optional<counter_state> found = has_.permits.inspect(name);
     return found ? std::optional{found->value + found->taken} : std::nullopt;
 }
 
@@ -40,16 +40,21 @@ count_verdict server::state::count(const counter_ask& want, std::optional<micros
         return {.said = verdict::late};
     if (another_is_there(want.name, want.kind))
         return {.wrong_type = true};
-    return on_record(want.kind, want.name, {.taken = &want}, [&] {
-        return want.kind == counter_kind::rate ? rates_.look(want) : counters_.look(want, memory);
+    const count_verdict answer = on_record(want.kind, want.name, {.taken = &want}, [&] {
+        return want.kind == counter_kind::rate ? has_.rates.look(want)
+                                               : has_.counters.look(want, memory);
     });
+    if (answer.said == verdict::granted && want.kind != counter_kind::latch)
+        wrote();
+    return answer;
 }
 
 void server::state::give_back(const counter_ask& want, duration memory) {
     const guard lock_it{mutex_};
+    const writing after{*this};
     const change_verdict given = on_record(want.kind, want.name, {.given_back = &want}, [&] {
-        return want.kind == counter_kind::rate ? rates_.take_back(want)
-                                               : counters_.take_back(want, memory);
+        return want.kind == counter_kind::rate ? has_.rates.take_back(want)
+                                               : has_.counters.take_back(want, memory);
     });
     tell_of_count(want.name, want.kind, given.rings);
 }
@@ -61,10 +66,11 @@ change_verdict server::state::change(const counter_change& what,
         return {.late = true};
     if (another_is_there(what.name, what.kind))
         return {.wrong_type = true};
+    const writing after{*this};
     change_verdict outcome = on_record(what.kind, what.name, {.changed = &what}, [&] {
-        return what.kind == counter_kind::permits ? permits_.change(what, memory)
-               : what.kind == counter_kind::rate  ? rates_.change(what, memory)
-                                                  : counters_.change(what, memory);
+        return what.kind == counter_kind::permits ? has_.permits.change(what, memory)
+               : what.kind == counter_kind::rate  ? has_.rates.change(what, memory)
+                                                  : has_.counters.change(what, memory);
     });
     tell_of_count(what.name, what.kind, outcome.rings);
     outcome.what.others_listen = ears_.count(channel_of(what.name, what.kind).text) > 0;
@@ -94,11 +100,11 @@ counter_state server::state::inspect_counter(const lock_name& name, counter_kind
 counter_state server::state::state_of_counter(const lock_name& name, counter_kind kind,
                                               const rate_table::drawer& client) const {
     if (kind == counter_kind::rate)
-        return rates_.state(name, client); // nobody listens
+        return has_.rates.state(name, client); // nobody listens
     counter_state found;
     if (kind == counter_kind::permits) {
-        found = permits_.inspect(name).value_or(found);
-    } else if (const std::optional<std::int64_t> value = counters_.value(name)) {
+        found = has_.permits.inspect(name).value_or(found);
+    } else if (const std::optional<std::int64_t> value = has_.counters.value(name)) {
         found.exists = true;
         found.value = *value;
     }
@@ -111,9 +117,9 @@ counter_list server::state::list_counters(counter_kind kind, const std::string& 
                                           const rate_table::drawer& client) const {
     const guard lock_it{mutex_};
     counter_list all;
-    for (const std::string& name : kind == counter_kind::permits ? permits_.names()
-                                   : kind == counter_kind::rate  ? rates_.names()
-                                                                 : counters_.names()) {
+    for (const std::string& name : kind == counter_kind::permits ? has_.permits.names()
+                                   : kind == counter_kind::rate  ? has_.rates.names()
+                                                                 : has_.counters.names()) {
         if (::fnmatch(pattern.c_str(), name.c_str(), 0) != 0)
             continue;
         all.complete = all.counters.size() < limit;
@@ -128,9 +134,9 @@ bool server::state::another_is_there(const lock_name& name, counter_kind kind) c
     const auto is_number = [](counter_kind each) {
         return each == counter_kind::semaphore || each == counter_kind::latch;
     };
-    return holding_of(name).has_value() || (!is_number(kind) && counters_.value(name)) ||
-           (kind != counter_kind::permits && permits_.inspect(name)) ||
-           (kind != counter_kind::rate && rates_.is_set(name));
+    return holding_of(name).has_value() || (!is_number(kind) && has_.counters.value(name)) ||
+           (kind != counter_kind::permits && has_.permits.inspect(name)) ||
+           (kind != counter_kind::rate && has_.rates.is_set(name));
 }
 
 bool server::state::is_another_thing(const lock_name& name, counter_kind kind) const {
@@ -141,76 +147,48 @@ bool server::state::is_another_thing(const lock_name& name, counter_kind kind) c
 verdict_on_look server::state::look_at_permits(const ask& want) {
     if (another_is_there(want.name, counter_kind::permits))
         return {.wrong_type = true};
-    return permits_.look(want);
+    return has_.permits.look(want);
 }
 
 release_answer server::state::release_permits(const hold& what) {
-    const permit_table::left said = permits_.release(what);
+    const permit_table::left said = has_.permits.release(what);
     tell_of_count(what.name, counter_kind::permits, said.rings);
     return {.was_ours = said.was_ours, .others_listen = ears_.count(channel_of(what).text) > 0};
 }
 
 void server::state::stranger_changes(const counter_change& what) {
     const guard lock_it{mutex_};
+    const writing after{*this};
     const change_verdict outcome = on_record(what.kind, what.name, {.changed = &what}, [&] {
-        return what.kind == counter_kind::permits ? permits_.carry_out(what)
-               : what.kind == counter_kind::rate  ? rates_.carry_out(what)
-                                                  : counters_.carry_out(what);
+        return what.kind == counter_kind::permits ? has_.permits.carry_out(what)
+               : what.kind == counter_kind::rate  ? has_.rates.carry_out(what)
+                                                  : has_.counters.carry_out(what);
     });
     tell_of_count(what.name, what.kind, outcome.rings);
 }
 
 void server::state::stranger_takes_permits(const hold& what, duration lease_time) {
     const guard lock_it{mutex_};
+    const writing after{*this};
     ask foreign{what.name, what.owner, what.kind};
     foreign.permits = what.permits;
     foreign.lease_time = lease_time;
-    (void)permits_.look(foreign);
+    (void)has_.permits.look(foreign);
 }
 
 std::map<std::string, duration> server::state::permits_held(const lock_name& name) const {
     const guard lock_it{mutex_};
-    return permits_.held(name);
+    return has_.permits.held(name);
 }
 
 std::size_t server::state::requests_remembered() const {
     const guard lock_it{mutex_};
-    return counters_.requests_remembered();
+    return has_.counters.requests_remembered();
 }
 
 void server::state::tell_of_counts(std::function<void(const count_record&)> told) {
     const guard lock_it{mutex_};
     keeps_record_ = std::move(told);
-}
-
-void server::state::forget_requests() {
-    const guard lock_it{mutex_};
-    counters_.forget_requests();
-}
-
-void server::state::never_move_windows() {
-    const guard lock_it{mutex_};
-    rates_.never_move();
-}
-
-void server::state::give_back_draws_twice() {
-    const guard lock_it{mutex_};
-    rates_.give_back_twice();
-}
-
-void server::state::count_down_twice() {
-    const guard lock_it{mutex_};
-    counters_.count_down_twice();
-}
-
-void server::state::return_expired_twice() {
-    const guard lock_it{mutex_};
-    permits_.return_expired_twice();
-}
-
-void server::state::overlook_lost_parts() {
-    const guard lock_it{mutex_};
-    permits_.overlook_lost_parts();
 }
 
 } // namespace holdfast::memory

@@ -26,8 +26,9 @@ std::string new_id() {
 
 } // namespace
 
-server::state::state(std::function<time_point()> clients_clock)
-    : id_{new_id()}
+server::state::state(std::function<time_point()> clients_clock, std::size_t of_group)
+    : number{of_group}
+    , id_{new_id()}
     , clock_{std::move(clients_clock)} {}
 
 bool server::state::comes_late(std::optional<microseconds> deadline) const {
@@ -38,31 +39,43 @@ verdict_on_look server::state::look(const ask& want, std::optional<microseconds>
     const guard lock_it{mutex_};
     if (comes_late(deadline))
         return {.said = verdict::late};
+    if (is_unwritten_repetition(want))
+        return {.said = verdict::granted};
+    const verdict_on_look answer = look_at_lock(want);
+    const bool is_marked = want.kind == lock_kind::write && answer.said == verdict::busy;
+    if (answer.said == verdict::granted || answer.queued || is_marked)
+        wrote();
+    return answer;
+}
+
+verdict_on_look server::state::look_at_lock(const ask& want) {
     if (want.kind == lock_kind::permit)
         return look_at_permits(want);
-    if (permits_.inspect(want.name))
+    if (has_.permits.inspect(want.name))
         return {.wrong_type = true};
     if (want.kind == lock_kind::token)
         return look_at_token(want);
-    if (counters_.value(want.name) || tokens_.inspect(want.name))
+    if (has_.counters.value(want.name) || has_.tokens.inspect(want.name))
         return {.wrong_type = true};
     if (can_be_shared(want.kind))
-        return locks_.inspect(want.name) ? verdict_on_look{.wrong_type = true} : shared_.look(want);
-    if (const std::optional<holding> other = shared_.inspect(want.name))
+        return has_.locks.inspect(want.name) ? verdict_on_look{.wrong_type = true}
+                                             : has_.shared.look(want);
+    if (const std::optional<holding> other = has_.shared.inspect(want.name))
         return {verdict::busy, other->remaining};
     if (want.kind != lock_kind::fair)
-        return locks_.look(want);
+        return has_.locks.look(want);
     fair_table::owners told;
-    const verdict_on_look answer = fair_.look(want, told);
+    const verdict_on_look answer = has_.fair.look(want, told);
     tell(want.name, told);
     return answer;
 }
 
 verdict_on_look server::state::look_at_token(const ask& want) {
-    if (counters_.value(want.name) || locks_.inspect(want.name) || shared_.inspect(want.name))
+    if (has_.counters.value(want.name) || has_.locks.inspect(want.name) ||
+        has_.shared.inspect(want.name))
         return {.wrong_type = true};
-    verdict_on_look answer = tokens_.look(want);
-    const std::optional<holding> held = tokens_.inspect(want.name);
+    verdict_on_look answer = has_.tokens.look(want);
+    const std::optional<holding> held = has_.tokens.inspect(want.name);
     answer.holder_tells =
         strangers_pass_for_ours_ || !held || held->owners.front() != foreign_owner;
     return answer;
@@ -73,25 +86,34 @@ std::vector<bool> server::state::renew(const std::vector<hold>& holds, duration 
     std::vector<bool> still_held;
     still_held.reserve(holds.size());
     for (const hold& each : holds)
-        still_held.push_back(can_be_shared(each.kind)         ? shared_.renew(each, lease_time)
-                             : each.kind == lock_kind::token  ? tokens_.renew(each, lease_time)
-                             : each.kind == lock_kind::permit ? permits_.renew(each, lease_time)
-                                                              : locks_.renew(each, lease_time));
+        still_held.push_back(can_be_shared(each.kind)         ? has_.shared.renew(each, lease_time)
+                             : each.kind == lock_kind::token  ? has_.tokens.renew(each, lease_time)
+                             : each.kind == lock_kind::permit ? has_.permits.renew(each, lease_time)
+                                                              : has_.locks.renew(each, lease_time));
+    const bool is_question = lease_time == duration::zero();
+    if (!is_question && std::find(still_held.begin(), still_held.end(), true) != still_held.end())
+        wrote();
     return still_held;
 }
 
 release_answer server::state::release(const hold& what) {
     const guard lock_it{mutex_};
+    const release_answer said = end(what);
+    wrote();
+    return said;
+}
+
+release_answer server::state::end(const hold& what) {
     if (what.kind == lock_kind::permit)
         return release_permits(what);
     if (what.kind == lock_kind::fair) {
         fair_table::owners told;
-        const bool was_held = fair_.release(what, told);
+        const bool was_held = has_.fair.release(what, told);
         tell(what.name, told);
         return {.was_ours = was_held, .others_listen = !told.empty()};
     }
     const left_verdict said =
-        can_be_shared(what.kind) ? shared_.release(what) : release_alone(what);
+        can_be_shared(what.kind) ? has_.shared.release(what) : release_alone(what);
     if (said.is_told)
         tell(what.name);
     return {.was_ours = said.was_ours,
@@ -101,8 +123,8 @@ release_answer server::state::release(const hold& what) {
 left_verdict server::state::release_alone(const hold& what) {
     const bool is_token = what.kind == lock_kind::token;
     const bool was_ours =
-        is_token ? tokens_.release(what) || (any_token_deleted_ && tokens_.erase(what.name))
-                 : locks_.release(what);
+        is_token ? has_.tokens.release(what) || (any_token_deleted_ && has_.tokens.erase(what.name))
+                 : has_.locks.release(what);
     return {.was_ours = was_ours,
             .is_told = was_ours && what.kind != lock_kind::spin}; // whose waiters poll
 }
@@ -113,24 +135,24 @@ std::optional<holding> server::state::inspect(const lock_name& name) const {
 }
 
 std::optional<holding> server::state::holding_of(const lock_name& name) const {
-    if (std::optional<holding> token = tokens_.inspect(name)) {
+    if (std::optional<holding> token = has_.tokens.inspect(name)) {
         token->tells = token->owners.front() != foreign_owner;
         return token;
     }
-    std::optional<holding> alone = locks_.inspect(name);
-    return alone ? std::move(alone) : shared_.inspect(name);
+    std::optional<holding> alone = has_.locks.inspect(name);
+    return alone ? std::move(alone) : has_.shared.inspect(name);
 }
 
 std::vector<std::string> server::state::held_names() const {
     std::vector<std::string> hashes, names;
-    std::ranges::merge(locks_.held(), shared_.held(), std::back_inserter(hashes));
-    std::ranges::merge(hashes, tokens_.held(), std::back_inserter(names));
+    std::ranges::merge(has_.locks.held(), has_.shared.held(), std::back_inserter(hashes));
+    std::ranges::merge(hashes, has_.tokens.held(), std::back_inserter(names));
     return names;
 }
 
 std::uint64_t server::state::last_token(const lock_name& name) const {
     const guard lock_it{mutex_};
-    return locks_.last_token(name);
+    return has_.locks.last_token(name);
 }
 
 std::optional<lock_state> server::state::state_of(const lock_name& name) const {
@@ -140,16 +162,16 @@ std::optional<lock_state> server::state::state_of(const lock_name& name) const {
     told.type = "lock";
     told.listeners = ears_.count(name.text);
     told.is_held = held.has_value();
-    if (held && shared_.inspect(name)) {
+    if (held && has_.shared.inspect(name)) {
         told.kind = key_kind::read_write_lock;
-        told.owners = shared_.owners(name);
-        told.waiters = shared_.waiting_writers(name);
+        told.owners = has_.shared.owners(name);
+        told.waiters = has_.shared.waiting_writers(name);
     } else {
         for (const std::string& owner : held ? held->owners : std::vector<std::string>{})
             told.owners.push_back({.text = owner, .is_holdfast = owner != foreign_owner});
-        if (held && tokens_.inspect(name))
+        if (held && has_.tokens.inspect(name))
             told.kind = key_kind::token_lock;
-        told.waiters = fair_.queued(name);
+        told.waiters = has_.fair.queued(name);
         for (lock_waiter& each : told.waiters) {
             const std::size_t listeners = ears_.count(channel_of(name, each.text).text);
             each.listens = listeners > 0;
@@ -160,7 +182,7 @@ std::optional<lock_state> server::state::state_of(const lock_name& name) const {
         return std::nullopt;
     told.waiting = told.waiters.size();
     told.remaining = held ? held->remaining : std::nullopt;
-    told.last_token = locks_.last_token(name);
+    told.last_token = has_.locks.last_token(name);
     return told;
 }
 
@@ -196,14 +218,15 @@ forced_verdict server::state::force(const lock_name& name, const std::string& on
         return {};
     forced what{.owners = held->owners};
     const bool is_its = only_from.empty() || std::ranges::count(held->owners, only_from) > 0;
-    const bool is_token = tokens_.inspect(name).has_value();
+    const bool is_token = has_.tokens.inspect(name).has_value();
     const bool means_token = side == lock_kind::token;
     const bool is_meant = !side || (is_token == means_token &&
                                     (is_token || held->alone == (*side != lock_kind::read)));
     what.was_locked = is_its && is_meant && erase(name);
     if (what.was_locked) {
+        wrote();
         tell(name);
-        tell(name, fair_.next(name));
+        tell(name, has_.fair.next(name));
     }
     return {.what = std::move(what)};
 }
@@ -253,40 +276,39 @@ void server::state::set_clock_rate(double rate) {
 void server::state::forget_all() {
     const guard lock_it{mutex_};
     forgets_before_ = clock_.clients_now();
-    locks_.clear();
-    fair_.clear();
-    shared_.clear();
-    tokens_.clear();
-    counters_.clear();
-    permits_.clear();
-    rates_.clear();
+    if (follows_)
+        (void)follows_->take_arrived(clock_.clients_now());
+    has_.clear();
+    wrote();
 }
 
 bool server::state::erase(const lock_name& name) {
-    return locks_.erase(name) || shared_.erase(name) || tokens_.erase(name);
+    return has_.locks.erase(name) || has_.shared.erase(name) || has_.tokens.erase(name);
 }
 
 bool server::state::forget(const lock_name& name) {
     const guard lock_it{mutex_};
+    const writing after{*this};
     const bool had_lock = erase(name);
-    const bool had_permits = permits_.erase(name);
-    const bool had_rate = rates_.erase(name);
-    return counters_.erase(name) || had_lock || had_permits || had_rate;
+    const bool had_permits = has_.permits.erase(name);
+    const bool had_rate = has_.rates.erase(name);
+    return has_.counters.erase(name) || had_lock || had_permits || had_rate;
 }
 
 void server::state::occupy(const lock_name& name, duration lease_time, lock_kind kind) {
     const guard lock_it{mutex_};
-    tokens_.erase(name);
+    const writing after{*this};
+    has_.tokens.erase(name);
     if (can_be_shared(kind)) {
-        locks_.erase(name);
-        return shared_.occupy(name, foreign_owner, kind, lease_time);
+        has_.locks.erase(name);
+        return has_.shared.occupy(name, foreign_owner, kind, lease_time);
     }
-    shared_.erase(name);
+    has_.shared.erase(name);
     if (kind == lock_kind::token) {
-        locks_.erase(name);
-        return tokens_.occupy(name, foreign_owner, lease_time);
+        has_.locks.erase(name);
+        return has_.tokens.occupy(name, foreign_owner, lease_time);
     }
-    locks_.occupy(name, foreign_owner, lease_time);
+    has_.locks.occupy(name, foreign_owner, lease_time);
 }
 
 bool server::state::vacate(const lock_name& name) {
@@ -295,43 +317,46 @@ bool server::state::vacate(const lock_name& name) {
 
 bool server::state::stranger_releases(const lock_name& name, const std::string& owner) {
     const guard lock_it{mutex_};
-    const std::optional<holding> token = tokens_.inspect(name);
+    const writing after{*this};
+    const std::optional<holding> token = has_.tokens.inspect(name);
     if (token && token->owners.front() == owner)
-        return tokens_.erase(name); // and tells nobody
-    const std::optional<holding> held = locks_.inspect(name);
-    const bool had_it = held && held->owners.front() == owner && locks_.erase(name);
-    if (!had_it && !shared_.vacate(name, owner))
+        return has_.tokens.erase(name); // and tells nobody
+    const std::optional<holding> held = has_.locks.inspect(name);
+    const bool had_it = held && held->owners.front() == owner && has_.locks.erase(name);
+    if (!had_it && !has_.shared.vacate(name, owner))
         return false;
     tell(name);
-    tell(name, fair_.next(name)); // as a JVM does that held it as a fair lock
+    tell(name, has_.fair.next(name)); // as a JVM does that held it as a fair lock
     return true;
 }
 
 duration server::state::stranger_waits() const {
     const guard lock_it{mutex_};
-    return fair_.jvm_wait();
+    return has_.fair.jvm_wait();
 }
 
 bool server::state::stranger_takes_or_queues(const lock_name& name, const std::string& owner,
                                              duration wait, duration lease) {
     const guard lock_it{mutex_};
-    return fair_.stranger_takes_or_queues(name, owner, wait, lease);
+    const writing after{*this};
+    return has_.fair.stranger_takes_or_queues(name, owner, wait, lease);
 }
 
 void server::state::stranger_leaves(const lock_name& name, const std::string& owner,
                                     duration wait) {
     const guard lock_it{mutex_};
-    fair_.stranger_leaves(name, owner, wait);
+    const writing after{*this};
+    has_.fair.stranger_leaves(name, owner, wait);
 }
 
 std::vector<std::string> server::state::waiting(const lock_name& name) const {
     const guard lock_it{mutex_};
-    return fair_.waiting(name);
+    return has_.fair.waiting(name);
 }
 
 std::vector<std::string> server::state::counting(const lock_name& name) const {
     const guard lock_it{mutex_};
-    return fair_.counting(name);
+    return has_.fair.counting(name);
 }
 
 std::size_t server::state::held_count() const {
@@ -342,36 +367,6 @@ std::size_t server::state::held_count() const {
 std::size_t server::state::listener_count() const {
     const guard lock_it{mutex_};
     return ears_.size();
-}
-
-void server::state::ignore_deadlines() {
-    const guard lock_it{mutex_};
-    deadlines_ignored_ = true;
-}
-
-void server::state::set(const fair_rules& how) {
-    const guard lock_it{mutex_};
-    fair_.set(how);
-}
-
-void server::state::upgrade_beside_readers() {
-    const guard lock_it{mutex_};
-    shared_.upgrade_beside_readers();
-}
-
-void server::state::downgrade_in_silence() {
-    const guard lock_it{mutex_};
-    shared_.downgrade_in_silence();
-}
-
-void server::state::delete_any_token() {
-    const guard lock_it{mutex_};
-    any_token_deleted_ = true;
-}
-
-void server::state::pass_for_one_of_ours() {
-    const guard lock_it{mutex_};
-    strangers_pass_for_ours_ = true;
 }
 
 } // namespace holdfast::memory

@@ -3,18 +3,17 @@
 // against one conformance suite.
 #pragma once
 
-#include "store/memory/counter_table.hpp"
-#include "store/memory/exclusive_table.hpp"
-#include "store/memory/fair_table.hpp"
-#include "store/memory/permit_table.hpp"
-#include "store/memory/rate_table.hpp"
 #include "store/memory/server_clock.hpp"
-#include "store/memory/shared_table.hpp"
+#include "store/memory/stream.hpp"
+#include "store/memory/tables.hpp"
 
 #include <holdfast/memory/server.hpp>
 
+#include <cstddef>
+#include <cstdint>
 #include <functional>
 #include <map>
+#include <memory>
 #include <mutex>
 #include <optional>
 #include <string>
@@ -42,10 +41,13 @@ struct forced_verdict {
     forced what{};
 };
 
+/// One machine: a primary, or a replica.
 /// Thread safety: every member may be called from any thread.
 class server::state {
 public:
-    explicit state(std::function<time_point()> clients_clock);
+    explicit state(std::function<time_point()> clients_clock, std::size_t number = 0);
+
+    const std::size_t number; ///< in its group
 
     static bool keeps(lock_kind) noexcept { return true; }
     static bool keeps(counter_kind) noexcept { return true; }
@@ -85,6 +87,24 @@ public:
     /// By the clients' clock. One that was never restarted has forgotten nothing.
     time_point forgets_before() const;
 
+    // Replication (server_replicas.cpp). Whatever changes something here is a write.
+    bool is_primary() const;
+    void be_primary();                         ///< with what has arrived by now
+    void follow(std::shared_ptr<stream>);      ///< from now on it is a replica, with what it has
+    void feed(const std::shared_ptr<stream>&); ///< one more replica is sent all, and each write
+    std::uint64_t writes() const;              ///< so many so far
+    unsigned confirmed(std::uint64_t write) const; ///< by so many replicas, all up to that one
+    time_point next_confirmation() const;          ///< `time_point::max()`: none is on its way
+    /// Of a replica: up to that write of its primary it has all. Nothing: it is not sent anything,
+    /// or has not been sent all yet that there was.
+    std::optional<std::uint64_t> received() const;
+
+    // A machine that stands still carries out nothing until it goes on, and then all that came.
+    bool stands_still() const;
+    void stop();
+    void resume();
+    void when_it_goes_on(std::function<void()>); ///< on the thread that calls resume()
+
     // Who is told of releases.
     void add(ear&);
     void remove(ear&);
@@ -122,21 +142,39 @@ public:
     void delete_any_token();     ///< whoever releases a token lock ends anybody's hold
     void pass_for_one_of_ours(); ///< a stranger that has a token lock
     void set(const fair_rules&);
-    void forget_requests();       ///< about counters: one that comes again counts again
-    void count_down_twice();      ///< likewise, of count-downs only
-    void return_expired_twice();  ///< permits whose lease is over
-    void overlook_lost_parts();   ///< a hold of permits is renewed while any of them is there
-    void never_move_windows();    ///< what is drawn of a rate limiter counts for ever
-    void give_back_draws_twice(); ///< a cancelled draw takes another one with it
+    void forget_requests();             ///< about counters: one that comes again counts again
+    void count_down_twice();            ///< likewise, of count-downs only
+    void return_expired_twice();        ///< permits whose lease is over
+    void overlook_lost_parts();         ///< a hold of permits is renewed while any of them is there
+    void never_move_windows();          ///< what is drawn of a rate limiter counts for ever
+    void give_back_draws_twice();       ///< a cancelled draw takes another one with it
+    void leave_repetitions_unwritten(); ///< of looks that are granted
 
 private:
     using guard = std::lock_guard<std::mutex>;
 
+    /// What is done until the scope is left is a write.
+    class writing {
+    public:
+        explicit writing(state& at)
+            : at_{at} {}
+        writing(const writing&) = delete;
+        ~writing() { at_.wrote(); }
+
+    private:
+        state& at_;
+    };
+
     // All with the mutex held.
     bool comes_late(std::optional<microseconds> deadline) const;
+    verdict_on_look look_at_lock(const ask&);
+    bool is_unwritten_repetition(const ask&) const;
+    void wrote();
+    void catch_up();
     std::optional<holding> holding_of(const lock_name&) const;
     std::vector<std::string> held_names() const;
     verdict_on_look look_at_token(const ask&);
+    release_answer end(const hold&);
     left_verdict release_alone(const hold&);
     bool erase(const lock_name&);
     std::optional<lock_state> state_of(const lock_name&) const;
@@ -156,18 +194,19 @@ private:
     mutable std::mutex mutex_;
     server_clock clock_;
     time_point forgets_before_ = long_ago;
-    exclusive_table locks_{clock_};
-    fair_table fair_{clock_, locks_};
-    shared_table shared_{clock_};
-    exclusive_table tokens_{clock_}; // strings, where the others are hashes
-    counter_table counters_{clock_}; // numbers
-    permit_table permits_{clock_};
-    rate_table rates_{clock_};
+    tables has_{clock_};
+    std::shared_ptr<stream> follows_;                // of a replica
+    std::vector<std::shared_ptr<stream>> followers_; // of a primary
+    std::uint64_t writes_ = 0;
+    bool is_primary_ = true;
+    bool stands_still_ = false;
+    std::vector<std::function<void()>> when_it_goes_on_;
     std::multimap<std::string, ear*> ears_;
     std::function<void(const count_record&)> keeps_record_;
     bool deadlines_ignored_ = false;
     bool any_token_deleted_ = false;
     bool strangers_pass_for_ours_ = false;
+    bool repetitions_unwritten_ = false;
 
     static constexpr time_point long_ago{duration::min() / 2};
 };

@@ -42,6 +42,10 @@ public:
     bool vacate(const lock_name&, const std::string& owner); ///< false: that owner is not there
     bool erase(const lock_name&);                            ///< false: it was free
     void clear();
+    void become(const shared_table& other) {
+        locks_ = other.locks_;
+        waiting_ = other.waiting_;
+    }
 
     // Faults for the simulator, which must find them.
     void upgrade_beside_readers() { upgrades_beside_readers_ = true; }

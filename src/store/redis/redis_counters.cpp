@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "store/redis/redis_counters.hpp"
 
+#include "store/redis/confirmation.hpp"
 #include "store/redis/counter_place.hpp"
 #include "store/redis/counter_requests.hpp"
 #include "store/redis/name_finder.hpp"
@@ -56,6 +57,8 @@ asio::awaitable<counter_answer> redis_counters::change_in_time(const counter_cha
         outcome = got.what;
         receivers = got.receivers;
         denials_.note(nobody, got.seen);
+        if (got.seen.said == remote::verdict::granted)
+            require_confirmed(got.seen, what.replicas);
         co_return got.seen;
     };
     // As a look with all of the time limit: what comes late did nothing.

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "store/redis/redis_store.hpp"
 
-#include "redis/single_node.hpp"
+#include "redis/make_node.hpp"
 #include "store/redis/check_options.hpp"
 
 #include <holdfast/redis/options.hpp>

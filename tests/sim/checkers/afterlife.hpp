@@ -7,6 +7,7 @@
 
 #include "sim/world.hpp"
 
+#include <algorithm>
 #include <map>
 #include <optional>
 #include <string>
@@ -84,11 +85,23 @@ private:
             fail(h, "one number is used for two locks");
         l.name = h.name.text;
         const bool renews = r.what == memory::verb::renew && r.lease_time > duration{};
-        if (renews && (l.over || l.unwanted_since.value_or(time_point::max()) < world_.clock.now()))
+        if (renews && !may_be_shared_soon(h) &&
+            (l.over || l.unwanted_since.value_or(time_point::max()) < world_.clock.now()))
             fail(h, "renewed after its release");
         if (r.what == memory::verb::look && (l.over || l.was_granted))
             fail(h, "asked for again after it was granted or released");
         l.over = l.over || r.what == memory::verb::release;
+    }
+
+    /// Somebody enters it again, and waits for replicas to confirm it.
+    bool may_be_shared_soon(const hold& h) const {
+        if (!world_.replicas.exists())
+            return false;
+        const auto& calls = world_.books.under_way();
+        return std::ranges::any_of(calls, [&](const auto& entry) {
+            return entry.second.what == deed::share &&
+                   entry.second.who.client == world_.client_of(to_string(h.owner));
+        });
     }
 
     void fail(const hold& h, const std::string& what) {

@@ -16,7 +16,7 @@ public:
 
     void look() {
         for (const claim* c : world_.books.believed())
-            if (world_.exclusion_promised(c->who.name) && c->held.owns_lock())
+            if (world_.promised(*c) && c->held.owns_lock())
                 check(*c, world_.seen(c->who.name));
     }
 

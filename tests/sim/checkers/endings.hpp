@@ -56,8 +56,8 @@ private:
             return duration::max();
         case deed::unlock:
             return how.release_patience + answer;
-        case deed::share:
-            return slack;
+        case deed::share: // more replicas may have to confirm it
+            return world_.replicas.exists() ? answer + how.command_timeout : slack;
         case deed::extend: // which is asked for once more, over another connection
             return answer + how.command_timeout;
         case deed::close:
@@ -81,7 +81,8 @@ private:
 
     bool has_reason(const operation& o, outcome how, duration took) const {
         const seat& place = place_of(o);
-        const bool troubled = place.net.troubled_until() >= o.started_at;
+        const bool troubled = std::max({place.net.troubled_until(), world_.replicas.last_trouble(),
+                                        place.moved_at}) >= o.started_at;
         switch (how) {
         case outcome::done:
             return true;
@@ -93,9 +94,12 @@ private:
             return o.generation != place.generation;
         case outcome::unreachable:
         case outcome::outcome_unknown:
+            if (o.what == deed::extend && world_.replicas.exists())
+                return true; // what is about to end waits for no replica any more
             return troubled && (!acquires(o.what) || took >= patience_with_outage(o));
         case outcome::clock_unstable:
-            return world_.clock_was_stepped() || world_.rate() != 1;
+            return world_.clock_was_stepped() || world_.rate() != 1 ||
+                   world_.replicas.promotions() > 0;
         case outcome::overloaded:
             return place.net.last_want_of_room() >= o.started_at ||
                    (acquires(o.what) && waiting_beside(o) >= world_.how.waiters_max);

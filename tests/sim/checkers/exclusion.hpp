@@ -6,7 +6,14 @@
 
 #include "sim/world.hpp"
 
+#include <set>
+#include <string>
+#include <utility>
+
 namespace holdfast::sim {
+
+/// Noted where it is not promised that this does not happen.
+inline constexpr const char* two_believe = "TWO BELIEVE IN IT, after a failover that may lose it";
 
 class exclusion {
 public:
@@ -35,11 +42,20 @@ private:
         if (name != other.who.name || !one.permits.empty() || compatible(one, other) ||
             !world_.exclusion_promised(name) || !one.held.owns_lock() || !other.held.owns_lock())
             return;
+        if (!world_.promised(one) || !world_.promised(other))
+            return count(one, other);
         world_.violated("exclusion", name,
                         "two leases are believed at once: " + one.owner + ", and " + other.owner);
     }
 
+    /// After a failover, of what not all replicas had to confirm: it must happen.
+    void count(const claim& one, const claim& other) {
+        if (counted_.insert({one.owner, other.owner}).second)
+            world_.log.note({.name = one.who.name}, two_believe);
+    }
+
     world& world_;
+    std::set<std::pair<std::string, std::string>> counted_;
 };
 
 } // namespace holdfast::sim

@@ -27,15 +27,17 @@ public:
         for (const claim* c : world_.books.believed()) {
             if (c->owner != owner)
                 continue;
+            if (world_.replicas.exists() && !world_.replicas.is_there(home))
+                return;
             if (e.kind == event_kind::renewal_failed)
-                check_failure(*c, home.net);
+                check_failure(*c, home);
             const sync::wire_hold& held = support::wire_hold_of(c->held);
             const bool renewed = held.renewed() && !held.out_of_time();
             if (e.kind == event_kind::in_danger && renewed && in_time(*c, home.net))
-                check_kept(*c, home.net.last_silence(), home.net, "it is in danger");
+                check_kept(*c, home.net.last_silence(), home, "it is in danger");
             if (e.kind == event_kind::lost && e.cause == event_cause::term_ended && renewed)
-                check_kept(*c, survives_silence(*c) ? time_point{} : home.net.last_silence(),
-                           home.net, "its term ended");
+                check_kept(*c, survives_silence(*c) ? time_point{} : home.net.last_silence(), home,
+                           "its term ended");
             return;
         }
     }
@@ -55,15 +57,22 @@ private:
         return support::wire_hold_of(c.held).lease() >= std::chrono::seconds{1};
     }
 
-    void check_failure(const claim& c, const network& net) {
-        if (net.well_since(world_.clock.now(), c.who.name))
+    /// Where there are replicas: when it last may have asked another machine, or in vain.
+    time_point last_trouble(const seat& home) const {
+        return std::max(home.moved_at, world_.replicas.last_trouble());
+    }
+
+    void check_failure(const claim& c, const seat& home) {
+        if (home.net.well_since(world_.clock.now(), c.who.name) &&
+            last_trouble(home) + world_.how.command_timeout < world_.clock.now())
             fail(c, "a renewal of it failed");
     }
 
     /// A hold that two asked for has lasted as the longer of them wanted.
-    void check_kept(const claim& c, time_point excused, const network& net, const char* what) {
+    void check_kept(const claim& c, time_point excused, const seat& home, const char* what) {
+        const network& net = home.net;
         const time_point trouble =
-            std::max({excused, net.last_mishap(), net.last_denial(c.who.name)});
+            std::max({excused, net.last_mishap(), net.last_denial(c.who.name), last_trouble(home)});
         if (world_.clock.now() - trouble > term_of(c) + world_.how.command_timeout)
             fail(c, what);
     }

@@ -39,6 +39,7 @@ private:
     void watch(int name, ghosts&);
     void check(int name, const std::string& owner, time_point since);
     void watch_places(int name);
+    bool may_be_of_old_primary(const std::string& owner, const record&) const;
     bool somebody_waits(int client, int name) const;
     duration settled_within(int name, const std::string& owner) const;
     void check_rest(const char* when);

@@ -52,10 +52,12 @@ private:
             if (o.who.name != name || !acquires(o.what) || o.what == deed::try_lock ||
                 last_believed_[{o.who.client, name}] == world_.clock.now())
                 continue;
-            const network& net = world_.seats[static_cast<std::size_t>(o.who.client)].net;
+            const seat& home = world_.seats[static_cast<std::size_t>(o.who.client)];
+            const network& net = home.net;
             const time_point since = std::max({free_since, o.started_at, net.troubled_until(),
+                                               world_.replicas.last_trouble(), home.moved_at,
                                                last_believed_[{o.who.client, name}]});
-            if (net.cut_off() ||
+            if (net.cut_off() || (world_.replicas.exists() && !world_.replicas.is_there(home)) ||
                 world_.clock.now() - since <=
                     taken_within(net) + waited_for_dead(name) + waited_untold(name) + kept_back())
                 continue;
@@ -118,6 +120,9 @@ private:
         if (net.flawless() && world_.server_is_faithful())
             return duration{250} + world_.how.poll_bound / 50 + 8 * net.latency();
         constexpr duration longest_pause{1000};
+        if (net.flawless() && world_.replicas.exists()) // it was told, wherever it asks now
+            return longest_pause + duration{250} + world_.how.poll_bound / 50 + 8 * net.latency() +
+                   3 * world_.replicas.longest_confirmation();
         return world_.how.poll_bound + longest_pause + 8 * net.latency() + duration{10};
     }
 

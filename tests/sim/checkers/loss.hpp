@@ -53,14 +53,18 @@ private:
             c.first_seen = world_.clock.now();
         if (c.held.remaining() <= duration{})
             fail(c, "it is believed, and has no time left");
-        if (world_.seen(c.who.name).shows(c)) {
+        const seat& home = world_.seats[static_cast<std::size_t>(c.who.client)];
+        const bool asks_another = world_.replicas.exists() && !world_.replicas.is_there(home);
+        if (world_.seen(c.who.name).shows(c) || asks_another) {
             c.absent_since.reset();
             return;
         }
         if (!c.absent_since)
             c.absent_since = world_.clock.now();
-        const network& net = world_.seats[static_cast<std::size_t>(c.who.client)].net;
-        const time_point excused = std::max(*c.absent_since, net.troubled_until());
+        const network& net = home.net;
+        check_moved(c, home);
+        const time_point excused = std::max(
+            {*c.absent_since, net.troubled_until(), world_.replicas.primary_stood_still()});
         if (!net.cut_off() && world_.clock.now() - excused > noticed_within(c, net))
             fail(c, "the server has forgotten it, and nobody noticed");
         check_asked_anew(c, net);
@@ -79,11 +83,25 @@ private:
             fail(c, "the server has forgotten it, and whoever is connected anew did not ask");
     }
 
+    /// Whoever has heard of another primary asks it at once for all that it holds.
+    void check_moved(const claim& c, const seat& home) {
+        if (!world_.replicas.exists())
+            return;
+        const duration two_answers = 4 * home.net.latency() + duration{5};
+        const time_point from = std::max({home.moved_at, *c.first_seen, *c.absent_since});
+        if (from > home.moved_at + duration{1} || !home.net.well_since(from, c.who.name) ||
+            world_.replicas.primary_stood_still() + world_.how.command_timeout > from)
+            return;
+        if (world_.clock.now() > from + two_answers + 2 * world_.replicas.longest_confirmation())
+            fail(c, "another primary does not know of it, and whoever went there did not ask");
+    }
+
     /// A third of the lease between two contacts, and what a contact takes that had just failed.
     /// A hold that was extended is asked for as often as its longest lease wants.
     duration noticed_within(const claim& c, const network& net) const {
         const duration longest = std::max(c.longest, support::wire_hold_of(c.held).lease());
-        const duration usual = longest / 3 + 4 * net.latency() + duration{5};
+        const duration usual = longest / 3 + 4 * net.latency() + duration{5} +
+                               2 * world_.replicas.longest_confirmation();
         const bool well = net.well_since(*c.absent_since - longest, c.who.name);
         return well ? usual : usual + longest / 10 + world_.how.command_timeout;
     }

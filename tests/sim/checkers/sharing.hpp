@@ -94,10 +94,13 @@ private:
         for (const auto& [id, o] : world_.books.under_way()) {
             if (o.who.name != name || !acquires(o.what) || !o.reads || o.what == deed::try_lock)
                 continue;
-            const network& net = world_.seats[static_cast<std::size_t>(o.who.client)].net;
+            const seat& home = world_.seats[static_cast<std::size_t>(o.who.client)];
+            const network& net = home.net;
             const time_point since = std::max({open_since, o.started_at, net.troubled_until(),
+                                               world_.replicas.last_trouble(), home.moved_at,
                                                last_written_[{o.who.client, name}]});
-            if (net.cut_off() || world_.clock.now() - since <= let_in_within(net))
+            if (net.cut_off() || (world_.replicas.exists() && !world_.replicas.is_there(home)) ||
+                world_.clock.now() - since <= let_in_within(net))
                 continue;
             world_.violated("sharing", name,
                             "nobody writes or would write, and client" +

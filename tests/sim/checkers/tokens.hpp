@@ -32,7 +32,7 @@ public:
     /// By the operation that has just completed.
     void granted(const claim& c) {
         const std::uint64_t token = c.held.fencing_token();
-        if (token == 0 || !world_.tokens_promised())
+        if (token == 0 || !world_.tokens_promised(c.who.name))
             return;
         // Who is given a hold that was forced, and does not know it yet, is behind: as it should
         // be.

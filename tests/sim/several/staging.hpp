@@ -15,6 +15,7 @@ enum class repertoire {
     single,   ///< one lock each, on one server
     together, ///< several taken as one, on one server or two
     quorum,   ///< one lock, on three servers or five
+    replicas, ///< as single, and the server has replicas
 };
 
 result play(repertoire, std::uint64_t seed, std::ostream& out, telling_of = telling_of::failures);

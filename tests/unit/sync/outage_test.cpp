@@ -7,6 +7,17 @@
 namespace holdfast::sync {
 namespace {
 
+/// Where another server may have to take over.
+class locks_with_failover final : public support::wrapped_locks {
+public:
+    using wrapped_locks::wrapped_locks;
+    limits bounds() const noexcept override {
+        limits all = wrapped_locks::bounds();
+        all.usual_outage = 30s;
+        return all;
+    }
+};
+
 class Outage : public on_stage {
 protected:
     actor& alice = enter({.unavailable_patience = 10s}, 1s);
@@ -36,6 +47,22 @@ TEST_F(Outage, ALongerOneFailsUnreachable) {
     run_for(1s + 1ms);
     EXPECT_TRUE(held.failed(errc::unreachable));
     EXPECT_TRUE(is_idle(alice));
+}
+
+TEST_F(Outage, WithoutAPatienceOfTheClientsItIsTheUsualOneOfTheStore) {
+    options how;
+    how.store = [this](store_context context) {
+        const auto cut_off = [](const memory::request&) { return fate{.refused = true}; };
+        return std::make_unique<support::wrapped_store<locks_with_failover>>(
+            server.connect(cut_off)(std::move(context)));
+    };
+    client home{io.get_executor(), clock, std::move(how)};
+    mutex far{home, "stock"};
+    far.async_lock(held.handler());
+    run_for(30s - 1ms);
+    EXPECT_FALSE(held.done());
+    run_for(1s + 1ms);
+    EXPECT_TRUE(held.failed(errc::unreachable));
 }
 
 TEST_F(Outage, EachOutageHasTheWholePatience) {

@@ -3,7 +3,7 @@
 --   channel, publish command, perhaps another.
 -- Returns {1, receivers or listeners (-1: denied)} | {0, 0} nothing of this owner here.
 --   RedissonReadLock
--- uses: shared tell
+-- uses: listeners shared tell
 
 local name, timer, marks, timers, channel = KEYS[1], KEYS[2], KEYS[3], ARGV[2], ARGV[3]
 local is_marked = redis.call('exists', marks) == 1
@@ -16,8 +16,8 @@ if redis.call('hexists', name, ARGV[1]) == 0 then
     return {0, 0}
 end
 local function listeners()
-    local heard = redis.pcall('pubsub', 'numsub', channel)
-    return heard.err and 0 or heard[2]
+    local counts = listeners_of({channel}, ARGV[4] == 'SPUBLISH' or ARGV[5])
+    return counts and counts[1] or 0
 end
 
 if mode == 'write' then

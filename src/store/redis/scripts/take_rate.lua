@@ -24,8 +24,8 @@ if wanted > limiter.rate then
 end
 
 local drawn_at = redis.call('zscore', limiter.draws, ARGV[2])
-if drawn_at then -- written, so that no replica says so from old data
-    redis.call('zadd', limiter.draws, drawn_at, ARGV[2])
+if drawn_at then -- written, so that no replica says so from old data, nor confirms what it has not
+    redis.call('hset', KEYS[1], 'rate', string.format('%.0f', limiter.rate))
     return {1, 0, clock}
 end
 

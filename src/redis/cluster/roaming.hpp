@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "redis/cluster/slot.hpp"
+#include "redis/node.hpp"
+
+#include <boost/intrusive/list.hpp>
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <vector>
+
+namespace holdfast::redis {
+
+/// A listener that outlives the ear it listens at: its channel may be told at another server.
+class roaming final : public hearing {
+public:
+    roaming(channel_name, alarm& wake, linger);
+    roaming(const roaming&) = delete;
+
+    /// See `hearing`; wherever it listens by then.
+    asio::awaitable<bool> confirmed(time_point limit) override;
+
+    /// From now on it listens there.
+    void settle_at(std::unique_ptr<hearing> there);
+    bool listens() const { return here_ != nullptr; }
+
+    const channel_name channel;
+    alarm& wake;
+    const linger afterwards;
+    const std::uint16_t slot;
+
+    using list_hook =
+        boost::intrusive::list_member_hook<boost::intrusive::link_mode<boost::intrusive::auto_unlink>>;
+    list_hook hook;
+
+private:
+    std::unique_ptr<hearing> here_; // null: nobody is known who tells it
+    std::vector<std::unique_ptr<hearing>> left_; // while somebody waits for one of them
+    bool is_awaited_ = false;
+};
+
+using roamers = boost::intrusive::list<
+    roaming, boost::intrusive::member_hook<roaming, roaming::list_hook, &roaming::hook>,
+    boost::intrusive::constant_time_size<false>>;
+
+} // namespace holdfast::redis

@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: Apache-2.0
+// A primary and its replicas: the machines of one memory::server.
+#pragma once
+
+#include "store/memory/server_state.hpp"
+#include "store/memory/stream.hpp"
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <vector>
+
+namespace holdfast::memory {
+
+/// For the simulator, which must find them: what is done wrong where there are replicas.
+struct replica_faults {
+    bool repetition_not_written = false;     ///< a look that is granted again writes nothing
+    bool wait_on_another_connection = false; ///< the replicas are asked over one without a write
+    bool clock_of_another_server = false;    ///< a new server is judged by the old one's clock
+    bool listener_left_behind = false;       ///< who listens stays at the old primary
+    bool switch_ignored = false;             ///< so does who hears of another one
+};
+
+/// Thread safety: every member may be called from any thread.
+class server::group {
+public:
+    using machine = std::shared_ptr<state>;
+    struct announcement {
+        machine primary;
+        std::uint64_t term = 0; ///< grows
+    };
+    using listener = std::function<void(const announcement&)>;
+
+    explicit group(std::function<time_point()> clients_clock);
+
+    machine primary() const;
+    std::size_t primary_number() const;
+    machine at(std::size_t number) const; ///< throws `std::out_of_range`
+
+    // As of the server.
+    void replicate(std::size_t count, duration lag);
+    void set_lag(std::size_t replica, duration);
+    void cut_replica(std::size_t replica);
+    void promote(std::size_t);
+    void demote(std::size_t);
+    void announce(std::size_t);
+    void restart_empty(std::size_t);
+
+    /// Whether there ever was a replica: otherwise all is confirmed at once.
+    bool has_replicas() const;
+
+    announcement last_announced() const;
+
+    std::uint64_t listen(listener); ///< told of each announcement; a number for forget()
+    void forget(std::uint64_t told);
+
+    void plant(const replica_faults& some) { faults_ = some; } ///< before anybody uses it
+    const replica_faults& faults() const { return faults_; }
+
+private:
+    void follow(std::size_t replica);
+
+    const std::function<time_point()> clients_clock_;
+    replica_faults faults_;
+    mutable std::mutex mutex_;
+    std::vector<machine> machines_;
+    std::vector<std::shared_ptr<stream>> streams_; // to each machine; null: it follows nobody
+    duration lag_{};
+    std::size_t primary_ = 0;
+    std::size_t announced_ = 0;
+    std::uint64_t term_ = 1;
+    std::map<std::uint64_t, listener> listeners_;
+    std::uint64_t last_listener_ = 0;
+};
+
+} // namespace holdfast::memory

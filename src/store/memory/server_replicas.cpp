@@ -1,0 +1,138 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a machine does as a primary with replicas, or as a replica.
+#include "store/memory/server_state.hpp"
+
+#include <algorithm>
+#include <utility>
+
+namespace holdfast::memory {
+
+void server::state::wrote() {
+    ++writes_;
+    if (followers_.empty())
+        return;
+    const auto copy = std::make_shared<tables>(clock_);
+    copy->become(has_);
+    for (const std::shared_ptr<stream>& each : followers_)
+        each->send(writes_, copy, clock_.clients_now());
+}
+
+/// What has arrived, it has; and its dates count by its own clock.
+void server::state::catch_up() {
+    if (!follows_)
+        return;
+    if (const stream::copy arrived = follows_->take_arrived(clock_.clients_now()))
+        has_.become(*arrived);
+}
+
+bool server::state::is_primary() const {
+    const guard lock_it{mutex_};
+    return is_primary_;
+}
+
+void server::state::be_primary() {
+    const guard lock_it{mutex_};
+    if (is_primary_)
+        return;
+    catch_up();
+    follows_->cut(clock_.clients_now());
+    follows_.reset();
+    is_primary_ = true;
+    forgets_before_ = clock_.clients_now(); // some of what was granted may not have come so far
+}
+
+void server::state::follow(std::shared_ptr<stream> from) {
+    const guard lock_it{mutex_};
+    const time_point now = clock_.clients_now();
+    catch_up();
+    if (follows_)
+        follows_->cut(now);
+    for (const std::shared_ptr<stream>& each : followers_)
+        each->cut(now);
+    followers_.clear();
+    follows_ = std::move(from);
+    if (stands_still_)
+        follows_->pause(now);
+    is_primary_ = false;
+}
+
+void server::state::feed(const std::shared_ptr<stream>& to) {
+    const guard lock_it{mutex_};
+    std::erase_if(followers_, [](const auto& each) { return each->is_cut(); });
+    followers_.push_back(to);
+    const auto copy = std::make_shared<tables>(clock_);
+    copy->become(has_);
+    to->send(writes_, copy, clock_.clients_now());
+}
+
+std::uint64_t server::state::writes() const {
+    const guard lock_it{mutex_};
+    return writes_;
+}
+
+unsigned server::state::confirmed(std::uint64_t write) const {
+    const guard lock_it{mutex_};
+    const auto has_it = [&](const std::shared_ptr<stream>& each) {
+        const std::optional<std::uint64_t> up_to = each->confirmed(clock_.clients_now());
+        return up_to && *up_to >= write;
+    };
+    return static_cast<unsigned>(std::count_if(followers_.begin(), followers_.end(), has_it));
+}
+
+time_point server::state::next_confirmation() const {
+    const guard lock_it{mutex_};
+    time_point next = time_point::max();
+    for (const std::shared_ptr<stream>& each : followers_)
+        next = std::min(next, each->next_confirmation(clock_.clients_now()));
+    return next;
+}
+
+std::optional<std::uint64_t> server::state::received() const {
+    const guard lock_it{mutex_};
+    return follows_ ? follows_->arrived(clock_.clients_now()) : std::nullopt;
+}
+
+bool server::state::stands_still() const {
+    const guard lock_it{mutex_};
+    return stands_still_;
+}
+
+void server::state::stop() {
+    const guard lock_it{mutex_};
+    stands_still_ = true;
+    if (follows_)
+        follows_->pause(clock_.clients_now());
+}
+
+void server::state::resume() {
+    std::vector<std::function<void()>> waiting;
+    {
+        const guard lock_it{mutex_};
+        stands_still_ = false;
+        if (follows_)
+            follows_->go_on(clock_.clients_now());
+        waiting.swap(when_it_goes_on_);
+    }
+    for (const std::function<void()>& each : waiting)
+        each();
+}
+
+void server::state::when_it_goes_on(std::function<void()> act) {
+    {
+        const guard lock_it{mutex_};
+        if (stands_still_)
+            return when_it_goes_on_.push_back(std::move(act));
+    }
+    act();
+}
+
+/// As a script that only writes if there is something to write.
+bool server::state::is_unwritten_repetition(const ask& want) const {
+    const bool is_plain = want.kind == lock_kind::plain || want.kind == lock_kind::spin;
+    if (!repetitions_unwritten_ || !is_plain)
+        return false;
+    const std::optional<holding> held = has_.locks.inspect(want.name);
+    return held && held->owners.front() == to_string(want.owner);
+}
+
+} // namespace holdfast::memory

@@ -1,0 +1,146 @@
+// SPDX-License-Identifier: Apache-2.0
+// As any other world, but with little that befalls the server but what is about replicas, and with
+// leases that are short beside a failover.
+#include "sim/replicated.hpp"
+
+#include <algorithm>
+#include <numeric>
+#include <vector>
+
+namespace holdfast::sim {
+namespace {
+
+using std::chrono::milliseconds;
+using std::chrono::seconds;
+
+constexpr std::uint64_t other_plans = 0x7265706c;
+
+void draw_time(dice& d, plan& p) {
+    rules& r = p.how;
+    r.lease_time = d.one_of<duration>({milliseconds{900}, seconds{2}, seconds{3}});
+    r.lease_longest = 2 * r.lease_time;
+    r.command_timeout = d.one_of<duration>({milliseconds{300}, milliseconds{900}, seconds{2}});
+    r.poll_bound = d.one_of<duration>({seconds{2}, seconds{5}});
+    r.hand_off.within = d.one_of<duration>({milliseconds{20}, seconds{1}, 4 * r.lease_time});
+    if (r.max_hold)
+        r.max_hold = 2 * r.lease_time;
+    habits& h = p.people;
+    h.pause = d.one_of<duration>({milliseconds{5}, milliseconds{50}, milliseconds{300}});
+    h.holds = d.one_of<duration>({milliseconds{5}, milliseconds{300}, r.lease_time});
+    h.patience = d.one_of<duration>({seconds{1}, 2 * r.lease_time});
+    h.outlasts = d.one_of({0, 20, 50});
+    h.forces = 0;
+    h.re_enters = d.one_of({0, 30});
+    p.safety_phase = d.between(duration{seconds{5}}, duration{seconds{14}});
+}
+
+void draw_fate(dice& d, plan& p) {
+    mishaps m{.cuts = p.fate.cuts,
+              .cut_lasts = d.between(duration{100}, p.how.lease_time),
+              .closes = p.fate.closes};
+    if (d.percent(40)) { // nothing but what befalls the server
+        p.usual = {.latency = d.one_of<duration>({milliseconds{2}, milliseconds{20}})};
+        m = {};
+    } else if (d.percent(40)) { // what is sent takes its time
+        p.usual.slow = d.one_of({10, 30});
+        p.usual.slowness = p.how.command_timeout * d.between(1, 2);
+        p.usual.answer_lost = d.one_of({0, 10});
+    }
+    m.failovers = d.one_of<duration>({milliseconds{1500}, seconds{3}, seconds{6}});
+    m.promotes_best = d.percent(40);
+    m.replicas = d.one_of<duration>({duration{0}, duration{0}, seconds{2}});
+    p.fate = m;
+}
+
+/// None, fewer than there are, all, or now this and now that.
+std::vector<unsigned> draw_numbers(dice& d, unsigned all) {
+    const int kind = d.between(0, 99);
+    if (kind < 20)
+        return {0};
+    if (kind < 35)
+        return {d.one_of({0U, all - 1})};
+    if (kind < 70)
+        return {all};
+    std::vector<unsigned> some(all + 1);
+    std::iota(some.begin(), some.end(), 0U);
+    return some;
+}
+
+void draw_replicas(dice& d, plan& p) {
+    replication& of = p.how.replicas;
+    of.count = d.one_of({1, 1, 2});
+    of.lag = d.one_of<duration>({milliseconds{0}, milliseconds{2}, milliseconds{20}});
+    of.is_told = d.percent(75);
+    for (int name = 0; name < p.names; ++name)
+        of.wants.push_back(draw_numbers(d, static_cast<unsigned>(of.count)));
+    // A hundredth of the shortest lease that anybody asks for.
+    const duration agreed = p.how.lease_time / 400;
+    of.clocks_agree = d.percent(75);
+    const duration apart =
+        of.clocks_agree ? agreed : d.one_of<duration>({milliseconds{200}, seconds{30}});
+    for (int machine = 0; machine <= of.count; ++machine)
+        of.clocks.push_back(d.between(duration{0}, apart));
+    // What all confirm must not be forgotten by one that comes back.
+    const bool all_confirm = std::ranges::any_of(of.wants, [&](const auto& some) {
+        return std::ranges::count(some, static_cast<unsigned>(of.count)) > 0;
+    });
+    p.fate.comes_back_empty = d.percent(25);
+    p.fate.promotes_empty = !all_confirm;
+}
+
+/// Where some want more replicas than others, locks go from hand to hand.
+void draw_hands(dice& d, plan& p) {
+    const auto is_mixed = [](const std::vector<unsigned>& some) { return some.size() > 1; };
+    if (std::ranges::none_of(p.how.replicas.wants, is_mixed) || d.percent(30))
+        return;
+    p.clients = 2;
+    p.actors = 3;
+    p.how.hand_off = {.times_max = 1000, .within = 4 * p.how.lease_time};
+    p.people.timed = 0;
+    p.people.cancels = 0;
+    p.people.pause = milliseconds{5};
+    p.people.holds = d.one_of<duration>({milliseconds{30}, milliseconds{300}, p.how.lease_time});
+    p.fate.closes = {};
+}
+
+/// What is sent to the new primary first comes late, and that one's clock is far behind.
+void draw_late_looks(dice& d, plan& p) {
+    if (!d.percent(12))
+        return;
+    replication& of = p.how.replicas;
+    for (int machine = 0; machine <= of.count; ++machine)
+        of.clocks[static_cast<std::size_t>(machine)] = seconds{30} * (of.count - machine);
+    of.clocks_agree = false;
+    of.is_told = true;
+    p.how.command_timeout = milliseconds{300};
+    p.usual = {.slow = 60, .slowness = 3 * p.how.command_timeout, .latency = milliseconds{2}};
+    p.people.timed = 100;
+    p.people.impatient = 0;
+    p.people.patience = milliseconds{400};
+    p.people.holds = milliseconds{5};
+    p.fate = {.failovers = milliseconds{1500}, .promotes_empty = p.fate.promotes_empty};
+}
+
+} // namespace
+
+plan draw_replicated(std::uint64_t seed) {
+    plan p = draw_plan(seed ^ other_plans);
+    dice d{seed ^ ~other_plans};
+    p.seed = seed;
+    p.counters.clear();
+    p.how.counters.clear();
+    p.names = std::min(p.names, 2);
+    p.clients = std::min(p.clients, 3);
+    p.actors = std::min(p.actors, 2);
+    p.kinds.resize(static_cast<std::size_t>(p.names));
+    p.how.kinds = p.kinds;
+    p.how.fair = p.fair = std::min(p.fair, p.names);
+    draw_time(d, p);
+    draw_fate(d, p);
+    draw_replicas(d, p);
+    draw_hands(d, p);
+    draw_late_looks(d, p);
+    return p;
+}
+
+} // namespace holdfast::sim

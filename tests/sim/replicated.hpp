@@ -1,0 +1,13 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "sim/plan.hpp"
+
+#include <cstdint>
+
+namespace holdfast::sim {
+
+/// What one seed makes of a world whose server has replicas, and fails over to them.
+plan draw_replicated(std::uint64_t seed);
+
+} // namespace holdfast::sim

@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0
+// What befalls a primary and its replicas during the safety phase: one takes the other's place.
+//
+//     replication fails or falls behind ──▶ the primary dies, stands still, is cut off, or is told
+//        ──▶ a replica is promoted ──▶ clients hear of it, sooner or later
+//        ──▶ the others follow it; the old primary learns of it, or comes back
+#pragma once
+
+#include "sim/plan.hpp"
+
+namespace holdfast::sim {
+
+class succession {
+public:
+    succession(world&, const plan&, time_point end);
+
+    void begin();
+    void heal(); ///< all follow the primary, and everybody hears of it
+
+private:
+    enum class fate { dies, stands_still, is_cut_off, is_told };
+
+    asio::awaitable<void> reign(dice);
+    asio::awaitable<void> succeed(dice&);
+    asio::awaitable<void> neglect_replicas(dice&);
+    void attend_replicas();
+    duration until_sent_all() const;
+    asio::awaitable<void> hand_over(dice&, fate, int next);
+    asio::awaitable<void> old_one_learns(dice, fate, int old);
+    asio::awaitable<void> follow(dice, int machine);
+    asio::awaitable<void> disturb(dice);
+    asio::awaitable<void> disturb_one(dice&, int replica);
+    int choose(dice&) const; ///< -1: there is none
+    asio::awaitable<void> pause(duration);
+    bool over() const { return world_.clock.now() >= end_; }
+
+    world& world_;
+    replica_set& all_;
+    const plan& plan_;
+    const time_point end_;
+};
+
+} // namespace holdfast::sim
