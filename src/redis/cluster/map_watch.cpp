@@ -115,7 +115,7 @@ std::vector<server_address> map_watch::some_nodes() {
     std::erase_if(all, [](const server_address& each) { return each.host.empty(); });
     for (std::size_t i = all.size(); i > 1; --i)
         std::swap(all[i - 1], all[context_->home.random() % i]);
-    std::ranges::stable_partition(all, around_.is_connected);
+    std::stable_partition(all.begin(), all.end(), around_.is_connected); // not clang 14's ranges
     all.resize(std::min(all.size(), asked_at_once));
     return all;
 }
