@@ -31,7 +31,7 @@ void check(std::string url, std::string_view hidden) {
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
     holdfast::fuzz::input all{data, size};
-    const std::size_t form = all.choice(3);
+    const std::size_t form = all.choice(6);
     const std::string text{all.rest()};
     // The same word elsewhere is no password, and may be shown.
     const std::string_view hidden = text.find(secret) == text.npos ? secret : std::string_view{};
@@ -39,7 +39,13 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
         check(text, {});
     else if (form == 1) // a password in its place, whatever stands around it
         check("redis://u:" + std::string{secret} + text + "@h/0", hidden);
-    else
+    else if (form == 2)
         check("redis://u:" + std::string{secret} + "@" + text, hidden);
+    else if (form == 3) // among several hosts
+        check("redis+sentinel://u:" + std::string{secret} + text + "@h,i/s", hidden);
+    else if (form == 4)
+        check("redis+sentinel://h,i/s?sentinel_password=" + std::string{secret} + text, hidden);
+    else // as another client writes it
+        check("redis-sentinel://:" + std::string{secret} + "@" + text, hidden);
     return 0;
 }

@@ -3,6 +3,7 @@
 
 #include "refusal.hpp"
 #include "runtime/wipe.hpp"
+#include "url/foreign.hpp"
 #include "url/parameters.hpp"
 #include "url/parts.hpp"
 #include "url/server.hpp"
@@ -21,6 +22,8 @@ options with_server(const parts& all, options how) {
     redis::options server = url::read_server(all);
     server.credentials = how.credentials;
     url::apply_parameters(all, how, &server);
+    if (server.sentinel)
+        server.sentinel->tls = server.tls; // the same files
     how.store = redis::make_store(std::move(server));
     return how;
 }
@@ -40,12 +43,14 @@ options with_memory(const parts& all, options how) {
 options resolve_url(options how) {
     const parts all = url::split(how.url);
     runtime::wipe(how.url); // a client keeps its options, and this one may hold a password
+    url::refuse_what_others_write(all);
     if (url::names_server(all))
         return with_server(all, std::move(how));
     if (all.scheme == "memory")
         return with_memory(all, std::move(how));
     refuse("url: there is no scheme " + in_quotes(all.scheme) +
-           "; redis://, rediss://, unix:// (or redis+unix://) and memory: are allowed");
+           "; redis://, rediss://, unix:// (or redis+unix://), redis+sentinel://, "
+           "rediss+sentinel://, redis+cluster://, rediss+cluster:// and memory: are allowed");
 }
 
 } // namespace holdfast

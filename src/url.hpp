@@ -4,6 +4,9 @@
 //     redis://[user[:password]@]host[:port][/database][?lease_time=10s&prefix=shop:]
 //     rediss://...                               the same over TLS
 //     unix:///path/to/socket[?database=N]        also redis+unix://
+//     redis+sentinel://[user[:password]@]host[:port][,host[:port]...]/service[/database]
+//     redis+cluster://[user[:password]@]host[:port][,host[:port]...]
+//     rediss+sentinel://..., rediss+cluster://...
 //     memory:NAME
 //
 // docs/url.md tells of each parameter.

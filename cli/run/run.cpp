@@ -65,21 +65,24 @@ Usage: holdfast run [OPTIONS] NAME [--] COMMAND [ARGUMENT...]
                        (default: the lease; not less than that)
       --nodes-remember on a quorum: each server writes every change to its disk
                        before it answers, and votes as soon as it is back
-      --replicas N     so many replicas of the server must have confirmed the lock,
-                       and each renewal of its lease, before it counts: then a
-                       failover to one of them does not lose it. With fewer the
-                       lock is not taken, and one that is held is lost
+      --replicas N     so many replicas of the server must have confirmed the
+                       lock, and each renewal of its lease, before it counts:
+                       then a failover to one of them does not lose it. With
+                       fewer the lock is not taken, and one that is held is lost
                        (default 0, or what the URL says)
       --on-loss SIGNAL[:GRACE]
                        the signal for the command if the lock is lost (default
                        TERM), and the time until KILL; the end of the lease may
                        shorten it
-      --url URL        redis://[USER[:PASSWORD]@]HOST[:PORT][/DATABASE], with
-                       rediss: for TLS, or unix:///PATH/TO/SOCKET; default: the
-                       variable HOLDFAST_URL, or else this machine's private
-                       server (see 'holdfast server --help'). Given 3, 5 or more
-                       times: a quorum of independent servers; whoever has the
-                       lock on a majority of them holds it
+      --url URL        redis://[USER[:PASSWORD]@]HOST[:PORT][/DATABASE] or
+                       unix:///PATH/TO/SOCKET; for the servers behind Sentinels
+                       redis+sentinel://HOST[:PORT],HOST[:PORT]/SERVICE, for a
+                       cluster redis+cluster://HOST[:PORT],HOST[:PORT]; rediss
+                       instead of redis for TLS; default: the variable
+                       HOLDFAST_URL, or else this machine's private server (see
+                       'holdfast server --help'). Given 3, 5 or more times: a
+                       quorum of independent servers; whoever has the lock on a
+                       majority of them holds it
   -v, --verbose        print which server is asked, who holds the lock, and when
                        it was taken
   -h, --help           print this text

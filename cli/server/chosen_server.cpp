@@ -42,7 +42,8 @@ std::optional<std::string> given_url(const std::optional<std::string>& option) {
 
 /// A path may have a space in it, too.
 bool begins_url(std::string_view text) {
-    constexpr std::array<std::string_view, 4> schemes{"redis:", "rediss:", "unix:", "memory:"};
+    constexpr std::array<std::string_view, 6> schemes{"redis:",  "rediss:", "redis+",
+                                                      "rediss+", "unix:",   "memory:"};
     return std::ranges::any_of(schemes,
                                [&](std::string_view each) { return text.starts_with(each); });
 }
@@ -136,6 +137,19 @@ bool is_private_server(const std::string& url) {
 
 namespace {
 
+/// Of any parameter that may be a password, also one whose name is not written plainly.
+std::string without_passwords_in_query(std::string url) {
+    for (std::size_t start = url.find('?'); start != url.npos; start = url.find('&', start + 1)) {
+        const std::size_t end = std::min(url.find('&', start + 1), url.size());
+        const std::size_t equals = std::min(url.find('=', start), end);
+        const std::string_view name = std::string_view{url}.substr(start, equals - start);
+        const bool may_be = name.find("password") != name.npos || name.find('%') != name.npos;
+        if (may_be && equals < end)
+            url.replace(equals + 1, end - equals - 1, "***");
+    }
+    return url;
+}
+
 std::string one_without_password(std::string url) {
     const std::size_t scheme_end = url.find("://");
     if (scheme_end == std::string::npos)
@@ -145,7 +159,7 @@ std::string one_without_password(std::string url) {
     const std::size_t colon = url.find(':', start);
     if (at != std::string::npos && at > start && colon < at)
         url.replace(colon + 1, at - colon - 1, "***");
-    return url;
+    return without_passwords_in_query(std::move(url));
 }
 
 } // namespace

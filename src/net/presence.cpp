@@ -28,22 +28,22 @@ void tell_impaired(const store_context& home, const std::string& address, const 
     tell(home, address, event_kind::impaired, why);
 }
 
-void presence::gone(const failure& why) {
+void presence::gone(const std::string& address, const failure& why) {
     if (gone_since_)
         return;
     gone_since_ = home_.time.now();
-    tell(home_, address_, event_kind::disconnected, why);
+    tell(home_, address, event_kind::disconnected, why);
 }
 
-void presence::back() {
+void presence::back(const std::string& address) {
     if (!gone_since_)
         return;
     const std::chrono::microseconds away = home_.time.now() - *gone_since_;
     gone_since_.reset();
     if (home_.tell)
         home_.tell({.kind = event_kind::reconnected,
-                    .name = address_.data(),
-                    .name_size = address_.size(),
+                    .name = address.data(),
+                    .name_size = address.size(),
                     .duration_us = away.count()});
 }
 

@@ -14,17 +14,15 @@ namespace holdfast::net {
 /// attempts to connect fail meanwhile.
 class presence {
 public:
-    /// Both must outlive it.
-    presence(const store_context& home, const std::string& address)
-        : home_{home}
-        , address_{address} {}
+    /// It must outlive it.
+    explicit presence(const store_context& home)
+        : home_{home} {}
 
-    void gone(const failure& why);
-    void back();
+    void gone(const std::string& address, const failure& why);
+    void back(const std::string& address);
 
 private:
     const store_context& home_;
-    const std::string& address_;
     std::optional<time_point> gone_since_;
 };
 

@@ -58,6 +58,23 @@ enum class mutant {
     mark_unknown,          // of a writer's mark nobody knows
     upgrade_polls_seldom,  // who waits to write on top of its read hold asks as all others do
     hold_beside_forgotten, // what it shall stand beside is not said
+    // Another server becomes the primary.
+    switch_unheard, // what a Sentinel tells unasked is not heard
+    // Servers of a cluster.
+    listener_left_behind, // whoever listens stays at the server that told of its channel before
+    map_not_refreshed,    // a slot that has moved is no reason to ask for the map
+    ask_remembered,       // a slot that is on its way counts as one that has moved
+    asking_forgotten,     // with the text of a script ASKING is not said again
+    change_undoubted,     // another server is no reason to ask for what is held
+    hang_unsuspected,     // a server that does not answer is no reason to ask the others
+    halves_repeated,      // what met a key elsewhere is as never done
+    apart_waited_for,     // what can be divided waits until its keys are together
+    unused_stay,          // a server without slots is never left
+    // Replicas that must confirm what is written.
+    renewal_unconfirmed,  // a renewal counts, whoever has it
+    grant_unconfirmed,    // so does a grant
+    repeated_not_written, // what is asked again need not be written
+    wait_elsewhere,       // WAIT goes out by another connection than what it is about
     // Programs that are no clients of ours:
     foreign_wait_never_polls, // who waits behind one of them waits as if it were to be told
 };

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include "net/address.hpp"
 #include "net/failure.hpp"
-#include "net/tls_context.hpp"
+#include "redis/destination.hpp"
+#include "redis/node.hpp"
 
 #include <holdfast/redis/options.hpp>
 
@@ -18,18 +18,42 @@ namespace holdfast::redis {
 struct node_context {
     node_context(options o, store_context c)
         : how{std::move(o)}
-        , home{std::move(c)} {}
+        , home{std::move(c)}
+        , where{how.sentinel ? nullptr : std::make_shared<const destination>(how)} {}
 
     const options how;
     const store_context home;
-    const std::string address = net::address_of(how.unix_socket, how.host, how.port);
-    const std::unique_ptr<net::tls_context> tls =
-        how.tls ? std::make_unique<net::tls_context>(*how.tls, how.host) : nullptr; // null: plain
+
+    /// Where new connections lead to. Null: that is not known yet. It changes where others appoint
+    /// the server: see `find`.
+    std::shared_ptr<const destination> where;
+
+    /// For people.
+    std::string address() const { return where ? where->address : unknown; }
+    std::string unknown{}; ///< as long as it is not known where the server is
+
+    /// Before a connection is made: completes when `where` is known, or throws `failure`
+    /// (unreachable) at that moment at the latest. Empty: it is known.
+    std::function<asio::awaitable<void>(time_point limit)> find{};
+
+    /// A connection could not be made, or what it leads to is no primary, or it does not answer.
+    /// Empty: nobody knows better than to try again.
+    std::function<void()> in_trouble{};
 
     /// Whoever finds that this server is none that locks are asked of any more says so here: then
     /// every connection to it ends, and the next ones look its name up again. Safe from within
     /// anything that a connection does. Empty: nobody is interested.
-    std::function<void(const net::failure& why)> leave_server;
+    std::function<void(const net::failure& why)> leave_server{};
+
+    /// How releases are told here.
+    telling form = telling::plain;
+
+    /// Another server of a cluster hears a channel now: what this one said of that. Empty: there is
+    /// no other.
+    std::function<void(const std::string& words)> redirected{};
+
+    /// What was held here may be gone: as `store_context::doubt`, of what this server has.
+    std::function<void(bool urgent)> doubt{};
 };
 
 } // namespace holdfast::redis

@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "redis/request.hpp"
 
+#include "redis/mutants.hpp"
 #include "redis/wire/classify.hpp"
 #include "redis/wire/rights.hpp"
+
+#include <algorithm>
 
 namespace holdfast::redis {
 namespace {
@@ -16,7 +19,30 @@ std::int64_t on_server(server_deadline deadline, const runtime::remote_clock& cl
 
 } // namespace
 
+void compose_wait(composer out, std::uint8_t replicas, duration within) {
+    out.begin(3);
+    out.word("WAIT");
+    out.number(replicas);
+    out.number(std::max<std::int64_t>(within.count(), 1)); // zero would be for ever
+}
+
+void note_confirmation(reply& of, const reply& answer) {
+    if (answer.type == reply::kind::integer)
+        of.confirmed = answer.integer;
+    else
+        of.confirmation_refused =
+            answer.type == reply::kind::error ? answer.text : "an answer that WAIT does not give";
+}
+
 void request::compose(composer out, const runtime::remote_clock& clock) const {
+    if (wishes.asking && !(with_text && planted(mutant::asking_forgotten)))
+        out.request({"ASKING"});
+    if (&what == &plain_command) {
+        out.begin(keys.size());
+        for (const std::string_view word : keys)
+            out.word(word);
+        return;
+    }
     out.begin(3 + keys.size() + arguments.size());
     out.word(with_text ? "EVAL" : "EVALSHA");
     out.word(with_text ? what.text : what.sha1);

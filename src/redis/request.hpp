@@ -14,20 +14,29 @@
 
 namespace holdfast::redis {
 
+/// A command that is no script: its keys are all of its words.
+inline constexpr script plain_command{};
+
+/// How many replicas have what this connection wrote last: WAIT.
+void compose_wait(composer, std::uint8_t replicas, duration within);
+
+/// Enters what was answered to that.
+void note_confirmation(reply& of, const reply& answer);
+
 /// One call of a script, from when it is asked to when it is answered. Lives in the frame of the
 /// coroutine that waits for it, so asking allocates nothing.
 struct request {
     using arguments_list = std::span<const argument>;
     using names_list = std::span<const std::string_view>;
 
-    request(const script& s, names_list k, arguments_list a, time_point by = time_point::max())
+    request(const script& s, names_list k, arguments_list a, const call_wishes& how = {})
         : what{s}
         , keys{k}
         , arguments{a}
-        , answer_by{by} {}
+        , wishes{how} {}
     request(const request&) = delete;
 
-    /// Appends it as it is to be sent now.
+    /// Appends it as it is to be sent now. Its answer comes behind that to ASKING, if it asks so.
     void compose(composer, const runtime::remote_clock&) const;
 
     /// What came of it, once it was resumed.
@@ -36,11 +45,11 @@ struct request {
     const script& what;
     const names_list keys;
     const arguments_list arguments;
-    const time_point answer_by; ///< its own limit
-    bool with_text = false;     ///< the server does not know the script: EVAL instead of EVALSHA
+    const call_wishes wishes;
+    bool with_text = false; ///< the server does not know the script: EVAL instead of EVALSHA
 
     /// Where it stands; the pipeline's business.
-    enum class stage { apart, queued, in_flight };
+    enum class stage { apart, queued, in_flight, unconfirmed };
     stage standing = stage::apart;
     boost::intrusive::list_member_hook<> by_stage;
     boost::intrusive::list_member_hook<> by_age;

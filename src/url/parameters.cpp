@@ -17,7 +17,7 @@ namespace {
 /// One name that a URL may give a value to.
 struct setting {
     std::string_view name;
-    std::function<void(const std::string& value)> set;
+    std::function<void(std::string_view value)> set;
 };
 
 /// Whoever asks for protection must not go without it unawares.
@@ -26,6 +26,12 @@ tls_options& needed(std::optional<redis::tls_options>& tls, std::string_view nam
         refuse("url: " + std::string{name} +
                " is for rediss://; without the second s nothing is protected");
     return *tls;
+}
+
+redis::sentinel_options& needed_sentinels(redis::options& server, std::string_view name) {
+    if (!server.sentinel)
+        refuse("url: " + std::string{name} + " is for redis+sentinel://");
+    return *server.sentinel;
 }
 
 class settings {
@@ -41,9 +47,9 @@ public:
         add_length("hand_off_within", how.hand_off.within);
         add_count("hand_off_times_max", how.hand_off.times_max);
         add_count("required_replicas", how.required_replicas);
-        add("prefix", [&how](const std::string& text) { how.prefix = text; });
-        add("label", [&how](const std::string& text) { how.label = text; });
-        add("announce", [this, &how](const std::string& text) {
+        add("prefix", [&how](std::string_view text) { how.prefix = text; });
+        add("label", [&how](std::string_view text) { how.label = text; });
+        add("announce", [this, &how](std::string_view text) {
             if (text != "yes" && text != "no")
                 refuse("url: announce " + shown(all_, text) + " is neither yes nor no");
             how.announce = text == "yes";
@@ -52,14 +58,24 @@ public:
             return;
         add_length("connect_timeout", server->connect_timeout);
         add_length("command_timeout", server->command_timeout);
+        add_length("replica_timeout", server->replica_timeout);
+        add_length("address_check", server->address_check);
+        add_length("topology_check", server->topology_check);
+        add("pubsub", [this, server](std::string_view text) { server->pubsub = form_of(text); });
+        add("sentinel_user", [server](std::string_view text) {
+            needed_sentinels(*server, "sentinel_user").user = text;
+        });
+        add("sentinel_password", [server](std::string_view text) {
+            needed_sentinels(*server, "sentinel_password").password = text;
+        });
         add_length("fair_wait", server->fair_wait);
         add("redisson",
-            [this, server](const std::string& text) { server->redisson = redisson_of(text); });
-        add("database", [this, server](const std::string& text) {
+            [this, server](std::string_view text) { server->redisson = redisson_of(text); });
+        add("database", [this, server](std::string_view text) {
             server->database = read_database(all_, text);
         });
         add_count("lanes_max", server->lanes_max);
-        add("polling", [this, server](const std::string& text) {
+        add("polling", [this, server](std::string_view text) {
             server->polling = std::chrono::microseconds{number_in("polling", text, "us")};
         });
         add_tls(server->tls);
@@ -74,36 +90,48 @@ public:
     std::string advice_for(std::string_view name) const;
 
 private:
-    void add(std::string_view name, std::function<void(const std::string&)> set) {
+    void add(std::string_view name, std::function<void(std::string_view)> set) {
         known_.push_back({name, std::move(set)});
     }
     template <typename Length> // a duration, or none
     void add_length(std::string_view name, Length& field) {
-        add(name, [this, name, &field](const std::string& text) { field = length_of(name, text); });
+        add(name, [this, name, &field](std::string_view text) { field = length_of(name, text); });
     }
     template <typename Count>
     void add_count(std::string_view name, Count& field) {
-        add(name, [this, name, &field](const std::string& text) {
+        add(name, [this, name, &field](std::string_view text) {
             field = static_cast<Count>(number_in(name, text, ""));
         });
     }
     void add_tls(std::optional<tls_options>& tls) {
         const auto add_text = [&](std::string_view name, std::string tls_options::*field) {
-            add(name, [=, &tls](const std::string& text) { needed(tls, name).*field = text; });
+            add(name, [=, &tls](std::string_view text) { needed(tls, name).*field = text; });
         };
         add_text("tls_ca_file", &tls_options::ca_file);
         add_text("tls_certificate_file", &tls_options::certificate_file);
         add_text("tls_key_file", &tls_options::key_file);
         add_text("tls_server_name", &tls_options::server_name);
         constexpr std::string_view unsafe = "tls_insecure_skip_verification";
-        add(unsafe, [=, this, &tls](const std::string& text) {
+        add(unsafe, [=, this, &tls](std::string_view text) {
             if (text != "yes")
                 refuse("url: " + std::string{unsafe} + " " + shown(all_, text) +
                        " is neither yes nor left out");
             needed(tls, unsafe).insecure_skip_verification = true;
         });
     }
-    redis::redisson_form redisson_of(const std::string& text) const {
+    redis::pubsub_form form_of(std::string_view text) const {
+        if (text == "auto")
+            return redis::pubsub_form::automatic;
+        if (text == "plain")
+            return redis::pubsub_form::plain;
+        if (text == "sharded")
+            return redis::pubsub_form::sharded;
+        if (text != "both")
+            refuse("url: pubsub " + shown(all_, text) +
+                   " is none of auto, plain, sharded and both");
+        return redis::pubsub_form::both;
+    }
+    redis::redisson_form redisson_of(std::string_view text) const {
         if (text == "3.13")
             return redis::redisson_form::v3_13;
         if (text == "3.16")
@@ -112,7 +140,7 @@ private:
             refuse("url: redisson " + shown(all_, text) + " is none of 3.13, 3.16 and 3.17");
         return redis::redisson_form::v3_17;
     }
-    duration length_of(std::string_view name, const std::string& text) const {
+    duration length_of(std::string_view name, std::string_view text) const {
         const length read = read_length(text);
         if (!read.objection.empty())
             refuse("url: " + std::string{name} + " " + shown(all_, text) + " " +
@@ -179,7 +207,7 @@ void apply_parameters(const parts& all, options& how, redis::options* server) {
         if (std::find(seen.begin(), seen.end(), meant->name) != seen.end())
             refuse("url: " + given.name + " is given twice");
         seen.push_back(meant->name);
-        meant->set(given.value);
+        meant->set(given.value.reveal());
     }
 }
 
@@ -189,7 +217,8 @@ std::uint32_t read_database(const parts& all, std::string_view text) {
     const auto [behind, failed] = std::from_chars(text.data(), end, number);
     if (failed != std::errc{} || behind != end)
         refuse("url: the database " + shown(all, text) +
-               " is no number; it is written redis://host/2 or ?database=2");
+               " is no number; it is written redis://host/2, redis+sentinel://host/SERVICE/2 or "
+               "?database=2");
     return number;
 }
 

@@ -61,18 +61,24 @@ std::string scheme_of(std::string_view text) {
     return scheme;
 }
 
+secret decoded_secret(std::string_view text, const char* part) {
+    std::string plain = decoded(text, part);
+    secret kept{plain};
+    runtime::wipe(plain);
+    return kept;
+}
+
 void read_user(std::string_view user_and_password, parts& into) {
     std::string_view rest = user_and_password;
     if (const auto user = take_until(rest, ':')) {
         into.user = decoded(*user, "user");
-        std::string plain = decoded(rest, "password");
-        into.password = plain;
-        runtime::wipe(plain);
+        into.password = decoded_secret(rest, "password");
     } else {
         into.user = decoded(rest, "user");
     }
     if (user_and_password.find('@') != user_and_password.npos)
-        refuse("url: user and password have an '@' in them; it is written %40 there");
+        refuse("url: user and password have an '@' in them; it is written %40 there. They stand "
+               "once, before the first host");
 }
 
 /// `[address]`, off the front of `rest`.
@@ -82,7 +88,8 @@ std::string take_ipv6(std::string_view& rest, const parts& all) {
     if (!address)
         refuse("url: the host has a '[' and no ']' behind it");
     if (!rest.empty() && rest[0] != ':')
-        refuse("url: behind the host's ']' only a ':' and a port may follow");
+        refuse("url: behind the host's ']' only a ':' and a port may follow, "
+               "or a ',' and another host");
     std::string host = decoded(*address, "host");
     boost::system::error_code failed;
     boost::asio::ip::make_address_v6(host, failed);
@@ -91,16 +98,18 @@ std::string take_ipv6(std::string_view& rest, const parts& all) {
     return host;
 }
 
-void read_host_and_port(std::string_view rest, parts& into) {
+host_and_port host_and_port_of(std::string_view rest, const parts& all) {
+    host_and_port found;
     if (rest.starts_with('[')) {
-        into.host = take_ipv6(rest, into);
+        found.host = take_ipv6(rest, all);
     } else {
         const std::string_view host = rest.substr(0, rest.find(':'));
-        into.host = decoded(host, "host");
+        found.host = decoded(host, "host");
         rest.remove_prefix(host.size());
     }
     if (rest.starts_with(':'))
-        into.port = std::string{rest.substr(1)};
+        found.port = std::string{rest.substr(1)};
+    return found;
 }
 
 void read_authority(std::string_view authority, parts& into) {
@@ -109,7 +118,35 @@ void read_authority(std::string_view authority, parts& into) {
         read_user(authority.substr(0, at), into);
         authority.remove_prefix(at + 1);
     }
-    read_host_and_port(authority, into);
+    into.hosts.clear();
+    for (std::optional<std::string_view> one; (one = take_until(authority, ','));)
+        into.hosts.push_back(host_and_port_of(*one, into));
+    into.hosts.push_back(host_and_port_of(authority, into));
+}
+
+std::vector<std::string> segments_of(std::string_view path) {
+    std::vector<std::string> found;
+    if (!take_until(path, '/'))
+        return found;
+    for (std::optional<std::string_view> one; (one = take_until(path, '/'));)
+        found.push_back(decoded(*one, "path"));
+    found.push_back(decoded(path, "path"));
+    return found;
+}
+
+/// Whether the name of a parameter says that it is a password, ours or another client's. A '?' may
+/// stand for the '&' that was meant.
+bool has_password(std::string_view query) {
+    while (!query.empty()) {
+        const std::string_view one = query.substr(0, query.find_first_of("&?"));
+        query.remove_prefix(std::min(one.size() + 1, query.size()));
+        std::string name{one.substr(0, one.find('='))};
+        for (char& c : name)
+            c = static_cast<char>(c | 0x20); // a letter becomes small
+        if (name.find("pass") != name.npos)
+            return true;
+    }
+    return false;
 }
 
 std::vector<parameter> parameters_of(std::string_view query, const parts& all) {
@@ -123,7 +160,7 @@ std::vector<parameter> parameters_of(std::string_view query, const parts& all) {
             refuse("url: the parameter " + shown(all, one) +
                    " has no value; parameters are written name=value and joined by '&'");
         found.push_back(
-            {decoded(*name, "name of a parameter"), decoded(value, "value of a parameter")});
+            {decoded(*name, "name of a parameter"), decoded_secret(value, "value of a parameter")});
     }
     return found;
 }
@@ -146,8 +183,8 @@ parts split(std::string_view url) {
     const auto before_colon = take_until(rest, ':');
     all.scheme = scheme_of(before_colon.value_or(""));
     if (all.scheme.empty())
-        refuse("url: it does not begin with a scheme; redis://, rediss://, unix:// and memory: are "
-               "allowed");
+        refuse("url: it does not begin with a scheme; redis://, rediss://, redis+sentinel://, "
+               "redis+cluster://, unix:// and memory: are allowed");
     std::string_view authority;
     if (rest.starts_with("//")) {
         authority = rest.substr(2, rest.find_first_of("/?#", 2) - 2);
@@ -155,21 +192,25 @@ parts split(std::string_view url) {
         all.may_show = authority.empty() || rest.find('@') == rest.npos;
         read_authority(authority, all);
     }
-    if (rest.find('#') != rest.npos)
-        refuse("url: it has a '#' in it, and no store has fragments; elsewhere it is written %23");
-    std::string_view query = rest;
-    const std::string_view path = take_until(query, '?').value_or(rest);
+    std::string_view before_fragment = rest;
+    if (const auto before = take_until(rest, '#'))
+        all.fragment = std::string{rest}, before_fragment = *before;
+    std::string_view query = before_fragment;
+    const std::string_view path = take_until(query, '?').value_or(before_fragment);
     all.path = decoded(path, "path");
-    if (path.size() < rest.size())
+    all.segments = segments_of(path);
+    if (path.size() < before_fragment.size()) {
+        all.may_show = all.may_show && !has_password(query);
         all.parameters = parameters_of(query, all);
+    }
     return all;
 }
 
 std::string shown(const parts& all, std::string_view given) {
     if (all.may_show)
         return in_quotes(given);
-    return "(not shown, for it may be a piece of a password; there '/', '?', '#' and '@' are "
-           "written %2F, %3F, %23 and %40)";
+    return "(not shown, for it may be a piece of a password; there '/', '?', '#', '@' and '&' are "
+           "written %2F, %3F, %23, %40 and %26)";
 }
 
 } // namespace holdfast::url

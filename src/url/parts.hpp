@@ -15,22 +15,30 @@ namespace holdfast::url {
 
 struct parameter {
     std::string name;
-    std::string value;
+    secret value; ///< which may be a password
 };
 
-/// Everything decoded but for the port. Nothing: the part is not there, its separator neither.
+struct host_and_port {
+    std::string host;                ///< of an IPv6 address without its brackets
+    std::optional<std::string> port; ///< as it was written
+};
+
+/// Everything decoded but for ports and the fragment. Nothing: the part is not there, its separator
+/// neither.
 struct parts {
     std::string scheme; ///< in lower case
     bool has_authority = false;
     std::string user;
     secret password;
-    std::string host; ///< of an IPv6 address without its brackets
-    std::optional<std::string> port;
+    std::vector<host_and_port> hosts{{}}; ///< separated by commas; the first is always there
     std::string path;
+    std::vector<std::string> segments; ///< what the '/' of the path separate; '%2F' does not
     std::vector<parameter> parameters;
+    std::optional<std::string> fragment;
 
-    /// A '@' behind the host may mean that a password had a '/', '?' or '#' in it, and that any of
-    /// the parts is a piece of it. Then no error may show them.
+    /// A '@' behind the host may mean that a password had a '/', '?' or '#' in it, and a parameter
+    /// that is a password may have had a '&': then any of the parts may be a piece of it, and no
+    /// error may show them.
     bool may_show = true;
 };
 

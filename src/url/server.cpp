@@ -4,13 +4,15 @@
 #include "refusal.hpp"
 #include "url/parameters.hpp"
 
+#include <algorithm>
 #include <charconv>
+#include <string>
+#include <vector>
 
 namespace holdfast::url {
 namespace {
 
-std::uint16_t port_of(const parts& all) {
-    const std::string& text = *all.port;
+std::uint16_t port_of(const std::string& text) {
     std::uint16_t port = 0;
     const char* const end = text.data() + text.size();
     const auto [behind, failed] = std::from_chars(text.data(), end, port);
@@ -22,40 +24,101 @@ std::uint16_t port_of(const parts& all) {
     return port;
 }
 
-bool is_of_network(const parts& all) {
-    return all.scheme == "redis" || all.scheme == "rediss";
+/// A scheme over the network, and what a URL of it looks like.
+struct network_form {
+    std::string_view scheme;
+    std::string_view over_tls;
+    const char* example;
+};
+constexpr network_form one_server{"redis", "rediss", "redis://127.0.0.1:6379"};
+constexpr network_form sentinels{"redis+sentinel", "rediss+sentinel",
+                                 "redis+sentinel://127.0.0.1:26379/SERVICE"};
+constexpr network_form cluster{"redis+cluster", "rediss+cluster", "redis+cluster://127.0.0.1:6379"};
+
+bool is_of(const network_form& form, const parts& all) {
+    return all.scheme == form.scheme || all.scheme == form.over_tls;
 }
 
-bool names_database_twice(const parts& all) {
-    for (const parameter& given : all.parameters)
-        if (given.name == "database")
-            return !all.path.empty() && all.path != "/";
-    return false;
-}
-
-redis::options over_network(const parts& all) {
+redis::options over_network(const parts& all, const network_form& form) {
     if (!all.has_authority)
-        refuse("url: behind " + all.scheme +
-               ": two slashes and a host must follow, as in "
-               "redis://127.0.0.1:6379");
-    if (all.host.empty())
+        refuse("url: behind " + all.scheme + ": two slashes and a host must follow, as in " +
+               form.example);
+    redis::options server;
+    if (all.scheme == form.over_tls)
+        server.tls.emplace();
+    return server;
+}
+
+/// Behind a '/' of the path, which may be left out if nothing follows.
+void read_database_in_path(const parts& all, std::string_view text, redis::options& into) {
+    if (text.empty())
+        return;
+    if (std::ranges::count(all.parameters, "database", &parameter::name) > 0)
+        refuse("url: the database is given twice, in the path and as a parameter");
+    into.database = read_database(all, text);
+}
+
+std::string_view behind_first_slash(const parts& all) {
+    return std::string_view{all.path}.substr(all.path.empty() ? 0 : 1);
+}
+
+redis::options of_one_server(const parts& all) {
+    redis::options server = over_network(all, one_server);
+    // Not shown, as the port.
+    if (all.hosts.size() > 1)
+        refuse(
+            "url: " + all.scheme +
+            ":// has one host, and here are several; Sentinels are "
+            "written redis+sentinel://HOST,HOST/SERVICE and a cluster redis+cluster://HOST,HOST");
+    const host_and_port& there = all.hosts.front();
+    if (there.host.empty())
         refuse("url: it names no host, as redis://127.0.0.1:6379 does; the path of a unix socket "
                "is written unix:///path");
-    redis::options server;
-    if (all.scheme == "rediss")
-        server.tls.emplace();
-    server.host = all.host;
-    if (all.port)
-        server.port = port_of(all);
-    if (names_database_twice(all))
-        refuse("url: the database is given twice, in the path and as a parameter");
-    if (all.path.size() > 1)
-        server.database = read_database(all, std::string_view{all.path}.substr(1));
+    server.host = there.host;
+    if (there.port)
+        server.port = port_of(*there.port);
+    read_database_in_path(all, behind_first_slash(all), server);
+    return server;
+}
+
+std::vector<redis::server_address> addresses_of(const parts& all, const network_form& form) {
+    std::vector<redis::server_address> found;
+    for (const host_and_port& each : all.hosts) {
+        if (each.host.empty())
+            refuse(std::string{all.hosts.size() > 1 ? "url: one of its hosts is empty; hosts are "
+                                                      "separated by one ',' each, as in "
+                                                    : "url: it names no host, as in "} +
+                   form.example);
+        found.push_back({each.host, each.port ? port_of(*each.port) : std::uint16_t{}});
+    }
+    return found;
+}
+
+redis::options of_sentinels(const parts& all) {
+    redis::options server = over_network(all, sentinels);
+    redis::sentinel_options& them = server.sentinel.emplace();
+    them.addresses = addresses_of(all, sentinels);
+    if (all.segments.empty() || all.segments[0].empty())
+        refuse("url: it names no service; the name that the Sentinels have given to the primary "
+               "follows the hosts, as in redis+sentinel://127.0.0.1:26379/SERVICE");
+    if (all.segments.size() > 2)
+        refuse("url: behind the service only a '/' and a database may follow; a '/' in the "
+               "service's name is written %2F");
+    them.service = all.segments[0];
+    read_database_in_path(all, all.segments.size() > 1 ? all.segments[1] : "", server);
+    return server;
+}
+
+redis::options of_cluster(const parts& all) {
+    redis::options server = over_network(all, cluster);
+    server.cluster.emplace().addresses = addresses_of(all, cluster);
+    read_database_in_path(all, behind_first_slash(all), server);
     return server;
 }
 
 redis::options over_unix_socket(const parts& all) {
-    if (!all.host.empty() || all.port)
+    const host_and_port& there = all.hosts.front();
+    if (all.hosts.size() > 1 || !there.host.empty() || there.port)
         refuse("url: a unix socket has no host; its path begins with a third slash, as in "
                "unix:///run/redis.sock");
     if (all.path.size() < 2 || all.path[0] != '/')
@@ -69,11 +132,15 @@ redis::options over_unix_socket(const parts& all) {
 } // namespace
 
 bool names_server(const parts& all) {
-    return is_of_network(all) || all.scheme == "unix" || all.scheme == "redis+unix";
+    return is_of(one_server, all) || is_of(sentinels, all) || is_of(cluster, all) ||
+           all.scheme == "unix" || all.scheme == "redis+unix";
 }
 
 redis::options read_server(const parts& all) {
-    redis::options server = is_of_network(all) ? over_network(all) : over_unix_socket(all);
+    redis::options server = is_of(one_server, all)  ? of_one_server(all)
+                            : is_of(sentinels, all) ? of_sentinels(all)
+                            : is_of(cluster, all)   ? of_cluster(all)
+                                                    : over_unix_socket(all);
     server.user = all.user;
     server.password = all.password;
     return server;

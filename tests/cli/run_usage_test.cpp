@@ -216,6 +216,28 @@ TEST(Unreachable, Is69AndNamesTheServerButNotThePassword) {
     EXPECT_THAT(hidden.err, ::testing::Not(HasSubstr("secret")));
 }
 
+TEST(Unreachable, NamesNoPasswordOfSentinelsEither) {
+    const ended hidden = run({"run", "-n", "job", "--", "true"},
+                             "redis+sentinel://me:secret@127.0.0.1:1/s?sentinel_password=secret&"
+                             "sentinel_p%61ssword=secret&label=x");
+    EXPECT_EQ(hidden.status, 64); // it is given twice
+    EXPECT_THAT(hidden.err, ::testing::Not(HasSubstr("secret")));
+    const ended nowhere =
+        run({"run", "-n", "job", "--", "true"},
+            "redis+sentinel://me:secret@127.0.0.1:1/s?sentinel_p%61ssword=secret&label=x&"
+            "unavailable_patience=0s");
+    EXPECT_EQ(nowhere.status, 69);
+    EXPECT_THAT(nowhere.err, HasSubstr("cannot reach redis+sentinel://me:***@127.0.0.1:1/s?"
+                                       "sentinel_p%61ssword=***&label=x&"));
+    EXPECT_THAT(nowhere.err, ::testing::Not(HasSubstr("secret")));
+}
+
+TEST(Usage, TheVariableMayHaveUrlsOfEachForm) {
+    EXPECT_THAT(
+        run({"ls"}, "redis+unix:///a redis+cluster://a rediss+sentinel://b,c/s redis://d").err,
+        HasSubstr("4 URLs are given; a quorum has 3, 5, 7"));
+}
+
 TEST(Unreachable, TheOptionWinsOverTheEnvironment) {
     const ended option = run({"run", "-n", "--url", nobody, "job", "--", "true"}, "gopher://hole");
     EXPECT_EQ(option.status, 69);

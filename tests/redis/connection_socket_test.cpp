@@ -2,7 +2,7 @@
 // TCP: how a socket is made, and how a server is found.
 #include "net/look_up.hpp"
 #include "redis/link/connection.hpp"
-#include "redis/single_node.hpp"
+#include "redis/make_node.hpp"
 #include "runtime/real_clock.hpp"
 
 #include <boost/asio/co_spawn.hpp>
@@ -31,10 +31,16 @@ protected:
         return value;
     }
 
+    std::shared_ptr<const destination> there() const {
+        return std::make_shared<const destination>(how_);
+    }
+
     /// What dialling there ends with; empty: it is connected.
     std::string dial(connection& line, duration patience = 5s) {
         std::optional<std::string> outcome;
-        auto call = [&]() -> asio::awaitable<void> { co_await line.dial(clock_.now() + patience); };
+        auto call = [&]() -> asio::awaitable<void> {
+            co_await line.dial(there(), clock_.now() + patience);
+        };
         asio::co_spawn(io_, call(), [&](const std::exception_ptr& failed) {
             try {
                 if (failed)
@@ -119,7 +125,7 @@ TEST_F(ConnectionSocket, EndsTheLookUpWhenItIsCut) {
     how_.host = "localhost";
     connection line{home_, how_};
     bool over = false;
-    auto call = [&]() -> asio::awaitable<void> { co_await line.dial(clock_.now() + 5s); };
+    auto call = [&]() -> asio::awaitable<void> { co_await line.dial(there(), clock_.now() + 5s); };
     asio::co_spawn(io_, call(), [&](const std::exception_ptr&) { over = true; });
     asio::post(io_, [&] { line.cut({errc::unreachable, "enough"}); });
     io_.poll(); // whatever the resolver is at

@@ -35,7 +35,8 @@ protected:
         EXPECT_EQ(::socketpair(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK, 0, ends), 0);
         server_end_ = ends[1];
         known_ = std::make_shared<node_context>(how_, context());
-        line_.emplace(*known_, connection::parts{ends[0], nullptr, server_clock_}, wait_);
+        line_.emplace(*known_, connection::parts{ends[0], nullptr, server_clock_, known_->where},
+                      wait_);
     }
     void close() {
         if (line_)
@@ -82,7 +83,7 @@ protected:
     std::string words_of_failure(time_point answer_by) {
         const std::string_view keys[] = {"k"};
         runtime::visit here{entrance_};
-        request one{holdfast::script, keys, {}, answer_by};
+        request one{holdfast::script, keys, {}, {.answer_by = answer_by}};
         try {
             (void)line_->ask(here, one);
         } catch (const boost::system::system_error& why) {

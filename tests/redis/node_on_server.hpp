@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include "redis/single_node.hpp"
+#include "redis/make_node.hpp"
 #include "runtime/real_clock.hpp"
 #include "support/eventually.hpp"
 #include "support/on_each_server.hpp"

@@ -206,6 +206,12 @@ bool world::is_set(int name) const {
     return server.inside()->inspect_counter(name_of(name), counter_kind::rate, {}).exists;
 }
 
+bool world::is_drawn_by_each(int name) const {
+    const counter_state found =
+        server.inside()->inspect_counter(name_of(name), counter_kind::rate, {});
+    return found.of.scope == rate::scope_of::per_client;
+}
+
 std::int64_t world::available(int name) const {
     return server.inside()->inspect_counter(name_of(name), how.counts(name).value(), {}).value;
 }

@@ -6,7 +6,9 @@
 #include <chrono>
 #include <future>
 #include <stdexcept>
+#include <string>
 #include <thread>
+#include <utility>
 
 namespace holdfast::support {
 
@@ -24,6 +26,13 @@ template <typename Predicate>
         std::this_thread::sleep_for(std::chrono::milliseconds{1});
     }
     return true;
+}
+
+/// For what a test cannot go on without: throws `std::runtime_error`, which names it.
+template <typename Predicate>
+void until(const std::string& what, Predicate holds) {
+    if (!eventually(std::move(holds)))
+        throw std::runtime_error{"waited for far too long until " + what};
 }
 
 /// What the future brings; throws what it throws, and `std::runtime_error` if nothing comes.

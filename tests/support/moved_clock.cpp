@@ -67,6 +67,10 @@ void moved_clock::step(duration length) {
     std::atomic_ref{* added_} += std::chrono::nanoseconds{length}.count();
 }
 
+void moved_clock::reset() {
+    std::atomic_ref{* added_} = 0;
+}
+
 std::vector<std::string> moved_clock::environment() const {
     return {"LD_PRELOAD=" + shim_path(), "HOLDFAST_CLOCK_FILE=" + file_};
 }

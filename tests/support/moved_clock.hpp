@@ -20,6 +20,7 @@ public:
     ~moved_clock();
 
     void step(duration);
+    void reset(); ///< the machine's date again
 
     /// What the child must find in its environment.
     std::vector<std::string> environment() const;

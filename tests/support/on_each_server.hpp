@@ -10,6 +10,7 @@
 
 #include <cctype>
 #include <memory>
+#include <ostream>
 #include <string>
 #include <utility>
 
@@ -17,21 +18,39 @@
 
 namespace holdfast::support {
 
-/// A fresh server for each test. One that is not there skips the test with the reason, or fails it
+inline void PrintTo(const server_binary& which, std::ostream* out) { // for GoogleTest
+    *out << which.label;
+}
+
+/// Makes what a test needs. A server that is not there skips the test with the reason, or fails it
 /// where servers are required.
+template <typename Make>
+void make_or_skip(Make make) {
+    try {
+        make();
+    } catch (const server_unavailable& why) {
+        if (servers_are_required())
+            FAIL() << why.what();
+        GTEST_SKIP() << why.what();
+    }
+}
+
+/// For tests that make their servers themselves, of the kind that is `GetParam()`.
+class on_each_kind_of_server : public ::testing::TestWithParam<server_binary> {
+protected:
+    void SetUp() override {
+        make_or_skip([] { const redis_server there{GetParam()}; });
+    }
+};
+
+/// A fresh server for each test.
 class on_each_server : public ::testing::TestWithParam<server_binary> {
 protected:
     explicit on_each_server(redis_server::options how = {})
         : how_{std::move(how)} {}
 
     void SetUp() override {
-        try {
-            server_ = std::make_unique<redis_server>(GetParam(), how_);
-        } catch (const server_unavailable& why) {
-            if (servers_are_required())
-                FAIL() << why.what();
-            GTEST_SKIP() << why.what();
-        }
+        make_or_skip([this] { server_ = std::make_unique<redis_server>(GetParam(), how_); });
     }
 
     redis_server& server() { return *server_; }
@@ -53,4 +72,11 @@ inline std::string test_name_of(const ::testing::TestParamInfo<server_binary>& i
 
 #define HOLDFAST_ON_EACH_SERVER(suite)                                                             \
     INSTANTIATE_TEST_SUITE_P(Servers, suite, ::testing::ValuesIn(::holdfast::support::servers()),  \
+                             ::holdfast::support::test_name_of)
+
+/// For suites of what newer servers do in another way.
+#define HOLDFAST_ON_NEWER_SERVERS(suite)                                                           \
+    GTEST_ALLOW_UNINSTANTIATED_PARAMETERIZED_TEST(suite);                                          \
+    INSTANTIATE_TEST_SUITE_P(NewerServers, suite,                                                  \
+                             ::testing::ValuesIn(::holdfast::support::newer_servers()),            \
                              ::holdfast::support::test_name_of)

@@ -5,10 +5,14 @@
 
 #include <hiredis/hiredis.h>
 
+#include <cerrno>
+#include <csignal>
+#include <ctime>
 #include <stdexcept>
 
 #include <linux/sockios.h>
 #include <poll.h>
+#include <signal.h>
 #include <sys/ioctl.h>
 
 namespace holdfast::support {
@@ -44,25 +48,50 @@ redis::reply copy_of(const redisReply& raw) {
     return copy;
 }
 
+/// hiredis writes to a connection that is closed by then, which must end no test program. Only this
+/// thread does without the signal: who ignores it passes that on to the programs that it starts.
+class no_broken_pipe {
+public:
+    no_broken_pipe() {
+        sigemptyset(&pipe_);
+        sigaddset(&pipe_, SIGPIPE);
+        pthread_sigmask(SIG_BLOCK, &pipe_, &before_);
+    }
+    ~no_broken_pipe() {
+        const timespec at_once{};
+        while (sigtimedwait(&pipe_, nullptr, &at_once) > 0) {
+        }
+        pthread_sigmask(SIG_SETMASK, &before_, nullptr);
+    }
+    no_broken_pipe(const no_broken_pipe&) = delete;
+
+private:
+    sigset_t pipe_{}, before_{};
+};
+
 } // namespace
 
 void redis_connection::closer::operator()(redisContext* context) const noexcept {
     redisFree(context);
 }
 
-redis_connection::redis_connection(const std::string& socket_path)
+redis_connection::redis_connection(const std::string& socket_path, const std::string& password)
     : context_{redisConnectUnix(socket_path.c_str())} {
     if (!context_ || context_->err != 0)
         throw std::runtime_error{"cannot connect to " + socket_path};
     redisSetTimeout(context_.get(), answer_limit);
+    if (!password.empty())
+        command({"AUTH", password}); // refused: then the next command says so
 }
 
 redis::reply redis_connection::command(const std::vector<std::string>& words) {
+    const no_broken_pipe guard;
     append(words);
     return receive();
 }
 
 void redis_connection::begin(const std::vector<std::string>& words) {
+    const no_broken_pipe guard;
     append(words);
     int sent = 0;
     while (sent == 0 && redisBufferWrite(context_.get(), &sent) == REDIS_OK) {
@@ -89,9 +118,18 @@ void redis_connection::append(const std::vector<std::string>& words) {
 redis::reply redis_connection::receive() {
     void* raw = nullptr;
     if (redisGetReply(context_.get(), &raw) != REDIS_OK)
-        throw std::runtime_error{std::string{"no answer from the server: "} + context_->errstr};
+        fail();
     const std::unique_ptr<void, decltype(&freeReplyObject)> owned{raw, &freeReplyObject};
     return copy_of(*static_cast<const redisReply*>(raw));
+}
+
+void redis_connection::fail() const {
+    const int error = errno;
+    const std::string what = std::string{"no answer from the server: "} + context_->errstr;
+    const bool is_broken = context_->err == REDIS_ERR_IO && (error == EPIPE || error == ECONNRESET);
+    if (is_broken || context_->err == REDIS_ERR_EOF)
+        throw connection_closed{what};
+    throw std::runtime_error{what};
 }
 
 std::optional<redis::reply> redis_connection::next_message(duration patience) {

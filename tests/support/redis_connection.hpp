@@ -6,6 +6,7 @@
 
 #include <memory>
 #include <optional>
+#include <stdexcept>
 #include <string>
 #include <vector>
 
@@ -13,13 +14,18 @@ struct redisContext;
 
 namespace holdfast::support {
 
+/// The server has closed it: nothing is answered any more.
+struct connection_closed : std::runtime_error {
+    using std::runtime_error::runtime_error;
+};
+
 class redis_connection {
 public:
-    /// Throws `std::runtime_error` if nobody answers there.
-    explicit redis_connection(const std::string& socket_path);
+    /// Throws `std::runtime_error` if nobody answers there. A password is that of the default user.
+    explicit redis_connection(const std::string& socket_path, const std::string& password = {});
 
     /// An error of the server is an answer too (`reply::kind::error`). Throws
-    /// `std::runtime_error` if the connection is lost or the answer takes more than ten seconds.
+    /// `connection_closed`, or `std::runtime_error` if the answer takes more than ten seconds.
     redis::reply command(const std::vector<std::string>& words);
 
     /// Without waiting for the answer, but until the server has begun with it: what others ask from
@@ -32,6 +38,7 @@ public:
 private:
     void append(const std::vector<std::string>& words);
     redis::reply receive();
+    [[noreturn]] void fail() const;
 
     struct closer {
         void operator()(redisContext*) const noexcept;

@@ -12,11 +12,9 @@
 #include <thread>
 #include <utility>
 
-#include <arpa/inet.h>
 #include <fcntl.h>
 #include <signal.h>
 #include <sys/prctl.h>
-#include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -26,20 +24,6 @@ namespace {
 
 constexpr std::chrono::seconds start_patience{20}; // sanitizers on a busy machine
 constexpr std::chrono::milliseconds start_poll{2};
-
-std::uint16_t free_port() {
-    const int probe = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
-    sockaddr_in address{};
-    address.sin_family = AF_INET;
-    address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-    socklen_t size = sizeof address;
-    const bool bound = bind(probe, reinterpret_cast<sockaddr*>(&address), size) == 0 &&
-                       getsockname(probe, reinterpret_cast<sockaddr*>(&address), &size) == 0;
-    close(probe);
-    if (!bound)
-        throw server_unavailable{"no free port on 127.0.0.1"};
-    return ntohs(address.sin_port);
-}
 
 std::vector<std::string> environment_with(std::vector<std::string> more) {
     for (char** variable = environ; *variable != nullptr; ++variable)
@@ -54,6 +38,9 @@ std::vector<std::string> environment_with(std::vector<std::string> more) {
         _exit(127); // it died before we asked to die with it
     dup2(output, STDOUT_FILENO);
     dup2(output, STDERR_FILENO);
+    // Asio's sockets are open in each program that is started: none would learn that one was
+    // closed.
+    close_range(STDERR_FILENO + 1, ~0U, 0);
     execvpe(arguments[0], arguments, environment);
     _exit(127);
 }
@@ -77,13 +64,16 @@ redis_server::redis_server(server_binary which, options how)
     , how_{std::move(how)}
     , socket_{(folder_.path / "socket").string()} {
     if (how_.tcp)
-        port_ = free_port();
-    while (how_.tls && (tls_port_ == 0 || tls_port_ == port_))
-        tls_port_ = free_port();
+        port_ = how_.port != 0 ? how_.port : reserve();
+    if (how_.tls)
+        tls_port_ = how_.tls_port != 0 ? how_.tls_port : reserve();
     if (how_.cluster)
-        bus_port_ = free_port();
+        bus_port_ = how_.bus_port != 0 ? how_.bus_port : reserve();
     if (how_.own_clock)
         clock_ = std::make_unique<moved_clock>(folder_.path);
+    if (!how_.nodes.empty())
+        write("nodes.conf", how_.nodes);
+    write_configuration();
     start();
 }
 
@@ -91,18 +81,57 @@ redis_server::~redis_server() {
     stop();
 }
 
+std::uint16_t redis_server::reserve() {
+    return reserved_.emplace_back().number();
+}
+
+void redis_server::write(const char* name, const std::string& text) const {
+    std::ofstream{folder_.path / name} << text;
+}
+
+/// A Sentinel goes on writing it.
+void redis_server::write_configuration() const {
+    if (!how_.sentinel.empty())
+        write("sentinel.conf", "unixsocket " + socket_ + "\ndir " + folder_.path.string() + "\n" +
+                                   "port " + std::to_string(port_) + "\n" + how_.sentinel);
+}
+
+void redis_server::remove(const char* name) const {
+    std::error_code ignored;
+    fs::remove_all(folder_.path / name, ignored);
+}
+
 std::vector<std::string> redis_server::command_line() const {
-    std::vector<std::string> words{
-        which_.path,  "--unixsocket", socket_,  "--port", std::to_string(port_),
-        "--bind",     "127.0.0.1",    "--save", "",       "--appendonly",
-        "no",         "--daemonize",  "no",     "--dir",  folder_.path.string(),
-        "--loglevel", "warning"};
+    if (!how_.sentinel.empty())
+        return {which_.path, (folder_.path / "sentinel.conf").string(), "--sentinel"};
+    std::vector<std::string> words{which_.path,
+                                   "--unixsocket",
+                                   socket_,
+                                   "--port",
+                                   std::to_string(port_),
+                                   "--bind",
+                                   "127.0.0.1",
+                                   "--save",
+                                   "",
+                                   "--daemonize",
+                                   "no",
+                                   "--dir",
+                                   folder_.path.string(),
+                                   "--loglevel",
+                                   "warning"};
+    const auto add = [&words](const std::vector<std::string>& more) {
+        words.insert(words.end(), more.begin(), more.end());
+    };
+    add({"--appendonly", how_.keeps_data ? "yes" : "no"});
+    if (how_.keeps_data)
+        add({"--appendfsync", "always"});
     if (how_.tls)
-        words.insert(words.end(), {"--tls-port", std::to_string(tls_port_)});
+        add({"--tls-port", std::to_string(tls_port_)});
     if (how_.cluster)
-        words.insert(words.end(),
-                     {"--cluster-enabled", "yes", "--cluster-port", std::to_string(bus_port_)});
-    words.insert(words.end(), how_.arguments.begin(), how_.arguments.end());
+        add({"--cluster-enabled", "yes", "--cluster-port", std::to_string(bus_port_)});
+    if (!how_.password.empty())
+        add({"--requirepass", how_.password, "--masterauth", how_.password});
+    add(how_.arguments);
     return words;
 }
 
@@ -145,7 +174,7 @@ void redis_server::wait_until_it_answers() {
 
 bool redis_server::answers() {
     try {
-        connection_.emplace(socket_);
+        connection_.emplace(socket_, how_.password);
         return !connection_->command({"PING"}).text.starts_with("LOADING");
     } catch (const std::runtime_error&) {
         return false; // it does not listen yet
@@ -165,12 +194,22 @@ void redis_server::stop() {
     kill(pid_, SIGKILL);
     waitpid(pid_, nullptr, 0);
     pid_ = 0;
-    std::error_code ignored;
-    fs::remove(socket_, ignored);
+    is_paused_ = false;
+    remove("socket");
+    if (!how_.keeps_data)
+        remove("dump.rdb"); // what it was sent when it began to follow another stays there
+}
+
+void redis_server::restart() {
+    stop();
+    start();
 }
 
 void redis_server::restart_empty() {
     stop();
+    remove("dump.rdb");
+    remove("appendonlydir");
+    write_configuration();
     start();
 }
 
@@ -180,13 +219,18 @@ void redis_server::restart_empty(std::vector<std::string> arguments) {
 }
 
 void redis_server::pause() {
+    if (pid_ == 0)
+        return;
+    is_paused_ = true;
     kill(pid_, SIGSTOP);
     // It has stopped when we are told so; until then it may still answer.
     waitpid(pid_, nullptr, WUNTRACED);
 }
 
 void redis_server::resume() {
-    kill(pid_, SIGCONT);
+    if (pid_ != 0)
+        kill(pid_, SIGCONT);
+    is_paused_ = false;
 }
 
 void redis_server::step_clock(duration step) {
@@ -195,9 +239,19 @@ void redis_server::step_clock(duration step) {
     clock_->step(step);
 }
 
+void redis_server::right_clock() {
+    if (clock_)
+        clock_->reset();
+}
+
 redis::reply redis_server::command(const std::vector<std::string>& words) {
-    if (!connection_)
-        connection_.emplace(socket_);
+    try {
+        if (connection_)
+            return connection_->command(words);
+    } catch (const connection_closed&) {
+        connection_.reset();
+    }
+    connection_.emplace(socket_, how_.password);
     return connection_->command(words);
 }
 

@@ -4,6 +4,7 @@
 #pragma once
 
 #include "support/redis_connection.hpp"
+#include "support/reserved_port.hpp"
 
 #include <holdfast/time.hpp>
 
@@ -28,6 +29,10 @@ struct server_binary {
 /// the redis-server in the PATH.
 std::vector<server_binary> servers();
 
+/// Those of HOLDFAST_NEWER_SERVERS, in the same form: only what newer servers do in another way is
+/// also tested on them. There may be none.
+std::vector<server_binary> newer_servers();
+
 /// Whether a server that is not there fails the tests instead of skipping them:
 /// HOLDFAST_REQUIRE_SERVERS=1.
 bool servers_are_required();
@@ -44,9 +49,16 @@ public:
     struct options {
         bool tcp = false;                     ///< also on 127.0.0.1, on a port that is free
         bool tls = false;                     ///< a second one, for TLS; `arguments` say how
-        bool cluster = false;                 ///< a node of one, with no slots yet
+        bool cluster = false;                 ///< a node of one; without `nodes` it has no slots
         bool own_clock = false;               ///< `step_clock` works; needs a C compiler
         std::vector<std::string> arguments{}; ///< as on its command line
+        bool keeps_data = false;              ///< `restart` finds what was there
+        std::string password{};               ///< of its default user
+        std::string nodes{};                  ///< the nodes.conf that it starts with
+        std::string sentinel{};               ///< lines of its configuration: it is a Sentinel
+
+        // Zero: one that is free. Others are reserved by who gives them.
+        std::uint16_t port = 0, tls_port = 0, bus_port = 0;
     };
 
     /// Returns when it answers. The server dies with the thread that makes it.
@@ -57,23 +69,29 @@ public:
     ~redis_server();
 
     void start();
-    void stop();          ///< at once, as kill -9 does: nothing is ever saved
-    void restart_empty(); ///< on the same addresses; its clock stays stepped
+    void stop();          ///< at once, as kill -9 does
+    void restart();       ///< on the same addresses; its clock stays stepped
+    void restart_empty(); ///< likewise, without data; a Sentinel: as it was in the beginning
     void restart_empty(std::vector<std::string> arguments); ///< with these instead of those it had
     void pause(); ///< SIGSTOP: connections stay, nothing is answered
     void resume();
+    bool is_up() const { return pid_ != 0 && !is_paused_; } ///< as far as we have done it
 
     /// Moves the date of the server, and so the end of every lease, forward or back.
     void step_clock(duration);
+    void right_clock(); ///< all steps are undone
 
-    /// On a connection of its own. Reconnects after a restart; errors of the server are answers.
+    /// On a connection of its own. Where the server has closed that, as Sentinels have it done, a
+    /// new one is made and the command repeated. Errors of the server are answers.
     redis::reply command(const std::vector<std::string>& words);
 
     pid_t pid() const { return pid_; }
     std::uint16_t port() const { return port_; } ///< 0 without TCP
     std::uint16_t tls_port() const { return tls_port_; }
+    std::uint16_t bus_port() const { return bus_port_; } ///< of a cluster
     const std::string& socket_path() const { return socket_; }
     std::string url() const; ///< TCP where it was asked for
+    const std::string& label() const { return which_.label; }
 
 private:
     struct folder {
@@ -82,6 +100,10 @@ private:
         std::filesystem::path path;
     };
 
+    std::uint16_t reserve();
+    void write(const char* name, const std::string& text) const;
+    void write_configuration() const;
+    void remove(const char* name) const;
     std::vector<std::string> command_line() const;
     void wait_until_it_answers();
     bool answers();
@@ -93,8 +115,10 @@ private:
     std::string socket_;
     std::uint16_t port_ = 0;
     std::uint16_t tls_port_ = 0;
-    std::uint16_t bus_port_ = 0; // of a cluster: else it is 10000, for all servers
+    std::uint16_t bus_port_ = 0; // else it is 10000, for all servers without TCP
+    std::vector<reserved_port> reserved_;
     pid_t pid_ = 0;
+    bool is_paused_ = false;
     std::unique_ptr<moved_clock> clock_;
     std::optional<redis_connection> connection_;
 };

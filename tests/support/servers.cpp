@@ -7,20 +7,32 @@
 #include <string_view>
 
 namespace holdfast::support {
+namespace {
 
-std::vector<server_binary> servers() {
-    const char* listed = std::getenv("HOLDFAST_SERVERS");
-    if (listed == nullptr || *listed == '\0')
-        return {{"redis", "redis-server"}};
+std::vector<server_binary> listed_in(const char* variable) {
     std::vector<server_binary> all;
-    std::istringstream entries{listed};
+    const char* const listed = std::getenv(variable);
+    std::istringstream entries{listed == nullptr ? "" : listed};
     for (std::string entry; std::getline(entries, entry, ';');) {
         const std::size_t equals = entry.find('=');
         if (equals == std::string::npos)
-            throw std::invalid_argument{"HOLDFAST_SERVERS: no '=' in " + entry};
+            throw std::invalid_argument{std::string{variable} + ": no '=' in " + entry};
         all.push_back({entry.substr(0, equals), entry.substr(equals + 1)});
     }
     return all;
+}
+
+} // namespace
+
+std::vector<server_binary> servers() {
+    std::vector<server_binary> all = listed_in("HOLDFAST_SERVERS");
+    if (all.empty())
+        all.push_back({"redis", "redis-server"});
+    return all;
+}
+
+std::vector<server_binary> newer_servers() {
+    return listed_in("HOLDFAST_NEWER_SERVERS");
 }
 
 bool servers_are_required() {

@@ -41,11 +41,16 @@ struct mistake {
 };
 constexpr mistake malformed[] = {
     {"", "it is empty; for example redis://127.0.0.1:6379"},
-    {"localhost", "does not begin with a scheme; redis://, rediss://, unix:// and memory: are"},
+    {"localhost",
+     "does not begin with a scheme; redis://, rediss://, redis+sentinel://, redis+cluster://, "
+     "unix:// and memory: are allowed"},
     {"//localhost", "does not begin with a scheme"},
     {"1redis://localhost", "does not begin with a scheme"},
     {"localhost:6379", "there is no scheme \"localhost\"; redis://, rediss://, unix://"},
     {"http://localhost", "there is no scheme \"http\""},
+    {"http://localhost",
+     "redis+sentinel://, rediss+sentinel://, redis+cluster://, rediss+cluster:// "
+     "and memory: are allowed"},
     {"redis://local host", "a blank or a control character"},
     {"redis://localhost\n", "a blank or a control character"},
     {"redis://localhost?prefix=a\x7f", "a blank or a control character"},
@@ -130,6 +135,51 @@ constexpr mistake malformed[] = {
     {"unix:///run/redis.sock?tls_server_name=a", "tls_server_name is for rediss://"},
     {"memory:a?tls_ca_file=/a", "there is no parameter \"tls_ca_file\""},
 
+    {"redis://a,b", "redis:// has one host, and here are several; Sentinels are written "
+                    "redis+sentinel://HOST,HOST/SERVICE and a cluster redis+cluster://HOST,HOST"},
+    {"rediss://a:1,b:2/0", "rediss:// has one host, and here are several"},
+    {"redis://host?sentinel_user=a", "sentinel_user is for redis+sentinel://"},
+    {"redis+cluster://host?sentinel_password=a", "sentinel_password is for redis+sentinel://"},
+    {"redis://host?pubsub=loud", "pubsub \"loud\" is none of auto, plain, sharded and both"},
+    {"redis://host?pubsub=sharded", "outside of a cluster, automatic and plain are allowed"},
+    {"redis+sentinel://host/s?pubsub=both", "outside of a cluster, automatic and plain are"},
+    {"redis://host?replica_timeout=1001ms",
+     "replica_timeout is 1001 ms; the most is a third of command_timeout, which is 1000 ms"},
+    {"redis://host?topology_check=99ms", "topology_check is 99 ms; allowed are 100 ms to 1 day"},
+    {"redis+cluster://host?topologycheck=1s", "do you mean topology_check?"},
+
+    {"redis+sentinel:", "behind redis+sentinel: two slashes and a host must follow, as in "
+                        "redis+sentinel://127.0.0.1:26379/SERVICE"},
+    {"redis+sentinel:///s", "it names no host, as in redis+sentinel://127.0.0.1:26379/SERVICE"},
+    {"redis+sentinel://", "it names no host"},
+    {"redis+sentinel://a,,b/s", "one of its hosts is empty; hosts are separated by one ','"},
+    {"redis+sentinel://a,b,/s", "one of its hosts is empty"},
+    {"redis+sentinel://,a/s", "one of its hosts is empty"},
+    {"redis+sentinel://a:1,b:0/s", "from 1 to 65535"},
+    {"redis+sentinel://a:1;b:2/s", "from 1 to 65535"},
+    {"redis+sentinel://a b/s", "a blank"},
+    {"redis+sentinel://a", "it names no service; the name that the Sentinels have given to the"},
+    {"redis+sentinel://a/", "it names no service"},
+    {"redis+sentinel://a//1", "it names no service"},
+    {"redis+sentinel://a/s/1/2",
+     "behind the service only a '/' and a database may follow; a '/' in"},
+    {"redis+sentinel://a/s/x", "the database \"x\" is no number; it is written redis://host/2, "
+                               "redis+sentinel://host/SERVICE/2 or ?database=2"},
+    {"redis+sentinel://a/s/1?database=2", "the database is given twice"},
+    {"redis+sentinel://a,a/s", "sentinel.addresses has the same server twice, as number 1 and 2"},
+    {"redis+sentinel://a,b,a:26379/s", "twice, as number 1 and 3"},
+    {"rediss+sentinel://a/s?tls_ca_file=/no/such/file", "tls_ca_file /no/such/file: No such file"},
+    {"redis+sentinel://a/s?tls_ca_file=/a", "tls_ca_file is for rediss://"},
+    {"redis+cluster://", "it names no host, as in redis+cluster://127.0.0.1:6379"},
+    {"redis+cluster:a", "behind redis+cluster: two slashes and a host must follow"},
+    {"redis+cluster://a,", "one of its hosts is empty"},
+    {"redis+cluster://a/2", "database is 2; a cluster has database 0 alone"},
+    {"redis+cluster://a?database=2", "database is 2; a cluster has database 0 alone"},
+    {"redis+cluster://a/orders", "the database \"orders\" is no number"},
+    {"redis+cluster://a/orders/2", "the database \"orders/2\" is no number"},
+    {"redis+cluster://a,a:6379", "cluster.addresses has the same server twice"},
+    {"unix://a,b/run/redis.sock", "begins with a third slash"},
+
     {"unix:", "names no socket"},
     {"unix://", "names no socket"},
     {"unix:///", "names no socket"},
@@ -150,6 +200,51 @@ constexpr mistake malformed[] = {
 TEST(Url, EachMalformedPartIsNamedWithWhatIsAllowed) {
     for (const mistake& each : malformed)
         EXPECT_THAT(refusal_of(each.url), HasSubstr(each.said)) << each.url;
+}
+
+// lettuce, go-redis, asynq, fred, kombu.
+constexpr mistake others[] = {
+    {"redis-sentinel://a:26379,b/0?sentinelMasterId=orders",
+     "redis-sentinel:// is what another client writes; here it is "
+     "redis+sentinel://a:26379,b/orders/0"},
+    {"redis-sentinel://user:word@a,[::1]:5#orders",
+     "here it is redis+sentinel://USER:PASSWORD@a,[::1]:5/orders"},
+    {"rediss-sentinel://a?timeout=1s&sentinelMasterId=a%2Fb", "rediss+sentinel://a/a%2Fb"},
+    {"redis-sentinel://:word@a:1,b:2?master=orders",
+     "redis+sentinel://USER:PASSWORD@a:1,b:2/orders"},
+    {"redis-sentinel://a?node=b:2&node=[::1]:3&sentinelServiceName=orders",
+     "redis+sentinel://a,b:2,[::1]:3/orders"},
+    {"redis-sentinel://a", "redis+sentinel://a/SERVICE"},
+    {"redis-sentinel://a?sentinelMasterId=%1B%5B1m", "redis+sentinel://a/%1B%5B1m"},
+    {"redis-cluster://user@a:7000?node=b:7001", "redis+cluster://USER:PASSWORD@a:7000,b:7001"},
+    {"rediss-cluster://a,b", "rediss+cluster://a,b"},
+    {"valkeys-cluster://a", "rediss+cluster://a"},
+    {"redis://user:word@a:6379?dial_timeout=3&addr=b:6380&addr=c",
+     "the parameter addr is what another client writes; here it is "
+     "redis+cluster://USER:PASSWORD@a:6379,b:6380,c"},
+    {"rediss://a:26379?master_name=orders&addr=b:26379",
+     "here it is rediss+sentinel://a:26379,b:26379/orders"},
+    {"sentinel://localhost:26379;sentinel://localhost:26380",
+     "here it is redis+sentinel://HOST:PORT,HOST:PORT/SERVICE"},
+    {"redis-cluster://a/p@b", "here it is redis+cluster://HOST:PORT,HOST:PORT"},
+    {"redis-cluster://", "here it is redis+cluster://HOST:PORT,HOST:PORT"},
+};
+
+TEST(Url, WhatOtherClientsWriteIsRefusedWithWhatToWriteInstead) {
+    for (const mistake& each : others)
+        EXPECT_THAT(refusal_of(each.url), testing::EndsWith(each.said)) << each.url;
+    const std::string many = refusal_of("redis-cluster://" + std::string(1000, 'a'));
+    EXPECT_THAT(many, testing::EndsWith("redis+cluster://HOST:PORT,HOST:PORT"));
+}
+
+TEST(Url, WhatIsOfferedInsteadIsTaken) {
+    for (const mistake& each : others) {
+        const std::string words = refusal_of(each.url);
+        const std::string offered = words.substr(words.rfind(' ') + 1);
+        if (offered.find("PORT") != offered.npos)
+            continue;
+        EXPECT_TRUE(of(offered).store) << offered;
+    }
 }
 
 TEST(Url, APasswordIsNeverShown) {
@@ -187,6 +282,35 @@ TEST(Url, APasswordIsNeverShown) {
              "unix://user:SECRET@host/path",
              "unix://user:SECRET@/path?x=y",
              "memory://user:SECRET@host",
+             "redis://user:1,SECRET",
+             "redis://user:SECRET,b",
+             "redis+sentinel://user:SECRET@a,b:x/s",
+             "redis+sentinel://user:SECRET",
+             "redis+sentinel://user:SECRET,a/s",
+             "redis+sentinel://user:a,SECRET@",
+             "redis+sentinel://user:SECRET@a,user:SECRET@b/s",
+             "redis+sentinel://user:a/SECRET@b,c/s",
+             "redis+sentinel://user:a/b/SECRET/c@b/s",
+             "redis+sentinel://a/s?sentinel_password=SECRET&lease_time=1",
+             "redis+sentinel://a/s?sentinel_password=a&SECRET",
+             "redis+sentinel://a/s?sentinel_password=a&SECRET=b",
+             "redis+sentinel://a/s?sentinel_password=a&lease_time=SECRET",
+             "redis+sentinel://a/s?sentinel_password=SECRET%",
+             "redis+sentinel://a/s?sentinel_password=a#SECRET",
+             "redis+sentinel://a/s?sentinel_password=SECRET&sentinel_password=SECRET",
+             "redis+sentinel://a/s?sentinel_pasword=SECRET",
+             "redis+sentinel://a/s?lease_time=1s?sentinel_password=SECRET",
+             "redis+cluster://a?sentinel_password=SECRET",
+             "redis-sentinel://user:SECRET@a?sentinelMasterId=b",
+             "redis-sentinel://user:SECRET?sentinelMasterId=b",
+             "redis-sentinel://user:a/SECRET@b?sentinelMasterId=c",
+             "redis-sentinel://a?sentinelPassword=SECRET&sentinelServiceName=b",
+             "redis-sentinel://a?sentinelPassword=b&node=SECRET",
+             "redis-cluster://user:SECRET",
+             "redis://user:SECRET@a?addr=b:1",
+             "redis://user:SECRET?addr=b:1",
+             "redis://user:a?SECRET@b&addr=c:1",
+             "sentinel://:SECRET@a:1;sentinel://:SECRET@b:2",
          })
         EXPECT_THAT(refusal_of(url), Not(HasSubstr("SECRET"))) << url;
 }
@@ -208,6 +332,11 @@ TEST(Url, EveryAllowedFormIsTaken) {
              "unix:///run/a@b.sock?database=2",
              "unix:/run/redis.sock",
              "redis+unix://user:word@/run/redis.sock",
+             "redis+sentinel://user:word@s1:26379,s2,[::1]:26380/orders/2?sentinel_password=a",
+             "rediss+sentinel://s1/orders?tls_server_name=db",
+             "redis+cluster://user:word@c1:7000,c2/0?pubsub=both&topology_check=1s",
+             "rediss+cluster://c1",
+             "redis://host?command_timeout=40ms", // and replicas have a third of it
              "memory:test",
              "memory:a/b%20c",
          })

@@ -3,7 +3,8 @@
 # from running.
 # shellcheck shell=bash
 
-layers="tidy docs unit sim mutants conformance redis chaos cli process examples package"
+layers="tidy docs unit sim mutants conformance redis sentinel cluster chaos cli process"
+layers+=" examples package"
 sanitized_layers="unit sim conformance redis"
 
 verb_test() {

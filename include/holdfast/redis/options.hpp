@@ -29,6 +29,8 @@ enum class redisson_form : std::uint8_t {
 struct server_address {
     std::string host{};     ///< name or address; a name that has several addresses stands for all
     std::uint16_t port = 0; ///< 0: the usual one
+
+    friend bool operator==(const server_address&, const server_address&) = default;
 };
 
 /// The Sentinels that watch over a primary and its replicas, and appoint another primary when it
@@ -91,7 +93,8 @@ struct options {
     duration subscription_linger = std::chrono::seconds{5};
 
     /// How long a grant or a renewal waits for the replicas that it requires
-    /// (`options::required_replicas`). 1 ms to a third of `command_timeout`.
+    /// (`options::required_replicas`). 1 ms to a third of `command_timeout`; a second means that
+    /// third where it is less.
     duration replica_timeout = std::chrono::seconds{1};
 
     /// How often the name of the server is looked up while it is connected: one that has another

@@ -12,14 +12,17 @@ namespace holdfast::redis {
 
 using kind = reply::kind;
 
-void channels::add(listener& who, std::string name) {
+void channels::add(listener& who, std::string name, bool late) {
     channel& where = channels_[name];
+    where.missed = where.missed || late;
     where.name = std::move(name);
     where.listeners.push_back(who);
     who.where = &where;
     if (!where.refused) // else the next attempt has its time
         unschedule(where);
     want(where, true);
+    if (late && confirmed(where) && std::exchange(where.missed, false))
+        who.wake.ring();
 }
 
 void channels::remove(listener& who, std::optional<time_point> until) {
@@ -79,7 +82,8 @@ void channels::forget_if_idle(channel& where) {
     channels_.erase(channels_.find(where.name));
 }
 
-void channels::connected() {
+void channels::connected(telling form) {
+    form_ = form;
     connected_ = true;
     hopeless_ = false;
     for (auto& [name, where] : channels_)
@@ -94,7 +98,7 @@ void channels::disconnected() {
     agenda_.clear();
     for (auto next = channels_.begin(); next != channels_.end();) {
         channel& where = (next++)->second; // it may be forgotten
-        where.told = where.to_be_told = where.refused = false;
+        where.told = where.to_be_told = where.refused = where.halved = false;
         where.due.reset();
         where.unanswered = 0;
         where.missed = true;
@@ -118,7 +122,6 @@ void channels::close() {
 }
 
 void channels::compose(std::string& out, time_point now) {
-    composer to{out};
     for (channel* const where : std::exchange(to_be_told_, {})) {
         where->to_be_told = false;
         if (where->wanted == where->told) {
@@ -126,30 +129,39 @@ void channels::compose(std::string& out, time_point now) {
             continue;
         }
         where->told = where->wanted;
-        ++where->unanswered;
-        expected_.push_back({where, where->told, now});
-        // One channel a command: a refusal then says which.
-        to.request({where->told ? "SUBSCRIBE" : "UNSUBSCRIBE", where->name});
+        if (form_ != telling::sharded)
+            tell(out, *where, false, now);
+        if (form_ != telling::plain)
+            tell(out, *where, true, now);
     }
     if (std::exchange(ping_is_due_, false)) {
-        expected_.push_back({nullptr, false, now});
-        to.request({"PING"});
+        expected_.push_back({nullptr, false, false, now});
+        composer{out}.request({"PING"});
     }
+}
+
+/// One channel a command: a refusal then says which.
+void channels::tell(std::string& out, channel& where, bool sharded, time_point now) {
+    const char* const verb = where.told ? (sharded ? "SSUBSCRIBE" : "SUBSCRIBE")
+                                        : (sharded ? "SUNSUBSCRIBE" : "UNSUBSCRIBE");
+    ++where.unanswered;
+    expected_.push_back({&where, where.told, sharded, now});
+    composer{out}.request({verb, where.name});
 }
 
 std::optional<net::failure> channels::hear(const reply& said, time_point try_again_at) {
     if (said.type == kind::error)
         return refuse(said, try_again_at);
     const auto& items = said.items;
-    if (items.size() == 3 && items[0].text == "message")
+    if (items.size() == 3 && (items[0].text == "message" || items[0].text == "smessage"))
         message(items[1].text);
-    else if (items.size() == 3 && items[0].text == "sunsubscribe" &&
+    else if (items.size() == 3 && items[0].text == "sunsubscribe" && form_ == telling::plain &&
              !planted(mutant::sunsubscribe_fatal))
         return std::nullopt; // of a form in which this connection asks for nothing
     else if (items.size() == 3 && is_unasked(items[0], items[1]))
         dropped(items[1].text, try_again_at);
     else if (items.size() == 3)
-        answer(items[0], items[1]);
+        answer(items[0], items[1], try_again_at);
     else if (next_expected().about) // else it is the answer to a PING, in one form or the other
         throw net::failure{store_errc::protocol, "an unexpected answer to a subscription"};
     return std::nullopt;
@@ -157,12 +169,15 @@ std::optional<net::failure> channels::hear(const reply& said, time_point try_aga
 
 /// A server ends subscriptions by itself when a slot or a primary moves, and tells so.
 bool channels::is_unasked(const reply& verb, const reply& name) const {
+    const bool sharded = verb.text == "sunsubscribe";
     const bool awaited = !expected_.empty() && expected_.front().about &&
-                         !expected_.front().subscribe && expected_.front().about->name == name.text;
-    return verb.text == "unsubscribe" && !awaited;
+                         !expected_.front().subscribe && expected_.front().sharded == sharded &&
+                         expected_.front().about->name == name.text;
+    return (sharded || verb.text == "unsubscribe") && !awaited;
 }
 
 void channels::dropped(const std::string& name, time_point try_again_at) {
+    dropped_ = true;
     const auto found = channels_.find(name);
     if (found == channels_.end() || !confirmed(found->second))
         return; // what is on its way decides
@@ -191,12 +206,21 @@ channels::expected channels::next_expected() {
     return next;
 }
 
-void channels::answer(const reply& verb, const reply& name) {
+/// Of two forms the other one.
+bool channels::is_twin_awaited(const expected& of) const {
+    return form_ == telling::both && !of.sharded && !expected_.empty() &&
+           expected_.front().about == of.about && expected_.front().sharded;
+}
+
+void channels::answer(const reply& verb, const reply& name, time_point try_again_at) {
     const expected asked = next_expected();
-    const std::string_view verb_asked = asked.subscribe ? "subscribe" : "unsubscribe";
+    const std::string verb_asked =
+        std::string{asked.sharded ? "s" : ""} + (asked.subscribe ? "subscribe" : "unsubscribe");
     if (!asked.about || verb.text != verb_asked || name.text != asked.about->name)
         throw net::failure{store_errc::protocol, "an answer to another subscription"};
     channel& where = *asked.about;
+    if (std::exchange(where.halved, false) && where.told && where.unanswered == 0)
+        return try_again(where, try_again_at);
     if (confirmed(where)) {
         settle(where);
         if (std::exchange(where.missed, false))
@@ -213,11 +237,13 @@ std::optional<net::failure> channels::refuse(const reply& error, time_point try_
     channel& where = *asked.about;
     std::optional<net::failure> why;
     // A refused UNSUBSCRIBE costs nothing, and what was asked since decides.
-    if (asked.subscribe && where.unanswered == 0) {
+    if (asked.subscribe && (where.unanswered == 0 || is_twin_awaited(asked))) {
         why.emplace(classify(error.text),
                     "cannot listen to " + where.name + ": " +
                         with_missing_right(error.text, missing_right(error.text, where.name)));
-        try_again(where, try_again_at);
+        where.halved = where.unanswered > 0;
+        if (!where.halved)
+            try_again(where, try_again_at);
     }
     forget_if_idle(where);
     return why;

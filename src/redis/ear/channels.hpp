@@ -18,6 +18,7 @@
 #include <optional>
 #include <string>
 #include <unordered_map>
+#include <utility>
 
 namespace holdfast::redis {
 
@@ -44,6 +45,7 @@ struct channel {
     bool told = false;
     bool to_be_told = false; ///< is in the list of those
     bool refused = false;    ///< the last SUBSCRIBE was answered with an error
+    bool halved = false;     ///< of two forms the first was refused, the other is not answered yet
     bool missed = false;     ///< a message may have been missed: the next confirmation rings
     unsigned unanswered = 0; ///< commands about it
     std::optional<agenda::iterator> due; ///< end of lingering, or new attempt after a refusal
@@ -51,8 +53,9 @@ struct channel {
 
 class channels {
 public:
-    /// Listens from now on. Until the subscription is confirmed it may hear nothing.
-    void add(listener&, std::string name);
+    /// Listens from now on. Until the subscription is confirmed it may hear nothing; `late`: it
+    /// may have missed something already, so the confirmation rings.
+    void add(listener&, std::string name, bool late = false);
     /// The subscription is kept until `until`, for the next one who listens; without, it ends now.
     void remove(listener&, std::optional<time_point> until);
 
@@ -62,8 +65,9 @@ public:
     /// Nothing more will come of it for now.
     bool given_up(const channel&) const;
 
-    /// A new connection knows no channel yet.
-    void connected();
+    /// A new connection knows no channel yet. All are listened to in that form; in two of them, one
+    /// is confirmed when it is in both.
+    void connected(telling form = telling::plain);
     /// What was heard until now was all. Forgets who only lingered.
     void disconnected();
     /// There will be no connection for a while.
@@ -79,6 +83,9 @@ public:
     /// is tried again likewise, and is no refusal.
     std::optional<net::failure> hear(const reply&, time_point try_again_at);
 
+    /// Whether the server has ended one unasked since this was last asked.
+    bool any_dropped() { return std::exchange(dropped_, false); }
+
     /// Lets lingering subscriptions go, and tries refused ones again.
     void advance(time_point now);
 
@@ -91,6 +98,7 @@ private:
     struct expected {
         channel* about; ///< null: a PING
         bool subscribe;
+        bool sharded;
         time_point sent_at;
     };
 
@@ -100,9 +108,11 @@ private:
     void unschedule(channel&);
     void forget_if_idle(channel&);
     void message(const std::string& name);
+    void tell(std::string& out, channel&, bool sharded, time_point now);
     bool is_unasked(const reply& verb, const reply& name) const;
     void dropped(const std::string& name, time_point try_again_at);
-    void answer(const reply& kind, const reply& name);
+    void answer(const reply& kind, const reply& name, time_point try_again_at);
+    bool is_twin_awaited(const expected& of) const;
     std::optional<net::failure> refuse(const reply&, time_point try_again_at);
     expected next_expected();
     void try_again(channel&, time_point when);
@@ -116,6 +126,8 @@ private:
     bool connected_ = false;
     bool hopeless_ = false; // the last attempt to connect has failed
     bool ping_is_due_ = false;
+    bool dropped_ = false;
+    telling form_ = telling::plain;
 };
 
 } // namespace holdfast::redis

@@ -11,11 +11,12 @@ namespace holdfast::redis {
 
 class ear::listening final : public hearing {
 public:
-    listening(std::shared_ptr<ear> home, std::string name, alarm& wake, linger afterwards)
+    listening(std::shared_ptr<ear> home, std::string name, alarm& wake, linger afterwards,
+              bool late)
         : home_{std::move(home)}
         , afterwards_{afterwards}
         , self_{wake} {
-        home_->channels_.add(self_, std::move(name));
+        home_->channels_.add(self_, std::move(name), late);
     }
     ~listening() override { home_->leave(self_, afterwards_); }
 
@@ -31,12 +32,13 @@ private:
 
 ear::ear(std::shared_ptr<node_context> context)
     : context_{std::move(context)}
+    , suspicion_{*context_}
     , link_{*context_, purpose::listening, *this}
     , lookout_{*context_, *this} {}
 
-std::unique_ptr<hearing> ear::hear(channel_name name, alarm& wake, linger afterwards) {
-    auto heard =
-        std::make_unique<listening>(shared_from_this(), std::move(name.text), wake, afterwards);
+std::unique_ptr<hearing> ear::hear(channel_name name, alarm& wake, linger afterwards, bool late) {
+    auto heard = std::make_unique<listening>(shared_from_this(), std::move(name.text), wake,
+                                             afterwards, late);
     link_.talk();
     return heard;
 }
@@ -74,24 +76,33 @@ void ear::speak(std::string& out) {
 
 void ear::hear(reply& said, time_point received_at) {
     last_heard_ = received_at;
+    const bool is_redirected =
+        said.type == reply::kind::error && context_->redirected && said.text.starts_with("MOVED");
+    const std::string words = is_redirected ? said.text : std::string{};
     const time_point try_again_at = net::later(received_at, context_->how.backoff_max);
     const auto refused = channels_.hear(said, try_again_at);
     if (channels_.next_due() == try_again_at)
         lookout_.watch_for(try_again_at);
-    if (refused && !std::exchange(refusal_told_, true))
-        net::tell_impaired(context_->home, context_->address, *refused);
+    if (channels_.any_dropped() && context_->in_trouble)
+        context_->in_trouble();
+    if (is_redirected)
+        context_->redirected(words);
+    else if (refused && !std::exchange(refusal_told_, true))
+        net::tell_impaired(context_->home, context_->address(), *refused);
 }
 
 void ear::connected(const introduction&) {
     last_heard_ = now();
     refusal_told_ = false;
-    channels_.connected();
+    channels_.connected(context_->form);
     lookout_.watch_for(next_limit());
 }
 
 time_point ear::idle_until() const {
     // A waiter that hears nothing asks by itself that often, so there is no hurry to know.
-    const duration longest = std::max(context_->how.command_timeout, context_->home.poll_bound);
+    const duration longest = suspicion_.is_possible() ? silence_max
+                                                      : std::max(context_->how.command_timeout,
+                                                                 context_->home.poll_bound);
     return planted(mutant::ear_counts_over) ? last_heard_ + longest
                                             : net::later(last_heard_, longest);
 }
@@ -99,7 +110,8 @@ time_point ear::idle_until() const {
 time_point ear::next_limit() const {
     time_point first = channels_.next_due().value_or(time_point::max());
     if (const auto owed_since = channels_.owed_since())
-        first = std::min(first, net::later(*owed_since, context_->how.command_timeout));
+        first = std::min({first, net::later(*owed_since, context_->how.command_timeout),
+                          suspicion_.due(owed_since)});
     else if (link_.connected() && channels_.any_wanted())
         first = std::min(first, idle_until());
     return first;
@@ -107,6 +119,7 @@ time_point ear::next_limit() const {
 
 void ear::limit_reached(time_point now) {
     const duration patience = context_->how.command_timeout;
+    suspicion_.look(channels_.owed_since(), now);
     if (const auto owed_since = channels_.owed_since()) {
         if (net::later(*owed_since, patience) <= now)
             link_.cut({errc::unreachable,

@@ -4,6 +4,7 @@
 #include "redis/ear/channels.hpp"
 #include "redis/link/link.hpp"
 #include "redis/link/lookout.hpp"
+#include "redis/suspicion.hpp"
 
 #include <memory>
 
@@ -16,18 +17,24 @@ class ear final : public std::enable_shared_from_this<ear>, private talker {
 public:
     explicit ear(std::shared_ptr<node_context>);
 
-    /// As node::hear. What it returns may outlive everything but the clock.
-    std::unique_ptr<hearing> hear(channel_name, alarm& wake, linger = linger::usual);
+    /// As node::hear. What it returns may outlive everything but the clock. `late`: something may
+    /// have been missed, so the confirmation rings.
+    std::unique_ptr<hearing> hear(channel_name, alarm& wake, linger = linger::usual,
+                                  bool late = false);
 
     /// Whether the subscription is confirmed.
     bool hears(const channel_name& name) const { return channels_.heard(name.text); }
 
     /// Ends the connection; whoever listens does so over the next one, and is rung.
     void cut(const net::failure& why) { link_.cut(why); }
+    void move(const net::failure& why) { link_.move(why); } ///< likewise, which is made at once
 
     void close();
 
 private:
+    /// Where another server may take the place of one that hangs, and nobody else would tell.
+    static constexpr duration silence_max = std::chrono::seconds{1};
+
     class listening;
 
     bool wants_to_talk() const override { return channels_.any_wanted(); }
@@ -47,6 +54,7 @@ private:
 
     const std::shared_ptr<node_context> context_;
     channels channels_;
+    suspicion suspicion_;
     time_point last_heard_{};
     bool refusal_told_ = false; // on this connection
     bool closed_ = false;

@@ -30,6 +30,7 @@ std::string words_for_errno() {
 
 lane::lane(node_context& context, connection::parts of, runtime::answer_wait& wait)
     : context_{context}
+    , to_{std::move(of.to)}
     , socket_{of.socket}
     , session_{std::move(of.session)}
     , server_clock_{std::move(of.server_clock)}
@@ -44,7 +45,7 @@ lane::~lane() {
     }
     ::close(socket_);
     const auto why = std::make_shared<const net::failure>(
-        errc::outcome_unknown, "connection to " + context_.address + " ended before its answer");
+        errc::outcome_unknown, "connection to " + to_->address + " ended before its answer");
     for (const debt& one : owed_) {
         one.to->failed = why;
         asio::post(context_.home.executor, std::move(one.to->resume));
@@ -65,35 +66,50 @@ void lane::hang_up() noexcept {
 }
 
 reply lane::ask(runtime::visit& caller, request& asked) {
+    const bool confirms = asked.wishes.replicas > 0;
     for (;;) {
         const time_point sent_at = context_.home.time.now();
         const duration patience = patience_for(asked);
         asked.compose(composer{outbox_}, *server_clock_);
-        exchange(caller, patience);
-        if (!asked.with_text && answer_->type == reply::kind::error &&
-            asks_for_script(answer_->text)) {
+        if (confirms)
+            compose_wait(composer{outbox_}, asked.wishes.replicas, asked.wishes.replicas_within);
+        exchange(caller, patience, confirms);
+        reply& said = confirms ? unconfirmed_.front() : *answer_;
+        if (!asked.with_text && said.type == reply::kind::error && asks_for_script(said.text)) {
             asked.with_text = true;
             continue;
         }
-        finish(asked, *answer_, sent_at);
+        if (confirms)
+            confirm(said, *answer_);
+        finish(asked, said, sent_at);
         return asked.take_answer();
     }
 }
 
-duration lane::patience_for(const request& asked) const {
-    const duration patience = context_.how.command_timeout;
-    if (asked.answer_by == time_point::max() || planted(mutant::lane_limit_ignored))
-        return patience;
-    const time_point now = context_.home.time.now();
-    if (asked.answer_by <= now)
-        throw net::failure{errc::unreachable, "not sent: its time was over before"};
-    return std::min(patience, asked.answer_by - now);
+void lane::confirm(reply& said, const reply& confirmation) {
+    if (confirmation.type == reply::kind::error)
+        note_demotion(confirmation);
+    note_confirmation(said, confirmation);
 }
 
-void lane::exchange(runtime::visit& caller, duration patience) {
+duration lane::patience_for(const request& asked) const {
+    const duration patience = context_.how.command_timeout;
+    const time_point limit = asked.wishes.answer_by;
+    if (limit == time_point::max() || planted(mutant::lane_limit_ignored))
+        return patience;
+    const time_point now = context_.home.time.now();
+    if (limit <= now)
+        throw net::failure{errc::unreachable, "not sent: its time was over before"};
+    return std::min(patience, limit - now);
+}
+
+void lane::exchange(runtime::visit& caller, duration patience, bool confirms) {
     if (!planted(mutant::old_answer_given))
         answer_ = nullptr;
+    unconfirmed_.clear();
+    wants_confirmation_ = confirms;
     caller.outside(socket_, [this, patience]() noexcept { talk(patience); });
+    wants_confirmation_ = false;
     outbox_.clear();
     give_out();
     if (answer_ && (!condemned_ || planted(mutant::condemned_believed)))
@@ -101,18 +117,23 @@ void lane::exchange(runtime::visit& caller, duration patience) {
     broken_ = true;
     if (failed_)
         std::rethrow_exception(std::exchange(failed_, nullptr));
-    fail("connection to " + context_.address + " ended: an earlier answer made no sense");
+    fail("connection to " + to_->address + " ended: an earlier answer made no sense");
 }
 
 /// What an answer is to who asked.
 void lane::finish(request& asked, reply& said, time_point sent_at) {
-    if (said.type == reply::kind::error && tells_of_demotion(said.text) && context_.leave_server &&
-        !planted(mutant::demotion_ignored_by_lane))
-        context_.leave_server({classify(said.text), said.text});
+    if (said.type == reply::kind::error)
+        note_demotion(said);
     asked.answer = std::move(said);
     asked.answer.sent_at = sent_at;
     asked.answer.received_at = context_.home.time.now();
     asked.answer.clock = server_clock_;
+}
+
+void lane::note_demotion(const reply& error) {
+    if (tells_of_demotion(error.text) && context_.leave_server &&
+        !planted(mutant::demotion_ignored_by_lane))
+        context_.leave_server({classify(error.text), error.text});
 }
 
 // Not inside: touches nothing that is not this lane's own.
@@ -120,7 +141,7 @@ void lane::talk(duration patience) noexcept {
     try {
         send();
         if (!wait_.wait(socket_, patience, [this] { return arrived(); }))
-            fail(context_.address + " did not answer within " + std::to_string(patience.count()) +
+            fail(to_->address + " did not answer within " + std::to_string(patience.count()) +
                  " ms");
     } catch (...) {
         failed_ = std::current_exception();
@@ -198,7 +219,7 @@ void lane::wait_until_writable() {
     constexpr duration longest{std::chrono::hours{24}}; // as an int of milliseconds
     const auto patience = std::min(context_.how.command_timeout, longest).count();
     if (::poll(&one, 1, static_cast<int>(patience)) == 0)
-        fail(context_.address + " takes no more requests");
+        fail(to_->address + " takes no more requests");
 }
 
 bool lane::arrived() {
@@ -224,10 +245,14 @@ void lane::read_answers() {
         early_.push_back(std::move(*earlier));
     }
     answer_ = reader_.next();
+    if (answer_ && wants_confirmation_ && unconfirmed_.empty()) {
+        unconfirmed_.push_back(std::move(*answer_));
+        answer_ = reader_.next();
+    }
 }
 
 void lane::lost(const std::string& why) {
-    fail("connection to " + context_.address + " lost: " + why);
+    fail("connection to " + to_->address + " lost: " + why);
 }
 
 void lane::fail(const std::string& why) {

@@ -13,6 +13,7 @@
 #include <deque>
 #include <exception>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -50,6 +51,9 @@ public:
     /// that.
     void send_off(runtime::visit& caller, request&);
     bool owes() const { return !owed_.empty(); }
+    std::optional<time_point> owed_since() const {
+        return owes() ? std::optional{owed_.front().sent_at} : std::nullopt;
+    }
     bool may_owe_more() const { return owed_.size() < owes_max; }
 
     /// Takes what answers have come, and waits for none. One that takes longer than any may breaks
@@ -68,9 +72,11 @@ private:
     };
 
     duration patience_for(const request&) const;
-    void exchange(runtime::visit& caller, duration patience);
+    void exchange(runtime::visit& caller, duration patience, bool confirms);
     void talk(duration patience) noexcept;
     void finish(request&, reply&, time_point sent_at);
+    void confirm(reply&, const reply& confirmation);
+    void note_demotion(const reply& error);
     void give_out();
     void settle(debt, reply);
     void send();
@@ -81,6 +87,7 @@ private:
     [[noreturn]] void fail(const std::string& why);
 
     node_context& context_;
+    const std::shared_ptr<const destination> to_;
     const int socket_;
     const std::unique_ptr<net::tls_session> session_; // null: plain
     const std::shared_ptr<runtime::remote_clock> server_clock_;
@@ -89,6 +96,8 @@ private:
     std::deque<debt> owed_;    // in the order of sending
     std::vector<reply> early_; // answers to the first of them, read and not given out yet
     reply* answer_ = nullptr;
+    bool wants_confirmation_ = false; // of what is asked now: then `answer_` is the one to WAIT,
+    std::vector<reply> unconfirmed_;  // and here is the one before it
     std::exception_ptr failed_;
     bool broken_ = false;
     bool condemned_ = false; // unlike `broken_`, touched only inside

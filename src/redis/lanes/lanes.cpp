@@ -16,9 +16,11 @@ namespace holdfast::redis {
 lanes::lanes(std::shared_ptr<node_context> context)
     : context_{std::move(context)}
     , wait_{context_->how.polling}
+    , suspicion_{*context_}
     , backoff_{context_->how.backoff_min, context_->how.backoff_max}
     , tidying_{context_->home.time.make_alarm()}
-    , collecting_{context_->home.time.make_alarm()} {}
+    , collecting_{context_->home.time.make_alarm()}
+    , suspecting_{context_->home.time.make_alarm()} {}
 
 /// The one that was used last: the others may then be closed, and what it owes is taken along.
 lane* lanes::borrow() {
@@ -35,6 +37,10 @@ lane* lanes::borrow() {
         return nullptr;
     }
     best->lent = true;
+    if (suspicion_.is_possible()) {
+        best->lent_at = context_->home.time.now();
+        suspect_soon();
+    }
     return best->line.get();
 }
 
@@ -52,7 +58,7 @@ void lanes::wish_for_one_more() {
         context_->home.time.now() < not_before_ || ++wishes_ < wishes_min)
         return;
     wishes_ = 0;
-    opening_ = std::make_shared<connection>(context_->home, context_->how, context_->tls.get());
+    opening_ = std::make_shared<connection>(context_->home, context_->how);
     runtime::run_in_background(context_->home, open(shared_from_this()));
 }
 
@@ -111,6 +117,39 @@ asio::awaitable<void> lanes::collect(std::shared_ptr<lanes> self) {
     self->collects_ = false;
 }
 
+void lanes::suspect_soon() {
+    if (!std::exchange(suspects_, true))
+        runtime::run_in_background(context_->home, suspect(shared_from_this()));
+}
+
+/// A thread that waits on a lane looks after nothing else meanwhile.
+asio::awaitable<void> lanes::suspect(std::shared_ptr<lanes> self) {
+    while (!self->closed_) {
+        const auto owed_since = self->owed_since();
+        if (!owed_since)
+            break;
+        co_await self->suspecting_->wait_until(self->suspicion_.due(owed_since));
+        if (!self->closed_)
+            self->suspicion_.look(self->owed_since(), self->context_->home.time.now());
+    }
+    self->suspects_ = false;
+}
+
+/// Since when the first of those waits that are lent, or owe something.
+std::optional<time_point> lanes::owed_since() const {
+    std::optional<time_point> first;
+    const auto note = [&first](time_point since) {
+        first = std::min(first.value_or(since), since);
+    };
+    for (const entry& each : all_) {
+        if (each.lent)
+            note(each.lent_at);
+        else if (const auto since = each.line->owed_since())
+            note(*since);
+    }
+    return first;
+}
+
 // Whoever tells may be in the midst of them: they go a little later.
 void lanes::cut(const net::failure& why) {
     if (closed_)
@@ -120,6 +159,14 @@ void lanes::cut(const net::failure& why) {
     for (entry& each : all_)
         each.leaves = !planted(mutant::lanes_stay);
     sweep_soon();
+}
+
+void lanes::move(const net::failure& why) {
+    cut(why);
+    backoff_.reset();
+    not_before_ = time_point::min();
+    for (const entry& each : all_)
+        each.line->condemn();
 }
 
 void lanes::distrust(const reply& said) {
@@ -144,12 +191,13 @@ void lanes::close() {
         return;
     closed_ = true;
     if (opening_)
-        opening_->cut({errc::closed, context_->address + ": the client is closed"});
+        opening_->cut({errc::closed, context_->address() + ": the client is closed"});
     for (const entry& each : all_)
         each.line->hang_up();
     std::erase_if(all_, [](const entry& each) { return !each.lent; });
     tidying_->ring();
     collecting_->ring();
+    suspecting_->ring();
 }
 
 } // namespace holdfast::redis

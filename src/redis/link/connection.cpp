@@ -16,15 +16,16 @@
 #include <sys/un.h>
 
 namespace holdfast::redis {
-connection::connection(const store_context& home, const options& how, net::tls_context* tls)
+connection::connection(const store_context& home, const options& how)
     : home_{home}
     , how_{how}
     , look_up_alarm_{home_.time.make_alarm()}
     , socket_{home_.executor}
-    , tls_{tls}
     , reader_{how.reply_bytes_max} {}
 
-asio::awaitable<void> connection::dial(time_point give_up_at) {
+asio::awaitable<void> connection::dial(std::shared_ptr<const destination> to,
+                                       time_point give_up_at) {
+    to_ = std::move(to);
     const std::vector<net::stream_endpoint> peers = co_await find_server();
     occupied_with("connecting");
     error_code failed = asio::error::host_not_found;
@@ -41,10 +42,10 @@ asio::awaitable<void> connection::dial(time_point give_up_at) {
 }
 
 asio::awaitable<void> connection::begin_tls() {
-    if (!tls_)
+    if (!to_->tls)
         co_return;
     occupied_with("waiting for its part of the TLS handshake; is it a port for TLS?");
-    session_ = tls_->begin();
+    session_ = to_->tls->begin();
     while (!session_->established()) {
         if (!send())
             co_await send_rest();
@@ -54,15 +55,15 @@ asio::awaitable<void> connection::begin_tls() {
 
 asio::awaitable<std::vector<net::stream_endpoint>> connection::find_server() {
     std::vector<net::stream_endpoint> found;
-    if (!how_.unix_socket.empty()) {
-        if (how_.unix_socket.size() >= sizeof(sockaddr_un::sun_path))
+    if (!to_->unix_socket.empty()) {
+        if (to_->unix_socket.size() >= sizeof(sockaddr_un::sun_path))
             throw net::failure{errc::unreachable, "the path is too long for a socket"};
-        found.emplace_back(asio::local::stream_protocol::endpoint{how_.unix_socket});
+        found.emplace_back(asio::local::stream_protocol::endpoint{to_->unix_socket});
         co_return found;
     }
     occupied_with("looking up its address");
     auto given_up = [this] { return is_cut(); };
-    const auto hosts = co_await net::look_up(socket_.get_executor(), how_.host, how_.port,
+    const auto hosts = co_await net::look_up(socket_.get_executor(), to_->host, to_->port,
                                              *look_up_alarm_, given_up);
     throw_if_cut();
     found.assign(hosts.begin(), hosts.end());
@@ -150,7 +151,7 @@ std::string connection::end_in_words(error_code why) const {
                         : deaf_                 ? deaf_.message()
                         : session_              ? "cut off (no close_notify)"
                                                 : closed_by_server;
-    if (!heard_ && !session_ && how_.unix_socket.empty())
+    if (!heard_ && !session_ && to_->unix_socket.empty())
         words += ", before it said a word; does it want TLS (rediss://)?";
     return words;
 }
@@ -164,7 +165,7 @@ asio::awaitable<reply> connection::answer() {
 }
 
 connection::parts connection::take_apart() {
-    return {socket_.release(), std::move(session_), server_clock_};
+    return {socket_.release(), std::move(session_), server_clock_, to_};
 }
 
 void connection::cut(net::failure why) {

@@ -4,7 +4,7 @@
 #include "net/failure.hpp"
 #include "net/socket.hpp"
 #include "net/time_limit.hpp"
-#include "net/tls_context.hpp"
+#include "redis/destination.hpp"
 #include "redis/wire/answer_reader.hpp"
 #include "runtime/remote_clock.hpp"
 
@@ -28,13 +28,15 @@ inline constexpr const char* closed_by_server = "closed by the server";
 /// Whoever runs one of its loops keeps it alive meanwhile.
 class connection {
 public:
-    /// `tls`: null for a plain one.
-    connection(const store_context&, const options&, net::tls_context* tls = nullptr);
+    connection(const store_context&, const options&);
     connection(const connection&) = delete;
 
     /// Shares the time out among the server's addresses. Throws `failure`: unreachable, or what
     /// tls_session throws.
-    asio::awaitable<void> dial(time_point give_up_at);
+    asio::awaitable<void> dial(std::shared_ptr<const destination>, time_point give_up_at);
+
+    /// Where it leads, once it is dialled.
+    const std::shared_ptr<const destination>& to() const { return to_; }
 
     /// What is composed here goes out with the next send().
     std::string& outbox() { return outbox_; }
@@ -57,6 +59,7 @@ public:
         int socket;
         std::unique_ptr<net::tls_session> session; ///< null: plain
         std::shared_ptr<runtime::remote_clock> server_clock;
+        std::shared_ptr<const destination> to;
     };
     parts take_apart();
 
@@ -87,7 +90,7 @@ private:
     const options& how_; // of whoever keeps this connection
     const std::unique_ptr<alarm> look_up_alarm_;
     net::stream_socket socket_;
-    net::tls_context* const tls_;
+    std::shared_ptr<const destination> to_;
     std::unique_ptr<net::tls_session> session_; // null: plain
     bool heard_ = false;                        // a single byte
     std::optional<net::failure> cut_;

@@ -60,14 +60,21 @@ asio::awaitable<std::optional<net::failure>> establish(node_context& context, pu
         const time_point give_up_at =
             net::later(context.home.time.now(), context.how.connect_timeout);
         const net::time_limit limit{context.home, give_up_at, give_up};
-        co_await line.dial(give_up_at);
+        if (context.find) {
+            line.occupied_with("waiting to learn where the primary is");
+            co_await context.find(give_up_at);
+        }
+        co_await line.dial(context.where, give_up_at);
         co_await shake_hands(context, what_for, line, told);
         co_return std::nullopt;
     } catch (...) {
         const net::failure why = present_trouble();
         line.cut(why);
-        co_return std::make_optional<net::failure>(
-            why.code(), "no connection to " + context.address + ": " + why.text());
+        if (context.in_trouble)
+            context.in_trouble();
+        const std::string address = line.to() ? line.to()->address : context.address();
+        co_return std::make_optional<net::failure>(why.code(), "no connection to " + address +
+                                                                   ": " + why.text());
     }
 }
 

@@ -19,7 +19,7 @@ link::link(node_context& context, purpose what_for, talker& whose)
     , home_{context.home}
     , purpose_{what_for}
     , talker_{whose}
-    , presence_{context.home, context.address}
+    , presence_{context.home}
     , backoff_{context.how.backoff_min, context.how.backoff_max}
     , rest_{home_.time.make_alarm()} {}
 
@@ -44,7 +44,7 @@ asio::awaitable<void> link::keep_connected(std::shared_ptr<void>) {
         introduction told;
         std::optional<net::failure> failed;
         try {
-            line = line_ = std::make_shared<connection>(home_, context_.how, context_.tls.get());
+            line = line_ = std::make_shared<connection>(home_, context_.how);
             failed = co_await establish(context_, purpose_, *line, told);
         } catch (const std::exception& why) { // no memory, no alarm: this loop must go on
             failed.emplace(errc::unreachable, why.what());
@@ -67,24 +67,24 @@ void link::pause() {
     not_before_ = net::later(home_.time.now(), length);
 }
 
-void link::gone(const net::failure& why) {
+void link::gone(const std::string& address, const net::failure& why) {
     if (purpose_ != purpose::more_commands)
-        presence_.gone(why);
+        presence_.gone(address, why);
 }
 
 void link::attempt_failed(const net::failure& why) {
     line_.reset();
-    if (closed_)
-        return;
+    if (closed_ || std::exchange(moves_, false))
+        return; // what waits does so for the next attempt, which follows at once
     pause();
-    gone(why);
+    gone(context_.address(), why);
     talker_.connection_failed(why);
 }
 
 void link::conversation_begins(const introduction& told) {
     connected_ = true;
     connected_since_ = home_.time.now();
-    presence_.back();
+    presence_.back(context_.address());
     talker_.connected(told);
 }
 
@@ -109,16 +109,18 @@ asio::awaitable<net::failure> link::converse(connection& line) {
 
 void link::conversation_ended(const net::failure& why) {
     connected_ = false;
+    const std::string address = line_->to()->address;
     line_.reset();
     if (closed_)
         return;
-    // A server that accepts, and drops us at once, is not one to be asked again at once.
-    if (home_.time.now() - connected_since_ > context_.how.backoff_max)
-        backoff_.reset();
-    pause();
-    const net::failure lost{why.code(),
-                            "connection to " + context_.address + " lost: " + why.text()};
-    gone(lost);
+    if (!std::exchange(moves_, false)) {
+        // A server that accepts, and drops us at once, is not one to be asked again at once.
+        if (home_.time.now() - connected_since_ > context_.how.backoff_max)
+            backoff_.reset();
+        pause();
+    }
+    const net::failure lost{why.code(), "connection to " + address + " lost: " + why.text()};
+    gone(address, lost);
     talker_.connection_lost(lost);
 }
 
@@ -154,6 +156,14 @@ asio::awaitable<void> link::finish_sending(std::shared_ptr<void>, shared_connect
 void link::cut(net::failure why) {
     if (line_)
         line_->cut(std::move(why));
+}
+
+void link::move(net::failure why) {
+    backoff_.reset();
+    not_before_ = time_point::min();
+    rest_->ring();
+    moves_ = line_ != nullptr;
+    cut(std::move(why));
 }
 
 void link::close() {

@@ -9,6 +9,7 @@
 
 #include <memory>
 #include <optional>
+#include <string>
 
 namespace holdfast::redis {
 
@@ -33,6 +34,10 @@ public:
     /// Ends the connection; another is made if the talker wants one.
     void cut(net::failure why);
 
+    /// Likewise, since the server is elsewhere: what is not sent yet waits for the next connection,
+    /// which is made at once.
+    void move(net::failure why);
+
     /// Ends everything. The loops end soon after, and do not touch the clock any more.
     void close();
 
@@ -50,7 +55,7 @@ private:
     void conversation_begins(const introduction&);
     void conversation_ended(const net::failure& why);
     void pause();
-    void gone(const net::failure& why);
+    void gone(const std::string& address, const net::failure& why);
     void flush_soon();
     void flush();
 
@@ -68,6 +73,7 @@ private:
     bool running_ = false;   // keep_connected
     bool connected_ = false;
     bool flush_is_due_ = false;
+    bool moves_ = false; // the present attempt or connection ends for that reason
     bool closed_ = false;
 };
 

@@ -15,19 +15,21 @@
 
 namespace holdfast::redis {
 
-mouth::mouth(std::shared_ptr<node_context> context, purpose what_for)
+mouth::mouth(std::shared_ptr<node_context> context, purpose what_for, std::uint8_t replicas)
     : context_{std::move(context)}
     , purpose_{what_for}
+    , replicas_{replicas}
     , patience_{context_->how.command_timeout}
     , idle_bound_{std::clamp(context_->home.lease_time / 3, patience_,
                              std::max(patience_, idle_max))}
+    , suspicion_{*context_}
     , link_{*context_, what_for, *this}
     , lookout_{*context_, *this} {}
 
 asio::awaitable<reply> mouth::ask(const script& what, request::names_list keys,
                                   request::arguments_list arguments, const call_wishes& wishes) {
     admit(wishes);
-    request mine{what, keys, arguments, wishes.answer_by};
+    request mine{what, keys, arguments, wishes};
     auto begin = [this, &mine](auto handler) {
         request::waiter{std::move(handler)}.swap(mine.resume);
         enqueue(mine);
@@ -38,10 +40,10 @@ asio::awaitable<reply> mouth::ask(const script& what, request::names_list keys,
 
 void mouth::admit(const call_wishes& wishes) const {
     if (closed_)
-        throw net::failure{errc::closed, context_->address + ": the client is closed"};
+        throw net::failure{*closed_};
     if ((!wishes.reserved || planted(mutant::no_room_is_kept)) &&
         pipeline_.size() >= context_->how.requests_max)
-        throw net::failure{errc::overloaded, context_->address + ": " +
+        throw net::failure{errc::overloaded, context_->address() + ": " +
                                                  std::to_string(pipeline_.size()) +
                                                  " requests wait already"};
     if (wishes.answer_by <= context_->home.time.now())
@@ -92,25 +94,37 @@ void mouth::meet(const introduction& told) {
     const portrait::meeting which = portrait_.meet(told, last_heard_);
     const bool urgent =
         which == portrait::meeting::other_or_unknown && !planted(mutant::never_urgent);
-    if (which != portrait::meeting::first && context_->home.doubt && !planted(mutant::no_doubt))
-        context_->home.doubt({}, urgent);
+    if (which != portrait::meeting::first && context_->doubt && !planted(mutant::no_doubt))
+        context_->doubt(urgent);
 }
 
 void mouth::speak(std::string& out) {
-    if (!pipeline_.anything_queued() && !question_is_due_)
+    if ((!pipeline_.anything_queued() && !question_is_due_) || pipeline_.awaits_confirmation())
         return;
     const time_point now = context_->home.time.now();
     if (std::exchange(question_is_due_, false)) {
         composer{out}.request({idle_question_ == question::role ? "ROLE" : "PING"});
         pipeline_.write_for_nobody(idle_question_, now);
     }
+    write_queued(out, now);
+    if (suspicion_.is_possible())
+        lookout_.watch_for(suspicion_.due(pipeline_.owed_since()));
+}
+
+void mouth::write_queued(std::string& out, time_point now) {
     const auto server_clock = link_.server_clock();
-    while (out.size() < batch_bytes_max) {
-        const request* const next = pipeline_.next_to_write(now);
-        if (!next)
-            return;
-        next->compose(composer{out}, *server_clock);
+    duration within = duration::max();
+    while (out.size() < batch_bytes_max && pipeline_.anything_queued()) {
+        if (pipeline_.next_asks())
+            pipeline_.write_for_nobody(question::asking, now);
+        const request& next = *pipeline_.next_to_write(now);
+        next.compose(composer{out}, *server_clock);
+        within = std::min(within, next.wishes.replicas_within);
     }
+    if (replicas_ == 0 || within == duration::max())
+        return;
+    compose_wait(composer{out}, replicas_, within);
+    pipeline_.write_for_nobody(question::wait, now);
 }
 
 void mouth::hear(reply& answer, time_point received_at) {
@@ -121,21 +135,39 @@ void mouth::hear(reply& answer, time_point received_at) {
     stuck_ = false;
     if (written->asker || !planted(mutant::late_demotion_ignored))
         judge(answer, written->what);
+    if (written->what == question::wait)
+        return confirmation_given(answer);
     if (!written->asker)
         return; // to a PING, or too late: no reason to think ill of the connection
-    request& asker = *written->asker;
+    answer_given(*written->asker, answer, *written, received_at);
+}
+
+void mouth::answer_given(request& asker, reply& answer, const pipeline::written& how,
+                         time_point received_at) {
     const bool refused = answer.type == reply::kind::error;
     if (refused && !asker.with_text && asks_for_script(answer.text)) {
         asker.with_text = true;
         pipeline_.ask_again(asker);
         return;
     }
-    pipeline_.forget(asker);
     asker.answer = std::move(answer);
-    asker.answer.sent_at = written->sent_at;
+    asker.answer.sent_at = how.sent_at;
     asker.answer.received_at = received_at;
     asker.answer.clock = link_.server_clock();
+    if (replicas_ > 0 && !refused)
+        return pipeline_.await_confirmation(asker);
+    pipeline_.forget(asker);
     resume(asker);
+}
+
+void mouth::confirmation_given(const reply& said) {
+    const std::vector<request*> all = pipeline_.confirmed();
+    for (request* const one : all) {
+        pipeline_.forget(*one);
+        note_confirmation(one->answer, said);
+    }
+    for (request* const one : all) // none runs before all are told: it could ask for anything
+        resume(*one);
 }
 
 /// Behind a name, or a proxy, another server is the primary by now: this connection stays where it
@@ -196,13 +228,14 @@ time_point mouth::next_limit() const {
     const time_point of_connection = owed_since          ? give_up_at(*owed_since)
                                      : link_.connected() ? idle_until()
                                                          : time_point::max();
-    return std::min(first ? first->deadline : time_point::max(), of_connection);
+    return std::min(
+        {first ? first->deadline : time_point::max(), of_connection, suspicion_.due(owed_since)});
 }
 
 void mouth::limit_reached(time_point now) {
     std::vector<request*> late;
     for (request* one; (one = pipeline_.oldest()) && one->deadline <= now;) {
-        const bool sent = one->standing == request::stage::in_flight;
+        const bool sent = one->standing != request::stage::queued;
         one->failed = std::make_shared<const net::failure>(
             sent ? unanswered(one->deadline - one->asked_at) : unsent(*one));
         stuck_ = stuck_ || (!sent && !planted(mutant::never_stuck));
@@ -210,6 +243,8 @@ void mouth::limit_reached(time_point now) {
         pipeline_.give_up(*one);
     }
     const auto owed_since = pipeline_.owed_since();
+    if (!planted(mutant::hang_unsuspected))
+        suspicion_.look(owed_since, now);
     if (owed_since && give_up_at(*owed_since) <= now)
         link_.cut(unanswered(patience_));
     else if (!owed_since && link_.connected() && idle_until() <= now)
@@ -228,30 +263,42 @@ void mouth::idle() {
 net::failure mouth::unsent(const request& asked) const {
     const std::string reason = trouble_ ? trouble_->text()
                                : link_.connected()
-                                   ? context_->address + " takes no more requests"
-                                   : "no connection to " + context_->address + " yet";
+                                   ? context_->address() + " takes no more requests"
+                                   : "no connection to " + context_->address() + " yet";
     return {errc::unreachable, "not sent within " +
                                    std::to_string((asked.deadline - asked.asked_at).count()) +
                                    " ms: " + reason};
 }
 
 net::failure mouth::unanswered(duration within) const {
-    return {errc::outcome_unknown,
-            context_->address + " did not answer within " + std::to_string(within.count()) + " ms"};
+    return {errc::outcome_unknown, context_->address() + " did not answer within " +
+                                       std::to_string(within.count()) + " ms"};
 }
 
 void mouth::close() {
-    if (std::exchange(closed_, true))
+    const net::failure closed{errc::closed, context_->address() + ": the client is closed"};
+    close_down(closed, closed);
+}
+
+void mouth::retire(const std::string& why) {
+    close_down({errc::outcome_unknown, why}, {errc::unreachable, why});
+}
+
+void mouth::close_down(const net::failure& of_written, const net::failure& of_queued) {
+    if (closed_)
         return;
+    closed_ = of_queued;
     link_.close();
     lookout_.close();
-    const auto closed = std::make_shared<const net::failure>(
-        errc::closed, context_->address + ": the client is closed");
-    for (const auto& all : {pipeline_.drop_written(), pipeline_.drop_queued()})
+    const auto end = [this](const std::vector<request*>& all, const net::failure& why) {
+        const auto shared = std::make_shared<const net::failure>(why);
         for (request* const one : all) {
-            one->failed = closed;
+            one->failed = shared;
             asio::post(context_->home.executor, std::move(one->resume));
         }
+    };
+    end(pipeline_.drop_written(), of_written);
+    end(pipeline_.drop_queued(), of_queued);
 }
 
 } // namespace holdfast::redis

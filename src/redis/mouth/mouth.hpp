@@ -6,6 +6,7 @@
 #include "redis/link/lookout.hpp"
 #include "redis/mouth/pipeline.hpp"
 #include "redis/mouth/portrait.hpp"
+#include "redis/suspicion.hpp"
 
 #include <memory>
 #include <optional>
@@ -25,11 +26,17 @@ namespace holdfast::redis {
 ///
 /// Whoever waits is resumed from within the loop that reads.
 ///
+/// One that confirms asks behind each batch, once for all of it, how many replicas have it, and
+/// writes nothing until that is answered: meanwhile the next batch forms by itself. What is
+/// answered there waits for that. Nothing else goes over such a connection, for it would stand
+/// behind a slow replica.
+///
 /// The one for `purpose::commands` is connected while this client holds anything, and casts doubt
 /// on all holds after each reconnection. The other one is closed when it is idle.
 class mouth final : public std::enable_shared_from_this<mouth>, private talker {
 public:
-    mouth(std::shared_ptr<node_context>, purpose);
+    /// `replicas`: so many are to confirm what is asked here; 0: none.
+    mouth(std::shared_ptr<node_context>, purpose, std::uint8_t replicas = 0);
 
     /// As node::call.
     asio::awaitable<reply> ask(const script&, request::names_list keys,
@@ -50,9 +57,15 @@ public:
 
     /// Ends the connection, and what was sent over it is unknown.
     void cut(const net::failure& why) { link_.cut(why); }
+    void move(const net::failure& why) { link_.move(why); } ///< likewise; see link
+
+    bool is_connected() const { return link_.connected(); }
 
     /// Ends who waits, with `errc::closed`, but not within this call.
     void close();
+
+    /// Likewise, since the server is asked no more: as never sent, or as unknown if it was.
+    void retire(const std::string& why);
 
 private:
     /// More than that is not written at once, so that what is far behind can still be withdrawn.
@@ -75,6 +88,9 @@ private:
     std::shared_ptr<void> keep_alive() override { return shared_from_this(); }
 
     void admit(const call_wishes&) const;
+    void write_queued(std::string& out, time_point now);
+    void answer_given(request&, reply&, const pipeline::written&, time_point received_at);
+    void confirmation_given(const reply&);
     void meet(const introduction&);
     void judge(const reply&, question);
     void enqueue(request&);
@@ -87,22 +103,25 @@ private:
         return net::later(net::later(owed_since, patience_), patience_);
     }
     bool anything_held() const { return context_->home.holds_any && context_->home.holds_any(); }
+    void close_down(const net::failure& of_written, const net::failure& of_queued);
     net::failure unsent(const request&) const;
     net::failure unanswered(duration within) const;
 
     const std::shared_ptr<node_context> context_;
     const purpose purpose_;
+    const std::uint8_t replicas_;
     const duration patience_;
     const duration idle_bound_;
     pipeline pipeline_;
+    suspicion suspicion_;
     std::optional<net::failure> trouble_; // why there is no connection
     time_point last_heard_{};
     portrait portrait_;
     question idle_question_ = question::ping;
     bool question_is_due_ = false;
-    bool stays_ = false; // wants a connection, though nothing is asked
-    bool stuck_ = false; // the connection took no more
-    bool closed_ = false;
+    bool stays_ = false;                 // wants a connection, though nothing is asked
+    bool stuck_ = false;                 // the connection took no more
+    std::optional<net::failure> closed_; // what is told to whoever asks since
     link link_;
     lookout lookout_;
 };

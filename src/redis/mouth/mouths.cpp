@@ -9,38 +9,73 @@ namespace holdfast::redis {
 
 mouths::mouths(std::shared_ptr<node_context> context)
     : context_{std::move(context)}
-    , first_{std::make_shared<mouth>(context_, purpose::commands)} {}
+    , usual_{std::make_shared<mouth>(context_, purpose::commands)} {}
+
+mouths::pair& mouths::pair_for(const call_wishes& wishes) {
+    if (wishes.replicas == 0)
+        return usual_;
+    pair& these = confirming_[wishes.replicas];
+    if (!these.first) {
+        these.first = std::make_shared<mouth>(context_, purpose::more_commands, wishes.replicas);
+        if (!retired_.empty())
+            these.first->retire(retired_);
+        else if (closed_)
+            these.first->close();
+    }
+    return these;
+}
 
 mouth& mouths::pick(const call_wishes& wishes) {
-    if (!wishes.elsewhere || closed_ || !first_->silent() || planted(mutant::never_elsewhere))
-        return *first_;
-    if (!spare_)
-        spare_ = std::make_shared<mouth>(context_, purpose::more_commands);
-    else if (spare_->silent() && !planted(mutant::silent_spare_kept))
-        spare_->cut({errc::outcome_unknown, context_->address + " does not answer here either"});
-    return *spare_;
+    pair& these = pair_for(wishes);
+    if (!wishes.elsewhere || closed_ || !these.first->silent() || planted(mutant::never_elsewhere))
+        return *these.first;
+    if (!these.spare)
+        these.spare = std::make_shared<mouth>(context_, purpose::more_commands, wishes.replicas);
+    else if (these.spare->silent() && !planted(mutant::silent_spare_kept))
+        these.spare->cut(
+            {errc::outcome_unknown, context_->address() + " does not answer here either"});
+    return *these.spare;
+}
+
+void mouths::for_each(const std::function<void(mouth&)>& act) {
+    const auto both = [&act](const pair& these) {
+        act(*these.first);
+        if (these.spare && !planted(mutant::spare_stays))
+            act(*these.spare);
+    };
+    both(usual_);
+    for (const auto& [replicas, these] : confirming_)
+        both(these);
 }
 
 void mouths::cut(const net::failure& why) {
-    first_->cut(why);
-    if (spare_ && !planted(mutant::spare_stays))
-        spare_->cut(why);
+    for_each([&why](mouth& each) { each.cut(why); });
+}
+
+void mouths::move(const net::failure& why) {
+    for_each([&why](mouth& each) { each.move(why); });
 }
 
 void mouths::distrust(const reply& said, const net::failure& why) {
-    if (first_->gave(said) && !planted(mutant::distrust_ignored))
-        first_->cut(why);
-    if (spare_ && spare_->gave(said))
-        spare_->cut(why);
+    for_each([&](mouth& each) {
+        if (each.gave(said) && !planted(mutant::distrust_ignored))
+            each.cut(why);
+    });
 }
 
 void mouths::close() {
     if (closed_) // nothing is written then: whoever destroys the last reference is on any thread
         return;
     closed_ = true;
-    first_->close();
-    if (spare_)
-        spare_->close();
+    for_each([](mouth& each) { each.close(); });
+}
+
+void mouths::retire(const std::string& why) {
+    if (closed_)
+        return;
+    closed_ = true;
+    retired_ = why;
+    for_each([&why](mouth& each) { each.retire(why); });
 }
 
 } // namespace holdfast::redis

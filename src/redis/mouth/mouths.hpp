@@ -3,13 +3,18 @@
 
 #include "redis/mouth/mouth.hpp"
 
+#include <cstdint>
+#include <functional>
+#include <map>
 #include <memory>
+#include <string>
 
 namespace holdfast::redis {
 
-/// The shared connections for requests: one, and a spare for what must not wait behind one that
-/// fell silent. A connection that died without a word is given up late, since a server may only be
-/// slow; a short lease cannot wait for that.
+/// The shared connections for requests: one, one for each number of replicas that are to confirm
+/// something, and a spare of each for what must not wait behind one that fell silent. A connection
+/// that died without a word is given up late, since a server may only be slow; a short lease cannot
+/// wait for that.
 class mouths {
 public:
     explicit mouths(std::shared_ptr<node_context>);
@@ -18,23 +23,35 @@ public:
     mouth& pick(const call_wishes&);
 
     /// Connects the first one, which notices when the server goes, if it is not.
-    void stay_connected() { first_->stay_connected(); }
+    void stay_connected() { usual_.first->stay_connected(); }
 
-    server_identity identity() const { return first_->identity(); }
+    bool connected() const { return usual_.first->is_connected(); }
+
+    server_identity identity() const { return usual_.first->identity(); }
 
     /// Ends all connections.
     void cut(const net::failure& why);
+    void move(const net::failure& why); ///< likewise, and makes the next ones at once
 
     /// Ends the connection by which that answer came, if it is one of these.
     void distrust(const reply&, const net::failure& why);
 
     void close();
+    void retire(const std::string& why); ///< likewise, but the client goes on
 
 private:
+    struct pair {
+        std::shared_ptr<mouth> first;
+        std::shared_ptr<mouth> spare{}; ///< null: was never wanted
+    };
+    pair& pair_for(const call_wishes&);
+    void for_each(const std::function<void(mouth&)>&);
+
     const std::shared_ptr<node_context> context_;
-    const std::shared_ptr<mouth> first_;
-    std::shared_ptr<mouth> spare_; // null: was never wanted
+    pair usual_;
+    std::map<std::uint8_t, pair> confirming_; // by how many replicas
     bool closed_ = false;
+    std::string retired_; // why
 };
 
 } // namespace holdfast::redis

@@ -12,8 +12,9 @@ namespace holdfast::redis {
 void pipeline::ask(request& asked, time_point now, duration patience) {
     const time_point usual = net::later(now, patience);
     asked.asked_at = now;
-    asked.deadline = planted(mutant::limit_ignored) ? usual : std::min(usual, asked.answer_by);
-    asked.hurried = asked.answer_by < usual;
+    const time_point own = asked.wishes.answer_by;
+    asked.deadline = planted(mutant::limit_ignored) ? usual : std::min(usual, own);
+    asked.hurried = own < usual;
     asked.ordinal = ++asked_;
     asked.standing = request::stage::queued;
     queued_.push_back(asked);
@@ -53,6 +54,8 @@ std::optional<pipeline::written> pipeline::answered() {
     ++first_slot_;
     if (whose.given_up)
         --given_up_;
+    if (whose.what == question::wait)
+        --waits_;
     if (whose.asker)
         whose.asker->standing = request::stage::apart;
     return whose;
@@ -64,9 +67,23 @@ void pipeline::ask_again(request& asked) {
     queued_.insert(std::find_if(queued_.begin(), queued_.end(), later), asked);
 }
 
+void pipeline::await_confirmation(request& asked) {
+    asked.standing = request::stage::unconfirmed;
+    unconfirmed_.push_back(asked);
+}
+
+std::vector<request*> pipeline::confirmed() {
+    std::vector<request*> all;
+    for (request& one : unconfirmed_)
+        all.push_back(&one);
+    return all;
+}
+
 void pipeline::forget(request& asked) {
     if (asked.standing == request::stage::queued)
         queued_.erase(queued_.iterator_to(asked));
+    if (asked.standing == request::stage::unconfirmed)
+        unconfirmed_.erase(unconfirmed_.iterator_to(asked));
     if (asked.standing == request::stage::in_flight)
         written_[asked.slot - first_slot_].asker = nullptr;
     asked.standing = request::stage::apart;
@@ -83,14 +100,14 @@ void pipeline::give_up(request& asked) {
 }
 
 std::vector<request*> pipeline::drop_written() {
-    std::vector<request*> unanswered;
+    std::vector<request*> unanswered = confirmed();
     for (const written& one : written_)
         if (one.asker)
             unanswered.push_back(one.asker);
     for (request* one : unanswered)
         forget(*one);
     written_.clear();
-    given_up_ = 0;
+    given_up_ = waits_ = 0;
     return unanswered;
 }
 

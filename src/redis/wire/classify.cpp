@@ -38,6 +38,17 @@ constexpr std::array by_beginning{
     meaning{"hash value is not an integer", store_errc::wrong_type},           // a foreign hash
 };
 
+/// Of a script that declared no keys. Servers do not go down amidst a script: so its first command
+/// was refused, and it did nothing.
+constexpr std::string_view down_in_script = " while the cluster is down";
+
+/// In the words of 7.0 and before, of 8.0, and where nobody serves the slot.
+constexpr std::array absence{
+    std::string_view{"attempted to access a non local key"},
+    std::string_view{"because undeclared keys were accessed during rehashing"},
+    std::string_view{"attempted to access a slot not served"},
+};
+
 /// Before 7.0 an error inside a script came behind a report of where it happened:
 /// `ERR Error running script (call to f_…): @user_script:1: WRONGTYPE Operation against …`.
 std::string_view without_report(std::string_view error) {
@@ -64,6 +75,8 @@ store_errc classify(std::string_view error) {
         error.remove_prefix(4);
     const auto begins = [error](const meaning& one) { return error.starts_with(one.text); };
     const auto found = std::ranges::find_if(by_beginning, begins);
+    if (error.find(down_in_script) != error.npos)
+        return store_errc::cluster_down;
     return found != by_beginning.end() ? found->code : store_errc::other;
 }
 
@@ -74,6 +87,12 @@ bool was_unblocked(std::string_view error) {
 bool tells_of_demotion(std::string_view error) {
     const store_errc code = classify(error);
     return code == store_errc::read_only || code == store_errc::master_down || was_unblocked(error);
+}
+
+bool tells_of_absence(std::string_view error) {
+    return std::ranges::any_of(absence, [&](std::string_view words) {
+        return error.starts_with("ERR ") && error.find(words) != error.npos;
+    });
 }
 
 bool asks_for_script(std::string_view error) {

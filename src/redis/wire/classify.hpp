@@ -18,6 +18,10 @@ bool asks_for_script(std::string_view error);
 /// so was not carried out, but for UNBLOCKED.
 bool tells_of_demotion(std::string_view error);
 
+/// A script met a key that it had not declared, and which is not at this server of a cluster, or is
+/// on its way from or to it. What the script did before that is done.
+bool tells_of_absence(std::string_view error);
+
 /// It was carried out, and what was to be waited for behind it will not come.
 bool was_unblocked(std::string_view error);
 

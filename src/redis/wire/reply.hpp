@@ -26,6 +26,15 @@ struct reply {
     time_point sent_at{};
     time_point received_at{};
 
+    /// And of its keys: they are on their way to the server that answered. Whoever listens at the
+    /// server they come from does not hear what is told here.
+    bool moves = false;
+
+    /// And of what was asked behind it (`call_wishes::replicas`): so many replicas have confirmed
+    /// it; or the server's words, if it refuses to say that.
+    std::int64_t confirmed = 0;
+    std::string confirmation_refused{};
+
     /// And of the connection by which it came: what is known of the clock at its other end. Whoever
     /// reads an answer that tells the server's time may teach it. Null where there is no
     /// connection.

@@ -32,7 +32,7 @@ struct count_record {
     /// there was none, or it is a rate.
     std::optional<std::int64_t> before{};
     std::optional<std::int64_t> after{};
-    bool granted = false; ///< what was to be taken is
+    bool granted = false; ///< what was to be taken is, or the change is done
     microseconds at{};
 };
 

@@ -3,9 +3,11 @@
 
 #include "runtime/self.hpp"
 #include "runtime/wall_clock.hpp"
+#include "store/redis/by_slot.hpp"
 #include "store/redis/replies.hpp"
 #include "store/redis/scripts.hpp"
 
+#include <map>
 #include <utility>
 
 namespace holdfast::redis {
@@ -66,8 +68,11 @@ asio::awaitable<void> announce_client(node& server, std::string key, client_card
     checked(server, answer, check_announced);
 }
 
+namespace {
+
+/// All of one slot.
 asio::awaitable<std::vector<std::optional<client_card>>>
-read_clients(node& server, std::vector<std::string> clients) {
+read_some(node& server, const std::vector<std::string>& clients) {
     const std::vector<std::string_view> keys{clients.begin(), clients.end()};
     const reply answer = co_await server.call(scripts::read_clients, keys, {});
     const auto read = [&clients](const reply& said) {
@@ -77,6 +82,29 @@ read_clients(node& server, std::vector<std::string> clients) {
         return cards;
     };
     co_return checked(server, answer, read);
+}
+
+} // namespace
+
+asio::awaitable<std::vector<std::optional<client_card>>>
+read_clients(node& server, std::vector<std::string> clients) {
+    std::map<std::string, std::optional<client_card>> known;
+    const std::vector<std::vector<std::string>> groups = by_slot(server, clients);
+    for (const std::vector<std::string>& some : groups) {
+        std::vector<std::optional<client_card>> cards;
+        try {
+            cards = co_await read_some(server, some);
+        } catch (const boost::system::system_error& why) {
+            if (groups.size() == 1 || why.code() != errc::unreachable)
+                throw; // else these are unknown: one of several servers is away
+        }
+        for (std::size_t i = 0; i < cards.size(); ++i)
+            known[some[i]] = std::move(cards[i]);
+    }
+    std::vector<std::optional<client_card>> all;
+    for (const std::string& each : clients)
+        all.push_back(known[each]);
+    co_return all;
 }
 
 } // namespace holdfast::redis

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "store/redis/counter_place.hpp"
 
+#include "store/redis/confirmation.hpp"
 #include "store/redis/counter_requests.hpp"
 
 #include <algorithm>
@@ -54,8 +55,10 @@ asio::awaitable<remote::attempt> counter_place::request(time_point deadline) {
         co_return co_await look_at_latch(server_, want_);
     const request_slot where = slots_.of(want_.name, want_.request.number, context_.time.now());
     const remembered as{where, context_.request_memory};
-    const attempt got = co_await take_permits(server_, want_, as, server_deadline{deadline});
+    attempt got = co_await take_permits(server_, want_, as, server_deadline{deadline});
     denials_.note(in_time_, got);
+    const auto leave_again = [&] { return revoke_permits(server_, want_, as); };
+    co_await confirm(got, want_.replicas, leave_again);
     co_return got;
 }
 

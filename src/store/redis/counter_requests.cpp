@@ -15,9 +15,7 @@ attempt attempt_of_counter(const reply& answer, std::int64_t said, std::int64_t 
     attempt outcome;
     outcome.said = static_cast<verdict>(said);
     outcome.server_now = std::chrono::microseconds{server_now};
-    outcome.sent_at = answer.sent_at;
-    outcome.received_at = answer.received_at;
-    outcome.clock = answer.clock;
+    came_by(answer, outcome);
     return outcome;
 }
 
@@ -102,7 +100,8 @@ asio::awaitable<attempt> take_permits(node& server, const counter_ask& want, rem
     const std::string_view keys[] = {want.name.text, requests};
     const argument arguments[] = {want.amount, as.where.slot, as.where.number, deadline,
                                   as.memory.count()};
-    const reply answer = co_await server.call(scripts::take_semaphore, keys, arguments);
+    const reply answer = co_await server.call(scripts::take_semaphore, keys, arguments,
+                                              confirmed_by(want.replicas, as.memory));
     co_return checked(server, answer, taken_in);
 }
 
@@ -110,10 +109,12 @@ asio::awaitable<released> revoke_permits(node& server, const counter_ask& want, 
     const std::string requests = requests_key(want.name, want.request);
     const std::string channel = semaphore_channel(want.name).text;
     const std::string_view keys[] = {want.name.text, requests};
-    const argument arguments[] = {want.amount,       as.where.slot, as.where.number,
-                                  as.memory.count(), channel,       publish_command};
+    const publishing way = server.telling_commands();
+    const argument arguments[] = {want.amount, as.where.slot, as.where.number, as.memory.count(),
+                                  channel,     way.command,   way.other};
     const call_wishes room{.reserved = true};
-    const reply answer = co_await server.call(scripts::revoke_semaphore, keys, arguments, room);
+    const reply answer =
+        co_await server.call(scripts::revoke_semaphore, keys, telling_by(way, arguments), room);
     co_return checked(server, answer, released_in);
 }
 
@@ -130,15 +131,22 @@ asio::awaitable<changed> change_counter(node& server, const counter_change& what
     const std::string_view verb = word_of(what.verb);
     const std::string_view keys[] = {what.name.text, requests};
     if (what.kind == counter_kind::latch) {
+        const publishing way = server.telling_commands();
         const argument arguments[] = {verb,     what.amount,       as.where.slot, as.where.number,
-                                      deadline, as.memory.count(), channel,       publish_command};
-        const reply answer = co_await server.call(scripts::change_latch, keys, arguments);
+                                      deadline, as.memory.count(), channel,       way.command,
+                                      way.other};
+        const reply answer =
+            co_await server.call(scripts::change_latch, keys, telling_by(way, arguments),
+                                 confirmed_by(what.replicas, as.memory));
         co_return checked(server, answer, changed_in);
     }
+    const publishing way = server.telling_commands();
     const argument arguments[] = {verb,          what.amount,     what.most, what.kept.count(),
                                   as.where.slot, as.where.number, deadline,  as.memory.count(),
-                                  channel,       publish_command};
-    const reply answer = co_await server.call(scripts::change_semaphore, keys, arguments);
+                                  channel,       way.command,     way.other};
+    const reply answer =
+        co_await server.call(scripts::change_semaphore, keys, telling_by(way, arguments),
+                             confirmed_by(what.replicas, as.memory));
     co_return checked(server, answer, changed_in);
 }
 

@@ -28,15 +28,18 @@ asio::awaitable<attempt> lock_fair(node& server, const ask& want, server_deadlin
     const std::string queue = fair_queue(want.name), deadlines = fair_deadlines(want.name);
     const channel_name channel = lock_channel(want.name);
     const std::string_view keys[] = {want.name.text, queue, deadlines};
+    const publishing way = server.telling_commands();
     const argument arguments[] = {want.lease_time.count(),
                                   owner,
                                   deadline,
                                   channel.text,
-                                  publish_command,
+                                  way.command,
                                   std::int64_t{want.waits},
                                   want.outlasts.count(),
-                                  server.fair_wait().count()};
-    const reply answer = co_await server.call(scripts::lock_fair, keys, arguments);
+                                  server.fair_wait().count(),
+                                  way.other};
+    const reply answer = co_await server.call(scripts::lock_fair, keys, telling_by(way, arguments),
+                                              confirmed_by(want.replicas, want.lease_time));
     const auto read = [&want](const reply& all) { return fair_attempt_in(want, all); };
     co_return checked(server, answer, read);
 }
@@ -46,9 +49,12 @@ asio::awaitable<released> release_fair(node& server, const hold& held) {
     const std::string queue = fair_queue(held.name), deadlines = fair_deadlines(held.name);
     const channel_name channel = lock_channel(held.name);
     const std::string_view keys[] = {held.name.text, queue, deadlines};
-    const argument arguments[] = {owner, channel.text, publish_command, server.fair_wait().count()};
+    const publishing way = server.telling_commands();
+    const argument arguments[] = {owner, channel.text, way.command, server.fair_wait().count(),
+                                  way.other};
     const call_wishes room{.reserved = true};
-    const reply answer = co_await server.call(scripts::release_fair, keys, arguments, room);
+    const reply answer =
+        co_await server.call(scripts::release_fair, keys, telling_by(way, arguments), room);
     co_return checked(server, answer, released_in);
 }
 

@@ -3,6 +3,7 @@
 
 #include "redis/mutants.hpp"
 #include "store/redis/client_cards.hpp"
+#include "store/redis/confirmation.hpp"
 #include "store/redis/fenced_requests.hpp"
 #include "store/redis/lock_states.hpp"
 #include "store/redis/name_finder.hpp"
@@ -90,9 +91,7 @@ std::pair<attempt, forced> force_in(const reply& answer) {
     attempt seen;
     seen.said = outcome == force_verdict::late ? verdict::late : verdict::granted;
     seen.server_now = std::chrono::microseconds{integer(said[1])};
-    seen.sent_at = answer.sent_at;
-    seen.received_at = answer.received_at;
-    seen.clock = answer.clock;
+    came_by(answer, seen);
     forced what{.was_locked = outcome == force_verdict::taken};
     for (auto owner = said.begin() + 2; owner != said.end(); ++owner)
         what.owners.push_back(text(*owner));
@@ -145,12 +144,14 @@ asio::awaitable<attempt> lock_inspector::force_by(server_deadline deadline, cons
     const std::string queue = fair_queue(name);
     const std::string deadlines = fair_deadlines(name);
     const std::string_view keys[] = {name.text};
-    const argument arguments[] = {deadline,        std::string_view{only_from},
-                                  publish_command, of_plain,
-                                  of_shared,       queue,
-                                  deadlines,       mode,
-                                  of_token};
-    const reply answer = co_await server_.call(scripts::force_lock, keys, arguments);
+    const publishing way = server_.telling_commands();
+    const argument arguments[] = {deadline,    std::string_view{only_from},
+                                  way.command, of_plain,
+                                  of_shared,   queue,
+                                  deadlines,   mode,
+                                  of_token,    way.other};
+    const reply answer =
+        co_await server_.call(scripts::force_lock, keys, telling_by(way, arguments));
     auto [seen, what] = checked(server_, answer, force_in);
     outcome = std::move(what);
     co_return seen;

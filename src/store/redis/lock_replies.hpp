@@ -2,11 +2,16 @@
 // What the scripts answer that take, release and renew locks, of whatever kind.
 #pragma once
 
+#include "store/redis/confirmation.hpp"
 #include "store/redis/kinds.hpp"
 #include "store/redis/replies.hpp"
 
 #include <cstddef>
+#include <cstdint>
+#include <optional>
 #include <string>
+#include <string_view>
+#include <utility>
 #include <vector>
 
 namespace holdfast::redis {
@@ -22,22 +27,56 @@ attempt attempt_in(const reply& answer, verdict last = verdict::late) {
     if (outcome.said == verdict::busy && numbers[1] >= 0)
         outcome.left = duration{numbers[1]};
     outcome.server_now = std::chrono::microseconds{numbers[2]};
-    outcome.sent_at = answer.sent_at;
-    outcome.received_at = answer.received_at;
-    outcome.clock = answer.clock;
+    came_by(answer, outcome);
     return outcome;
 }
 
 inline released released_in(const reply& answer) {
     const auto [was_ours, receivers] = integers<2>(answer);
-    return {integer_up_to(1, answer.items[0]) == 1, receivers < 0, receivers};
+    return {integer_up_to(1, answer.items[0]) == 1, receivers < 0, receivers, answer.moves};
 }
 
-inline std::vector<bool> held_in(const reply& said, std::size_t holds) {
-    std::vector<bool> held;
-    for (const reply& each : items(said, holds))
-        held.push_back(integer_up_to(1, each) == 1);
-    return held;
+/// As a renewal asks for some holds together. One that only asks extends nothing, so there is
+/// nothing to be confirmed.
+inline call_wishes wishes_of(hold_list holds, const renewal_wishes& how) {
+    const bool extends = how.lease_time > duration::zero();
+    call_wishes wishes =
+        confirmed_by(extends ? holds.front()->replicas : std::uint8_t{0}, how.lease_time);
+    wishes.answer_by = how.answer_by;
+    wishes.elsewhere = how.elsewhere;
+    wishes.reserved = true;
+    wishes.divisible = true;
+    return wishes;
+}
+
+/// At one server of several the names stand behind the arguments, since they have no slot in
+/// common.
+inline asio::awaitable<reply> ask_for_holds(node& server, std::optional<shard> at,
+                                            const script& what,
+                                            const std::vector<std::string_view>& names,
+                                            std::vector<argument>& arguments,
+                                            const call_wishes& wishes) {
+    if (!at)
+        return server.call(what, names, arguments, wishes);
+    arguments.insert(arguments.end(), names.begin(), names.end());
+    return server.call_at(*at, what, arguments, wishes);
+}
+
+inline renewed_holds held_in(const reply& said, hold_list holds, const renewal_wishes& how,
+                             std::optional<shard> at) {
+    const standing last = at ? standing::elsewhere : standing::held;
+    renewed_holds all;
+    all.each.reserve(holds.size());
+    for (const reply& each : items(said, holds.size()))
+        all.each.push_back(
+            static_cast<standing>(integer_up_to(static_cast<std::int64_t>(last), each)));
+    if (how.lease_time > duration::zero()) {
+        attempt confirmed;
+        came_by(said, confirmed);
+        judge_confirmation(confirmed, holds.front()->replicas);
+        all.unconfirmed = std::move(confirmed.unconfirmed);
+    }
+    return all;
 }
 
 /// What all owners of a client begin with.

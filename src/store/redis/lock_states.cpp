@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "store/redis/lock_states.hpp"
 
+#include "store/redis/by_slot.hpp"
 #include "store/redis/client_cards.hpp"
 #include "store/redis/names.hpp"
 #include "store/redis/replies.hpp"
@@ -229,8 +230,11 @@ std::optional<lock_state> lock_state_in(std::string name, const reply& told) {
     return found;
 }
 
-asio::awaitable<std::vector<lock_state>> describe_locks(node& server,
-                                                        std::vector<std::string> names) {
+namespace {
+
+/// All of one slot.
+asio::awaitable<std::vector<lock_state>> describe_some(node& server,
+                                                       std::vector<std::string> names) {
     using belonging = std::string (*)(const lock_name&);
     const belonging all_of[] = {[](const lock_name& name) { return lock_channel(name).text; },
                                 token_key,
@@ -249,7 +253,20 @@ asio::awaitable<std::vector<lock_state>> describe_locks(node& server,
     const std::vector<argument> arguments{belongings.begin(), belongings.end()};
     const reply answer = co_await server.call(scripts::describe_locks, keys, arguments);
     const auto read = [&names](const reply& said) { return states_in(names, said); };
-    std::vector<lock_state> found = checked(server, answer, read);
+    co_return checked(server, answer, read);
+}
+
+} // namespace
+
+asio::awaitable<std::vector<lock_state>> describe_locks(node& server,
+                                                        std::vector<std::string> names) {
+    std::vector<lock_state> found;
+    std::vector<std::vector<std::string>> groups = by_slot(server, std::move(names));
+    for (std::vector<std::string>& some : groups) {
+        std::vector<lock_state> described = co_await describe_some(server, std::move(some));
+        std::ranges::move(described, std::back_inserter(found));
+    }
+    std::ranges::stable_sort(found, {}, &lock_state::name);
     co_await add_clients(server, found);
     co_return found;
 }

@@ -4,6 +4,7 @@
 #include "store/redis/replies.hpp"
 #include "store/redis/scripts.hpp"
 
+#include <exception>
 #include <set>
 #include <string_view>
 #include <utility>
@@ -40,37 +41,66 @@ std::string_view word_of(counter_kind kind) {
     return "number";
 }
 
-/// `kind`: of what the script is to look for, if it knows several.
-asio::awaitable<found_names> find(node& server, const script& by, std::string pattern,
-                                  std::size_t limit, std::string_view kind) {
-    std::set<std::string> names; // a SCAN may tell one twice
+/// What is looked for, and what was found at the servers so far.
+struct search {
+    const script& by;
+    const std::string pattern;
+    const std::size_t limit;
+    const std::string_view kind;   ///< of what the script is to look for, if it knows several
+    std::set<std::string> names{}; // a SCAN may tell one twice
+    bool complete = true;
+};
+
+asio::awaitable<void> find_at(node& server, shard where, search& what) {
     std::string cursor = "0";
     for (int steps = 0; steps < steps_max; ++steps) {
-        const argument arguments[] = {std::string_view{cursor}, std::string_view{pattern},
-                                      keys_in_step, kind};
-        const reply step = co_await server.call(by, {}, arguments);
+        const argument arguments[] = {std::string_view{cursor}, std::string_view{what.pattern},
+                                      keys_in_step, what.kind};
+        const reply step = co_await server.call_at(where, what.by, arguments);
         const std::vector<std::string> words = checked(server, step, words_in);
         for (auto name = words.begin() + 1; name != words.end(); ++name) {
-            if (names.size() == limit && !names.contains(*name))
-                co_return found_names{{names.begin(), names.end()}, false};
-            names.insert(*name);
+            if (what.names.size() == what.limit && !what.names.contains(*name)) {
+                what.complete = false;
+                co_return;
+            }
+            what.names.insert(*name);
         }
         cursor = words.front();
         if (cursor == "0")
-            co_return found_names{{names.begin(), names.end()}, true};
+            co_return;
     }
-    co_return found_names{{names.begin(), names.end()}, false};
+    what.complete = false;
+}
+
+/// One of several servers that cannot be asked makes the list incomplete; if none can, that is the
+/// outcome.
+asio::awaitable<found_names> find(node& server, search what) {
+    std::exception_ptr trouble;
+    bool any = false;
+    const std::vector<shard> all = co_await server.shards();
+    for (const shard each : all) {
+        try {
+            co_await find_at(server, each, what);
+            any = true;
+        } catch (const boost::system::system_error&) {
+            what.complete = false;
+            trouble = std::current_exception();
+        }
+    }
+    if (trouble && !any)
+        std::rethrow_exception(trouble);
+    co_return found_names{{what.names.begin(), what.names.end()}, what.complete};
 }
 
 } // namespace
 
 asio::awaitable<found_names> find_locks(node& server, std::string pattern, std::size_t limit) {
-    return find(server, scripts::find_locks, std::move(pattern), limit, {});
+    return find(server, {scripts::find_locks, std::move(pattern), limit, {}});
 }
 
 asio::awaitable<found_names> find_counters(node& server, counter_kind kind, std::string pattern,
                                            std::size_t limit) {
-    return find(server, scripts::find_counters, std::move(pattern), limit, word_of(kind));
+    return find(server, {scripts::find_counters, std::move(pattern), limit, word_of(kind)});
 }
 
 } // namespace holdfast::redis

@@ -1,22 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "store/redis/names.hpp"
 
+#include "redis/cluster/slot.hpp"
+
 namespace holdfast::redis {
 namespace {
 
 constexpr std::string_view channel_prefix = "redisson_lock__channel";
-
-/// What a cluster hashes to place a key: the text between the first `{` and the next `}` behind
-/// it, and the whole key where there is no such text.
-std::string_view hashed_part(std::string_view key) {
-    const std::size_t open = key.find('{');
-    if (open == key.npos)
-        return key;
-    const std::size_t close = key.find('}', open);
-    if (close == key.npos || close == open + 1)
-        return key;
-    return key.substr(open + 1, close - open - 1);
-}
 
 std::string_view form_of_braces(std::string_view name) {
     const std::size_t open = name.find('{');

@@ -17,9 +17,6 @@ namespace holdfast::redis {
 /// The name of something that belongs to `name` and lives on the same node of a cluster.
 std::string with_prefix(std::string_view prefix, const lock_name& name);
 
-/// Tells the listeners of a channel; those of a sharded one would need SPUBLISH.
-inline constexpr std::string_view publish_command = "PUBLISH";
-
 /// Where releases of `name` are told.
 channel_name lock_channel(const lock_name& name);
 

@@ -36,14 +36,18 @@ asio::awaitable<attempt> lease_permits(node& server, const ask& want, server_dea
     const std::string prefix = permit_prefix(want.owner, server.redisson());
     const std::string channel = semaphore_channel(want.name).text;
     const std::string_view keys[] = {want.name.text, held};
+    const publishing way = server.telling_commands();
     const argument arguments[] = {want.lease_time.count(),
                                   first_number(want),
                                   static_cast<std::int64_t>(want.permits),
                                   prefix,
                                   deadline,
                                   channel,
-                                  publish_command};
-    const reply answer = co_await server.call(scripts::take_permits, keys, arguments);
+                                  way.command,
+                                  way.other};
+    const reply answer =
+        co_await server.call(scripts::take_permits, keys, telling_by(way, arguments),
+                             confirmed_by(want.replicas, want.lease_time));
     co_return checked(server, answer, permits_attempt_in);
 }
 
@@ -52,15 +56,18 @@ asio::awaitable<released> return_permits(node& server, const hold& held) {
     const std::string prefix = permit_prefix(held.owner, server.redisson());
     const std::string channel = semaphore_channel(held.name).text;
     const std::string_view keys[] = {held.name.text, leased};
-    const argument arguments[] = {first_number(held), static_cast<std::int64_t>(held.permits),
-                                  prefix, channel, publish_command};
+    const publishing way = server.telling_commands();
+    const argument arguments[] = {
+        first_number(held), static_cast<std::int64_t>(held.permits), prefix, channel, way.command,
+        way.other};
     const call_wishes room{.reserved = true};
-    const reply answer = co_await server.call(scripts::release_permits, keys, arguments, room);
+    const reply answer =
+        co_await server.call(scripts::release_permits, keys, telling_by(way, arguments), room);
     co_return checked(server, answer, released_in);
 }
 
-asio::awaitable<std::vector<bool>> renew_permits(node& server, hold_list holds,
-                                                 const renewal_wishes& how) {
+asio::awaitable<renewed_holds> renew_permits(node& server, std::optional<shard> at, hold_list holds,
+                                             const renewal_wishes& how) {
     const std::string prefix = permit_prefix(holds.front()->owner, server.redisson());
     std::vector<std::string> leased, numbers; // what follows points into them
     leased.reserve(holds.size());
@@ -73,10 +80,10 @@ asio::awaitable<std::vector<bool>> renew_permits(node& server, hold_list holds,
         keys.emplace_back(leased.back());
         arguments.emplace_back(std::string_view{numbers.back()});
     }
-    const call_wishes wishes{
-        .answer_by = how.answer_by, .elsewhere = how.elsewhere, .reserved = true};
-    const reply said = co_await server.call(scripts::renew_permits, keys, arguments, wishes);
-    const auto read = [&holds](const reply& all) { return held_in(all, holds.size()); };
+    const call_wishes wishes = wishes_of(holds, how);
+    const reply said =
+        co_await ask_for_holds(server, at, scripts::renew_permits, keys, arguments, wishes);
+    const auto read = [&](const reply& all) { return held_in(all, holds, how, at); };
     co_return checked(server, said, read);
 }
 
@@ -89,6 +96,7 @@ asio::awaitable<changed> change_permits(node& server, const counter_change& what
     const bool is_length = what.verb == counter_verb::set_lease;
     const std::string_view verb = word_of(what.verb);
     const std::string_view keys[] = {what.name.text, held, requests};
+    const publishing way = server.telling_commands();
     const argument arguments[] = {verb,
                                   is_length ? what.kept.count() : what.amount,
                                   permit,
@@ -97,8 +105,11 @@ asio::awaitable<changed> change_permits(node& server, const counter_change& what
                                   deadline,
                                   as.memory.count(),
                                   channel,
-                                  publish_command};
-    const reply answer = co_await server.call(scripts::change_permits, keys, arguments);
+                                  way.command,
+                                  way.other};
+    const reply answer =
+        co_await server.call(scripts::change_permits, keys, telling_by(way, arguments),
+                             confirmed_by(what.replicas, as.memory));
     co_return checked(server, answer, changed_in);
 }
 

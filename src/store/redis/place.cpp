@@ -3,6 +3,7 @@
 #include "store/redis/place.hpp"
 
 #include "redis/mutants.hpp"
+#include "store/redis/confirmation.hpp"
 #include "store/remote/mark.hpp"
 
 #include <algorithm>
@@ -11,8 +12,7 @@
 namespace holdfast::redis {
 namespace {
 
-/// A waiter that cannot be told of releases asks at least this often.
-constexpr duration unheard_poll_bound = std::chrono::seconds{1};
+using remote::unheard_poll_bound;
 
 /// Before a first look, which is to save the second one: whatever comes later costs more than that.
 constexpr duration early_confirmation_patience{20};
@@ -58,13 +58,15 @@ asio::awaitable<answer> lock_place::look() {
 asio::awaitable<attempt> lock_place::request(time_point deadline) {
     want_.outlasts = patience_.of(want_);
     remote::set_terms_of_mark(want_, context_.poll_bound, round_trip_);
-    const attempt got = co_await how_.take(server_, want_, server_deadline{deadline});
+    attempt got = co_await how_.take(server_, want_, server_deadline{deadline});
     round_trip_ = got.received_at - got.sent_at;
     denials_.note(want_, got);
     note_place(got);
     note_whether_busy(got);
     if (heart_ && (got.said == verdict::granted || got.queued))
         heart_->beat(want_.lease_time, got.received_at);
+    const auto leave_again = [this] { return how_.release(server_, want_); };
+    co_await confirm(got, want_.replicas, leave_again);
     co_return got;
 }
 

@@ -18,9 +18,10 @@ attempt plain_attempt_in(const reply& answer) {
 }
 
 released untold_in(const reply& answer) {
-    const released outcome = released_in(answer);
+    released outcome = released_in(answer);
     if (outcome.receivers != 0)
         throw_unexpected_answer();
+    outcome.heard_late = false;
     return outcome;
 }
 
@@ -32,9 +33,11 @@ bool writes(const hold& held) {
 asio::awaitable<released> release(node& server, const hold& held, std::string channel) {
     const std::string owner = to_string(held.owner);
     const std::string_view keys[] = {held.name.text};
-    const argument arguments[] = {owner, channel, publish_command};
+    const publishing way = server.telling_commands();
+    const argument arguments[] = {owner, channel, way.command, way.other};
     const call_wishes room{.reserved = true};
-    const reply answer = co_await server.call(scripts::release_mutex, keys, arguments, room);
+    const reply answer =
+        co_await server.call(scripts::release_mutex, keys, telling_by(way, arguments), room);
     co_return checked(server, answer, channel.empty() ? untold_in : released_in);
 }
 
@@ -44,7 +47,8 @@ asio::awaitable<attempt> lock_mutex(node& server, const ask& want, server_deadli
     const std::string owner = to_string(want.owner);
     const std::string_view keys[] = {want.name.text};
     const argument arguments[] = {want.lease_time.count(), owner, deadline};
-    const reply answer = co_await server.call(scripts::lock_mutex, keys, arguments);
+    const reply answer = co_await server.call(scripts::lock_mutex, keys, arguments,
+                                              confirmed_by(want.replicas, want.lease_time));
     co_return checked(server, answer, plain_attempt_in);
 }
 
@@ -56,8 +60,8 @@ asio::awaitable<released> release_untold(node& server, const hold& held) {
     co_return co_await release(server, held, {});
 }
 
-asio::awaitable<std::vector<bool>> renew_leases(node& server, hold_list holds,
-                                                const renewal_wishes& how) {
+asio::awaitable<renewed_holds> renew_leases(node& server, std::optional<shard> at, hold_list holds,
+                                            const renewal_wishes& how) {
     const std::string client = client_part(holds.front()->owner);
     std::vector<std::string_view> names;
     std::deque<std::string> fields; // of the write holds; in place while others are added
@@ -72,12 +76,11 @@ asio::awaitable<std::vector<bool>> renew_leases(node& server, hold_list holds,
         else
             arguments.emplace_back(static_cast<std::int64_t>(each->owner.number));
     }
-    const call_wishes wishes{
-        .answer_by = how.answer_by, .elsewhere = how.elsewhere, .reserved = true};
+    const call_wishes wishes = wishes_of(holds, how);
     const reply said =
-        co_await server.call(scripts::renew_leases, names, arguments,
-                             planted(mutant::wishes_not_told) ? call_wishes{} : wishes);
-    const auto read = [&holds](const reply& all) { return held_in(all, holds.size()); };
+        co_await ask_for_holds(server, at, scripts::renew_leases, names, arguments,
+                               planted(mutant::wishes_not_told) ? call_wishes{} : wishes);
+    const auto read = [&](const reply& all) { return held_in(all, holds, how, at); };
     co_return checked(server, said, read);
 }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "store/redis/rate_place.hpp"
 
+#include "store/redis/confirmation.hpp"
 #include "store/redis/rate_requests.hpp"
 
 #include <algorithm>
@@ -35,9 +36,12 @@ asio::awaitable<answer> rate_place::look() {
 
 /// The delay is exact, unless the rate is raised or somebody gives some back.
 asio::awaitable<remote::attempt> rate_place::request(time_point deadline) {
-    attempt got = co_await take_rate(server_, want_, server_deadline{deadline});
+    attempt got =
+        co_await take_rate(server_, want_, context_.request_memory, server_deadline{deadline});
     if (got.left)
         got.left = std::min(*got.left, context_.poll_bound);
+    const auto leave_again = [this] { return give_back_rate(server_, want_); };
+    co_await confirm(got, want_.replicas, leave_again);
     co_return got;
 }
 

@@ -51,9 +51,7 @@ changed rate_changed_in(const reply& answer) {
     changed all;
     all.seen.said = verdict_said == 2 ? verdict::late : verdict::granted;
     all.seen.server_now = std::chrono::microseconds{now};
-    all.seen.sent_at = answer.sent_at;
-    all.seen.received_at = answer.received_at;
-    all.seen.clock = answer.clock;
+    came_by(answer, all.seen);
     all.what.done = said == 1;
     all.what.value = value;
     all.receivers = receivers;
@@ -80,13 +78,14 @@ std::string rate_member(const owner_id& request, std::int64_t permits, redisson_
     return member;
 }
 
-asio::awaitable<attempt> take_rate(node& server, const counter_ask& want,
+asio::awaitable<attempt> take_rate(node& server, const counter_ask& want, duration memory,
                                    server_deadline deadline) {
     const rate_keys of = rate_keys_of(want.name, want.request.client);
     const std::string member = rate_member(want.request, want.amount, server.redisson());
     const std::string_view keys[] = {want.name.text, of.left, of.own_left, of.draws, of.own_draws};
     const argument arguments[] = {want.amount, member, deadline};
-    const reply answer = co_await server.call(scripts::take_rate, keys, arguments);
+    const reply answer = co_await server.call(scripts::take_rate, keys, arguments,
+                                              confirmed_by(want.replicas, memory));
     co_return checked(server, answer, [](const reply& said) { return attempt_in<3>(said); });
 }
 
@@ -119,7 +118,8 @@ asio::awaitable<changed> change_rate(node& server, const counter_change& what, r
                                   as.where.number,
                                   deadline,
                                   as.memory.count()};
-    const reply answer = co_await server.call(scripts::change_rate, keys, arguments);
+    const reply answer = co_await server.call(scripts::change_rate, keys, arguments,
+                                              confirmed_by(what.replicas, as.memory));
     co_return checked(server, answer, rate_changed_in);
 }
 

@@ -20,7 +20,8 @@ std::string rate_member(const owner_id& request, std::int64_t permits, redisson_
 
 // Arguments live until a request has completed.
 
-asio::awaitable<attempt> take_rate(node&, const counter_ask&, server_deadline);
+/// `memory`: how long a request is remembered.
+asio::awaitable<attempt> take_rate(node&, const counter_ask&, duration memory, server_deadline);
 asio::awaitable<released> give_back_rate(node&, const counter_ask&);
 asio::awaitable<changed> change_rate(node&, const counter_change&, remembered, server_deadline);
 asio::awaitable<counter_state> inspect_rate(node&, const lock_name&,

@@ -25,7 +25,11 @@ public:
         , heart_{heart} {}
 
     bool offers(lock_kind kind) const noexcept override { return verbs_of(kind) != nullptr; }
-    limits bounds() const noexcept override { return {.time_limit = server_.command_timeout()}; }
+    limits bounds() const noexcept override {
+        return {.time_limit = server_.command_timeout(),
+                .replicas_max = replicas_most,
+                .usual_outage = server_.usual_outage()};
+    }
     std::optional<std::string> objection_to(const lock_name& name) const override;
 
     std::unique_ptr<place> line_up(ask want, alarm& wake) override;
@@ -36,7 +40,10 @@ public:
     std::unique_ptr<watch> watch_over(const hold&, doubter&) override { return nullptr; }
 
 private:
-    bool others_listen(const hold&, std::int64_t receivers) const;
+    /// No primary has more of them that could follow it.
+    static constexpr std::uint8_t replicas_most = 100;
+
+    bool others_listen(const hold&, const released&) const;
 
     node& server_;
     const store_context& context_;

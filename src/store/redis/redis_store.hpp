@@ -30,7 +30,9 @@ public:
     lock_store& locks() noexcept override { return locks_; }
     counter_store* counters() noexcept override { return &counters_; }
     inspector& operators_view() noexcept override { return inspector_; }
-    server_identity identity(const lock_name&) const override { return server_->identity(); }
+    server_identity identity(const lock_name& name) const override {
+        return server_->identity(name.text);
+    }
     asio::awaitable<std::vector<finding>> examine(ask trial) override {
         return examine_server(*server_, context_, std::move(trial));
     }

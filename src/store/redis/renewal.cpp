@@ -14,6 +14,8 @@
 #include <algorithm>
 #include <cstddef>
 #include <exception>
+#include <functional>
+#include <numeric>
 #include <optional>
 #include <utility>
 #include <vector>
@@ -29,26 +31,32 @@ constexpr std::size_t batch_max = 100;
 /// refused are found with few requests, and in few round trips.
 constexpr std::size_t parts_of_refused = 10;
 
-/// Whether one script may renew both: it names the client once, and each hold by its number alone.
+/// Whether one script may renew both: it names the client once, and each hold by its number alone;
+/// and what it writes is confirmed as a whole.
 bool go_together(const hold& one, const hold& other) {
-    return one.owner.client == other.owner.client &&
+    return one.owner.client == other.owner.client && one.replicas == other.replicas &&
            verbs_of(one.kind)->renew == verbs_of(other.kind)->renew;
 }
 
-hold_list first_batch(hold_list holds) {
+/// How many of the first may go in one script.
+template <typename Belongs>
+std::size_t first_batch(hold_list holds, Belongs also) {
     std::size_t size = 1;
-    while (size < std::min(holds.size(), batch_max) && go_together(*holds.front(), *holds[size]))
+    while (size < std::min(holds.size(), batch_max) && go_together(*holds.front(), *holds[size]) &&
+           also(*holds.front(), *holds[size]))
         ++size;
-    return holds.first(size);
+    return size;
 }
 
 /// Whether a refusal may be about one of the names alone: the user may not touch it, or it lives
-/// elsewhere ("non local key"). Others are about the server or its user, and would be repeated.
+/// elsewhere ("non local key", or TRYAGAIN while a slot moves). Others are about the server or its
+/// user, and would be repeated.
 bool is_about_a_name(const boost::system::system_error& why) {
     if (planted(mutant::refusal_takes_all))
         return false;
     return why.code() == store_errc::no_permission || why.code() == store_errc::other ||
-           why.code() == store_errc::wrong_type || planted(mutant::refusal_pursued);
+           why.code() == store_errc::wrong_type || why.code() == store_errc::try_again ||
+           planted(mutant::refusal_pursued);
 }
 
 /// One call's renewal: what all its requests have in common.
@@ -63,38 +71,114 @@ public:
         , to_{to} {}
 
     asio::awaitable<void> run() {
-        std::vector<part> all;
-        for (std::size_t first = 0; first < holds_.size(); first += all.back().count)
-            all.push_back({first, first_batch(holds_.subspan(first)).size()});
-        co_await renew_all(std::move(all));
+        if (server_.is_sharded())
+            return run_sharded();
+        return renew_all(parts_by([](const hold&, const hold&) { return true; }, std::nullopt));
     }
 
 private:
-    /// Some that follow each other in the list.
+    /// Some that follow each other in the list, which one server is asked about.
     struct part {
         std::size_t first, count;
+        std::optional<shard> at;
     };
+    using parts = std::vector<part>;
 
-    static std::vector<part> split(part refused) {
+    template <typename Belongs>
+    parts parts_by(Belongs also, std::optional<shard> at) const {
+        parts all;
+        for (std::size_t first = 0; first < holds_.size(); first += all.back().count)
+            all.push_back({first, first_batch(holds_.subspan(first), also), at});
+        return all;
+    }
+
+    /// By server, where names of all slots may go together; what a server has not is asked for once
+    /// more when the map is new, and then by slot, which leads to whoever has it.
+    asio::awaitable<void> run_sharded() {
+        for (const bool anew : {false, true}) {
+            const std::optional<boost::system::system_error> why = co_await learn_map(anew);
+            if (why)
+                co_return fail_all(*why);
+            order_by([this](const hold& each) { return server_.shard_of(each.name.text); });
+            parts all = parts_by(
+                [this](const hold& one, const hold& other) {
+                    return server_.shard_of(one.name.text) == server_.shard_of(other.name.text);
+                },
+                std::nullopt);
+            for (part& each : all)
+                each.at = server_.shard_of(holds_[each.first]->name.text);
+            co_await renew_all(std::move(all));
+            keep_only_elsewhere();
+            if (holds_.empty())
+                co_return;
+        }
+        order_by([this](const hold& each) { return server_.slot_of(each.name.text); });
+        const auto has_same_slot = [this](const hold& one, const hold& other) {
+            return server_.slot_of(one.name.text) == server_.slot_of(other.name.text);
+        };
+        co_await renew_all(parts_by(has_same_slot, std::nullopt));
+    }
+
+    asio::awaitable<std::optional<boost::system::system_error>> learn_map(bool anew) {
+        try {
+            co_await server_.shards(anew);
+        } catch (const boost::system::system_error& why) {
+            co_return why;
+        }
+        co_return std::nullopt;
+    }
+
+    /// Those that belong together come next to each other.
+    template <typename Key>
+    void order_by(Key key) {
+        if (places_.empty()) {
+            places_.resize(holds_.size());
+            std::iota(places_.begin(), places_.end(), std::size_t{0});
+            all_ = holds_;
+        }
+        std::ranges::stable_sort(places_, std::less<>{},
+                                 [&](std::size_t place) { return key(*all_[place]); });
+        ordered_.clear();
+        for (const std::size_t place : places_)
+            ordered_.push_back(all_[place]);
+        holds_ = ordered_;
+    }
+
+    void keep_only_elsewhere() {
+        places_ = std::exchange(elsewhere_, {});
+        holds_ = hold_list{ordered_}.first(places_.size());
+    }
+
+    /// Where it was in the list that was asked for.
+    std::size_t place_of(std::size_t which) const {
+        return places_.empty() ? which : places_[which];
+    }
+
+    void fail_all(const boost::system::system_error& why) {
+        for (std::size_t i = 0; i < holds_.size(); ++i)
+            to_.failed(place_of(i), why);
+    }
+
+    static parts split(part refused) {
         const std::size_t each = (refused.count + parts_of_refused - 1) / parts_of_refused;
-        std::vector<part> parts;
+        parts all;
         for (std::size_t i = 0; i < refused.count; i += each)
-            parts.push_back({refused.first + i, std::min(each, refused.count - i)});
-        return parts;
+            all.push_back({refused.first + i, std::min(each, refused.count - i), refused.at});
+        return all;
     }
 
     /// All at once: one behind the other, a slow connection could let the last ones run out.
-    asio::awaitable<void> renew_all(std::vector<part> parts) {
-        if (parts.size() == 1) {
-            co_await renew(parts.front());
+    asio::awaitable<void> renew_all(parts all_parts) {
+        if (all_parts.size() == 1) {
+            co_await renew(all_parts.front());
             co_return;
         }
         const auto start = [this](part some) {
             return asio::co_spawn(executor_, renew(some), asio::deferred);
         };
         std::vector<decltype(start(part{}))> under_way;
-        under_way.reserve(parts.size());
-        for (const part some : parts)
+        under_way.reserve(all_parts.size());
+        for (const part some : all_parts)
             under_way.push_back(start(some));
         auto all = asio::experimental::make_parallel_group(std::move(under_way));
         // In the order of the parts: who ended first, and what they threw.
@@ -107,31 +191,49 @@ private:
 
     asio::awaitable<void> renew(part some) {
         std::optional<boost::system::system_error> failed;
-        std::vector<bool> held;
+        renewed_holds outcome;
         try {
             const hold_list asked = holds_.subspan(some.first, some.count);
-            held = co_await verbs_of(asked.front()->kind)->renew(server_, asked, how_);
+            outcome = co_await verbs_of(asked.front()->kind)->renew(server_, some.at, asked, how_);
         } catch (const boost::system::system_error& why) {
             failed = why;
         }
-        if (failed && some.count > 1 && is_about_a_name(*failed)) {
-            co_await renew_all(split(some));
-            co_return;
-        }
+        if (failed && some.at && is_about_a_name(*failed)) // it may want to know the names before
+            outcome.each.assign(some.count, standing::elsewhere);
+        else if (failed && some.count > 1 && is_about_a_name(*failed))
+            co_return co_await renew_all(split(some));
+        if (!outcome.unconfirmed.empty() && !planted(mutant::renewal_unconfirmed))
+            failed.emplace(make_error_code(store_errc::not_replicated), outcome.unconfirmed);
+        report(some, outcome.each, failed);
+    }
+
+    /// What is not held any more is known, whatever failed beside that.
+    void report(part some, const std::vector<standing>& each,
+                const std::optional<boost::system::system_error>& failed) {
         for (std::size_t i = 0; i < some.count; ++i) {
-            if (failed)
-                to_.failed(some.first + i, *failed);
+            const std::size_t place = place_of(some.first + i);
+            if (i < each.size() && each[i] == standing::elsewhere)
+                elsewhere_.push_back(place);
+            else if (i < each.size() && each[i] == standing::gone)
+                to_.renewed(place, answer{});
+            else if (failed)
+                to_.failed(place, *failed);
             else
-                to_.renewed(some.first + i,
-                            held[i] ? answer{.granted = true, .term = how_.lease_time} : answer{});
+                to_.renewed(place, answer{.granted = true, .term = how_.lease_time});
         }
     }
 
     node& server_;
     const asio::any_io_executor executor_;
-    const hold_list holds_;
+    hold_list holds_;
     const renewal_wishes& how_;
     renewal_sink& to_;
+
+    // Where there are several servers: the list that was asked for, and in which order it is now.
+    hold_list all_{};
+    std::vector<const hold*> ordered_;
+    std::vector<std::size_t> places_;
+    std::vector<std::size_t> elsewhere_; // of them
 };
 
 } // namespace

@@ -39,7 +39,8 @@ asio::awaitable<attempt> lock_read(node& server, const ask& want, server_deadlin
     const std::string timer = timer_key(want.name, owner), marks = writers_key(want.name);
     const std::string_view keys[] = {want.name.text, timer, marks};
     const argument arguments[] = {want.lease_time.count(), owner, deadline, beside};
-    const reply answer = co_await server.call(scripts::lock_read, keys, arguments);
+    const reply answer = co_await server.call(scripts::lock_read, keys, arguments,
+                                              confirmed_by(want.replicas, want.lease_time));
     co_return checked(server, answer, read_attempt_in);
 }
 
@@ -51,7 +52,8 @@ asio::awaitable<attempt> lock_write(node& server, const ask& want, server_deadli
     const argument arguments[] = {
         want.lease_time.count(), owner, deadline, beside, timers, marked_for,
         want.head_start.count()};
-    const reply answer = co_await server.call(scripts::lock_write, keys, arguments);
+    const reply answer = co_await server.call(scripts::lock_write, keys, arguments,
+                                              confirmed_by(want.replicas, want.lease_time));
     const auto read = [&want](const reply& all) { return write_attempt_in(want, all); };
     co_return checked(server, answer, read);
 }
@@ -61,9 +63,11 @@ asio::awaitable<released> release_read(node& server, const hold& held) {
     const std::string marks = writers_key(held.name), timers = timer_prefix(held.name);
     const channel_name channel = shared_channel(held.name);
     const std::string_view keys[] = {held.name.text, timer, marks};
-    const argument arguments[] = {owner, timers, channel.text, publish_command};
+    const publishing way = server.telling_commands();
+    const argument arguments[] = {owner, timers, channel.text, way.command, way.other};
     const call_wishes room{.reserved = true};
-    const reply answer = co_await server.call(scripts::release_read, keys, arguments, room);
+    const reply answer =
+        co_await server.call(scripts::release_read, keys, telling_by(way, arguments), room);
     co_return checked(server, answer, released_in);
 }
 
@@ -72,14 +76,16 @@ asio::awaitable<released> release_write(node& server, const hold& held) {
     const std::string marks = writers_key(held.name);
     const channel_name channel = shared_channel(held.name);
     const std::string_view keys[] = {held.name.text, marks};
-    const argument arguments[] = {owner, timers, channel.text, publish_command};
+    const publishing way = server.telling_commands();
+    const argument arguments[] = {owner, timers, channel.text, way.command, way.other};
     const call_wishes room{.reserved = true};
-    const reply answer = co_await server.call(scripts::release_write, keys, arguments, room);
+    const reply answer =
+        co_await server.call(scripts::release_write, keys, telling_by(way, arguments), room);
     co_return checked(server, answer, released_in);
 }
 
-asio::awaitable<std::vector<bool>> renew_reads(node& server, hold_list holds,
-                                               const renewal_wishes& how) {
+asio::awaitable<renewed_holds> renew_reads(node& server, std::optional<shard> at, hold_list holds,
+                                           const renewal_wishes& how) {
     const std::string client = client_part(holds.front()->owner);
     std::vector<std::string> timers;
     std::vector<std::string_view> keys;
@@ -91,10 +97,10 @@ asio::awaitable<std::vector<bool>> renew_reads(node& server, hold_list holds,
         keys.emplace_back(timers.back());
         arguments.emplace_back(static_cast<std::int64_t>(each->owner.number));
     }
-    const call_wishes wishes{
-        .answer_by = how.answer_by, .elsewhere = how.elsewhere, .reserved = true};
-    const reply said = co_await server.call(scripts::renew_reads, keys, arguments, wishes);
-    const auto read = [&holds](const reply& all) { return held_in(all, holds.size()); };
+    const call_wishes wishes = wishes_of(holds, how);
+    const reply said =
+        co_await ask_for_holds(server, at, scripts::renew_reads, keys, arguments, wishes);
+    const auto read = [&](const reply& all) { return held_in(all, holds, how, at); };
     co_return checked(server, said, read);
 }
 

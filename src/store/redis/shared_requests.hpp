@@ -10,7 +10,8 @@ namespace holdfast::redis {
 // As in `verbs`.
 asio::awaitable<attempt> lock_read(node&, const ask&, server_deadline);
 asio::awaitable<released> release_read(node&, const hold&);
-asio::awaitable<std::vector<bool>> renew_reads(node&, hold_list, const renewal_wishes&);
+asio::awaitable<renewed_holds> renew_reads(node&, std::optional<shard> at, hold_list,
+                                           const renewal_wishes&);
 asio::awaitable<attempt> lock_write(node&, const ask&, server_deadline);
 asio::awaitable<released> release_write(node&, const hold&);
 

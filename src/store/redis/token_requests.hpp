@@ -9,6 +9,7 @@ namespace holdfast::redis {
 // As in `verbs`.
 asio::awaitable<attempt> lock_token(node&, const ask&, server_deadline);
 asio::awaitable<released> release_token(node&, const hold&);
-asio::awaitable<std::vector<bool>> renew_tokens(node&, hold_list, const renewal_wishes&);
+asio::awaitable<renewed_holds> renew_tokens(node&, std::optional<shard> at, hold_list,
+                                            const renewal_wishes&);
 
 } // namespace holdfast::redis

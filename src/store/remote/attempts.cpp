@@ -132,6 +132,8 @@ answer attempts::busy(const attempt& got, duration poll_bound, duration after_th
         return {}; // nobody listens yet: look again at once
     if (!got.holder_tells)
         poll_bound = std::min(poll_bound, untold_poll_bound);
+    if (got.heard_late)
+        poll_bound = std::min(poll_bound, unheard_poll_bound);
     // Who is told of nothing polls when it likes.
     duration term = is_told_ ? jittered(poll_bound, context_.random()) : duration::max();
     if (got.left) // a dead holder releases nothing: never sleep past its end

@@ -9,6 +9,7 @@
 #include <holdfast/store.hpp>
 
 #include <chrono>
+#include <cstdint>
 #include <functional>
 #include <memory>
 #include <optional>
@@ -25,6 +26,7 @@ struct attempt {
     verdict said{};
     std::optional<duration> left;           ///< of the present hold; nothing: it has no end
     bool holder_tells = true;               ///< busy: who waits is told when the lock is released
+    bool heard_late = false;                ///< busy: where one listens a release may not be told
     bool queued = false;                    ///< busy: the owner now has a place in a queue there
     bool joined_now = false;                ///< that place is new: it had none before
     bool place_stays = false;               ///< it was not prolonged: there is no room to write
@@ -33,6 +35,7 @@ struct attempt {
     /// Granted, but too few replicas have confirmed it: why, in words. Empty: as many as are
     /// wanted.
     std::string unconfirmed{};
+    std::int64_t confirmed = 0; ///< by so many replicas
     time_point sent_at{};
     time_point received_at{};
     /// Of the connection by which it came: what is known of the clock at its other end. Null:
@@ -42,6 +45,9 @@ struct attempt {
 
 /// Whoever waits behind a holder that tells nobody of its release asks at least this often.
 inline constexpr duration untold_poll_bound{250};
+
+/// Likewise whoever listens where a release may not be told.
+inline constexpr duration unheard_poll_bound = std::chrono::seconds{1};
 
 /// Thread safety: everything on the client's executor.
 class attempts {

@@ -63,6 +63,11 @@ INSTANTIATE_TEST_SUITE_P(
         said{"WRONGTYPE Operation against a key holding the wrong kind of value script: f_1, on "
              "@user_script:1.",
              store_errc::wrong_type},
+        said{"ERR Script attempted to execute a command while the cluster is down script: f_1",
+             store_errc::cluster_down},
+        said{"ERR Script attempted to execute a write command while the cluster is down and "
+             "readonly script: f_1",
+             store_errc::cluster_down},
         said{"ERR hash value is not an integer", store_errc::wrong_type}));
 
 INSTANTIATE_TEST_SUITE_P(

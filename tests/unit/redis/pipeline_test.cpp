@@ -95,7 +95,7 @@ TEST_F(Pipeline, WhoMustBeSentAgainGoesBeforeWhoAskedLater) {
 }
 
 TEST_F(Pipeline, WhoHasLessTimeIsTheOldestFirst) {
-    request soon{any, {}, {}, at(5)}, sooner{any, {}, {}, at(4)};
+    request soon{any, {}, {}, {.answer_by = at(5)}}, sooner{any, {}, {}, {.answer_by = at(4)}};
     ask(a_, 0);
     ask(soon, 1);
     ask(sooner, 2);
@@ -109,7 +109,7 @@ TEST_F(Pipeline, WhoHasLessTimeIsTheOldestFirst) {
 }
 
 TEST_F(Pipeline, ALimitBehindTheUsualOneIsNone) {
-    request patient{any, {}, {}, at(1000)};
+    request patient{any, {}, {}, {.answer_by = at(1000)}};
     ask(patient, 0);
     EXPECT_EQ(patient.deadline, at(10));
     all_.forget(patient);

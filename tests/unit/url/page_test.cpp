@@ -123,8 +123,8 @@ TEST(UrlPage, SaysWhatIsAllowed) {
         EXPECT_FALSE(is_taken(name, most->plus(1))) << name;
         ++bounded;
     }
-    EXPECT_EQ(lengths, 11);
-    EXPECT_EQ(bounded, 8);
+    EXPECT_EQ(lengths, 14);
+    EXPECT_EQ(bounded, 12);
 }
 
 TEST(UrlPage, TellsOfEveryParameterAndOfNoOther) {

@@ -4,7 +4,10 @@
 
 #include <holdfast/options.hpp>
 
-#include <gtest/gtest.h>
+#include <string>
+#include <utility>
+
+#include <gmock/gmock.h>
 
 namespace holdfast::url {
 namespace {
@@ -57,6 +60,75 @@ TEST(UrlServer, AUnixSocketHasAPath) {
     EXPECT_EQ(server_at("unix://user:word@/run/a.sock").password.reveal(), "word");
 }
 
+using redis::server_address;
+using testing::ElementsAre;
+
+TEST(UrlServer, SentinelsHaveHostsAndAService) {
+    const redis::options server = server_at(
+        "redis+sentinel://us%65r:w%2Cord@s1,s2:26380,[fd00::3]:1,a%2Cb/my%2Fmaster%20x/7");
+    ASSERT_TRUE(server.sentinel);
+    EXPECT_EQ(server.sentinel->service, "my/master x");
+    EXPECT_THAT(server.sentinel->addresses,
+                ElementsAre(server_address{"s1", 0}, server_address{"s2", 26380},
+                            server_address{"fd00::3", 1}, server_address{"a,b", 0}));
+    EXPECT_EQ(server.database, 7u);
+    EXPECT_EQ(server.user, "user");
+    EXPECT_EQ(server.password.reveal(), "w,ord");
+    EXPECT_EQ(server.sentinel->user, "");
+    EXPECT_TRUE(server.sentinel->password.empty());
+    EXPECT_FALSE(server.tls);
+    EXPECT_FALSE(server.cluster);
+}
+
+TEST(UrlServer, TheDatabaseBehindTheServiceMayBeLeftOut) {
+    for (const char* url : {"redis+sentinel://s/orders", "redis+sentinel://s/orders/",
+                            "REDIS+Sentinel://s/order%73/0"}) {
+        EXPECT_EQ(server_at(url).sentinel->service, "orders") << url;
+        EXPECT_EQ(server_at(url).database, 0u) << url;
+    }
+    EXPECT_EQ(server_at("redis+sentinel://s/0").sentinel->service, "0");
+}
+
+TEST(UrlServer, AClusterHasHosts) {
+    const redis::options server = server_at("redis+cluster://user:word@c1:7000,[::1],c3");
+    ASSERT_TRUE(server.cluster);
+    EXPECT_THAT(
+        server.cluster->addresses,
+        ElementsAre(server_address{"c1", 7000}, server_address{"::1", 0}, server_address{"c3", 0}));
+    EXPECT_EQ(server.user, "user");
+    EXPECT_EQ(server.password.reveal(), "word");
+    EXPECT_FALSE(server.sentinel);
+    EXPECT_EQ(server_at("redis+cluster://c/0").database, 0u);
+    EXPECT_EQ(server_at("redis+cluster://c/").cluster->addresses.size(), 1u);
+}
+
+TEST(UrlServer, SeveralOverTLSHaveItToo) {
+    EXPECT_TRUE(server_at("rediss+sentinel://s/orders").tls);
+    EXPECT_TRUE(server_at("rediss+cluster://c").tls);
+    EXPECT_FALSE(server_at("redis+cluster://c").tls);
+}
+
+TEST(UrlServer, ParametersOfSeveralServersAreSet) {
+    const parts all =
+        split("redis+sentinel://s/orders?sentinel_user=w%61tch&sentinel_password=a%26b"
+              "&replica_timeout=200ms&address_check=1m&topology_check=2s&pubsub=both");
+    options how;
+    redis::options server = read_server(all);
+    apply_parameters(all, how, &server);
+    EXPECT_EQ(server.sentinel->user, "watch");
+    EXPECT_EQ(server.sentinel->password.reveal(), "a&b");
+    EXPECT_EQ(server.replica_timeout, 200ms);
+    EXPECT_EQ(server.address_check, 1min);
+    EXPECT_EQ(server.topology_check, 2s);
+    EXPECT_EQ(server.pubsub, redis::pubsub_form::both);
+    for (const auto& [text, form] : {std::pair{"auto", redis::pubsub_form::automatic},
+                                     {"plain", redis::pubsub_form::plain},
+                                     {"sharded", redis::pubsub_form::sharded}}) {
+        apply_parameters(split("redis://h?pubsub=" + std::string{text}), how, &server);
+        EXPECT_EQ(server.pubsub, form) << text;
+    }
+}
+
 TEST(UrlServer, ItsParametersAreSet) {
     const parts all =
         split("unix:///run/a.sock?database=7&connect_timeout=1s&command_timeout=40ms");
@@ -94,8 +166,8 @@ TEST(UrlServer, ParametersAreDecodedAfterTheyAreTakenApart) {
     const parts all = split("memory:a?prefix=a%26b%3D&label=x=y%20z+");
     ASSERT_EQ(all.parameters.size(), 2u);
     EXPECT_EQ(all.parameters[0].name, "prefix");
-    EXPECT_EQ(all.parameters[0].value, "a&b=");
-    EXPECT_EQ(all.parameters[1].value, "x=y z+");
+    EXPECT_EQ(all.parameters[0].value.reveal(), "a&b=");
+    EXPECT_EQ(all.parameters[1].value.reveal(), "x=y z+");
 }
 
 } // namespace

@@ -16,7 +16,7 @@ if late then
     return {2, clock, 0, 0}
 end
 
-local before, overtaken = answer_before(KEYS[3], ARGV[4], ARGV[5])
+local before, overtaken = answer_before(KEYS[3], ARGV[4], ARGV[5], ARGV[7])
 if before or overtaken then
     return {overtaken and 2 or before[1], clock, overtaken and 0 or before[2], 0}
 end

@@ -13,7 +13,7 @@ if late then
     return {2, now, 0, 0}
 end
 
-local before, overtaken = answer_before(KEYS[2], ARGV[5], ARGV[6])
+local before, overtaken = answer_before(KEYS[2], ARGV[5], ARGV[6], ARGV[8])
 if before or overtaken then
     return {overtaken and 2 or before[1], now, overtaken and 0 or before[2], 0}
 end

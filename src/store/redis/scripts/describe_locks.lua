@@ -8,23 +8,13 @@
 --   is not known.
 --   RedissonLock: TYPE, PTTL, HGETALL. Fields are counted; if they are many, only `mode` is told.
 --   A string is told as if it were a field, entered once; the beginning of a long one.
--- uses: deadline shared
+-- uses: deadline listeners shared
 
 local fields_told_max, timers_asked_max = 100, math.max(1, math.floor(16 / #KEYS))
 local token_told_max = 100
 local reader_form = '^%x+%-%x+%-%x+%-%x+%-%x+:%d+$'
 local waiters_told_max = math.max(10, math.floor(100 / #KEYS))
 local now = math.floor(clock_and_whether_late(0) / 1000) -- 0: denied
-
--- Nothing where that is denied.
-local function listeners_of(channels)
-    local heard = redis.pcall('pubsub', 'numsub', unpack(channels))
-    local counts = not heard.err and {} or nil
-    for i = 2, #heard, 2 do
-        table.insert(counts, heard[i])
-    end
-    return counts
-end
 
 local function queue_of(queue, deadlines, channel)
     local listed = redis.pcall('lrange', queue, 0, waiters_told_max - 1)
@@ -38,7 +28,7 @@ local function queue_of(queue, deadlines, channel)
     for i, owner in ipairs(listed) do
         channels[i] = channel .. ':' .. owner
     end
-    local counts = listeners_of(channels) or {}
+    local counts = listeners_of(channels, true) or {}
     for i = 1, #channels do
         local time = redis.pcall('zscore', deadlines, listed[i])
         local is_known = now > 0 and type(time) == 'string'
@@ -91,7 +81,7 @@ for i, name in ipairs(KEYS) do
     local kind = redis.call('type', name).ok
     local told = {kind, redis.call('pttl', name), -1, 0, 0, {}, 0, {}}
     local mode = kind == 'hash' and redis.call('hget', name, 'mode')
-    local counts = listeners_of({its(mode and 5 or kind == 'string' and 8 or 1)})
+    local counts = listeners_of({its(mode and 5 or kind == 'string' and 8 or 1)}, true)
     told[3] = counts and counts[1] or -1
     if mode then
         told[7], told[8] = writers_in(its(6))

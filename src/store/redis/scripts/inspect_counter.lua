@@ -2,11 +2,11 @@
 -- KEYS: name. ARGV: the channel of its waiters.
 -- Returns {1 there is one | 0, the number, listeners (-1: denied)}. availablePermits of
 --   RedissonSemaphore, getCount of RedissonCountDownLatch
--- uses: count
+-- uses: count listeners
 
 local stored, trouble = count_of(KEYS[1])
 if trouble then
     return trouble
 end
-local heard = redis.pcall('pubsub', 'numsub', ARGV[1])
-return {stored and 1 or 0, stored or 0, heard.err and -1 or heard[2]}
+local heard = listeners_of({ARGV[1]}, true)
+return {stored and 1 or 0, stored or 0, heard and heard[1] or -1}

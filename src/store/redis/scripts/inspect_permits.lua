@@ -3,7 +3,7 @@
 -- Returns {1 there is one | 0, permits that can be had, permits that are held, listeners (-1:
 --   denied)}. availablePermits and acquiredPermits of RedissonPermitExpirableSemaphore, which take
 --   out what is over
--- uses: deadline count permits
+-- uses: deadline count listeners permits
 
 local stored, trouble = count_of(KEYS[1])
 if trouble then
@@ -12,7 +12,7 @@ end
 local now = math.floor(clock_and_whether_late('0') / 1000)
 local over = redis.call('zcount', KEYS[2], 0, now)
 local all = redis.call('zcard', KEYS[2])
-local heard = redis.pcall('pubsub', 'numsub', ARGV[1])
+local heard = listeners_of({ARGV[1]}, true)
 return {
-    (stored or all > 0) and 1 or 0, (stored or 0) + over, all - over, heard.err and -1 or heard[2]
+    (stored or all > 0) and 1 or 0, (stored or 0) + over, all - over, heard and heard[1] or -1
 }

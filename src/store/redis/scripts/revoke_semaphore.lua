@@ -5,7 +5,7 @@
 -- Returns {1 given back | 0 nothing was taken, receivers (-1: message denied)}. Not of Redisson
 -- uses: request count tell
 
-local before, overtaken = answer_before(KEYS[2], ARGV[2], ARGV[3])
+local before, overtaken = answer_before(KEYS[2], ARGV[2], ARGV[3], ARGV[4])
 if overtaken then
     return {0, 0}
 end

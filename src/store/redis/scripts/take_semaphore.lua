@@ -10,7 +10,7 @@ if late then
     return {2, now}
 end
 
-local before, overtaken = answer_before(KEYS[2], ARGV[2], ARGV[3])
+local before, overtaken = answer_before(KEYS[2], ARGV[2], ARGV[3], ARGV[5])
 if before or overtaken then
     return {overtaken and 2 or before[1], now}
 end

@@ -4,8 +4,9 @@
 
 local stored_before = '' -- in the slot
 
--- The answer to this very request, if it was carried out; and whether it is too late for it.
-local function answer_before(requests, slot, number)
+-- The answer to this very request, if it was carried out; and whether it is too late for it. It is
+-- written anew, so that replicas which confirm the answer confirm what was done.
+local function answer_before(requests, slot, number, memory)
     stored_before = redis.call('hget', requests, slot) or ''
     local last, done, value = string.match(stored_before, '^(%d+) (%d+) (%-?%d+)$')
     if not last or tonumber(last) < tonumber(number) then
@@ -14,6 +15,7 @@ local function answer_before(requests, slot, number)
     if tonumber(last) > tonumber(number) then
         return nil, true
     end
+    redis.call('pexpire', requests, memory)
     return {tonumber(done), tonumber(value)}, false
 end
 

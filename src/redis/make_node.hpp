@@ -9,8 +9,8 @@
 
 namespace holdfast::redis {
 
-/// One server, over TCP or a unix socket. The options must have been checked. Connects when it is
-/// first asked.
+/// Whatever the options name: one server, or several. They must have been checked. Connects when it
+/// is first asked.
 std::unique_ptr<node> make_node(options, store_context);
 
 } // namespace holdfast::redis

@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "redis/cluster/map_watch.hpp"
+#include "redis/cluster/roaming.hpp"
+#include "redis/member.hpp"
+#include "redis/node.hpp"
+
+#include <cstddef>
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace holdfast::redis {
+
+/// All servers of a cluster: each request goes to the one that has its keys, and wherever that one
+/// says they are now.
+class cluster_node final : public node {
+public:
+    explicit cluster_node(std::shared_ptr<node_context>);
+    cluster_node(const cluster_node&) = delete;
+    ~cluster_node() override { close(); }
+
+    asio::awaitable<reply> call(const script&, std::span<const std::string_view> keys,
+                                std::span<const argument>, call_wishes) override;
+    asio::awaitable<reply> call_at(shard, const script&, std::span<const argument>,
+                                   call_wishes) override;
+    bool is_sharded() const noexcept override { return true; }
+    asio::awaitable<std::vector<shard>> shards(bool anew) override;
+    shard shard_of(std::string_view key) const override { return map().owner(key_slot(key)); }
+    std::uint16_t slot_of(std::string_view key) const override { return key_slot(key); }
+    void distrust(const reply&) noexcept override;
+    std::unique_ptr<hearing> hear(channel_name, alarm& wake, linger) override;
+    bool hears(const channel_name&) const override;
+    publishing telling_commands() const noexcept override { return publishing_in(form()); }
+    duration command_timeout() const noexcept override { return context_->how.command_timeout; }
+    duration fair_wait() const noexcept override { return context_->how.fair_wait; }
+    redisson_form redisson() const noexcept override { return context_->how.redisson; }
+    duration usual_outage() const noexcept override;
+    server_identity identity(std::string_view key) const override;
+    void close() noexcept override;
+
+private:
+    /// Whoever is sent on more often is sent round in circles.
+    static constexpr int hops_max = 16;
+    /// A server that has no slots, and was not used for so long, is left.
+    static constexpr duration unused_max = std::chrono::seconds{10};
+
+    struct seat; // of one server
+    using shared_seat = std::shared_ptr<seat>;
+    using node_number = slot_map::node_number;
+
+    const slot_map& map() const { return watch_->map(); }
+    telling form() const noexcept;
+    map_watch::surroundings surroundings();
+    static asio::awaitable<reply> ask_for_map(shared_seat);
+    shared_seat seat_of(node_number);
+    shared_seat present_seat_of(node_number) const;
+    shared_seat seat_at(const server_address&);
+    asio::awaitable<shared_seat> find_seat(std::uint16_t slot, time_point limit);
+    void changed(map_watch::changes, const std::string& told_by);
+    void doubt(map_watch::changes);
+    void retire(node_number, const std::string& told_by);
+    void tidy();
+    void place(roaming&, bool late);
+    void place_anew();
+    bool is_used() const;
+
+    const std::shared_ptr<node_context> context_;
+    const std::shared_ptr<map_watch> watch_;
+    std::vector<shared_seat> seats_; // by number; null: nobody asked there yet
+    roamers listeners_;
+    std::size_t calls_ = 0; // under way
+    bool closed_ = false;
+};
+
+} // namespace holdfast::redis

@@ -1,0 +1,162 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "redis/link/inquiries.hpp"
+
+#include "net/later.hpp"
+#include "net/look_up.hpp"
+#include "redis/link/inquiry.hpp"
+#include "runtime/background.hpp"
+
+#include <exception>
+#include <utility>
+
+namespace holdfast::redis {
+namespace {
+
+/// It is reached by its address; its certificate is for its name.
+target by_address(const server_address& named, std::string address,
+                  std::optional<tls_options> tls) {
+    if (tls && tls->server_name.empty())
+        tls->server_name = named.host;
+    return std::make_shared<const destination>(server_address{std::move(address), named.port}, tls);
+}
+
+/// The story, without the code's message.
+std::string words_of(const std::exception& why) {
+    const auto* const known = dynamic_cast<const net::failure*>(&why);
+    return known ? known->text() : why.what();
+}
+
+} // namespace
+
+inquiries::inquiries(known_context context, std::function<credentials()> who, std::string words,
+                     std::size_t answers, alarm& wake)
+    : context_{std::move(context)}
+    , who_{std::move(who)}
+    , words_{std::move(words)}
+    , each_{answers}
+    , wake_{&wake} {}
+
+void inquiries::ask(const server_address& whom, const tls& over, time_point limit) {
+    expect(1);
+    runtime::run_in_background(context_->home, ask_host(shared_from_this(), whom, over, limit));
+}
+
+void inquiries::ask_by(server_address whom, asio::awaitable<reply> way) {
+    expect(1);
+    runtime::run_in_background(context_->home,
+                               ask_otherwise(shared_from_this(), std::move(whom), std::move(way)));
+}
+
+asio::awaitable<void> inquiries::settled(duration patience, time_point limit,
+                                         std::function<bool()> given_up) {
+    const clock& time = context_->home.time;
+    const time_point settled_at = net::later(time.now(), patience);
+    while (pending_ > 0 && time.now() < limit && !given_up()) {
+        const bool some = !answers_.empty();
+        if (some && time.now() >= settled_at)
+            break;
+        co_await wake_->wait_until(some ? settled_at : limit);
+    }
+}
+
+void inquiries::end() {
+    wake_ = nullptr;
+    for (alarm* const each : looking_up_)
+        each->ring();
+    for (const std::shared_ptr<connection>& each : lines_)
+        each->cut({errc::unreachable, "nobody waits for its answer any more"});
+}
+
+asio::awaitable<void> inquiries::ask_host(self mine, server_address named, tls over,
+                                          time_point limit) {
+    std::vector<target> all;
+    try {
+        all = co_await mine->find(named, std::move(over));
+    } catch (const std::exception& why) {
+        mine->failed(named.host, words_of(why));
+    }
+    if (all.empty()) {
+        mine->told();
+        co_return;
+    }
+    mine->expect(all.size() - 1);
+    for (std::size_t i = 1; i < all.size(); ++i)
+        runtime::run_in_background(mine->context_->home, ask_one(mine, named, all[i], limit));
+    co_await ask_one(mine, named, all.front(), limit);
+}
+
+asio::awaitable<std::vector<target>> inquiries::find(server_address named, tls over) {
+    if (named.host.starts_with('/'))
+        co_return std::vector{by_address(named, named.host, over)};
+    const std::unique_ptr<alarm> wake = context_->home.time.make_alarm();
+    looking_up_.insert(wake.get());
+    std::vector<target> all;
+    std::exception_ptr trouble;
+    try {
+        const auto given_up = [this] { return wake_ == nullptr; };
+        const auto found =
+            co_await net::look_up(context_->home.executor, named.host, named.port, *wake, given_up);
+        for (const auto& each : found)
+            all.push_back(by_address(named, each.address().to_string(), over));
+    } catch (...) {
+        trouble = std::current_exception();
+    }
+    looking_up_.erase(wake.get());
+    if (trouble)
+        std::rethrow_exception(trouble);
+    co_return all;
+}
+
+asio::awaitable<void> inquiries::ask_one(self mine, server_address named, target where,
+                                         time_point limit) {
+    const node_context& context = *mine->context_;
+    const auto line = std::make_shared<connection>(context.home, context.how);
+    mine->lines_.insert(line);
+    try {
+        if (!mine->wake_)
+            throw net::failure{errc::unreachable, "nobody waits for its answer any more"};
+        std::vector<reply> said =
+            co_await inquire(context, *line, where, mine->who_(), mine->words_, mine->each_, limit);
+        mine->answers_.push_back({std::move(named), std::move(said)});
+    } catch (const std::exception& why) {
+        mine->failed(where->address, words_of(why));
+    }
+    mine->lines_.erase(line);
+    mine->told();
+}
+
+asio::awaitable<void> inquiries::ask_otherwise(self mine, server_address whom,
+                                               asio::awaitable<reply> way) {
+    try {
+        answer got{whom, {}};
+        got.said.push_back(co_await std::move(way));
+        mine->answers_.push_back(std::move(got));
+    } catch (const std::exception& why) {
+        mine->failed(whom.host + ':' + std::to_string(whom.port), words_of(why));
+    }
+    mine->told();
+}
+
+void inquiries::expect(std::size_t more) {
+    asked_ += more;
+    pending_ += more;
+}
+
+void inquiries::told() {
+    --pending_;
+    if (wake_)
+        wake_->ring();
+}
+
+void inquiries::failed(const std::string& whom, const std::string& why) {
+    troubles_.push_back(whom + ": " + why);
+}
+
+std::string inquiries::troubles() const {
+    std::string all;
+    for (const std::string& one : troubles_)
+        all.append(all.empty() ? "" : "; ").append(one);
+    return all;
+}
+
+} // namespace holdfast::redis

@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "redis/member.hpp"
+#include "redis/node.hpp"
+
+#include <memory>
+
+namespace holdfast::redis {
+
+class sentinel_watch;
+
+/// A node with one server at a time: always the same, or the one that Sentinels appoint.
+class primary_node : public node {
+public:
+    explicit primary_node(std::shared_ptr<node_context>);
+    primary_node(const primary_node&) = delete;
+    ~primary_node() override { close(); }
+
+    /// Waits for another server to be appointed, if need be, within the usual time.
+    asio::awaitable<reply> call(const script& what, std::span<const std::string_view> keys,
+                                std::span<const argument> arguments, call_wishes wishes) override {
+        if (!sentinels_)
+            return server_.call(what, keys, arguments, wishes);
+        return pursue(what, keys, arguments, wishes);
+    }
+    void distrust(const reply& said) noexcept override { server_.distrust(said); }
+    std::unique_ptr<hearing> hear(channel_name name, alarm& wake, linger how) override {
+        return server_.hear(std::move(name), wake, how);
+    }
+    bool hears(const channel_name& name) const override { return server_.hears(name); }
+    duration command_timeout() const noexcept override { return context_->how.command_timeout; }
+    duration fair_wait() const noexcept override { return context_->how.fair_wait; }
+    redisson_form redisson() const noexcept override { return context_->how.redisson; }
+    server_identity identity(std::string_view) const override { return server_.identity(); }
+    duration usual_outage() const noexcept override;
+    void close() noexcept override;
+
+private:
+    asio::awaitable<reply> pursue(const script&, std::span<const std::string_view> keys,
+                                  std::span<const argument>, call_wishes);
+    void listen_to_sentinels();
+    void move(const std::string& told_by);
+
+    const std::shared_ptr<node_context> context_;
+    member server_;
+    std::shared_ptr<sentinel_watch> sentinels_; // null: the server is always the same
+};
+
+} // namespace holdfast::redis

@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "redis/link/inquiries.hpp"
+#include "redis/sentinel/sentinel_words.hpp"
+
+#include <functional>
+#include <memory>
+
+namespace holdfast::redis {
+
+/// Hears from one Sentinel at a time when the primary is switched, for as long as it is kept open:
+/// from the next one when that is lost. The Sentinel that leads a failover tells it a second after
+/// the others, so two such ears hear in time.
+class sentinel_ear : public std::enable_shared_from_this<sentinel_ear> {
+public:
+    using news = std::function<void(const primary_switch&)>;
+
+    /// `first`: with which Sentinel of the list it begins.
+    sentinel_ear(known_context, std::size_t first, news);
+
+    void open();
+    void close();
+
+private:
+    /// An idle Sentinel is asked whether it is still there.
+    static constexpr duration idle_max = std::chrono::seconds{10};
+    static constexpr duration pause_min{250};
+    static constexpr duration pause_max = std::chrono::seconds{10};
+
+    using self = std::shared_ptr<sentinel_ear>;
+    using shared_connection = std::shared_ptr<connection>;
+
+    static asio::awaitable<void> keep_hearing(self);
+    static asio::awaitable<void> notice_silence(self, shared_connection);
+    asio::awaitable<void> hear_one(shared_connection);
+    void take(const reply&);
+    target next_target();
+
+    const known_context context_;
+    std::size_t next_;
+    const news tell_;
+    const std::unique_ptr<alarm> rest_;
+    const std::unique_ptr<alarm> silence_;
+    shared_connection line_;
+    time_point heard_at_{};
+    bool closed_ = false;
+};
+
+} // namespace holdfast::redis

@@ -1,0 +1,124 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "redis/sentinel/sentinel_words.hpp"
+
+#include "net/failure.hpp"
+#include "redis/wire/classify.hpp"
+#include "redis/wire/host.hpp"
+
+#include <algorithm>
+#include <charconv>
+#include <string>
+
+namespace holdfast::redis {
+namespace {
+
+/// Pairs of texts, one behind the other. Empty: it is not there.
+std::string_view field_in(const reply& pairs, std::string_view name) {
+    for (std::size_t i = 0; i + 1 < pairs.items.size(); i += 2)
+        if (pairs.items[i].text == name)
+            return pairs.items[i + 1].text;
+    return {};
+}
+
+std::optional<std::uint64_t> count_in(const reply& pairs, std::string_view name) {
+    const std::string_view text = field_in(pairs, name);
+    std::uint64_t value = 0;
+    const char* const end = text.data() + text.size();
+    const auto [behind, failed] = std::from_chars(text.data(), end, value);
+    if (failed != std::errc{} || behind != end)
+        return std::nullopt;
+    return value;
+}
+
+/// Whether a word is among those that commas join.
+bool is_flagged(std::string_view flags, std::string_view one) {
+    while (!flags.empty()) {
+        const std::string_view flag = flags.substr(0, flags.find(','));
+        if (flag == one)
+            return true;
+        flags.remove_prefix(std::min(flag.size() + 1, flags.size()));
+    }
+    return false;
+}
+
+std::optional<server_address> address_of_texts(std::string_view host, std::string_view port) {
+    const auto number = read_port(port);
+    if (!number || !is_host(host))
+        return std::nullopt;
+    return server_address{std::string{host}, *number};
+}
+
+/// The last word, off the end.
+std::string_view take_last(std::string_view& words) {
+    const std::size_t blank = words.rfind(' ');
+    const std::string_view last = words.substr(blank == words.npos ? 0 : blank + 1);
+    words = words.substr(0, blank == words.npos ? 0 : blank);
+    return last;
+}
+
+[[noreturn]] void refused_by_sentinel(const std::string& words) {
+    const bool is_none = words.starts_with("ERR unknown command");
+    throw net::failure{classify(words),
+                       words + (is_none ? "; a server answers there, and no Sentinel" : "")};
+}
+
+} // namespace
+
+void ask_sentinel(composer out, std::string_view service) {
+    out.request({"SENTINEL", "MASTER", service});
+    out.request({"SENTINEL", "GET-MASTER-ADDR-BY-NAME", service});
+}
+
+std::optional<service_facts> read_service(const reply& said) {
+    const auto primary = address_of_texts(field_in(said, "ip"), field_in(said, "port"));
+    if (said.type != reply::kind::array || !primary)
+        return std::nullopt;
+    const std::string_view flags = field_in(said, "flags");
+    service_facts told{.primary = *primary,
+                       .epoch = count_in(said, "config-epoch"),
+                       .down = is_flagged(flags, "s_down") || is_flagged(flags, "o_down"),
+                       .failover_in_progress = is_flagged(flags, "failover_in_progress"),
+                       .down_after = {},
+                       .replicas = count_in(said, "num-slaves"),
+                       .other_sentinels = count_in(said, "num-other-sentinels"),
+                       .quorum = count_in(said, "quorum")};
+    constexpr auto longest = static_cast<std::uint64_t>(duration::max().count());
+    if (const auto patience = count_in(said, "down-after-milliseconds"))
+        told.down_after = duration{static_cast<duration::rep>(std::min(*patience, longest))};
+    return told;
+}
+
+sentinel_answer read_sentinel(const reply& service, const reply& address) {
+    if (address.type == reply::kind::error)
+        refused_by_sentinel(address.text);
+    if (address.type == reply::kind::nil)
+        return {};
+    sentinel_answer told;
+    if (address.type == reply::kind::array && address.items.size() == 2)
+        told.primary = address_of_texts(address.items[0].text, address.items[1].text);
+    if (!told.primary)
+        throw net::failure{store_errc::protocol,
+                           "SENTINEL GET-MASTER-ADDR-BY-NAME tells of no host and port"};
+    if (const auto facts = read_service(service)) {
+        told.epoch = facts->epoch;
+        told.down = facts->down && facts->primary == *told.primary;
+    }
+    return told;
+}
+
+void hear_of_switches(composer out) {
+    out.request({"SUBSCRIBE", switch_channel});
+}
+
+// `service host port host port`; read from behind, for nobody forbids blanks in front.
+std::optional<primary_switch> read_switch(std::string_view message, std::string_view service) {
+    const std::string_view new_port = take_last(message), new_host = take_last(message);
+    const std::string_view old_port = take_last(message), old_host = take_last(message);
+    const auto from = address_of_texts(old_host, old_port);
+    const auto to = address_of_texts(new_host, new_port);
+    if (message != service || !from || !to)
+        return std::nullopt;
+    return primary_switch{*from, *to};
+}
+
+} // namespace holdfast::redis

@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "redis/wire/host.hpp"
+
+#include <algorithm>
+#include <charconv>
+
+namespace holdfast::redis {
+
+bool is_host(std::string_view text) {
+    constexpr std::size_t length_max = 253;
+    const auto printable = [](char c) { return c > ' ' && c < '\x7f'; };
+    return !text.empty() && text.size() <= length_max && std::ranges::all_of(text, printable);
+}
+
+std::optional<std::uint16_t> read_port(std::string_view text) {
+    std::uint16_t port = 0;
+    const char* const end = text.data() + text.size();
+    const auto [behind, failed] = std::from_chars(text.data(), end, port);
+    if (failed != std::errc{} || behind != end || port == 0)
+        return std::nullopt;
+    return port;
+}
+
+std::optional<server_address> read_host_and_port(std::string_view text, std::string_view asked) {
+    const std::size_t colon = text.rfind(':');
+    if (colon == text.npos)
+        return std::nullopt;
+    std::string_view host = text.substr(0, colon);
+    if (host.size() > 2 && host.front() == '[' && host.back() == ']')
+        host = host.substr(1, host.size() - 2);
+    if (host.empty() || host == "?")
+        host = asked;
+    const auto port = read_port(text.substr(colon + 1));
+    if (!port || !is_host(host))
+        return std::nullopt;
+    return server_address{std::string{host}, *port};
+}
+
+} // namespace holdfast::redis

@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "redis/node.hpp"
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace holdfast::redis {
+
+/// Those that may travel in one request, in lists of their own: one list, unless there are several
+/// servers.
+inline std::vector<std::vector<std::string>> by_slot(const node& server,
+                                                     std::vector<std::string> keys) {
+    std::map<std::uint16_t, std::vector<std::string>> sorted;
+    for (std::string& each : keys)
+        sorted[server.slot_of(each)].push_back(std::move(each));
+    std::vector<std::vector<std::string>> all;
+    for (auto& [slot, some] : sorted)
+        all.push_back(std::move(some));
+    return all;
+}
+
+} // namespace holdfast::redis

@@ -1,0 +1,16 @@
+-- How many connections of this server listen to each of these channels, if need be in its sharded
+-- form too (which servers before 7.0 do not know). Nothing where that is denied.
+
+local function listeners_of(channels, are_sharded)
+    local plain = redis.pcall('pubsub', 'numsub', unpack(channels))
+    if plain.err then
+        return nil
+    end
+    local sharded = are_sharded and redis.pcall('pubsub', 'shardnumsub', unpack(channels))
+    local counts = {}
+    for i = 2, #plain, 2 do
+        table.insert(counts, plain[i] + (sharded and sharded[i] or 0))
+    end
+    return counts
+end
+

@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: Apache-2.0
+// For tests that run once on every kind of server, on several servers that belong together:
+//
+//     class Slots : public support::on_each_topology<support::redis_cluster> {};
+//     HOLDFAST_ON_EACH_SERVER(Slots);
+//     TEST_P(Slots, AreShared) { servers().node_of("name").command({"PING"}); }
+#pragma once
+
+#include "support/on_each_server.hpp"
+
+#include <map>
+#include <memory>
+#include <string>
+#include <utility>
+
+namespace holdfast::support {
+
+/// `Topology` is made once for each suite and kind of server, since it takes seconds, and restored
+/// before each test.
+template <typename Topology>
+class on_each_topology : public ::testing::TestWithParam<server_binary> {
+protected:
+    using options = typename Topology::options;
+
+    explicit on_each_topology(options how = {})
+        : how_{std::move(how)} {}
+
+    void SetUp() override {
+        make_or_skip([this] { servers_ = &shared(); });
+    }
+
+    Topology& servers() { return *servers_; }
+
+private:
+    Topology& shared() {
+        static std::map<std::string, std::unique_ptr<Topology>> made;
+        static std::string suite;
+        const auto& test = *::testing::UnitTest::GetInstance()->current_test_info();
+        if (suite != test.test_suite_name())
+            made.clear();
+        suite = test.test_suite_name();
+        std::unique_ptr<Topology>& here = made[GetParam().label];
+        if (here)
+            restore(here);
+        else
+            here = std::make_unique<Topology>(GetParam(), how_);
+        return *here;
+    }
+
+    /// Where a test has left more than can be put in order, the next one does not suffer from it.
+    void restore(std::unique_ptr<Topology>& here) {
+        try {
+            here->restore();
+        } catch (const std::runtime_error&) {
+            here.reset();
+            here = std::make_unique<Topology>(GetParam(), how_);
+        }
+    }
+
+    options how_;
+    Topology* servers_ = nullptr;
+};
+
+} // namespace holdfast::support

@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "support/redis_replicas.hpp"
+
+#include <holdfast/redis/options.hpp>
+#include <holdfast/time.hpp>
+
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace holdfast::support {
+
+/// A primary, its replicas, and the Sentinels that watch over them. `stop`, `pause`, `resume`,
+/// `restart` and `restart_empty` are verbs of its servers, and of its Sentinels.
+class redis_sentinels {
+public:
+    struct options {
+        std::size_t replicas = 2, sentinels = 3, quorum = 2;
+        duration down_after = std::chrono::milliseconds{200};
+        duration failover_timeout = std::chrono::seconds{1};
+        int parallel_syncs = 1;
+        bool own_clocks = false; ///< of the servers: `step_clock` works
+        bool can_be_cut = false; ///< `cut` works, of Sentinels too
+        bool tls = false;        ///< of the servers: it is their address that Sentinels name
+        bool keep_data = false;  ///< `restart` finds what was there
+        std::string password{};  ///< of the servers' default user
+        std::vector<std::string> arguments{};      ///< of the servers
+        bool sentinel_tls = false;                 ///< `port_of` a Sentinel is for TLS
+        std::string sentinel_password{};           ///< of the Sentinels' default user
+        std::vector<std::string> sentinel_lines{}; ///< more for each Sentinel's configuration
+    };
+    static constexpr const char* service = "locks";
+
+    /// Returns when all Sentinels know the primary, its replicas and each other.
+    explicit redis_sentinels(const server_binary& which = support::servers().front())
+        : redis_sentinels{which, options{}} {}
+    redis_sentinels(const server_binary&, options);
+
+    redis_server& server(std::size_t which) { return servers_.server(which); } ///< 0 was primary
+    redis_server& sentinel(std::size_t which) { return *sentinels_.at(which); }
+
+    /// The server that most Sentinels name, of those that are up, and that says it is a primary.
+    /// Waits until there is one.
+    redis_server& primary();
+    redis_server& replica(std::size_t which = 0); ///< of the others that are up
+    /// Null: it names none that is here.
+    redis_server* named_by(redis_server& sentinel);
+
+    /// By the Sentinels, though nothing is wrong. Returns when `primary()` is another.
+    void failover();
+
+    /// Returns when all Sentinels that are up know of all servers that are up, and find them well.
+    /// A server that was a primary joins only ten seconds after a failover, or in `restore`.
+    void wait_until_ready();
+
+    /// As in the beginning: all are up, empty, and ready, server 0 is the primary, nothing is cut.
+    void restore();
+
+    /// Of servers and Sentinels.
+    void cut(const std::vector<redis_server*>& side,
+             partition::clients outside = partition::clients::cut_off) {
+        servers_.cut(side, outside);
+    }
+    void cut(redis_server& alone) { cut({&alone}); }
+    void heal() { servers_.heal(); }
+
+    /// Where others find a server, or a Sentinel.
+    std::uint16_t port_of(const redis_server&) const;
+    redis_replicas& servers() { return servers_; }
+
+    /// How a client reaches it.
+    redis::options client_options();
+
+private:
+    struct watcher {
+        std::string id{};
+        reserved_port plain{}, tls{};
+        std::uint16_t announced = 0;
+    };
+    void reserve();
+    std::string configuration_of(const watcher&) const;
+    std::vector<redis_server*> sentinels_up();
+    redis_server* named_by_most();
+    bool is_ready(redis_server& sentinel);
+    bool is_as_in_the_beginning();
+
+    const options how_;
+    redis_replicas servers_;
+    std::vector<watcher> watchers_;
+    std::unique_ptr<server_tls> tls_; ///< of the Sentinels
+    std::vector<std::unique_ptr<redis_server>> sentinels_;
+};
+
+} // namespace holdfast::support

@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "support/certificates.hpp"
+
+#include <cstddef>
+#include <fstream>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace holdfast::support {
+
+/// A certificate that several servers share, and what they are started with to use it.
+class server_tls {
+public:
+    /// They trust each other, and servers of the other authority in that file. Authorities are told
+    /// apart by their names.
+    explicit server_tls(std::string name, const std::string& other_authority = {})
+        : authority_{std::move(name)} {
+        std::ofstream all{trusted_};
+        for (const std::string& each : {authority_.file(), other_authority})
+            if (!each.empty())
+                all << std::ifstream{each}.rdbuf();
+    }
+
+    /// As on a command line.
+    std::vector<std::string> arguments() const {
+        return {"--tls-cert-file",    own_.certificate_file,
+                "--tls-key-file",     own_.key_file,
+                "--tls-ca-cert-file", trusted_,
+                "--tls-auth-clients", "no"};
+    }
+
+    /// As in a configuration file.
+    std::string lines() const {
+        std::string text;
+        const std::vector<std::string> words = arguments();
+        for (std::size_t i = 0; i < words.size(); i += 2)
+            text += words[i].substr(2) + " " + words[i + 1] + "\n";
+        return text;
+    }
+
+    /// Who must be trusted to reach them.
+    std::string ca_file() const { return authority_.file(); }
+
+private:
+    authority authority_;
+    identity own_ = authority_.issue("server");
+    const std::string trusted_ = authority_.file() + ".all"; // goes with the authority's folder
+};
+
+} // namespace holdfast::support

@@ -1,0 +1,137 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "net/failure.hpp"
+#include "redis/sentinel/sentinel_words.hpp"
+#include "support/made_reply.hpp"
+
+#include <limits>
+#include <string>
+
+#include <gmock/gmock.h>
+
+namespace holdfast::redis {
+namespace {
+
+using namespace std::chrono_literals;
+using ::testing::HasSubstr;
+
+/// As redis 7.0 tells it, shortened.
+reply service(std::string port, std::string epoch, std::string flags = "master") {
+    return made::texts({"name", "orders", "ip", "10.0.0.1", "port", std::move(port), "flags",
+                        std::move(flags), "down-after-milliseconds", "500", "config-epoch",
+                        std::move(epoch), "num-slaves", "2", "num-other-sentinels", "4", "quorum",
+                        "3"});
+}
+const reply at_6379 = made::texts({"10.0.0.1", "6379"});
+const reply denied =
+    made::error("NOPERM this user has no permissions to run the 'sentinel|master'");
+
+net::failure refusal_of(const reply& address) {
+    try {
+        (void)read_sentinel(denied, address);
+    } catch (const net::failure& why) {
+        return why;
+    }
+    return {errc::closed, "taken"};
+}
+
+TEST(SentinelWords, AskForTheEpochBeforeTheAddress) {
+    std::string out;
+    ask_sentinel(composer{out}, "my master");
+    EXPECT_EQ(out, "*3\r\n$8\r\nSENTINEL\r\n$6\r\nMASTER\r\n$9\r\nmy master\r\n"
+                   "*3\r\n$8\r\nSENTINEL\r\n$23\r\nGET-MASTER-ADDR-BY-NAME\r\n$9\r\nmy master\r\n");
+}
+
+TEST(SentinelWords, HearOfSwitches) {
+    std::string out;
+    hear_of_switches(composer{out});
+    EXPECT_EQ(out, "*2\r\n$9\r\nSUBSCRIBE\r\n$14\r\n+switch-master\r\n");
+}
+
+TEST(SentinelWords, AnAnswerIsAnAddressAndAnEpoch) {
+    const sentinel_answer told = read_sentinel(service("6379", "7"), at_6379);
+    EXPECT_EQ(told.primary, (server_address{"10.0.0.1", 6379}));
+    EXPECT_EQ(told.epoch, 7u);
+    EXPECT_FALSE(told.down);
+    EXPECT_EQ(read_sentinel(denied, made::texts({"fd00::1", "1"})).primary,
+              (server_address{"fd00::1", 1}));
+}
+
+TEST(SentinelWords, TheSentinelThatLeadsAFailoverTellsTheNewAddressWithTheOldFlags) {
+    const sentinel_answer told =
+        read_sentinel(service("6380", "8", "s_down,o_down,master,failover_in_progress"), at_6379);
+    EXPECT_EQ(told.primary, (server_address{"10.0.0.1", 6379}));
+    EXPECT_EQ(told.epoch, 8u);
+    EXPECT_FALSE(told.down);
+}
+
+TEST(SentinelWords, APrimaryMayBeDown) {
+    EXPECT_TRUE(read_sentinel(service("6379", "0", "s_down,master"), at_6379).down);
+    EXPECT_TRUE(read_sentinel(service("6379", "0", "master,o_down"), at_6379).down);
+    EXPECT_FALSE(read_sentinel(service("6379", "0", "master,not_s_down"), at_6379).down);
+}
+
+TEST(SentinelWords, WithoutTheRightThereIsNoEpoch) {
+    for (const reply& said :
+         {denied, made::nil(), made::list({}), made::texts({"config-epoch", "1"}),
+          service("6379", "-1"), service("6379", "x"), service("6379", "7x"), service("6379", ""),
+          service("6379", "18446744073709551616"), service("no port", "1")}) {
+        const sentinel_answer told = read_sentinel(said, at_6379);
+        EXPECT_EQ(told.primary, (server_address{"10.0.0.1", 6379}));
+        EXPECT_FALSE(told.epoch);
+    }
+}
+
+TEST(SentinelWords, AnUnknownServiceHasNoAddress) {
+    const sentinel_answer told =
+        read_sentinel(made::error("ERR No such master with that name"), made::nil());
+    EXPECT_FALSE(told.primary);
+    EXPECT_FALSE(told.epoch);
+}
+
+TEST(SentinelWords, WhatIsRefusedHasItsWords) {
+    EXPECT_EQ(refusal_of(made::error("NOAUTH Authentication required.")).code(),
+              store_errc::not_authenticated);
+    const net::failure why =
+        refusal_of(made::error("ERR unknown command 'SENTINEL', with args beginning with:"));
+    EXPECT_EQ(why.code(), errc::refused);
+    EXPECT_THAT(why.text(), HasSubstr("a server answers there, and no Sentinel"));
+}
+
+TEST(SentinelWords, AnAddressThatMakesNoSenseIsNone) {
+    for (const reply& said :
+         {made::number(1), made::text("10.0.0.1"), made::list({}), made::texts({"10.0.0.1"}),
+          made::texts({"10.0.0.1", "6379", "more"}), made::texts({"", "6379"}),
+          made::texts({"a b", "6379"}), made::texts({"10.0.0.1", "0"}),
+          made::texts({"10.0.0.1", "65536"}), made::texts({"10.0.0.1", "-1"}),
+          made::list({made::text("10.0.0.1"), made::number(6379)})})
+        EXPECT_EQ(refusal_of(said).code(), store_errc::protocol);
+}
+
+TEST(SentinelWords, AServiceIsDescribed) {
+    const auto told = read_service(service("6379", "3", "master,failover_in_progress"));
+    ASSERT_TRUE(told);
+    EXPECT_EQ(told->primary, (server_address{"10.0.0.1", 6379}));
+    EXPECT_TRUE(told->failover_in_progress);
+    EXPECT_EQ(told->down_after, 500ms);
+    EXPECT_EQ(told->replicas, 2u);
+    EXPECT_EQ(told->other_sentinels, 4u);
+    EXPECT_EQ(told->quorum, 3u);
+    const auto longest = read_service(
+        made::texts({"ip", "a", "port", "1", "down-after-milliseconds", "18446744073709551615"}));
+    EXPECT_EQ(longest->down_after, duration::max());
+}
+
+TEST(SentinelWords, ASwitchIsOfOneService) {
+    const auto told = read_switch("orders 10.0.0.1 6379 fd00::2 6380", "orders");
+    ASSERT_TRUE(told);
+    EXPECT_EQ(told->from, (server_address{"10.0.0.1", 6379}));
+    EXPECT_EQ(told->to, (server_address{"fd00::2", 6380}));
+    EXPECT_TRUE(read_switch("my orders a 1 b 2", "my orders"));
+    for (const char* message :
+         {"", " ", "orders", "orders a 1 b", "orders a 1 b x", "orders a 0 b 2", "orders a 1  2",
+          "other a 1 b 2", "my orders a 1 b 2", "orders a 1 b 2 ", "a 1 b 2", " a 1 b 2"})
+        EXPECT_FALSE(read_switch(message, "orders")) << message;
+}
+
+} // namespace
+} // namespace holdfast::redis
