@@ -214,7 +214,7 @@ cluster_node::shared_seat cluster_node::seat_of(node_number which) {
         if (home.doubt)
             home.doubt(is_there, urgent);
     };
-    const auto made = std::make_shared<seat>(where, known);
+    auto made = std::make_shared<seat>(where, known);
     known->leave_server = [watch, leave = known->leave_server](const net::failure& why) {
         if (const auto here = watch.lock())
             here->want();
