@@ -7,6 +7,7 @@
 #include "support/redis_server.hpp"
 #include "support/stream_proxy.hpp"
 
+#include <algorithm>
 #include <optional>
 
 namespace holdfast::conformance {
@@ -112,7 +113,9 @@ public:
     }
     std::size_t held() override { return support::lock_keys(server_).size(); }
     std::size_t listeners() override {
-        return server_.command({"PUBSUB", lists_by()}).items.size();
+        const redis::reply all = server_.command({"PUBSUB", lists_by()});
+        return static_cast<std::size_t>(std::ranges::count_if(
+            all.items, [](const redis::reply& each) { return !is_sentinels(each.text); }));
     }
     std::size_t requests() override {
         const std::string all = server_.command({"INFO", "commandstats"}).text;
@@ -147,6 +150,8 @@ protected:
     static constexpr duration hardly{1};
 
 private:
+    /// A Sentinel hears there of other Sentinels.
+    static bool is_sentinels(const std::string& channel) { return channel == "__sentinel__:hello"; }
     static std::string queue_of(const std::string& name) {
         return "redisson_lock_queue:{" + name + "}";
     }
