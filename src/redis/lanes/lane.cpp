@@ -87,6 +87,10 @@ reply lane::ask(runtime::visit& caller, request& asked) {
 }
 
 void lane::confirm(reply& said, const reply& confirmation) {
+    broken_ = true; // unless it makes sense
+    require_confirmation(confirmation);
+    broken_ = false;
+
     if (confirmation.type == reply::kind::error)
         note_demotion(confirmation);
     note_confirmation(said, confirmation);

@@ -158,6 +158,8 @@ void mouth::answer_given(request& asker, reply& answer, const pipeline::written&
 }
 
 void mouth::confirmation_given(const reply& said) {
+    require_confirmation(said);
+
     const std::vector<request*> all = pipeline_.confirmed();
     for (request* const one : all) {
         pipeline_.forget(*one);
