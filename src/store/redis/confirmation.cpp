@@ -7,6 +7,7 @@
 #include "redis/wire/rights.hpp"
 
 #include <string>
+#include <utility>
 
 namespace holdfast::redis {
 namespace {
@@ -46,9 +47,9 @@ void require_confirmed(remote::attempt got, std::uint8_t replicas) {
         throw net::failure{store_errc::not_replicated, got.unconfirmed};
 }
 
-void fail_refused(const remote::attempt& got, bool was_left) {
-    throw net::failure{was_left ? store_errc::no_permission : store_errc::not_replicated,
-                       got.unconfirmed};
+void fail_refused(const remote::attempt& got, const std::string& refusal, bool was_left) {
+    throw net::failure{was_left ? classify(refusal) : store_errc::not_replicated, got.unconfirmed};
 }
+
 
 } // namespace holdfast::redis
