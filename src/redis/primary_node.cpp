@@ -57,7 +57,8 @@ asio::awaitable<reply> primary_node::pursue(const script& what,
                                             std::span<const std::string_view> keys,
                                             std::span<const argument> arguments,
                                             call_wishes wishes) {
-    pursuit trail{context_->home, context_->how.command_timeout, wishes};
+    const std::shared_ptr<node_context> known = context_; // for as long as it pauses
+    pursuit trail{known->home, pauses_, known->how.command_timeout, wishes};
     for (;;) {
         std::optional<net::failure> why;
         try {
@@ -81,8 +82,10 @@ duration primary_node::usual_outage() const noexcept {
 }
 
 void primary_node::close() noexcept {
+    pauses_->end();
     if (sentinels_)
         sentinels_->close();
+
     server_.close();
 }
 

@@ -3,6 +3,7 @@
 
 #include "redis/member.hpp"
 #include "redis/node.hpp"
+#include "redis/pursuit.hpp"
 
 #include <memory>
 
@@ -43,6 +44,8 @@ private:
     void move(const std::string& told_by);
 
     const std::shared_ptr<node_context> context_;
+    const std::shared_ptr<pauses> pauses_ = std::make_shared<pauses>();
+
     member server_;
     std::shared_ptr<sentinel_watch> sentinels_; // null: the server is always the same
 };
