@@ -2,6 +2,7 @@
 #include "redis/lanes/lane.hpp"
 
 #include "net/later.hpp"
+#include "redis/misdirection.hpp"
 #include "redis/mutants.hpp"
 #include "redis/wire/classify.hpp"
 
@@ -128,7 +129,9 @@ void lane::exchange(runtime::visit& caller, duration patience, bool confirms) {
 void lane::finish(request& asked, reply& said, time_point sent_at) {
     if (said.type == reply::kind::error)
         note_demotion(said);
+    asked.failed = misdirection(context_, said);
     asked.answer = std::move(said);
+
     asked.answer.sent_at = sent_at;
     asked.answer.received_at = context_.home.time.now();
     asked.answer.clock = server_clock_;

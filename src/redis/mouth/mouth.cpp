@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "redis/mouth/mouth.hpp"
 
+#include "redis/misdirection.hpp"
 #include "redis/mutants.hpp"
 #include "redis/wire/classify.hpp"
 
@@ -147,7 +148,9 @@ void mouth::answer_given(request& asker, reply& answer, const pipeline::written&
         pipeline_.ask_again(asker);
         return;
     }
+    asker.failed = misdirection(*context_, answer);
     asker.answer = std::move(answer);
+
     asker.answer.sent_at = how.sent_at;
     asker.answer.received_at = received_at;
     asker.answer.clock = link_.server_clock();
