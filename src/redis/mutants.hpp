@@ -59,7 +59,11 @@ enum class mutant {
     upgrade_polls_seldom,  // who waits to write on top of its read hold asks as all others do
     hold_beside_forgotten, // what it shall stand beside is not said
     // Another server becomes the primary.
-    switch_unheard, // what a Sentinel tells unasked is not heard
+    switch_unheard,  // what a Sentinel tells unasked is not heard
+    name_ignored,    // a name that leads elsewhere changes nothing for who is connected
+    one_look_leaves, // an address that was missing once is left
+    move_untold,     // nobody is told that another server has the locks
+
     // Replicas that must confirm what is written.
     renewal_unconfirmed,  // a renewal counts, whoever has it
     grant_unconfirmed,    // so does a grant

@@ -2,6 +2,7 @@
 #include "redis/primary_node.hpp"
 
 #include "net/later.hpp"
+#include "redis/fixed_address.hpp"
 #include "redis/pursuit.hpp"
 #include "redis/sentinel/sentinel_watch.hpp"
 
@@ -33,6 +34,20 @@ primary_node::primary_node(std::shared_ptr<node_context> context)
     context_->doubt = doubt_of_all(context_->home);
     if (context_->how.sentinel)
         listen_to_sentinels();
+    else
+        watch_address();
+}
+
+void primary_node::watch_address() {
+    address_ = std::make_shared<fixed_address>(context_);
+    context_->met = [watch = std::weak_ptr{address_}](const introduction& told) {
+        if (const auto here = watch.lock())
+            here->met(told);
+    };
+    context_->parted = [watch = std::weak_ptr{address_}] {
+        if (const auto here = watch.lock())
+            here->parted();
+    };
 }
 
 void primary_node::listen_to_sentinels() {
@@ -85,7 +100,8 @@ void primary_node::close() noexcept {
     pauses_->end();
     if (sentinels_)
         sentinels_->close();
-
+    if (address_)
+        address_->close();
     server_.close();
 }
 

@@ -96,6 +96,8 @@ void mouth::meet(const introduction& told) {
         which == portrait::meeting::other_or_unknown && !planted(mutant::never_urgent);
     if (which != portrait::meeting::first && context_->doubt && !planted(mutant::no_doubt))
         context_->doubt(urgent);
+    if (context_->met)
+        context_->met(told);
 }
 
 void mouth::speak(std::string& out) {
@@ -219,6 +221,9 @@ void mouth::connection_lost(const net::failure& why) {
     trouble_ = why;
     if (!planted(mutant::outage_forgets))
         portrait_.lost(context_->home.time.now());
+    if (purpose_ == purpose::commands && context_->parted)
+        context_->parted();
+
     const bool garbage = why.code() == store_errc::protocol;
     end(pipeline_.drop_written(),
         {garbage ? why.code() : make_error_code(errc::outcome_unknown), why.text()});
