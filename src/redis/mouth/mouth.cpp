@@ -101,7 +101,9 @@ void mouth::meet(const introduction& told) {
 }
 
 void mouth::speak(std::string& out) {
-    if ((!pipeline_.anything_queued() && !question_is_due_) || pipeline_.awaits_confirmation())
+    if (!pipeline_.anything_queued() && !question_is_due_)
+        return;
+    if (pipeline_.awaits_confirmation() && !planted(mutant::written_behind_wait))
         return;
     const time_point now = context_->home.time.now();
     if (std::exchange(question_is_due_, false)) {
@@ -152,7 +154,6 @@ void mouth::answer_given(request& asker, reply& answer, const pipeline::written&
     }
     asker.failed = misdirection(*context_, answer);
     asker.answer = std::move(answer);
-
     asker.answer.sent_at = how.sent_at;
     asker.answer.received_at = received_at;
     asker.answer.clock = link_.server_clock();
@@ -164,7 +165,6 @@ void mouth::answer_given(request& asker, reply& answer, const pipeline::written&
 
 void mouth::confirmation_given(const reply& said) {
     require_confirmation(said);
-
     const std::vector<request*> all = pipeline_.confirmed();
     for (request* const one : all) {
         pipeline_.forget(*one);
@@ -223,7 +223,6 @@ void mouth::connection_lost(const net::failure& why) {
         portrait_.lost(context_->home.time.now());
     if (purpose_ == purpose::commands && context_->parted)
         context_->parted();
-
     const bool garbage = why.code() == store_errc::protocol;
     end(pipeline_.drop_written(),
         {garbage ? why.code() : make_error_code(errc::outcome_unknown), why.text()});

@@ -38,7 +38,8 @@ confirmation judge_confirmation(remote::attempt& got, std::uint8_t replicas) {
                                 " replicas confirmed it in time"
                           : in_words(refusal);
     const bool is_final = !refusal.empty() && !was_unblocked(refusal) &&
-                          make_error_code(classify(refusal)) == errc::refused;
+                          make_error_code(classify(refusal)) == errc::refused &&
+                          !planted(mutant::denial_pursued);
     return is_final ? confirmation::refused : confirmation::missing;
 }
 
@@ -50,6 +51,5 @@ void require_confirmed(remote::attempt got, std::uint8_t replicas) {
 void fail_refused(const remote::attempt& got, const std::string& refusal, bool was_left) {
     throw net::failure{was_left ? classify(refusal) : store_errc::not_replicated, got.unconfirmed};
 }
-
 
 } // namespace holdfast::redis
