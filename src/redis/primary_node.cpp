@@ -2,6 +2,7 @@
 #include "redis/primary_node.hpp"
 
 #include "net/later.hpp"
+#include "redis/fixed_address.hpp"
 #include "redis/pursuit.hpp"
 #include "redis/sentinel/sentinel_watch.hpp"
 
@@ -33,6 +34,20 @@ primary_node::primary_node(std::shared_ptr<node_context> context)
     context_->doubt = doubt_of_all(context_->home);
     if (context_->how.sentinel)
         listen_to_sentinels();
+    else
+        watch_address();
+}
+
+void primary_node::watch_address() {
+    address_ = std::make_shared<fixed_address>(context_);
+    context_->met = [watch = std::weak_ptr{address_}](const introduction& told) {
+        if (const auto here = watch.lock())
+            here->met(told);
+    };
+    context_->parted = [watch = std::weak_ptr{address_}] {
+        if (const auto here = watch.lock())
+            here->parted();
+    };
 }
 
 void primary_node::listen_to_sentinels() {
@@ -57,7 +72,8 @@ asio::awaitable<reply> primary_node::pursue(const script& what,
                                             std::span<const std::string_view> keys,
                                             std::span<const argument> arguments,
                                             call_wishes wishes) {
-    pursuit trail{context_->home, context_->how.command_timeout, wishes};
+    const std::shared_ptr<node_context> known = context_; // for as long as it pauses
+    pursuit trail{known->home, pauses_, known->how.command_timeout, wishes};
     for (;;) {
         std::optional<net::failure> why;
         try {
@@ -81,8 +97,11 @@ duration primary_node::usual_outage() const noexcept {
 }
 
 void primary_node::close() noexcept {
+    pauses_->end();
     if (sentinels_)
         sentinels_->close();
+    if (address_)
+        address_->close();
     server_.close();
 }
 

@@ -102,7 +102,8 @@ asio::awaitable<reply> cluster_node::call(const script& what,
                                           std::span<const std::string_view> keys,
                                           std::span<const argument> arguments, call_wishes wishes) {
     const counted one{calls_};
-    pursuit trail{context_->home, context_->how.command_timeout, wishes};
+    const std::shared_ptr<node_context> known = context_; // for as long as it pauses
+    pursuit trail{known->home, pauses_, known->how.command_timeout, wishes};
     const std::uint16_t slot = keys.empty() ? std::uint16_t{0} : key_slot(keys.front());
     std::optional<server_address> sent_to; // by ASK
     for (int hops = 0;; ++hops) {
@@ -355,6 +356,7 @@ server_identity cluster_node::identity(std::string_view key) const {
 void cluster_node::close() noexcept {
     if (std::exchange(closed_, true))
         return;
+    pauses_->end();
     watch_->close();
     for (const shared_seat& each : seats_)
         if (each)

@@ -5,6 +5,7 @@
 #include "redis/cluster/roaming.hpp"
 #include "redis/member.hpp"
 #include "redis/node.hpp"
+#include "redis/pursuit.hpp"
 
 #include <cstddef>
 #include <memory>
@@ -67,6 +68,7 @@ private:
     bool is_used() const;
 
     const std::shared_ptr<node_context> context_;
+    const std::shared_ptr<pauses> pauses_ = std::make_shared<pauses>();
     const std::shared_ptr<map_watch> watch_;
     std::vector<shared_seat> seats_; // by number; null: nobody asked there yet
     roamers listeners_;
