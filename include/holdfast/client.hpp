@@ -112,7 +112,8 @@ public:
 
     /// The held locks whose names match a glob pattern (`*`, `?`, `[a-z]`, `\\`) behind this
     /// client's prefix; at most `limit` of them. It looks at a few hundred keys at a time, so that
-    /// nobody else has to wait; on a server with many millions of keys, the list is incomplete. A
+    /// nobody else has to wait; on a server with many millions of keys, the list is incomplete. So
+    /// it is if one of the servers of a cluster cannot be asked; if none can, that is thrown. A
     /// lock that is taken or released meanwhile may be in the list or not. What other programs hold
     /// of a `token_mutex` is not: it looks like anything else.
     lock_list list(std::string pattern = "*", std::size_t limit = 1000);

@@ -9,6 +9,7 @@
 namespace holdfast::redis {
 
 class sentinel_watch;
+class surveyor;
 
 /// A node with one server at a time: always the same, or the one that Sentinels appoint.
 class primary_node : public node {
@@ -34,6 +35,7 @@ public:
     redisson_form redisson() const noexcept override { return context_->how.redisson; }
     server_identity identity(std::string_view) const override { return server_.identity(); }
     duration usual_outage() const noexcept override;
+    asio::awaitable<topology_report> survey() override;
     void close() noexcept override;
 
 private:
@@ -44,6 +46,7 @@ private:
 
     const std::shared_ptr<node_context> context_;
     member server_;
+    const std::shared_ptr<surveyor> surveyor_;
     std::shared_ptr<sentinel_watch> sentinels_; // null: the server is always the same
 };
 

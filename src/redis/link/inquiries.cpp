@@ -21,12 +21,6 @@ target by_address(const server_address& named, std::string address,
                                                tls);
 }
 
-/// The story, without the code's message.
-std::string words_of(const std::exception& why) {
-    const auto* const known = dynamic_cast<const net::failure*>(&why);
-    return known ? known->text() : why.what();
-}
-
 } // namespace
 
 inquiries::inquiries(known_context context, std::function<credentials()> who, std::string words,
@@ -40,6 +34,13 @@ inquiries::inquiries(known_context context, std::function<credentials()> who, st
 void inquiries::ask(const server_address& whom, const tls& over, time_point limit) {
     expect(1);
     runtime::run_in_background(context_->home, ask_host(shared_from_this(), whom, over, limit));
+}
+
+void inquiries::ask(target whom, time_point limit) {
+    expect(1);
+    const server_address named{whom->host, whom->port};
+    runtime::run_in_background(context_->home,
+                               ask_one(shared_from_this(), named, std::move(whom), limit));
 }
 
 void inquiries::ask_by(server_address whom, asio::awaitable<reply> way) {
@@ -74,7 +75,7 @@ asio::awaitable<void> inquiries::ask_host(self mine, server_address named, tls o
     try {
         all = co_await mine->find(named, std::move(over));
     } catch (const std::exception& why) {
-        mine->failed(named.host, words_of(why));
+        mine->failed(named.host, net::story_of(why));
     }
     if (all.empty()) {
         mine->told();
@@ -118,7 +119,7 @@ asio::awaitable<void> inquiries::ask_one(self mine, server_address named, target
                                                    mine->words_, mine->each_, limit);
         mine->answers_.push_back({std::move(named), std::move(said)});
     } catch (const std::exception& why) {
-        mine->failed(where->address, words_of(why));
+        mine->failed(where->address, net::story_of(why));
     }
     mine->lines_.erase(line);
     mine->told();
@@ -131,7 +132,7 @@ asio::awaitable<void> inquiries::ask_otherwise(self mine, server_address whom,
         got.said.push_back(co_await std::move(way));
         mine->answers_.push_back(std::move(got));
     } catch (const std::exception& why) {
-        mine->failed(whom.host + ':' + std::to_string(whom.port), words_of(why));
+        mine->failed(whom.host + ':' + std::to_string(whom.port), net::story_of(why));
     }
     mine->told();
 }

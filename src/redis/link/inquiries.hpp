@@ -35,6 +35,9 @@ public:
     /// By a connection for just that. A name that has several addresses stands for as many servers.
     void ask(const server_address&, const std::optional<tls_options>&, time_point limit);
 
+    /// Likewise, of a server that is one for sure.
+    void ask(target, time_point limit);
+
     /// In another way, which throws what it fails with.
     void ask_by(server_address, asio::awaitable<reply>);
 
