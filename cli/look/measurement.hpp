@@ -28,7 +28,7 @@ struct measurement {
 
 /// Takes the lock once and releases it: other than a wait, this fails at once where the server is
 /// not there, and it needs no right that a lock does not need.
-void try_out(holdfast::client&, const std::string& name, std::optional<unsigned> replicas);
+void try_out(holdfast::client&, const std::string& name, std::optional<unsigned> replicas = {});
 
 /// Throws what a lock threw. Leaves no lock behind.
 measurement measure(holdfast::client&, const workload&);

@@ -148,9 +148,10 @@ asio::awaitable<topology_report> surveyor::examine_primary() {
         found.service = context_->how.sentinel->service;
         found.sentinels = co_await ask_sentinels();
     }
-    shard_report all{.primary = co_await ask_primary()};
-    all.replicas =
-        co_await ask(replicas_in(all.primary.info), questioned::server, nullptr);
+    shard_report all;
+    all.primary = co_await ask_primary();
+    std::vector<server_address> replicas = replicas_in(all.primary.info);
+    all.replicas = co_await ask(std::move(replicas), questioned::server, nullptr);
     found.shards.push_back(std::move(all));
     co_return found;
 }

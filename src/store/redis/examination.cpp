@@ -5,6 +5,7 @@
 #include "redis/mutants.hpp"
 #include "runtime/wall_clock.hpp"
 #include "store/redis/client_cards.hpp"
+#include "store/redis/confirmation.hpp"
 #include "store/redis/kinds.hpp"
 #include "store/redis/renewal.hpp"
 #include "store/redis/scripts.hpp"
@@ -135,7 +136,7 @@ private:
         try {
             const server_deadline limit{context_.time.now() + server_.command_timeout()};
             may_hold_ = true;
-            const attempt got = co_await how_.take(server_, trial_, limit);
+            attempt got = co_await how_.take(server_, trial_, limit);
             judge_clock(got);
             may_hold_ = got.said == verdict::granted;
             if (may_hold_)
@@ -152,8 +153,8 @@ private:
     }
 
     /// What follows is tried in any case.
-    void judge_confirmed(const attempt& got) {
-        if (got.unconfirmed.empty())
+    void judge_confirmed(attempt& got) {
+        if (judge_confirmation(got, trial_.replicas) == confirmation::enough)
             return;
         add(severity::danger, "replicas", "a lock is not granted: " + got.unconfirmed,
             "INFO replication shows which replicas are connected, and how far they are behind.");
