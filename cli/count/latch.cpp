@@ -44,9 +44,9 @@ Usage: holdfast latch set [OPTIONS] NAME NUMBER
 
   -w, --wait TIME      of wait: wait at most that long (0.5, 30, 2m; 0: only
                        look); without it: wait for ever
-      --replicas N     of set, down, erase: so many replicas of the server must have
-                       confirmed the change, so that a failover to one of them
-                       does not undo it (default 0, or what the URL says)
+      --replicas N     of set, down, erase: so many replicas of the server must
+                       have confirmed the change, so that a failover to one of
+                       them does not undo it (default 0, or what the URL says)
       --json           for programs: {"name", "count"}; of set also "set", of
                        erase "erased", of wait "open" and "waited_ms"; the count
                        is what is left then

@@ -65,10 +65,10 @@ Usage: holdfast run [OPTIONS] NAME [--] COMMAND [ARGUMENT...]
                        (default: the lease; not less than that)
       --nodes-remember on a quorum: each server writes every change to its disk
                        before it answers, and votes as soon as it is back
-      --replicas N     so many replicas of the server must have confirmed the lock,
-                       and each renewal of its lease, before it counts: then a
-                       failover to one of them does not lose it. With fewer the
-                       lock is not taken, and one that is held is lost
+      --replicas N     so many replicas of the server must have confirmed the
+                       lock, and each renewal of its lease, before it counts:
+                       then a failover to one of them does not lose it. With
+                       fewer the lock is not taken, and one that is held is lost
                        (default 0, or what the URL says)
       --on-loss SIGNAL[:GRACE]
                        the signal for the command if the lock is lost (default

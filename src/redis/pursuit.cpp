@@ -7,8 +7,7 @@
 
 namespace holdfast::redis {
 
-void tell_moved(const store_context& home, const std::string& address,
-                const std::string& told_by) {
+void tell_moved(const store_context& home, const std::string& address, const std::string& told_by) {
     if (home.tell)
         home.tell({.kind = event_kind::moved,
                    .name = address.data(),

@@ -46,7 +46,7 @@ struct request {
     const names_list keys;
     const arguments_list arguments;
     const call_wishes wishes;
-    bool with_text = false;     ///< the server does not know the script: EVAL instead of EVALSHA
+    bool with_text = false; ///< the server does not know the script: EVAL instead of EVALSHA
 
     /// Where it stands; the pipeline's business.
     enum class stage { apart, queued, in_flight, unconfirmed };

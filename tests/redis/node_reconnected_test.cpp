@@ -44,7 +44,7 @@ TEST_F(NodeReconnected, ItIsUrgentWhereTheDataHasAnotherHistory) {
 TEST_F(NodeReconnected, ItIsUrgentWhereNobodyCanTell) {
     server_.says["INFO"] = "-NOPERM not for this user\r\n";
     ask();
-    EXPECT_EQ(node().identity().id, "");
+    EXPECT_EQ(node().identity("k").id, "");
     reconnect();
     EXPECT_THAT(doubts_, ElementsAre(true));
 }
@@ -113,32 +113,32 @@ TEST_F(NodeReconnected, AServerThatWasThereForLongIsTriedAgainSoon) {
 }
 
 TEST_F(NodeReconnected, KnowsWhichServerItIsAndSinceWhenItRemembers) {
-    EXPECT_EQ(node().identity().id, "");
-    EXPECT_FALSE(node().identity().forgets_before);
+    EXPECT_EQ(node().identity("k").id, "");
+    EXPECT_FALSE(node().identity("k").forgets_before);
     server_.uptime_s = 100;
     pass(200s);
     ask();
-    EXPECT_EQ(node().identity().id, "run-1");
-    EXPECT_EQ(node().identity().forgets_before, clock_.now() - 99s); // at the latest
+    EXPECT_EQ(node().identity("k").id, "run-1");
+    EXPECT_EQ(node().identity("k").forgets_before, clock_.now() - 99s); // at the latest
     server_.drop_connections();
     settle();
-    EXPECT_EQ(node().identity().forgets_before, clock_.now());
+    EXPECT_EQ(node().identity("k").forgets_before, clock_.now());
     reconnect();
-    EXPECT_LT(*node().identity().forgets_before, clock_.now() - 98s) << "the same process";
+    EXPECT_LT(*node().identity("k").forgets_before, clock_.now() - 98s) << "the same process";
     server_.drop_connections();
     settle();
     const time_point lost_at = clock_.now();
-    EXPECT_EQ(node().identity().forgets_before, lost_at);
+    EXPECT_EQ(node().identity("k").forgets_before, lost_at);
     server_.run_id = "run-2"; // a wall clock that was set back, or forward, shows any uptime
     reconnect();
-    EXPECT_EQ(node().identity().id, "run-2");
-    EXPECT_EQ(node().identity().forgets_before, lost_at);
+    EXPECT_EQ(node().identity("k").id, "run-2");
+    EXPECT_EQ(node().identity("k").forgets_before, lost_at);
     server_.drop_connections();
     settle();
     server_.uptime_s = 0;
     pass(10s);
     ask();
-    EXPECT_EQ(node().identity().forgets_before, clock_.now() + 1s);
+    EXPECT_EQ(node().identity("k").forgets_before, clock_.now() + 1s);
 }
 
 TEST_F(NodeReconnected, WhateverACredentialProviderThrowsEndsThatAttemptAlone) {

@@ -119,7 +119,7 @@ TEST_P(NodeOnServer, DoesWithoutWhatAnACLForbids) {
     const reply said = call_echo().answer;
     EXPECT_EQ(said.text, "x");
     EXPECT_FALSE(said.clock->known());
-    EXPECT_EQ(node().identity().id, "");
+    EXPECT_EQ(node().identity("k").id, "");
     const outcome denied = call({"", "3", "return redis.call('get', KEYS[1])"}, {"n"}, {});
     EXPECT_EQ(denied.code, make_error_code(store_errc::no_permission)) << denied.text;
 }
@@ -127,10 +127,10 @@ TEST_P(NodeOnServer, DoesWithoutWhatAnACLForbids) {
 TEST_P(NodeOnServer, KnowsWhichServerItIs) {
     call_echo();
     const std::string info = server().command({"INFO", "server"}).text;
-    EXPECT_EQ(node().identity().id.size(), 40u);
-    EXPECT_THAT(info, HasSubstr("run_id:" + node().identity().id));
-    ASSERT_TRUE(node().identity().forgets_before);
-    EXPECT_LE(*node().identity().forgets_before, clock_.now() + 1s);
+    EXPECT_EQ(node().identity("k").id.size(), 40u);
+    EXPECT_THAT(info, HasSubstr("run_id:" + node().identity("k").id));
+    ASSERT_TRUE(node().identity("k").forgets_before);
+    EXPECT_LE(*node().identity("k").forgets_before, clock_.now() + 1s);
 }
 
 TEST_P(NodeOnServer, LeavesAServerThatWasDemoted) {

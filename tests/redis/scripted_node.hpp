@@ -47,7 +47,7 @@ public:
     std::unique_ptr<redis::hearing> hear(redis::channel_name, alarm& wake, redis::linger) override;
     bool hears(const redis::channel_name&) const override { return false; }
     duration command_timeout() const noexcept override { return duration{3'000}; }
-    server_identity identity() const override { return who; }
+    server_identity identity(std::string_view) const override { return who; }
     void close() noexcept override {}
 
     /// Until a subscription is confirmed; nothing: never.

@@ -50,8 +50,8 @@ options of_one(options all, const server_address& where) {
 }
 
 net::failure not_served(std::uint16_t slot) {
-    return {store_errc::cluster_down, "no server of the cluster has the slot " +
-                                          std::to_string(slot) + " of that name"};
+    return {store_errc::cluster_down,
+            "no server of the cluster has the slot " + std::to_string(slot) + " of that name"};
 }
 
 } // namespace
@@ -101,8 +101,7 @@ bool cluster_node::is_used() const {
 
 asio::awaitable<reply> cluster_node::call(const script& what,
                                           std::span<const std::string_view> keys,
-                                          std::span<const argument> arguments,
-                                          call_wishes wishes) {
+                                          std::span<const argument> arguments, call_wishes wishes) {
     const counted one{calls_};
     pursuit trail{context_->home, context_->how.command_timeout, wishes};
     const std::uint16_t slot = keys.empty() ? std::uint16_t{0} : key_slot(keys.front());
@@ -168,8 +167,7 @@ asio::awaitable<std::vector<shard>> cluster_node::shards(bool anew) {
 }
 
 cluster_node::shared_seat cluster_node::present_seat_of(node_number which) const {
-    if (which >= seats_.size() || !seats_[which] ||
-        seats_[which]->address != map().address(which))
+    if (which >= seats_.size() || !seats_[which] || seats_[which]->address != map().address(which))
         return nullptr;
     return seats_[which];
 }
@@ -182,8 +180,7 @@ cluster_node::shared_seat cluster_node::seat_of(node_number which) {
     const server_address where = map().address(which);
     if (seats_[which])
         retire(which, "its number is another's");
-    const auto known =
-        std::make_shared<node_context>(of_one(context_->how, where), context_->home);
+    const auto known = std::make_shared<node_context>(of_one(context_->how, where), context_->home);
     known->form = form();
     const std::weak_ptr<map_watch> watch = watch_;
     known->in_trouble = [watch] {
@@ -295,7 +292,9 @@ void cluster_node::doubt(map_watch::changes all) {
         for (std::size_t slot = one.first; slot <= one.last; ++slot)
             slots->set(slot);
     }
-    const auto is_there = [slots](const lock_name& name) { return slots->test(key_slot(name.text)); };
+    const auto is_there = [slots](const lock_name& name) {
+        return slots->test(key_slot(name.text));
+    };
     if (slots->any() && context_->home.doubt)
         context_->home.doubt(is_there, urgent);
 }

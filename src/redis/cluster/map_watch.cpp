@@ -27,8 +27,7 @@ std::vector<server_address> seeds_of(const options& how) {
 bool tells_of_shards(const reply& slots) {
     constexpr std::size_t first_node = 2, more_than = 3;
     return std::ranges::all_of(slots.items, [](const reply& range) {
-        return range.items.size() > first_node &&
-               range.items[first_node].items.size() > more_than;
+        return range.items.size() > first_node && range.items[first_node].items.size() > more_than;
     });
 }
 
@@ -121,8 +120,7 @@ std::vector<server_address> map_watch::some_nodes() {
 
 asio::awaitable<void> map_watch::ask() {
     wanted_ = false;
-    const time_point limit =
-        net::later(context_->home.time.now(), context_->how.connect_timeout);
+    const time_point limit = net::later(context_->home.time.now(), context_->how.connect_timeout);
     std::string words;
     composer{words}.request({"CLUSTER", "SLOTS"});
     const auto who = [context = context_] {

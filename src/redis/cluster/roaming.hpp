@@ -31,12 +31,12 @@ public:
     const linger afterwards;
     const std::uint16_t slot;
 
-    using list_hook =
-        boost::intrusive::list_member_hook<boost::intrusive::link_mode<boost::intrusive::auto_unlink>>;
+    using list_hook = boost::intrusive::list_member_hook<
+        boost::intrusive::link_mode<boost::intrusive::auto_unlink>>;
     list_hook hook;
 
 private:
-    std::unique_ptr<hearing> here_; // null: nobody is known who tells it
+    std::unique_ptr<hearing> here_;              // null: nobody is known who tells it
     std::vector<std::unique_ptr<hearing>> left_; // while somebody waits for one of them
     bool is_awaited_ = false;
 };

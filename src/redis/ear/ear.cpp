@@ -75,8 +75,8 @@ void ear::speak(std::string& out) {
 
 void ear::hear(reply& said, time_point received_at) {
     last_heard_ = received_at;
-    const bool is_redirected = said.type == reply::kind::error && context_->redirected &&
-                               said.text.starts_with("MOVED");
+    const bool is_redirected =
+        said.type == reply::kind::error && context_->redirected && said.text.starts_with("MOVED");
     const std::string words = is_redirected ? said.text : std::string{};
     const time_point try_again_at = net::later(received_at, context_->how.backoff_max);
     const auto refused = channels_.hear(said, try_again_at);

@@ -73,8 +73,8 @@ asio::awaitable<std::optional<net::failure>> establish(node_context& context, pu
         if (context.in_trouble)
             context.in_trouble();
         const std::string address = line.to() ? line.to()->address : context.address();
-        co_return std::make_optional<net::failure>(
-            why.code(), "no connection to " + address + ": " + why.text());
+        co_return std::make_optional<net::failure>(why.code(), "no connection to " + address +
+                                                                   ": " + why.text());
     }
 }
 

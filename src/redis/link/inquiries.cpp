@@ -17,8 +17,7 @@ target by_address(const server_address& named, std::string address,
                   std::optional<tls_options> tls) {
     if (tls && tls->server_name.empty())
         tls->server_name = named.host;
-    return std::make_shared<const destination>(server_address{std::move(address), named.port},
-                                               tls);
+    return std::make_shared<const destination>(server_address{std::move(address), named.port}, tls);
 }
 
 } // namespace
@@ -45,8 +44,8 @@ void inquiries::ask(target whom, time_point limit) {
 
 void inquiries::ask_by(server_address whom, asio::awaitable<reply> way) {
     expect(1);
-    runtime::run_in_background(
-        context_->home, ask_otherwise(shared_from_this(), std::move(whom), std::move(way)));
+    runtime::run_in_background(context_->home,
+                               ask_otherwise(shared_from_this(), std::move(whom), std::move(way)));
 }
 
 asio::awaitable<void> inquiries::settled(duration patience, time_point limit,
@@ -94,8 +93,8 @@ asio::awaitable<std::vector<target>> inquiries::find(server_address named, tls o
     std::exception_ptr trouble;
     try {
         const auto given_up = [this] { return wake_ == nullptr; };
-        const auto found = co_await net::look_up(context_->home.executor, named.host, named.port,
-                                                 *wake, given_up);
+        const auto found =
+            co_await net::look_up(context_->home.executor, named.host, named.port, *wake, given_up);
         for (const auto& each : found)
             all.push_back(by_address(named, each.address().to_string(), over));
     } catch (...) {
@@ -115,8 +114,8 @@ asio::awaitable<void> inquiries::ask_one(self mine, server_address named, target
     try {
         if (!mine->wake_)
             throw net::failure{errc::unreachable, "nobody waits for its answer any more"};
-        std::vector<reply> said = co_await inquire(context, *line, where, mine->who_(),
-                                                   mine->words_, mine->each_, limit);
+        std::vector<reply> said =
+            co_await inquire(context, *line, where, mine->who_(), mine->words_, mine->each_, limit);
         mine->answers_.push_back({std::move(named), std::move(said)});
     } catch (const std::exception& why) {
         mine->failed(where->address, net::story_of(why));

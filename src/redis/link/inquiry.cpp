@@ -12,7 +12,9 @@ namespace holdfast::redis {
 namespace {
 
 std::function<void()> giving_up(connection& line) {
-    return [&line] { line.cut({errc::unreachable, "no answer in time (" + line.occupation() + ")"}); };
+    return [&line] {
+        line.cut({errc::unreachable, "no answer in time (" + line.occupation() + ")"});
+    };
 }
 
 asio::awaitable<void> send(connection& line) {
@@ -52,9 +54,9 @@ asio::awaitable<void> greet(const node_context& context, connection& line,
 }
 
 asio::awaitable<std::vector<reply>> inquire(const node_context& context, connection& line,
-                                            std::shared_ptr<const destination> to,
-                                            credentials who, std::string words,
-                                            std::size_t answers, time_point limit) {
+                                            std::shared_ptr<const destination> to, credentials who,
+                                            std::string words, std::size_t answers,
+                                            time_point limit) {
     const net::time_limit bound{context.home, limit, giving_up(line)};
     co_await greet(context, line, std::move(to), std::move(who), limit);
     line.occupied_with("waiting for its answer");

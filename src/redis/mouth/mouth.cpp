@@ -265,8 +265,8 @@ net::failure mouth::unsent(const request& asked) const {
 }
 
 net::failure mouth::unanswered(duration within) const {
-    return {errc::outcome_unknown,
-            context_->address() + " did not answer within " + std::to_string(within.count()) + " ms"};
+    return {errc::outcome_unknown, context_->address() + " did not answer within " +
+                                       std::to_string(within.count()) + " ms"};
 }
 
 void mouth::close() {

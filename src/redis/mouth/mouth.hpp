@@ -117,8 +117,8 @@ private:
     portrait portrait_;
     question idle_question_ = question::ping;
     bool question_is_due_ = false;
-    bool stays_ = false; // wants a connection, though nothing is asked
-    bool stuck_ = false; // the connection took no more
+    bool stays_ = false;                 // wants a connection, though nothing is asked
+    bool stuck_ = false;                 // the connection took no more
     std::optional<net::failure> closed_; // what is told to whoever asks since
     link link_;
     lookout lookout_;

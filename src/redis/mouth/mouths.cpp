@@ -30,8 +30,7 @@ mouth& mouths::pick(const call_wishes& wishes) {
     if (!wishes.elsewhere || closed_ || !these.first->silent() || planted(mutant::never_elsewhere))
         return *these.first;
     if (!these.spare)
-        these.spare =
-            std::make_shared<mouth>(context_, purpose::more_commands, wishes.replicas);
+        these.spare = std::make_shared<mouth>(context_, purpose::more_commands, wishes.replicas);
     else if (these.spare->silent() && !planted(mutant::silent_spare_kept))
         these.spare->cut(
             {errc::outcome_unknown, context_->address() + " does not answer here either"});

@@ -93,11 +93,11 @@ private:
     list<&request::by_age> hurried_;  // who has less, by deadline
     list<&request::by_stage> queued_; // in the order of asking
     list<&request::by_stage> unconfirmed_;
-    std::deque<written> written_;     // in the order of sending, which is that of the answers
-    std::uint64_t first_slot_ = 0;    // the number of written_.front()
-    std::uint64_t asked_ = 0;         // so many ever
-    std::size_t given_up_ = 0;        // of written_
-    std::size_t waits_ = 0;           // likewise
+    std::deque<written> written_;  // in the order of sending, which is that of the answers
+    std::uint64_t first_slot_ = 0; // the number of written_.front()
+    std::uint64_t asked_ = 0;      // so many ever
+    std::size_t given_up_ = 0;     // of written_
+    std::size_t waits_ = 0;        // likewise
 };
 
 } // namespace holdfast::redis

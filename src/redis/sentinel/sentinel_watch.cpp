@@ -82,8 +82,7 @@ asio::awaitable<void> sentinel_watch::rest() {
 
 asio::awaitable<void> sentinel_watch::ask_all() {
     const sentinel_options& set = *context_->how.sentinel;
-    const time_point limit =
-        net::later(context_->home.time.now(), context_->how.connect_timeout);
+    const time_point limit = net::later(context_->home.time.now(), context_->how.connect_timeout);
     std::string words;
     ask_sentinel(composer{words}, set.service);
     const auto who = [context = context_] { return sentinel_login(*context); };

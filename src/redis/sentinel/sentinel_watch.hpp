@@ -15,8 +15,9 @@
 namespace holdfast::redis {
 
 /// Knows which server is the primary, by the Sentinels that watch over it, and writes that into
-/// `node_context::where`. They are asked when somebody first wants to connect, again and again while
-/// there is trouble, now and then, and when one of two that are listened to tells of a switch.
+/// `node_context::where`. They are asked when somebody first wants to connect, again and again
+/// while there is trouble, now and then, and when one of two that are listened to tells of a
+/// switch.
 class sentinel_watch : public std::enable_shared_from_this<sentinel_watch> {
 public:
     /// `moved` is called, on the executor, when the primary is another one than before, with the
@@ -60,7 +61,7 @@ private:
     std::vector<std::shared_ptr<sentinel_ear>> ears_;
     std::set<alarm*> finders_;
     std::string silence_ = "no Sentinel has answered yet"; // why `where` is not known
-    bool unknown_service_ = false; // all that answered said so
+    bool unknown_service_ = false;                         // all that answered said so
     bool running_ = false;
     time_point trouble_until_ = time_point::min();
     bool closed_ = false;

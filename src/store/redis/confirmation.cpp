@@ -32,10 +32,10 @@ confirmation judge_confirmation(remote::attempt& got, std::uint8_t replicas) {
     const std::string refusal = std::exchange(got.unconfirmed, {});
     if (got.confirmed >= replicas || planted(mutant::grant_unconfirmed))
         return confirmation::enough;
-    got.unconfirmed = refusal.empty() ? std::to_string(got.confirmed) + " of " +
-                                            std::to_string(replicas) +
-                                            " replicas confirmed it in time"
-                                      : in_words(refusal);
+    got.unconfirmed = refusal.empty()
+                          ? std::to_string(got.confirmed) + " of " + std::to_string(replicas) +
+                                " replicas confirmed it in time"
+                          : in_words(refusal);
     const bool is_final = !refusal.empty() && !was_unblocked(refusal) &&
                           make_error_code(classify(refusal)) == errc::refused;
     return is_final ? confirmation::refused : confirmation::missing;

@@ -101,7 +101,7 @@ asio::awaitable<attempt> take_permits(node& server, const counter_ask& want, rem
     const argument arguments[] = {want.amount, as.where.slot, as.where.number, deadline,
                                   as.memory.count()};
     const reply answer = co_await server.call(scripts::take_semaphore, keys, arguments,
-                                                 confirmed_by(want.replicas, as.memory));
+                                              confirmed_by(want.replicas, as.memory));
     co_return checked(server, answer, taken_in);
 }
 
@@ -110,10 +110,11 @@ asio::awaitable<released> revoke_permits(node& server, const counter_ask& want, 
     const std::string channel = semaphore_channel(want.name).text;
     const std::string_view keys[] = {want.name.text, requests};
     const publishing way = server.telling_commands();
-    const argument arguments[] = {want.amount,       as.where.slot, as.where.number,
-                                  as.memory.count(), channel,       way.command, way.other};
+    const argument arguments[] = {want.amount, as.where.slot, as.where.number, as.memory.count(),
+                                  channel,     way.command,   way.other};
     const call_wishes room{.reserved = true};
-    const reply answer = co_await server.call(scripts::revoke_semaphore, keys, telling_by(way, arguments), room);
+    const reply answer =
+        co_await server.call(scripts::revoke_semaphore, keys, telling_by(way, arguments), room);
     co_return checked(server, answer, released_in);
 }
 
@@ -132,17 +133,20 @@ asio::awaitable<changed> change_counter(node& server, const counter_change& what
     if (what.kind == counter_kind::latch) {
         const publishing way = server.telling_commands();
         const argument arguments[] = {verb,     what.amount,       as.where.slot, as.where.number,
-                                      deadline, as.memory.count(), channel,       way.command, way.other};
-        const reply answer = co_await server.call(scripts::change_latch, keys, telling_by(way, arguments),
-                                                     confirmed_by(what.replicas, as.memory));
+                                      deadline, as.memory.count(), channel,       way.command,
+                                      way.other};
+        const reply answer =
+            co_await server.call(scripts::change_latch, keys, telling_by(way, arguments),
+                                 confirmed_by(what.replicas, as.memory));
         co_return checked(server, answer, changed_in);
     }
     const publishing way = server.telling_commands();
     const argument arguments[] = {verb,          what.amount,     what.most, what.kept.count(),
                                   as.where.slot, as.where.number, deadline,  as.memory.count(),
-                                  channel,       way.command, way.other};
-    const reply answer = co_await server.call(scripts::change_semaphore, keys, telling_by(way, arguments),
-                                                 confirmed_by(what.replicas, as.memory));
+                                  channel,       way.command,     way.other};
+    const reply answer =
+        co_await server.call(scripts::change_semaphore, keys, telling_by(way, arguments),
+                             confirmed_by(what.replicas, as.memory));
     co_return checked(server, answer, changed_in);
 }
 

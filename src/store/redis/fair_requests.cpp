@@ -36,9 +36,10 @@ asio::awaitable<attempt> lock_fair(node& server, const ask& want, server_deadlin
                                   way.command,
                                   std::int64_t{want.waits},
                                   want.outlasts.count(),
-                                  server.fair_wait().count(), way.other};
+                                  server.fair_wait().count(),
+                                  way.other};
     const reply answer = co_await server.call(scripts::lock_fair, keys, telling_by(way, arguments),
-                                                 confirmed_by(want.replicas, want.lease_time));
+                                              confirmed_by(want.replicas, want.lease_time));
     const auto read = [&want](const reply& all) { return fair_attempt_in(want, all); };
     co_return checked(server, answer, read);
 }
@@ -49,9 +50,11 @@ asio::awaitable<released> release_fair(node& server, const hold& held) {
     const channel_name channel = lock_channel(held.name);
     const std::string_view keys[] = {held.name.text, queue, deadlines};
     const publishing way = server.telling_commands();
-    const argument arguments[] = {owner, channel.text, way.command, server.fair_wait().count(), way.other};
+    const argument arguments[] = {owner, channel.text, way.command, server.fair_wait().count(),
+                                  way.other};
     const call_wishes room{.reserved = true};
-    const reply answer = co_await server.call(scripts::release_fair, keys, telling_by(way, arguments), room);
+    const reply answer =
+        co_await server.call(scripts::release_fair, keys, telling_by(way, arguments), room);
     co_return checked(server, answer, released_in);
 }
 

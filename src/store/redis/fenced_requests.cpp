@@ -37,7 +37,7 @@ asio::awaitable<attempt> lock_fenced(node& server, const ask& want, server_deadl
                                   static_cast<std::int64_t>(want.tokens),
                                   std::int64_t{want.numbers == fencing::dated}};
     const reply answer = co_await server.call(scripts::lock_fenced, keys, arguments,
-                                                 confirmed_by(want.replicas, want.lease_time));
+                                              confirmed_by(want.replicas, want.lease_time));
     co_return checked(server, answer, fenced_attempt_in);
 }
 

@@ -145,12 +145,13 @@ asio::awaitable<attempt> lock_inspector::force_by(server_deadline deadline, cons
     const std::string deadlines = fair_deadlines(name);
     const std::string_view keys[] = {name.text};
     const publishing way = server_.telling_commands();
-    const argument arguments[] = {deadline,        std::string_view{only_from},
+    const argument arguments[] = {deadline,    std::string_view{only_from},
                                   way.command, of_plain,
-                                  of_shared,       queue,
-                                  deadlines,       mode,
-                                  of_token, way.other};
-    const reply answer = co_await server_.call(scripts::force_lock, keys, telling_by(way, arguments));
+                                  of_shared,   queue,
+                                  deadlines,   mode,
+                                  of_token,    way.other};
+    const reply answer =
+        co_await server_.call(scripts::force_lock, keys, telling_by(way, arguments));
     auto [seen, what] = checked(server_, answer, force_in);
     outcome = std::move(what);
     co_return seen;

@@ -42,9 +42,9 @@ struct verbs {
     /// As often as one likes. Afterwards this owner has nothing there.
     asio::awaitable<released> (*release)(node&, const hold&);
 
-    /// Which of them are still their owners', by one script: holds of one client, of kinds that have
-    /// this function, and that want as many replicas.
-    /// `at`: asked there, whichever slots they have; otherwise all have one slot.
+    /// Which of them are still their owners', by one script: holds of one client, of kinds that
+    /// have this function, and that want as many replicas. `at`: asked there, whichever slots they
+    /// have; otherwise all have one slot.
     asio::awaitable<renewed_holds> (*renew)(node&, std::optional<shard> at, hold_list,
                                             const renewal_wishes&);
 

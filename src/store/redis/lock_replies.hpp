@@ -40,8 +40,8 @@ inline released released_in(const reply& answer) {
 /// nothing to be confirmed.
 inline call_wishes wishes_of(hold_list holds, const renewal_wishes& how) {
     const bool extends = how.lease_time > duration::zero();
-    call_wishes wishes = confirmed_by(extends ? holds.front()->replicas : std::uint8_t{0},
-                                      how.lease_time);
+    call_wishes wishes =
+        confirmed_by(extends ? holds.front()->replicas : std::uint8_t{0}, how.lease_time);
     wishes.answer_by = how.answer_by;
     wishes.elsewhere = how.elsewhere;
     wishes.reserved = true;
@@ -65,6 +65,7 @@ inline renewed_holds held_in(const reply& said, hold_list holds, const renewal_w
                              std::optional<shard> at) {
     const standing last = at ? standing::elsewhere : standing::held;
     renewed_holds all;
+    all.each.reserve(holds.size());
     for (const reply& each : items(said, holds.size()))
         all.each.push_back(
             static_cast<standing>(integer_up_to(static_cast<std::int64_t>(last), each)));

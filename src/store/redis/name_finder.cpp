@@ -47,7 +47,7 @@ struct search {
     const script& by;
     const std::string pattern;
     const std::size_t limit;
-    const std::string_view kind; ///< of what the script is to look for, if it knows several
+    const std::string_view kind;   ///< of what the script is to look for, if it knows several
     std::set<std::string> names{}; // a SCAN may tell one twice
     bool complete = true;
     std::vector<std::string> unreachable{};

@@ -43,9 +43,11 @@ asio::awaitable<attempt> lease_permits(node& server, const ask& want, server_dea
                                   prefix,
                                   deadline,
                                   channel,
-                                  way.command, way.other};
-    const reply answer = co_await server.call(scripts::take_permits, keys, telling_by(way, arguments),
-                                                 confirmed_by(want.replicas, want.lease_time));
+                                  way.command,
+                                  way.other};
+    const reply answer =
+        co_await server.call(scripts::take_permits, keys, telling_by(way, arguments),
+                             confirmed_by(want.replicas, want.lease_time));
     co_return checked(server, answer, permits_attempt_in);
 }
 
@@ -55,15 +57,17 @@ asio::awaitable<released> return_permits(node& server, const hold& held) {
     const std::string channel = semaphore_channel(held.name).text;
     const std::string_view keys[] = {held.name.text, leased};
     const publishing way = server.telling_commands();
-    const argument arguments[] = {first_number(held), static_cast<std::int64_t>(held.permits),
-                                  prefix, channel, way.command, way.other};
+    const argument arguments[] = {
+        first_number(held), static_cast<std::int64_t>(held.permits), prefix, channel, way.command,
+        way.other};
     const call_wishes room{.reserved = true};
-    const reply answer = co_await server.call(scripts::release_permits, keys, telling_by(way, arguments), room);
+    const reply answer =
+        co_await server.call(scripts::release_permits, keys, telling_by(way, arguments), room);
     co_return checked(server, answer, released_in);
 }
 
 asio::awaitable<renewed_holds> renew_permits(node& server, std::optional<shard> at, hold_list holds,
-                                           const renewal_wishes& how) {
+                                             const renewal_wishes& how) {
     const std::string prefix = permit_prefix(holds.front()->owner, server.redisson());
     std::vector<std::string> leased, numbers; // what follows points into them
     leased.reserve(holds.size());
@@ -77,7 +81,8 @@ asio::awaitable<renewed_holds> renew_permits(node& server, std::optional<shard> 
         arguments.emplace_back(std::string_view{numbers.back()});
     }
     const call_wishes wishes = wishes_of(holds, how);
-    const reply said = co_await ask_for_holds(server, at, scripts::renew_permits, keys, arguments, wishes);
+    const reply said =
+        co_await ask_for_holds(server, at, scripts::renew_permits, keys, arguments, wishes);
     const auto read = [&](const reply& all) { return held_in(all, holds, how, at); };
     co_return checked(server, said, read);
 }
@@ -100,9 +105,11 @@ asio::awaitable<changed> change_permits(node& server, const counter_change& what
                                   deadline,
                                   as.memory.count(),
                                   channel,
-                                  way.command, way.other};
-    const reply answer = co_await server.call(scripts::change_permits, keys, telling_by(way, arguments),
-                                                 confirmed_by(what.replicas, as.memory));
+                                  way.command,
+                                  way.other};
+    const reply answer =
+        co_await server.call(scripts::change_permits, keys, telling_by(way, arguments),
+                             confirmed_by(what.replicas, as.memory));
     co_return checked(server, answer, changed_in);
 }
 

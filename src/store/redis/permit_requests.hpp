@@ -12,7 +12,7 @@ namespace holdfast::redis {
 asio::awaitable<attempt> lease_permits(node&, const ask&, server_deadline);
 asio::awaitable<released> return_permits(node&, const hold&);
 asio::awaitable<renewed_holds> renew_permits(node&, std::optional<shard> at, hold_list,
-                                           const renewal_wishes&);
+                                             const renewal_wishes&);
 
 // As of the other counters. Arguments live until a request has completed.
 asio::awaitable<changed> change_permits(node&, const counter_change&, remembered, server_deadline);

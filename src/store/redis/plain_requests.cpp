@@ -35,7 +35,8 @@ asio::awaitable<released> release(node& server, const hold& held, std::string ch
     const publishing way = server.telling_commands();
     const argument arguments[] = {owner, channel, way.command, way.other};
     const call_wishes room{.reserved = true};
-    const reply answer = co_await server.call(scripts::release_mutex, keys, telling_by(way, arguments), room);
+    const reply answer =
+        co_await server.call(scripts::release_mutex, keys, telling_by(way, arguments), room);
     co_return checked(server, answer, channel.empty() ? untold_in : released_in);
 }
 
@@ -46,7 +47,7 @@ asio::awaitable<attempt> lock_mutex(node& server, const ask& want, server_deadli
     const std::string_view keys[] = {want.name.text};
     const argument arguments[] = {want.lease_time.count(), owner, deadline};
     const reply answer = co_await server.call(scripts::lock_mutex, keys, arguments,
-                                                 confirmed_by(want.replicas, want.lease_time));
+                                              confirmed_by(want.replicas, want.lease_time));
     co_return checked(server, answer, plain_attempt_in);
 }
 
@@ -59,7 +60,7 @@ asio::awaitable<released> release_untold(node& server, const hold& held) {
 }
 
 asio::awaitable<renewed_holds> renew_leases(node& server, std::optional<shard> at, hold_list holds,
-                                           const renewal_wishes& how) {
+                                            const renewal_wishes& how) {
     const std::string client = client_part(holds.front()->owner);
     std::vector<std::string_view> names;
     std::deque<std::string> fields; // of the write holds; in place while others are added
@@ -76,7 +77,8 @@ asio::awaitable<renewed_holds> renew_leases(node& server, std::optional<shard> a
     }
     const call_wishes wishes = wishes_of(holds, how);
     const reply said =
-        co_await ask_for_holds(server, at, scripts::renew_leases, names, arguments, planted(mutant::wishes_not_told) ? call_wishes{} : wishes);
+        co_await ask_for_holds(server, at, scripts::renew_leases, names, arguments,
+                               planted(mutant::wishes_not_told) ? call_wishes{} : wishes);
     const auto read = [&](const reply& all) { return held_in(all, holds, how, at); };
     co_return checked(server, said, read);
 }

@@ -11,6 +11,6 @@ asio::awaitable<attempt> lock_mutex(node&, const ask&, server_deadline);
 asio::awaitable<released> release_mutex(node&, const hold&);
 asio::awaitable<released> release_untold(node&, const hold&); ///< wakes nobody
 asio::awaitable<renewed_holds> renew_leases(node&, std::optional<shard> at, hold_list,
-                                           const renewal_wishes&);
+                                            const renewal_wishes&);
 
 } // namespace holdfast::redis

@@ -36,8 +36,8 @@ asio::awaitable<answer> rate_place::look() {
 
 /// The delay is exact, unless the rate is raised or somebody gives some back.
 asio::awaitable<remote::attempt> rate_place::request(time_point deadline) {
-    attempt got = co_await take_rate(server_, want_, context_.request_memory,
-                                     server_deadline{deadline});
+    attempt got =
+        co_await take_rate(server_, want_, context_.request_memory, server_deadline{deadline});
     if (got.left)
         got.left = std::min(*got.left, context_.poll_bound);
     const auto leave_again = [this] { return give_back_rate(server_, want_); };

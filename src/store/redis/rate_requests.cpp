@@ -85,7 +85,7 @@ asio::awaitable<attempt> take_rate(node& server, const counter_ask& want, durati
     const std::string_view keys[] = {want.name.text, of.left, of.own_left, of.draws, of.own_draws};
     const argument arguments[] = {want.amount, member, deadline};
     const reply answer = co_await server.call(scripts::take_rate, keys, arguments,
-                                                 confirmed_by(want.replicas, memory));
+                                              confirmed_by(want.replicas, memory));
     co_return checked(server, answer, [](const reply& said) { return attempt_in<3>(said); });
 }
 
@@ -119,7 +119,7 @@ asio::awaitable<changed> change_rate(node& server, const counter_change& what, r
                                   deadline,
                                   as.memory.count()};
     const reply answer = co_await server.call(scripts::change_rate, keys, arguments,
-                                                 confirmed_by(what.replicas, as.memory));
+                                              confirmed_by(what.replicas, as.memory));
     co_return checked(server, answer, rate_changed_in);
 }
 

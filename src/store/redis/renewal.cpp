@@ -161,8 +161,7 @@ private:
         const std::size_t each = (refused.count + parts_of_refused - 1) / parts_of_refused;
         parts all;
         for (std::size_t i = 0; i < refused.count; i += each)
-            all.push_back(
-                {refused.first + i, std::min(each, refused.count - i), refused.at});
+            all.push_back({refused.first + i, std::min(each, refused.count - i), refused.at});
         return all;
     }
 

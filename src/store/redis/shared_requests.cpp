@@ -40,7 +40,7 @@ asio::awaitable<attempt> lock_read(node& server, const ask& want, server_deadlin
     const std::string_view keys[] = {want.name.text, timer, marks};
     const argument arguments[] = {want.lease_time.count(), owner, deadline, beside};
     const reply answer = co_await server.call(scripts::lock_read, keys, arguments,
-                                                 confirmed_by(want.replicas, want.lease_time));
+                                              confirmed_by(want.replicas, want.lease_time));
     co_return checked(server, answer, read_attempt_in);
 }
 
@@ -53,7 +53,7 @@ asio::awaitable<attempt> lock_write(node& server, const ask& want, server_deadli
         want.lease_time.count(), owner, deadline, beside, timers, marked_for,
         want.head_start.count()};
     const reply answer = co_await server.call(scripts::lock_write, keys, arguments,
-                                                 confirmed_by(want.replicas, want.lease_time));
+                                              confirmed_by(want.replicas, want.lease_time));
     const auto read = [&want](const reply& all) { return write_attempt_in(want, all); };
     co_return checked(server, answer, read);
 }
@@ -66,7 +66,8 @@ asio::awaitable<released> release_read(node& server, const hold& held) {
     const publishing way = server.telling_commands();
     const argument arguments[] = {owner, timers, channel.text, way.command, way.other};
     const call_wishes room{.reserved = true};
-    const reply answer = co_await server.call(scripts::release_read, keys, telling_by(way, arguments), room);
+    const reply answer =
+        co_await server.call(scripts::release_read, keys, telling_by(way, arguments), room);
     co_return checked(server, answer, released_in);
 }
 
@@ -78,7 +79,8 @@ asio::awaitable<released> release_write(node& server, const hold& held) {
     const publishing way = server.telling_commands();
     const argument arguments[] = {owner, timers, channel.text, way.command, way.other};
     const call_wishes room{.reserved = true};
-    const reply answer = co_await server.call(scripts::release_write, keys, telling_by(way, arguments), room);
+    const reply answer =
+        co_await server.call(scripts::release_write, keys, telling_by(way, arguments), room);
     co_return checked(server, answer, released_in);
 }
 
@@ -96,7 +98,8 @@ asio::awaitable<renewed_holds> renew_reads(node& server, std::optional<shard> at
         arguments.emplace_back(static_cast<std::int64_t>(each->owner.number));
     }
     const call_wishes wishes = wishes_of(holds, how);
-    const reply said = co_await ask_for_holds(server, at, scripts::renew_reads, keys, arguments, wishes);
+    const reply said =
+        co_await ask_for_holds(server, at, scripts::renew_reads, keys, arguments, wishes);
     const auto read = [&](const reply& all) { return held_in(all, holds, how, at); };
     co_return checked(server, said, read);
 }

@@ -26,7 +26,7 @@ asio::awaitable<attempt> lock_token(node& server, const ask& want, server_deadli
     const std::string_view keys[] = {want.name.text};
     const argument arguments[] = {want.lease_time.count(), owner, deadline};
     const reply answer = co_await server.call(scripts::lock_token, keys, arguments,
-                                                 confirmed_by(want.replicas, want.lease_time));
+                                              confirmed_by(want.replicas, want.lease_time));
     co_return checked(server, answer, token_attempt_in);
 }
 
@@ -37,12 +37,13 @@ asio::awaitable<released> release_token(node& server, const hold& held) {
     const publishing way = server.telling_commands();
     const argument arguments[] = {owner, channel, way.command, way.other};
     const call_wishes room{.reserved = true};
-    const reply answer = co_await server.call(scripts::release_token, keys, telling_by(way, arguments), room);
+    const reply answer =
+        co_await server.call(scripts::release_token, keys, telling_by(way, arguments), room);
     co_return checked(server, answer, released_in);
 }
 
 asio::awaitable<renewed_holds> renew_tokens(node& server, std::optional<shard> at, hold_list holds,
-                                           const renewal_wishes& how) {
+                                            const renewal_wishes& how) {
     const std::string client = client_part(holds.front()->owner);
     std::vector<std::string_view> names;
     std::vector<argument> arguments{how.lease_time.count(), client};
@@ -53,7 +54,8 @@ asio::awaitable<renewed_holds> renew_tokens(node& server, std::optional<shard> a
         arguments.emplace_back(static_cast<std::int64_t>(each->owner.number));
     }
     const call_wishes wishes = wishes_of(holds, how);
-    const reply said = co_await ask_for_holds(server, at, scripts::renew_tokens, names, arguments, wishes);
+    const reply said =
+        co_await ask_for_holds(server, at, scripts::renew_tokens, names, arguments, wishes);
     const auto read = [&](const reply& all) { return held_in(all, holds, how, at); };
     co_return checked(server, said, read);
 }

@@ -10,6 +10,6 @@ namespace holdfast::redis {
 asio::awaitable<attempt> lock_token(node&, const ask&, server_deadline);
 asio::awaitable<released> release_token(node&, const hold&);
 asio::awaitable<renewed_holds> renew_tokens(node&, std::optional<shard> at, hold_list,
-                                           const renewal_wishes&);
+                                            const renewal_wishes&);
 
 } // namespace holdfast::redis

@@ -4,7 +4,7 @@
 
 local stored_before = '' -- in the slot
 
--- The answer to this very request, if it was carried out; and whether it is too late for it. That is
+-- The answer to this very request, if it was carried out; and whether it is too late for it. It is
 -- written anew, so that replicas which confirm the answer confirm what was done.
 local function answer_before(requests, slot, number, memory)
     stored_before = redis.call('hget', requests, slot) or ''
