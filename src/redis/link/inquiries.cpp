@@ -153,8 +153,12 @@ void inquiries::failed(const std::string& whom, const std::string& why) {
 
 std::string inquiries::troubles() const {
     std::string all;
+    const auto add = [&](const std::string& one) { all.append(all.empty() ? "" : "; ").append(one); };
     for (const std::string& one : troubles_)
-        all.append(all.empty() ? "" : "; ").append(one);
+        add(one);
+    for (const std::shared_ptr<connection>& each : lines_)
+        if (each->to())
+            add(each->to()->address + ": no answer in time (" + each->occupation() + ")");
     return all;
 }
 

@@ -51,7 +51,7 @@ public:
 
     std::size_t asked() const { return asked_; }
     const std::vector<answer>& answers() const { return answers_; }
-    std::string troubles() const; ///< of the others, in words
+    std::string troubles() const; ///< of the others, in words; also of who has not answered yet
 
 private:
     using self = std::shared_ptr<inquiries>;
