@@ -124,7 +124,8 @@ struct counter_list {
 ///
 /// *At most once.* A change, and what a place takes, is carried out at most once under its request
 /// number, however often it is asked for: the store remembers the request for `memory()`, and
-/// answers it as it did the first time. Where it cannot remember, it says so: it fails with
+/// answers it as it did the first time (and writes, so that replicas confirm what was done). Where
+/// it cannot remember, it says so: it fails with
 /// `errc::refused` before anything is done, or with `errc::outcome_unknown`.
 class counter_store {
 public:

@@ -10,7 +10,9 @@ namespace holdfast {
 /// Re-entry is counted in the process; the store sees one hold. Re-entry needs no message, and
 /// never shortens the lease. If its lease time is longer than the time that is left, it extends the
 /// lease first (one message). If it has no lease time, a hold that was not renewed is renewed from
-/// then on. Re-entering a *lost* hold throws `errc::lease_lost`: it never acquires the lock anew.
+/// then on. If it requires more replicas than the hold has, they must confirm it first (one
+/// message): else it throws `not_replicated`, and the hold is as it was. Re-entering a *lost* hold
+/// throws `errc::lease_lost`: it never acquires the lock anew.
 ///
 /// An asynchronous re-entry names its hold. Without one, every call is a new owner:
 ///

@@ -124,7 +124,8 @@ public:
 
     /// Asks once. If the lock is busy, `wake` rings as soon as it may help to ask again: before the
     /// place answers busy for the second time, it begins to listen, and then asks. Idempotent:
-    /// after a lost answer, look again. If the store keeps a queue, the place lines up first.
+    /// after a lost answer, look again. If the store keeps a queue, the place lines up first. Every
+    /// look that is granted writes, a repetition too: what replicas confirm is then this grant.
     virtual asio::awaitable<answer> look() = 0;
 
     /// Afterwards this owner has neither a place nor a hold, unless a look is still on its way (see

@@ -60,6 +60,16 @@ enum class mutant {
     hold_beside_forgotten, // what it shall stand beside is not said
     // Another server becomes the primary.
     switch_unheard, // what a Sentinel tells unasked is not heard
+    // Servers of a cluster.
+    listener_left_behind, // whoever listens stays at the server that told of its channel before
+    map_not_refreshed,    // a slot that has moved is no reason to ask for the map
+    ask_remembered,       // a slot that is on its way counts as one that has moved
+    asking_forgotten,     // with the text of a script ASKING is not said again
+    change_undoubted,     // another server is no reason to ask for what is held
+    hang_unsuspected,     // a server that does not answer is no reason to ask the others
+    halves_repeated,      // what met a key elsewhere is as never done
+    apart_waited_for,     // what can be divided waits until its keys are together
+    unused_stay,          // a server without slots is never left
     // Replicas that must confirm what is written.
     renewal_unconfirmed,  // a renewal counts, whoever has it
     grant_unconfirmed,    // so does a grant

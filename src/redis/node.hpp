@@ -96,6 +96,9 @@ struct call_wishes {
     /// longer than `replica_timeout`), before the answer is given. It says how many did.
     std::uint8_t replicas = 0;
     duration replicas_within{};
+    /// If its keys are at several servers, since they are on their way, that is told at once: it
+    /// can be asked for by parts.
+    bool divisible = false;
     /// Its keys are on their way to this server, and it has them only for who asks so.
     bool asking = false;
 };

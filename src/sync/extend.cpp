@@ -104,16 +104,29 @@ asio::awaitable<failure> extend_by(std::shared_ptr<wire_hold> held, duration len
     co_return failure{};
 }
 
-/// The whole lease of what is renewed: what is believed of it by then was asked for before, and
-/// may be more than the server of today has.
+/// As long as it is believed; and what is renewed, for its whole lease. What is believed was asked
+/// for before, and may be more than the server of today has.
+duration whole_term(const wire_hold& held) {
+    const duration believed = lease_believed_for(held.remaining());
+    const bool renews = held.renewed() && !held.out_of_time();
+    const duration length = renews ? std::max(held.lease(), believed) : believed;
+    return std::min(length, held.home->bounds().lease_max);
+}
+
+/// Somebody may extend it meanwhile, so often.
+constexpr int confirmations_max = 5;
+
 asio::awaitable<failure> confirm_by(std::shared_ptr<wire_hold> held, unsigned replicas) {
-    const bool renews = held->renewed() && !held->out_of_time();
-    const duration length = renews ? held->lease() : lease_believed_for(held->remaining());
-    const duration allowed = std::min(length, held->home->bounds().lease_max);
-    const failure why = co_await ask_store(held, {allowed, replicas});
-    if (!why.code)
+    for (int i = 0; i < confirmations_max && held->what.replicas < replicas; ++i) {
+        const failure why = co_await ask_store(held, {whole_term(*held), replicas});
+        if (why.code)
+            co_return why;
         held->home->renewals().reschedule(*held);
-    co_return why;
+    }
+    if (held->what.replicas < replicas)
+        co_return failure{make_error_code(store_errc::not_replicated),
+                          "it was extended again and again while replicas were to confirm it"};
+    co_return failure{};
 }
 
 asio::awaitable<void> run(std::shared_ptr<wire_hold> held, asio::awaitable<failure> work,

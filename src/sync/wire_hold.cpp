@@ -250,10 +250,9 @@ void wire_hold::extended(time_point sent_at, duration term, unsigned replicas) {
 }
 
 void wire_hold::confirmed(time_point sent_at, duration term, unsigned replicas) {
-    if (replicas > what.replicas) {
+    if (replicas > what.replicas && believed_until_ <= sync::believed_until(sent_at, term)) {
         const std::scoped_lock guard{mutex()};
         what.replicas = static_cast<std::uint8_t>(replicas);
-        believed_until_ = sync::believed_until(sent_at, term);
     }
     extended(sent_at, term, replicas);
 }

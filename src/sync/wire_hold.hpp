@@ -102,8 +102,8 @@ public:
     /// A renewal was granted that was sent at `sent_at`, and confirmed by so many replicas. Fewer
     /// than it needs by now: only the store keeps it for so long.
     void extended(time_point sent_at, duration term, unsigned replicas);
-    /// The same. If they are more than it needed before, it needs so many from now on, and what
-    /// fewer had confirmed counts no more.
+    /// The same. If they are more than it needed before, and what they confirmed is all that is
+    /// believed, it needs so many from now on.
     void confirmed(time_point sent_at, duration term, unsigned replicas);
     /// One was sent and never answered: it may have been carried out.
     void perhaps_extended(duration term);

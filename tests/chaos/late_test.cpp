@@ -44,18 +44,6 @@ protected:
         EXPECT_TRUE(is_free("L" + std::to_string(granted_)));
     }
 
-    /// Commands that were carried out, those of scripts too.
-    std::int64_t calls_of(const std::string& command) {
-        const std::string all = server().command({"INFO", "commandstats"}).text;
-        const std::string line = "cmdstat_" + command + ":calls=";
-        const std::size_t at = all.find(line);
-        if (at == all.npos)
-            return 0;
-        const std::size_t failed = all.find("failed_calls=", at);
-        return std::stoll(all.substr(at + line.size())) -
-               (command == "evalsha" ? std::stoll(all.substr(failed + 13)) : 0);
-    }
-
 private:
     std::int64_t granted_ = 0;
 };

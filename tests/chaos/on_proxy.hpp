@@ -9,8 +9,12 @@
 
 #include <holdfast/holdfast.hpp>
 
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
 #include <memory>
 #include <optional>
+#include <string>
 #include <utility>
 
 #include <gmock/gmock.h>
@@ -61,6 +65,44 @@ protected:
     }
     bool is_free(const std::string& name = "L") {
         return server().command({"EXISTS", name}).integer == 0;
+    }
+
+    /// Waits until its end has moved. (It may have been renewed a moment ago: then it has never
+    /// more left than now.)
+    static bool is_renewed(const lease& held) {
+        const auto end = [&held] { return std::chrono::steady_clock::now() + held.remaining(); };
+        return eventually([end, before = end()] { return end() > before + 100ms; });
+    }
+
+    /// Commands that were carried out, those of scripts too.
+    std::int64_t calls_of(const std::string& command) {
+        const std::string all = server().command({"INFO", "commandstats"}).text;
+        const std::string line = "cmdstat_" + command + ":calls=";
+        const std::size_t at = all.find(line);
+        if (at == all.npos)
+            return 0;
+        const std::size_t failed = all.find("failed_calls=", at);
+        return std::stoll(all.substr(at + line.size())) -
+               (command == "evalsha" ? std::stoll(all.substr(failed + 13)) : 0);
+    }
+
+    /// Does `once` with the connection cut after no byte, after one, and so on, until it got
+    /// through uncut; before each time `begin`, and after it `check`.
+    template <typename Begin, typename Once, typename Check>
+    void cut_at_every_byte(way where, Begin begin, Once once, Check check) {
+        begin();
+        once(); // the scripts are there then, and the server's clock is known
+        constexpr std::size_t shortest_talk = 5;
+        std::size_t cuts = 0;
+        for (bool was_cut = true; was_cut && !HasFailure(); ++cuts) {
+            SCOPED_TRACE("cut after byte " + std::to_string(cuts));
+            begin();
+            proxy().cut_after(where, cuts);
+            once();
+            was_cut = proxy().is_cut();
+            check();
+        }
+        EXPECT_GT(cuts, shortest_talk);
     }
 
     std::shared_ptr<support::recorder> told_ = std::make_shared<support::recorder>();

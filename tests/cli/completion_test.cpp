@@ -128,7 +128,8 @@ TEST_P(OfShell, BehindTheDashesTheCommandIsAnotherPrograms) {
 TEST_P(OfShell, TheSecondWordIsTheCommandToo) {
     for (const word_list& before :
          {word_list{"job"}, word_list{"-v", "job"}, word_list{"--fenced", "job"},
-          word_list{"-s", "job"}, word_list{"--hold-for", "1m", "job"}}) {
+          word_list{"-s", "job"}, word_list{"--hold-for", "1m", "job"},
+          word_list{"--replicas", "1", "job"}}) {
         word_list line{"holdfast", "run"};
         line.insert(line.end(), before.begin(), before.end());
         line.push_back("flo");

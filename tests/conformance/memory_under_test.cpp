@@ -62,6 +62,16 @@ public:
     std::optional<std::int64_t> counter(const std::string& name) override {
         return server_.counter(name);
     }
+    bool replicate() override {
+        server_.replicate(1);
+        return true;
+    }
+    void cut_replica() override { server_.cut_replica(replica()); }
+    void mend_replica() override { server_.demote(replica()); }
+    void fail_over() override {
+        server_.promote(replica());
+        server_.demote(replica());
+    }
     std::size_t held() override { return server_.held_count(); }
     std::size_t waiting(const std::string& name) override {
         return server_.inside()->waiting(name).size();
@@ -71,6 +81,8 @@ public:
     bool put_something_else(const std::string&) override { return false; }
 
 private:
+    std::size_t replica() const { return 1 - server_.primary(); }
+
     memory::fate meet(const memory::request& r) {
         ++requests_;
         const std::scoped_lock guard{mutex_};

@@ -68,6 +68,17 @@ TEST_P(Rate, SettingItForgetsWhatWasDrawn) {
     EXPECT_EQ(soon(mails.async_available_permits(asio::use_future)), 2);
 }
 
+TEST_P(Rate, SettingItForgetsWhatAClientDrewForItselfAndNotWhatOthersDid) {
+    client home = make_client(), other = make_client();
+    rate_limiter here{home, "mails"}, there{other, "mails"};
+    here.set_rate(for_each_client);
+    here.acquire(2);
+    there.acquire(1);
+    here.set_rate(for_each_client);
+    EXPECT_EQ(here.available_permits(), 2);
+    EXPECT_EQ(there.available_permits(), 1);
+}
+
 TEST_P(Rate, WhatIsReleasedCanBeDrawnAgain) {
     client home = make_client();
     rate_limiter mails{home, "mails"};

@@ -58,6 +58,13 @@ public:
     virtual void stranger_counts_down(const std::string& name) = 0;
     virtual std::optional<std::int64_t> counter(const std::string& name) = 0; ///< empty: none
 
+    // A replica, which can take the server's place.
+    virtual bool replicate() { return false; } ///< false: there can be none here
+    virtual void cut_replica() {}              ///< nothing reaches it, and it confirms nothing
+    virtual void mend_replica() {}             ///< it has all again, soon
+    /// It takes over with what it has; the old one is its replica from then on.
+    virtual void fail_over() {}
+
     virtual std::size_t held() = 0;                           ///< locks that the store knows
     virtual std::size_t waiting(const std::string& name) = 0; ///< in the queue of a fair lock
     virtual std::size_t listeners() = 0; ///< names or places that it would wake

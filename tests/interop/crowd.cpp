@@ -20,7 +20,8 @@ json::object described(const turn& how) {
             {"cancel", how.cancel.count()},
             {"object", how.object},
             {"suffix", how.suffix},
-            {"downgrade", how.downgrade}};
+            {"downgrade", how.downgrade},
+            {"rest", how.rest.count()}};
 }
 
 std::filesystem::path new_folder() {

@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "interop/history.hpp"
 
+#include "interop/deeds.hpp"
+
 #include <algorithm>
+#include <array>
 #include <fstream>
 #include <iterator>
 #include <sstream>
@@ -28,7 +31,9 @@ public:
         if (!(words >> ns >> what >> name))
             throw std::runtime_error{worker_ + ": not a line of a history: " + text};
         const moment at{ns};
-        if (what == "asks")
+        if (deeds_.is_one(what))
+            deeds_.line(at, what, name, words);
+        else if (what == "asks")
             ask(at, name, words);
         else if (what == "holds")
             hold(at, name);
@@ -59,6 +64,7 @@ public:
             end(*killed_at);
         else if (open_)
             made_.troubles.push_back(worker_ + " ended while it held " + open_->name);
+        made_.add(deeds_.finished(killed_at));
         return std::move(made_);
     }
 
@@ -107,18 +113,22 @@ private:
     /// them meanwhile; they are given back behind him, if his process lives on.
     std::int64_t pending_permits_ = 0;
     std::optional<claim> open_;
+    deeds_reading deeds_{worker_};
 };
 
 } // namespace
 
 void history::add(history other) {
     append(claims, std::move(other.claims));
+    append(deeds, std::move(other.deeds));
     append(waits, std::move(other.waits));
     append(troubles, std::move(other.troubles));
     for (const auto& [name, more] : other.gone) {
         gone[name].known += more.known;
         gone[name].unclear += more.unclear;
     }
+    for (const auto& [name, times] : other.overtaken)
+        overtaken[name] += times;
     gave_up += other.gave_up;
     lost += other.lost;
 }
@@ -199,8 +209,9 @@ std::size_t history_tail::new_grants() {
     std::size_t grants = 0;
     for (std::string line; std::getline(lines, line) && !lines.eof();) {
         read_ += static_cast<std::streamoff>(line.size()) + 1;
+        constexpr std::array granted{" holds ", " shares ", " drew ", " passed "};
         const auto says = [&](const char* what) { return line.find(what) != line.npos; };
-        grants += says(" holds ") || says(" shares ") ? 1 : 0;
+        grants += std::ranges::any_of(granted, says) ? 1 : 0;
     }
     return grants;
 }

@@ -11,6 +11,14 @@
 //     leaves NAME       before it releases
 //     left NAME         released; `lost NAME`: it was not its any more
 //     failed WHY        it ends
+//
+// and of rate limiters and latches, each before it asks and when it has been told:
+//
+//     draws NAME N      for so many permits; then `drew`, `gives-up`, or `overtaken`, which an old
+//                       JVM says of a draw that failed since somebody else had drawn meanwhile
+//     sets NAME N       to so many; then `set`, or `gives-up`: it is not open
+//     counts-down NAME  by one; then `counted-down`
+//     waits NAME        until it is open; then `passed`, or `gives-up`
 #pragma once
 
 #include <chrono>
@@ -39,12 +47,27 @@ struct permits_gone {
     std::int64_t known = 0, unclear = 0;
 };
 
+/// What a worker asked of a rate limiter or of a latch. If it was carried out, then between two
+/// moments.
+struct deed {
+    enum class kind { draw, set, count_down, wait };
+    enum class outcome { done, denied, unknown }; ///< unknown: its process was killed meanwhile
+
+    kind what;
+    std::string worker, name;
+    std::int64_t amount; ///< of permits, or to which count
+    moment asked, told;
+    outcome how = outcome::denied;
+};
+
 struct history {
     std::vector<claim> claims;
+    std::vector<deed> deeds;
     std::vector<std::chrono::microseconds> waits; ///< of those who were granted the lock
     std::size_t gave_up = 0;
     std::size_t lost = 0; ///< leases that ended before the release, as they were meant to
-    std::vector<std::string> troubles; ///< what should not have happened to anybody
+    std::vector<std::string> troubles;            ///< what should not have happened to anybody
+    std::map<std::string, std::size_t> overtaken; ///< by name: draws that failed, and may
 
     std::map<std::string, permits_gone> gone; ///< by name
 

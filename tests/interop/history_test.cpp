@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // A checker that finds nothing proves nothing: here it is shown what it must find.
-#include "interop/history.hpp"
-
-#include <fstream>
+#include "interop/written_histories.hpp"
 
 #include <gmock/gmock.h>
 
@@ -13,25 +11,12 @@ using namespace std::chrono_literals;
 using testing::HasSubstr;
 using testing::UnorderedElementsAre;
 
-class Histories : public testing::Test {
+class Histories : public written_histories {
 protected:
-    void TearDown() override { std::filesystem::remove_all(folder_); }
-
-    history worker(const std::string& name, const std::string& lines,
-                   std::optional<moment> killed_at = {}) {
-        std::ofstream{folder_ / name} << lines;
-        return read_history(folder_ / name, killed_at);
-    }
     std::vector<std::string> overlaps_of(history one, history other) {
         one.add(std::move(other));
         return overlaps(std::move(one.claims));
     }
-    static std::filesystem::path new_folder() {
-        std::string pattern = (std::filesystem::temp_directory_path() / "holdfast-XXXXXX").string();
-        return ::mkdtemp(pattern.data());
-    }
-
-    const std::filesystem::path folder_ = new_folder();
 };
 
 TEST_F(Histories, OneAfterTheOtherIsNoOverlap) {
@@ -151,8 +136,8 @@ TEST_F(Histories, WhatShouldNotHappenIsTold) {
 }
 
 TEST_F(Histories, ATailCountsEachGrantOnceAndNoHalfLines) {
-    std::ofstream file{folder_ / "a"};
-    history_tail tail{folder_ / "a"};
+    std::ofstream file{folder() / "a"};
+    history_tail tail{folder() / "a"};
     file << "1 asks L 0\n2 holds L\n3 lea" << std::flush;
     EXPECT_EQ(tail.new_grants(), 1u);
     file << "ves L\n4 asks L 0\n5 holds L" << std::flush;

@@ -120,6 +120,12 @@ bool is_at_least(const std::string& version, int major, int minor) {
     return found >= std::pair{major, minor};
 }
 
+std::optional<std::string> form_of(const std::string& version) {
+    if (is_at_least(version, 3, 17))
+        return {};
+    return is_at_least(version, 3, 16) ? "3.16" : "3.13";
+}
+
 std::string name_of(const ::testing::TestParamInfo<setting>& info) {
     const setting& what = info.param;
     std::string name = "redisson_" + what.redisson + "_on_" + what.server.label +

@@ -10,6 +10,7 @@
 #include "support/redis_server.hpp"
 
 #include <memory>
+#include <optional>
 #include <ostream>
 #include <string>
 #include <utility>
@@ -47,6 +48,10 @@ std::vector<setting> both_ways_at(const std::vector<std::string>& getters);
 
 /// Of a version of Redisson: "3.46.0" and later.
 bool is_at_least(const std::string& version, int major, int minor);
+
+/// How leased permits and draws of a rate limiter are written there, as the URL's `redisson=` says
+/// it (docs/protocol/permits.md, rate.md); nothing from 3.17 on, which ours write by themselves.
+std::optional<std::string> form_of(const std::string& version);
 
 std::string name_of(const ::testing::TestParamInfo<setting>&);
 

@@ -16,12 +16,7 @@ protected:
         have_clients({.lease_time = lease_of_ours, .poll_bound = 1h, .redisson_form = form()});
     }
 
-    /// What the URL must say (docs/protocol/permits.md); nothing from 3.17 on.
-    static std::optional<std::string> form() {
-        if (is_at_least(GetParam().redisson, 3, 17))
-            return {};
-        return is_at_least(GetParam().redisson, 3, 16) ? "3.16" : "3.13";
-    }
+    static std::optional<std::string> form() { return form_of(GetParam().redisson); }
 
     remote_permits of_first(const std::string& actor = "alice", const std::string& name = "L") {
         return remote_permits{first().thread(actor), name};

@@ -135,6 +135,7 @@ TEST_P(Permits, AreSetWhileSomeAreHeld) {
     alice.set_permits(5);
     expect_counts(4, 1);
     EXPECT_EQ(bob.available_permits(), 4);
+    EXPECT_EQ(of_jvm().permits_in_all(), 5);
     bob.set_permits(1);
     EXPECT_EQ(alice.available_permits(), 0);
     EXPECT_FALSE(alice.try_acquire());
@@ -170,6 +171,35 @@ TEST_P(Permits, OneOfSeveralOfOursThatAJvmReleasesTakesTheOthersAlong) {
     EXPECT_TRUE(eventually([&] { return !by_ours.is_held(all.at(0)); }));
     EXPECT_TRUE(eventually([&] { return by_jvm.available_permits() == 3; }));
     expect_counts(3, 0);
+}
+
+TEST_P(Permits, OfAJvmsListWithOneThatIsNotHeldAreAllKept) {
+    if (!are_new())
+        return; // such a JVM releases one at a time, or those that it finds
+    remote_permits by_ours = of_ours(), by_jvm = of_jvm();
+    EXPECT_TRUE(by_ours.try_set_permits(3));
+    std::vector<std::string> ids = by_ours.acquire_several(2);
+    ids.emplace_back("0123456789abcdef0123456789abcdef");
+    EXPECT_EQ(by_jvm.try_release_several(ids), 0);
+    expect_counts(1, 2);
+    EXPECT_TRUE(by_ours.is_held(ids[0]));
+    ids.pop_back();
+    EXPECT_EQ(by_jvm.try_release_several(ids), 2);
+    EXPECT_TRUE(eventually([&] { return !by_ours.is_held(ids[0]); }));
+    expect_counts(3, 0);
+    EXPECT_EQ(by_jvm.try_release_several(ids), 0);
+}
+
+// The end of the key itself.
+TEST_P(Permits, OfASemaphoreThatEndsGoWithIt) {
+    remote_permits alice = of_first(), bob = of_second();
+    EXPECT_TRUE(alice.try_set_permits(3));
+    server().command({"PEXPIRE", "L", "60000"});
+    for (remote_permits* each : {&alice, &bob}) {
+        (void)each->acquire(10min);
+        EXPECT_LE(state_of(server()).at("{L}:timeout").left.value(), 60s);
+        server().command({"PERSIST", "{L}:timeout"});
+    }
 }
 
 TEST_P(Permits, OfAnyNameAreTheSame) {

@@ -57,6 +57,37 @@ TEST_P(PermitsWaking, AnEndIsCountedByTheOtherSide) {
     expect_counts(1, 1);
 }
 
+TEST_P(PermitsWaking, ManyEndsAreCountedByTheOtherSide) {
+    remote_permits alice = of_first(), bob = of_second();
+    EXPECT_TRUE(alice.try_set_permits(10));
+    for (int i = 0; i < 6; ++i)
+        (void)alice.acquire(100ms);
+    const std::string kept = alice.acquire(60s);
+    EXPECT_TRUE(eventually([&] { return bob.available_permits() == 9; }));
+    EXPECT_TRUE(bob.try_release(kept));
+    EXPECT_EQ(bob.available_permits(), 10);
+    EXPECT_EQ(alice.available_permits(), 10);
+    (void)of_ours().acquire(60s); // who takes one takes out those that have ended
+    expect_counts(9, 1);
+}
+
+TEST_P(PermitsWaking, TwoWhoWantAllOfThemAreServedOneAfterTheOther) {
+    if (!are_new())
+        return; // such a JVM takes one at a time
+    using ids = std::vector<std::string>;
+    remote_permits alice = of_first(), bob = of_second();
+    EXPECT_TRUE(alice.try_set_permits(2));
+    ids held = alice.acquire_several(2);
+    for (remote_permits* next : {&bob, &alice, &bob}) {
+        remote_permits& holder = next == &bob ? alice : bob;
+        ongoing served = parked([&] { return next->begin_acquire_several(2); });
+        EXPECT_EQ(holder.try_release_several(held), 2);
+        held = json::value_to<ids>(soon(std::move(served.answer)));
+        EXPECT_EQ(held.size(), 2U);
+        expect_counts(0, 2);
+    }
+}
+
 TEST_P(PermitsWaking, AKilledHoldersPermitsAreTheOthersWhenTheyEnd) {
     const bool of_jvm = first().is_jvm();
     const std::unique_ptr<peer> doomed = new_process(of_jvm);

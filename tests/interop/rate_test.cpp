@@ -1,13 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Redisson's rate limiters and ours: what each leaves for the other to read, and whether more is
-// ever drawn than the rate. Ours write draws as JVMs of that age do.
-#include "interop/counter_meeting.hpp"
-
-#include <atomic>
-#include <cstdint>
-#include <future>
-#include <numeric>
-#include <string_view>
+// Redisson's rate limiters and ours: what each leaves for the other to read.
+#include "interop/rate_meeting.hpp"
 
 namespace holdfast::interop {
 namespace {
@@ -15,46 +8,16 @@ namespace {
 using testing::HasSubstr;
 using testing::SizeIs;
 
-using config = remote_rate::config;
-
-class Rate : public counter_meeting {
+class Rate : public rate_meeting {
 protected:
-    void SetUp() override {
-        meeting::SetUp();
-        // An age that no test reaches: who waits asks when the answer said, and not before.
-        have_clients({.poll_bound = 1h, .redisson_form = form()});
-    }
-    /// As docs/protocol/rate.md says.
-    static std::optional<std::string> form() {
-        if (is_at_least(GetParam().redisson, 3, 17))
+    /// Nothing: it was not refused.
+    static std::string refusal(remote_rate limiter, int permits = 1) {
+        try {
+            (void)limiter.try_acquire(permits);
             return {};
-        return is_at_least(GetParam().redisson, 3, 16) ? "3.16" : "3.13";
-    }
-    static std::size_t length_of_draws() {
-        return is_at_least(GetParam().redisson, 3, 17) ? 21 : 8;
-    }
-
-    remote_rate of_first(const std::string& actor = "alice", const std::string& name = "L") {
-        return remote_rate{first().thread(actor), name};
-    }
-    remote_rate of_second(const std::string& actor = "bob", const std::string& name = "L") {
-        return remote_rate{second().thread(actor), name};
-    }
-
-    static std::int64_t count_in(const std::string& draw) {
-        std::int64_t count = 0;
-        for (std::size_t i = 0; i < 4; ++i)
-            count |= std::int64_t{static_cast<std::uint8_t>(draw.at(draw.size() - 4 + i))} << 8 * i;
-        return count;
-    }
-    std::map<std::string, std::string> draws(const std::string& of = {}) {
-        return state_of(server())["{L}:permits" + of].fields;
-    }
-    std::int64_t drawn(const std::string& of = {}) {
-        std::int64_t sum = 0;
-        for (const auto& [draw, at] : draws(of))
-            sum += count_in(draw);
-        return sum;
+        } catch (const peer_failure& failure) {
+            return failure.what();
+        }
     }
 };
 HOLDFAST_BOTH_WAYS_AT(Rate, "getRateLimiter");
@@ -115,20 +78,6 @@ TEST_P(Rate, ThatIsSetAnewForgetsTheOthersDraws) {
     EXPECT_EQ(drawn(), 3);
 }
 
-TEST_P(Rate, DrawsOfTheOtherSideAreWaitedForByTheirInterval) {
-    constexpr duration interval{700};
-    remote_rate alice = of_first(), bob = of_second();
-    EXPECT_TRUE(alice.try_set_rate({"OVERALL", 2, interval}));
-    EXPECT_TRUE(alice.try_acquire(2));
-    const duration drawn_at{std::stoll(draws().begin()->second)};
-    bob.acquire(2);
-    ASSERT_EQ(draws().size(), 1U);
-    const duration waited = duration{std::stoll(draws().begin()->second)} - drawn_at;
-    EXPECT_GE(waited, interval);
-    EXPECT_LT(waited, interval + 1s);
-    EXPECT_FALSE(alice.try_acquire());
-}
-
 TEST_P(Rate, PerClientIsEachSidesOwn) {
     remote_rate alice = of_first(), bob = of_second();
     EXPECT_TRUE(alice.try_set_rate({"PER_CLIENT", 2, 1h}));
@@ -160,17 +109,60 @@ TEST_P(Rate, WhatIsGivenBackIsTheOthers) {
 }
 
 TEST_P(Rate, ThatNobodySetIsAnErrorOnBothSides) {
-    const auto words = [](remote_rate limiter) -> std::string {
-        try {
-            return limiter.try_acquire() ? "drawn" : "not drawn";
-        } catch (const peer_failure& failure) {
-            return failure.what();
-        }
-    };
-    const std::string of_ours = words(remote_rate{ours().thread("alice")});
-    const std::string of_jvm = words(remote_rate{jvm().thread("bob")});
-    EXPECT_THAT(of_ours, HasSubstr("the rate limiter is not set"));
-    EXPECT_THAT(of_jvm, HasSubstr("not initialized"));
+    EXPECT_THAT(refusal(remote_rate{ours().thread("alice")}),
+                HasSubstr("the rate limiter is not set"));
+    EXPECT_THAT(refusal(remote_rate{jvm().thread("bob")}), HasSubstr("not initialized"));
+}
+
+TEST_P(Rate, MoreThanItIsRefusedByBoth) {
+    remote_rate by_ours{ours().thread("alice")}, by_jvm{jvm().thread("bob")};
+    EXPECT_TRUE(of_first().try_set_rate({"OVERALL", 2, 1h}));
+    EXPECT_THAT(refusal(by_jvm, 3), HasSubstr("exceed defined rate"));
+    EXPECT_THAT(refusal(by_ours, 3), HasSubstr("3 permits are more than the rate of 2"));
+    EXPECT_TRUE(by_jvm.try_acquire(2));
+    EXPECT_THAT(refusal(by_ours, 3), HasSubstr("3 permits are more than the rate of 2"));
+}
+
+TEST_P(Rate, ThatOneSideErasesIsGoneForBoth) {
+    remote_rate alice = of_first(), bob = of_second();
+    EXPECT_TRUE(alice.try_set_rate({"OVERALL", 2, 1h}));
+    EXPECT_TRUE(alice.try_acquire());
+    EXPECT_TRUE(bob.try_acquire());
+    EXPECT_TRUE(alice.erase());
+    expect_nothing();
+    EXPECT_NE(refusal(bob), "");
+    EXPECT_TRUE(bob.try_set_rate({"OVERALL", 1, 1h}));
+    EXPECT_TRUE(alice.try_acquire());
+}
+
+// Its end is that of what was drawn, too; a JVM of 3.13 leaves that behind.
+TEST_P(Rate, ThatEndsTakesItsDrawsAlong) {
+    remote_rate by_ours{ours().thread("ours")}, by_jvm{jvm().thread("jvm")};
+    EXPECT_TRUE(of_first().try_set_rate({"OVERALL", 3, 1h}));
+    server().command({"PEXPIRE", "L", "60000"});
+    for (remote_rate* each : {&by_ours, &by_jvm}) {
+        if (each == &by_jvm && !is_at_least(GetParam().redisson, 3, 17))
+            continue;
+        EXPECT_TRUE(each->try_acquire());
+        for (const char* key : {"L", "{L}:value", "{L}:permits"})
+            EXPECT_LE(state_of(server()).at(key).left.value(), 60s) << key;
+        for (const char* key : {"{L}:value", "{L}:permits"})
+            server().command({"PERSIST", key});
+    }
+}
+
+TEST_P(Rate, ThatIsKeptForAWhileIsKeptOnByWhoeverDraws) {
+    if (!is_at_least(GetParam().redisson, 3, 38))
+        return; // such a JVM keeps it for ever
+    remote_rate alice = of_first(), bob = of_second();
+    EXPECT_TRUE(alice.try_set_rate({"OVERALL", 3, 1min}, 1h));
+    EXPECT_EQ(state_of(server()).at("L").fields.at("keepAliveTime"), "3600000");
+    for (remote_rate* each : {&alice, &bob}) {
+        server().command({"PEXPIRE", "L", "60000"});
+        EXPECT_TRUE(each->try_acquire());
+        for (const char* key : {"L", "{L}:value", "{L}:permits"})
+            EXPECT_GT(state_of(server()).at(key).left.value(), 50min) << key;
+    }
 }
 
 TEST_P(Rate, OfAnyNameIsTheSame) {
@@ -185,79 +177,8 @@ TEST_P(Rate, OfAnyNameIsTheSame) {
     }
 }
 
-class RateCrowd : public Rate {
-protected:
-    struct draw {
-        std::int64_t at; ///< ms, as it was written
-        std::int64_t count;
-    };
-    static std::vector<draw> drawn_in(transcript& seen) {
-        std::vector<draw> all;
-        for (const entry& each : seen.all())
-            if (each.is("ZADD"))
-                all.push_back({std::stoll(each.words.at(2)), count_in(each.words.at(3))});
-        std::ranges::sort(all, {}, &draw::at);
-        return all;
-    }
-    /// The most that any so long a time has, by the times that were written.
-    static std::int64_t most_within(const std::vector<draw>& all, duration length) {
-        std::int64_t most = 0, sum = 0;
-        std::size_t oldest = 0;
-        for (const draw& each : all) {
-            sum += each.count;
-            for (; all[oldest].at <= each.at - length.count(); ++oldest)
-                sum -= all[oldest].count;
-            most = std::max(most, sum);
-        }
-        return most;
-    }
-};
-/// A JVM of before 3.16.2 looks for draws up to the time at which it asked, and its script fails
-/// where another has drawn meanwhile: asked again, it answers.
-void acquire_unless_overtaken(remote_rate limiter, std::int64_t permits) {
-    constexpr int tries_max = 1'000;
-    for (int i = 1;; ++i) {
-        try {
-            return limiter.acquire(permits);
-        } catch (const peer_failure& failure) {
-            const bool is_it =
-                std::string_view{failure.what()}.find("to 'unpack'") != std::string_view::npos;
-            if (!is_it || is_at_least(Rate::GetParam().redisson, 3, 16) || i == tries_max)
-                throw;
-        }
-    }
-}
-INSTANTIATE_TEST_SUITE_P(Redisson, RateCrowd, testing::ValuesIn(one_way_at({"getRateLimiter"})),
-                         name_of);
-
-TEST_P(RateCrowd, OfBothSidesNeverDrawsMoreThanTheRateInAnyInterval) {
-    constexpr duration interval{600};
-    constexpr int rate = 5, of_each_side = 3, rounds = 4;
-    ASSERT_TRUE((remote_rate{jvm().thread("keeper")}.try_set_rate({"OVERALL", rate, interval})));
-    transcript seen{server().socket_path()};
-    std::vector<std::future<void>> all;
-    for (int number = 1; number <= of_each_side; ++number)
-        for (remote_client* side : {&jvm(), &ours()})
-            all.push_back(
-                std::async(std::launch::async,
-                           [limiter = remote_rate{side->thread(std::to_string(number))}, number] {
-                               for (int round = 0; round < rounds; ++round)
-                                   acquire_unless_overtaken(limiter, 1 + (number + round) % 2);
-                           }));
-    for (std::future<void>& each : all)
-        each.get();
-    const std::vector<draw> draws = drawn_in(seen);
-    const auto sum =
-        std::accumulate(draws.begin(), draws.end(), std::int64_t{0},
-                        [](std::int64_t so_far, const draw& each) { return so_far + each.count; });
-    EXPECT_EQ(sum, 2 * of_each_side * rounds * 3 / 2);
-    // A JVM writes the time at which it asked, which on a busy machine is a while before the draw.
-    EXPECT_LE(most_within(draws, interval - 150ms), rate);
-    EXPECT_GT(most_within(draws, 2 * interval), rate) << "it was never at the rate";
-}
-
 /// What the setting is for: JVMs read no form but their own.
-class RateOfAnotherForm : public Rate {
+class RateOfAnotherForm : public rate_meeting {
 protected:
     void SetUp() override {
         meeting::SetUp();

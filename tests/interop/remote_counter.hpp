@@ -42,6 +42,7 @@ protected:
     }
 
     static constexpr const char* unit = "MILLISECONDS";
+    static json::object as_object(duration length) { return {{"ms", length.count()}}; }
 
 private:
     peer* peer_;
@@ -64,9 +65,9 @@ public:
     bool release_if_exists(int permits) { return ask("releaseIfExists", {permits}).as_bool(); }
 
     bool try_set_permits(int permits) { return ask("trySetPermits", {permits}).as_bool(); }
-    /// Ours alone: a JVM wants an object of Java for the time.
+    /// Since Redisson 3.29.
     bool try_set_permits(int permits, duration kept) {
-        return ask("trySetPermits", {permits, kept.count()}).as_bool();
+        return ask("trySetPermits", {permits, as_object(kept)}).as_bool();
     }
     void add_permits(int permits) { (void)ask("addPermits", {permits}); }
     std::int64_t drain_permits() { return ask("drainPermits").as_int64(); }
@@ -122,8 +123,16 @@ public:
     std::vector<id> try_acquire_several(int permits) {
         return json::value_to<std::vector<id>>(ask("tryAcquire", {permits}));
     }
+    ongoing begin_acquire_several(int permits) { return begin("acquire", {permits}); }
+    ongoing begin_acquire_several_async(int permits) { return begin("acquireAsync", {permits}); }
     ongoing begin_acquire() { return begin("acquire"); }
     ongoing begin_acquire(duration lease) { return begin("acquire", {lease.count(), unit}); }
+    ongoing begin_acquire_async(duration lease) {
+        return begin("acquireAsync", {lease.count(), unit});
+    }
+    ongoing begin_try_acquire_async_for(duration patience, duration lease) {
+        return begin("tryAcquireAsync", {patience.count(), lease.count(), unit});
+    }
 
     bool try_release(const id& permit) { return ask("tryRelease", {permit}).as_bool(); }
     /// How many of them.
@@ -146,6 +155,8 @@ public:
     void add_permits(int permits) { (void)ask("addPermits", {permits}); }
     std::int64_t available_permits() { return ask("availablePermits").as_int64(); }
     std::int64_t acquired_permits() { return ask("acquiredPermits").as_int64(); }
+    /// A JVM's alone, since Redisson 3.19: the held ones too.
+    std::int64_t permits_in_all() { return ask("getPermits").as_int64(); }
 
 private:
     static std::optional<id> id_in(const json::value& said) {
@@ -170,6 +181,12 @@ public:
 
     bool try_set_rate(const config& to) { return ask("trySetRate", words_of(to)).as_bool(); }
     void set_rate(const config& to) { (void)ask("setRate", words_of(to)); }
+    /// Unused for so long, it is gone. Since Redisson 3.38.
+    bool try_set_rate(const config& to, duration kept) {
+        return ask("trySetRate",
+                   {json::string(to.mode), to.permits, as_object(to.interval), as_object(kept)})
+            .as_bool();
+    }
     config current() {
         const json::object said = ask("getConfig").as_object();
         return {json::value_to<std::string>(said.at("rateType")), said.at("rate").as_int64(),
@@ -178,9 +195,13 @@ public:
 
     void acquire(int permits = 1) { (void)ask("acquire", {permits}); }
     ongoing begin_acquire(int permits = 1) { return begin("acquire", {permits}); }
+    ongoing begin_acquire_async(int permits = 1) { return begin("acquireAsync", {permits}); }
     bool try_acquire(int permits = 1) { return ask("tryAcquire", {permits}).as_bool(); }
     bool try_acquire_for(duration patience, int permits = 1) {
         return ask("tryAcquire", {permits, patience.count(), unit}).as_bool();
+    }
+    ongoing begin_try_acquire_async_for(duration patience, int permits = 1) {
+        return begin("tryAcquireAsync", {permits, patience.count(), unit});
     }
     /// Since Redisson 3.52.
     void release(int permits) { (void)ask("release", {permits}); }

@@ -118,7 +118,8 @@ TEST_P(Semaphore, ReleasedIfItExists) {
 // Redisson's `addPermits` and `drainPermits` drop it; ours do not.
 TEST_P(Semaphore, ItsEndStays) {
     remote_semaphore by_ours{ours().thread("alice")}, by_jvm{jvm().thread("bob")};
-    EXPECT_TRUE(by_ours.try_set_permits(5, 60s));
+    const bool can_jvm = is_at_least(GetParam().redisson, 3, 29);
+    EXPECT_TRUE((can_jvm ? of_first() : by_ours).try_set_permits(5, 60s));
     by_jvm.acquire(3);
     by_jvm.release(2);
     by_ours.acquire();

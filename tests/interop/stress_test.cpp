@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// JVMs of all versions and our processes at the same few locks of all kinds, all the ways of taking
-// them mixed, some of them killed: was anybody ever sure of a lock at the same time as another that
-// may not be, did tokens grow, are all permits of semaphores there, and is anything left?
-#include "interop/crowd.hpp"
+// JVMs of all versions and our processes at the same few locks and counters of all kinds, all the
+// ways of taking them mixed, some of them killed: was anybody ever sure of a lock at the same time
+// as another that may not be, did tokens grow, are all permits of semaphores there, was a rate ever
+// exceeded, did a latch open early or forget somebody, and is anything left?
+#include "interop/meeting.hpp"
+#include "interop/openings.hpp"
 #include "interop/server_state.hpp"
 #include "interop/stress_turns.hpp"
 #include "interop/with_redisson.hpp"
@@ -12,6 +14,8 @@
 #include <iomanip>
 #include <iostream>
 #include <map>
+#include <optional>
+#include <set>
 #include <thread>
 
 #include <gmock/gmock.h>
@@ -28,19 +32,41 @@ std::chrono::seconds length_of_stress() {
 
 class MixedStress : public with_redisson {
 protected:
-    /// A JVM of each version, and two processes of ours.
-    std::vector<std::unique_ptr<party>> everybody(const std::filesystem::path& folder) {
-        std::vector<party_kind> kinds;
+    /// A JVM of each version, two processes of ours, and one more beside JVMs of each older form.
+    static std::vector<guest> guests() {
+        std::vector<guest> all;
         for (const std::string& version : redisson_versions())
-            kinds.push_back({version, 4});
-        kinds.insert(kinds.end(), {{"", 8}, {"", 8}});
+            all.push_back({{version, 4}, form_of(version)});
+        all.insert(all.end(), {{{"", 8}}, {{"", 4}}});
+        for (const auto& form : forms())
+            if (form)
+                all.push_back({{"", 4}, form});
+        return all;
+    }
+    /// The newest is there in any case.
+    static std::set<std::optional<std::string>> forms() {
+        std::set<std::optional<std::string>> all{{}};
+        for (const std::string& version : redisson_versions())
+            all.insert(form_of(version));
+        return all;
+    }
+    static std::vector<std::string> in_each_form(const std::string& suffix) {
+        std::vector<std::string> all;
+        for (const std::string& name : names)
+            for (const auto& form : forms())
+                all.push_back(name + suffix + in_form(form));
+        return all;
+    }
+
+    std::vector<std::unique_ptr<party>> everybody(const std::filesystem::path& folder) {
         std::vector<std::unique_ptr<party>> all;
-        for (const party_kind& each : kinds) {
-            const std::string who = each.redisson.empty() ? "ours" : "redisson-" + each.redisson;
+        for (const guest& each : guests()) {
+            const std::string& redisson = each.kind.redisson;
+            const std::string who = redisson.empty() ? "ours" : "redisson-" + redisson;
             const std::string label = who + "-" + std::to_string(all.size() + 1);
-            const task what{names, stress_turns(each.redisson)};
-            all.push_back(std::make_unique<party>(each, label, what, server().url(),
-                                                  stress_settings(), folder));
+            const task what{names, stress_turns(each)};
+            all.push_back(std::make_unique<party>(each.kind, label, what, server().url(),
+                                                  stress_settings(each), folder));
         }
         return all;
     }
@@ -51,16 +77,23 @@ protected:
         return kills % 2 == 0 ? parties - 1 - step : step;
     }
 
-    void set_permits() {
+    void set_counters() {
+        std::vector<std::string> semaphores = in_each_form(leased);
         for (const std::string& name : names)
-            for (const char* const each : {seats, leased})
-                server().command({"SET", name + each, std::to_string(seats_there)});
+            semaphores.push_back(name + seats);
+        for (const std::string& each : semaphores)
+            server().command({"SET", each, std::to_string(seats_there)});
+        const std::string permits = std::to_string(rate_there.permits);
+        const std::string interval = std::to_string(rate_there.interval.count());
+        for (const std::string& limiter : in_each_form(rated))
+            server().command({"HSET", limiter, "rate", permits, "interval", interval, "type", "0",
+                              "keepAliveTime", "0"});
     }
 
     /// Nobody knows whose permits were; but these are known to be missing. Leased ones come back.
     void make_good(const std::map<std::string, permits_gone>& lost) {
         for (const auto& [name, permits] : lost) {
-            if (name.ends_with(leased))
+            if (name.find(leased) != name.npos)
                 continue;
             if (permits.known > 0)
                 server().command({"INCRBY", name, std::to_string(permits.known)});
@@ -82,18 +115,54 @@ protected:
 
     /// Each is free or held, also by somebody who was killed.
     void expect_leased_permits() {
-        for (const std::string& name : names) {
-            const std::string held = "{" + name + leased + "}:timeout";
-            const std::int64_t free = std::stoll(server().command({"GET", name + leased}).text);
-            EXPECT_EQ(free + server().command({"ZCARD", held}).integer, seats_there);
-            server().command({"DEL", name + leased, held});
+        for (const std::string& name : in_each_form(leased)) {
+            const std::string held = "{" + name + "}:timeout";
+            const std::int64_t free = std::stoll(server().command({"GET", name}).text);
+            EXPECT_EQ(free + server().command({"ZCARD", held}).integer, seats_there) << name;
+            server().command({"DEL", name, held});
         }
+    }
+
+    /// What the server saw drawn is what was told, and what killed ones may have drawn.
+    void expect_draws(const history& told, const std::map<std::string, window>& seen) {
+        EXPECT_THAT(drawn_too_fast(told.deeds, rate_there), testing::IsEmpty());
+        for (const auto& [name, on_server] : seen) {
+            std::map<deed::outcome, std::int64_t> permits;
+            for (const deed& each : told.deeds)
+                if (each.what == deed::kind::draw && each.name == name)
+                    permits[each.how] += each.amount;
+            const std::int64_t known = permits[deed::outcome::done];
+            std::cout << name << ": " << known << " drawn, " << on_server.most()
+                      << " in an interval, nobody looked for " << on_server.blind().count() << " ms"
+                      << std::endl;
+            EXPECT_THAT(on_server.troubles(), testing::IsEmpty());
+            if (on_server.blind() < rate_there.interval / 2) { // all were seen
+                EXPECT_GE(on_server.drawn(), known) << name;
+                EXPECT_LE(on_server.drawn(), known + permits[deed::outcome::unknown]) << name;
+            }
+            server().command({"DEL", name, "{" + name + "}:value", "{" + name + "}:permits"});
+        }
+        // A JVM of before 3.16.2 looks for draws up to its own time, and its script fails where
+        // another has drawn meanwhile (docs/protocol/rate.md).
+        for (const auto& [name, times] : told.overtaken)
+            EXPECT_FALSE(name.ends_with(rated)) << name << ": " << times << " draws failed";
+    }
+
+    /// Who watched the rate limiters knows for how long the whole machine stood still.
+    void expect_openings(const history& told, duration stood_still) {
+        const duration patience = latches_rest / 2 + stood_still;
+        EXPECT_THAT(wrong_openings(told.deeds), testing::IsEmpty());
+        EXPECT_THAT(forgotten_at_latches(told.deeds, patience), testing::IsEmpty());
+        std::cout << "latches opened " << long_openings(told.deeds, 0ns) << " times, "
+                  << long_openings(told.deeds, patience) << " of them for long" << std::endl;
+        for (const std::string& name : names)
+            server().command({"DEL", name + met_at});
     }
 
     /// Whoever was killed in the queue of a fair lock is taken out by the next one who comes.
     void come_once_more() {
         const std::unique_ptr<peer> process = start_ours();
-        remote_client last{*process, false, server().url(), stress_settings()};
+        remote_client last{*process, false, server().url(), stress_settings({})};
         for (const std::string& name : names) {
             remote_lock lock = last.thread("last").lock(name + ":fair", "getFairLock");
             lock.lock();
@@ -101,11 +170,15 @@ protected:
         }
     }
 
-    /// Of each kind of lock, how often it was held.
+    /// Of each kind, how often it was held, drawn from, or passed.
     static std::map<std::string, std::size_t> holds_by_kind(const history& told) {
         std::map<std::string, std::size_t> holds;
         for (const claim& each : told.claims)
             ++holds[each.name.substr(names.front().size())];
+        for (const deed& each : told.deeds)
+            if (each.how == deed::outcome::done &&
+                (each.what == deed::kind::draw || each.what == deed::kind::wait))
+                ++holds[each.name.substr(names.front().size())];
         return holds;
     }
 
@@ -139,7 +212,8 @@ HOLDFAST_ON_EACH_SERVER(MixedStress);
 
 TEST_P(MixedStress, NobodyIsEverSureOfALockThatAnotherHas) {
     const history_folder folder;
-    set_permits();
+    set_counters();
+    rate_watch limiters{server(), in_each_form(rated), rate_there};
     const std::vector<std::unique_ptr<party>> all = everybody(folder.path);
     const std::chrono::seconds length = length_of_stress();
     const auto began = std::chrono::steady_clock::now();
@@ -169,6 +243,9 @@ TEST_P(MixedStress, NobodyIsEverSureOfALockThatAnotherHas) {
     EXPECT_THAT(overdrawn(told.claims, seats_there), testing::IsEmpty());
     expect_permits(told);
     expect_leased_permits();
+    const std::map<std::string, window> draws = limiters.stop();
+    expect_draws(told, draws);
+    expect_openings(told, draws.begin()->second.blind());
     EXPECT_THAT(told.troubles, testing::IsEmpty());
     come_once_more();
     expect_nothing_left();

@@ -80,10 +80,27 @@ const std::vector<turn>& tenants_turns() {
     return turns;
 }
 
+/// So few wait for long that the others are enough to open it.
+const std::vector<turn>& comers_turns() {
+    static const std::vector<turn> turns{{.patience = 5s, .depth = 5, .rest = latches_rest},
+                                         {.patience = 5s, .depth = 5, .rest = latches_rest},
+                                         {.patience = 50ms, .depth = 5, .rest = latches_rest}};
+    return turns;
+}
+
+const std::vector<turn>& spenders_turns() {
+    static const std::vector<turn> turns{{.patience = 0ms},
+                                         {.patience = 20ms, .depth = 2},
+                                         {.patience = 500ms},
+                                         {.patience = 500ms, .depth = 3}};
+    return turns;
+}
+
 struct kind {
-    const char *object, *suffix;
+    const char* object;
+    std::string suffix;
     int major, minor; ///< of the first version that has it
-    const std::vector<turn>& turns;
+    std::vector<turn> turns;
 };
 
 const std::vector<kind>& kinds() {
@@ -97,28 +114,48 @@ const std::vector<kind>& kinds() {
         {"getReadWriteLock/readLock", ":shared", 3, 13, simple_turns()},
         {"getReadWriteLock/writeLock", ":shared", 3, 13, writers_turns()},
         {"getSemaphore", seats, 3, 13, visitors_turns()},
-        {"getPermitExpirableSemaphore", leased, 3, 17, tenants_turns()}}; // older ids are texts
+        {"getCountDownLatch", met_at, 3, 13, comers_turns()}};
+    return all;
+}
+
+/// Which a guest has in its own form.
+std::vector<kind> kinds_in_form(const std::optional<std::string>& form) {
+    return {{"getPermitExpirableSemaphore", leased + in_form(form), 3, 13, tenants_turns()},
+            {"getRateLimiter", rated + in_form(form), 3, 13, spenders_turns()}};
+}
+
+/// Waits that only ours can call off, and leases that only ours renew.
+std::vector<turn> turns_of_ours(const std::vector<kind>& with_forms) {
+    std::vector<turn> all = at("getSemaphore", seats, {{.depth = 2, .cancel = 10ms}});
+    const auto add = [&](const std::string& object, const std::string& suffix, const turn& how) {
+        all.push_back(at(object, suffix, {how}).front());
+    };
+    add("getCountDownLatch", met_at, {.depth = 5, .cancel = 20ms, .rest = latches_rest});
+    add(with_forms[0].object, with_forms[0].suffix, {.patience = 500ms});
+    add(with_forms[1].object, with_forms[1].suffix, {.depth = 2, .cancel = 10ms});
     return all;
 }
 
 } // namespace
 
-std::vector<turn> stress_turns(const std::string& redisson) {
-    std::vector<turn> all;
-    for (const kind& each : kinds())
+std::string in_form(const std::optional<std::string>& form) {
+    return form ? ":" + *form : "";
+}
+
+std::vector<turn> stress_turns(const guest& who) {
+    const std::string& redisson = who.kind.redisson;
+    const std::vector<kind> with_forms = kinds_in_form(who.form);
+    std::vector<kind> has = kinds();
+    has.insert(has.end(), with_forms.begin(), with_forms.end());
+    std::vector<turn> all = redisson.empty() ? turns_of_ours(with_forms) : std::vector<turn>{};
+    for (const kind& each : has)
         if (redisson.empty() || is_at_least(redisson, each.major, each.minor))
             for (const turn& way : at(each.object, each.suffix, each.turns))
                 all.push_back(way);
-    if (redisson.empty())
-        for (const turn& way : at("getSemaphore", seats, {{.depth = 2, .cancel = 10ms}}))
-            all.push_back(way);
-    if (redisson.empty())
-        for (const turn& way : at("getPermitExpirableSemaphore", leased, {{.patience = 500ms}}))
-            all.push_back(way); // renewed
     return all;
 }
 
-client_settings stress_settings() {
+client_settings stress_settings(const guest& who) {
     // Polls: a JVM that gives up just when it is its turn tells nobody whose turn it is then. What
     // is behind: for how long the queue of a fair lock stands still for whoever was killed in it.
     return {.lease_time = 5s,
@@ -126,7 +163,8 @@ client_settings stress_settings() {
             .unavailable_patience = 2s,
             .command_timeout = 2s,
             .waiter_patience = 8s,
-            .fair_wait = in_queue};
+            .fair_wait = in_queue,
+            .redisson_form = who.form};
 }
 
 } // namespace holdfast::interop

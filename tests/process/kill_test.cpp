@@ -5,24 +5,11 @@
 
 #include <boost/asio/use_future.hpp>
 
-#include <csignal>
-#include <iostream>
 #include <mutex>
 #include <stop_token>
 
 namespace holdfast::process {
 namespace {
-
-void say(const char* words) {
-    std::cout << words << std::endl;
-}
-
-options of_story(const std::vector<std::string>& arguments) {
-    options how = quick(arguments.at(0));
-    if (arguments.size() > 1)
-        how.lease_time = std::chrono::milliseconds{std::stoi(arguments.at(1))};
-    return how;
-}
 
 /// Says so when it loses it.
 const named_story holds{"holds", [](const auto& arguments) {
@@ -77,14 +64,6 @@ class Killed : public with_server {
 protected:
     child start(const char* story, duration lease = options{}.lease_time) {
         return child{story, {.arguments = {url(), std::to_string(lease.count())}}};
-    }
-    static void kill(child& victim) {
-        victim.signal(SIGKILL);
-        EXPECT_EQ(victim.wait(), 128 + SIGKILL);
-    }
-    static void end(child& other) {
-        other.say("enough");
-        EXPECT_EQ(other.wait(), 0);
     }
     /// One that comes late is sent again, by each connection once (remote::attempts::lates_max).
     static constexpr std::int64_t scripts_of_a_look = 3;

@@ -10,9 +10,12 @@
 #include <holdfast/holdfast.hpp>
 
 #include <chrono>
+#include <csignal>
+#include <iostream>
 #include <optional>
 #include <set>
 #include <string>
+#include <vector>
 
 #include <gtest/gtest.h>
 
@@ -28,6 +31,19 @@ inline options quick(const std::string& url) {
     return {.url = url, .close_patience = 0ms, .poll_bound = 25ms};
 }
 
+/// What a story tells the test.
+inline void say(const char* words) {
+    std::cout << words << std::endl;
+}
+
+/// Of a story that is given the server's URL, and perhaps a lease in ms.
+inline options of_story(const std::vector<std::string>& arguments) {
+    options how = quick(arguments.at(0));
+    if (arguments.size() > 1)
+        how.lease_time = std::chrono::milliseconds{std::stoi(arguments.at(1))};
+    return how;
+}
+
 class with_server : public testing::Test {
 protected:
     explicit with_server(support::redis_server::options how = {})
@@ -38,6 +54,16 @@ protected:
 
     support::redis_server& server() { return *server_; }
     std::string url() const { return server_->url(); }
+
+    static void kill(child& victim) {
+        victim.signal(SIGKILL);
+        EXPECT_EQ(victim.wait(), 128 + SIGKILL);
+    }
+    /// One that waits for a line on its standard input.
+    static void end(child& other) {
+        other.say("enough");
+        EXPECT_EQ(other.wait(), 0);
+    }
 
     /// The server's date passes the end of every lease of the default length.
     void outlive_leases() { server().step_clock(options{}.lease_time + 1s); }

@@ -92,6 +92,16 @@ constexpr std::array faults{
     HOLDFAST_FAULT(mark_unknown, "StoreShared.AWriterThatWaitsHasAMarkToTakeAway"),
     HOLDFAST_FAULT(upgrade_polls_seldom, "StoreShared.AnUpgradeAsksFourTimesASecond"),
     HOLDFAST_FAULT(hold_beside_forgotten, "StoreShared.AHoldMayStandBesideAnother"),
+    HOLDFAST_FAULT(listener_left_behind, "ClusterEars.GoWhereASlotHasMovedAndAreRung"),
+    HOLDFAST_FAULT(map_not_refreshed, "ClusterCalls.FollowAMovedSlotAndRememberIt"),
+    HOLDFAST_FAULT(ask_remembered, "ClusterCalls.AskWhereASlotGoesAndDoNotRememberIt"),
+    HOLDFAST_FAULT(asking_forgotten, "ClusterCalls.SayAskingAgainWithTheTextOfAScript"),
+    HOLDFAST_FAULT(change_undoubted, "ClusterMap.CastsDoubtOnWhatIsAtServersThatHaveChanged"),
+    HOLDFAST_FAULT(hang_unsuspected, "ClusterSilent.ACallThatHangsEndsWhenAnotherServerIsNamed"),
+    HOLDFAST_FAULT(halves_repeated, "ClusterCalls.WhatMetAKeyThatIsElsewhereMayBeHalfDone"),
+    HOLDFAST_FAULT(apart_waited_for,
+                   "ClusterCalls.ThatCanBeDividedAreToldAtOnceThatTheirKeysAreApart"),
+    HOLDFAST_FAULT(unused_stay, "ClusterMap.AServerWithoutSlotsAndUseIsLeft"),
 };
 #undef HOLDFAST_FAULT
 

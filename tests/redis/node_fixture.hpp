@@ -14,6 +14,7 @@
 #include <boost/system/system_error.hpp>
 
 #include <exception>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <random>
@@ -98,8 +99,9 @@ protected:
             io_.get_executor(), clock_, [this] { return random_(); }, {}, "test", poll_bound_, tell,
             lease_time_};
         made.doubt = [this](const std::function<bool(const lock_name&)>& which, bool urgent) {
-            EXPECT_FALSE(which) << "of all holds";
+            EXPECT_EQ(!which, !how_.cluster) << "of all holds, unless they are at several servers";
             doubts_.push_back(urgent);
+            doubted_.push_back(which);
         };
         made.holds_any = [this] { return holds_; };
         return made;
@@ -112,7 +114,8 @@ protected:
     duration lease_time_ = std::chrono::seconds{30};
     duration poll_bound_{};
     bool holds_ = false;       ///< the client, anything
-    std::vector<bool> doubts_; ///< cast on all holds: each with whether it was urgent
+    std::vector<bool> doubts_; ///< cast on holds: each with whether it was urgent
+    std::vector<std::function<bool(const lock_name&)>> doubted_; ///< on which
     support::recorder told_;
     std::unique_ptr<redis::node> node_;
     std::mt19937_64 random_{1};

@@ -103,6 +103,36 @@ TEST_P(LatchScripts, ZeroAndLessIsOpen) {
     }
 }
 
+TEST_P(LatchScripts, OneThatIsThereAndOpenIsErasedAndNotSet) {
+    for (const char* count : {"0", "-1"}) {
+        SCOPED_TRACE(count);
+        server().command({"DEL", requests_});
+        others_set(count);
+        EXPECT_THAT(told_by([&] {
+                        EXPECT_THAT(integers_of(change("set_new", 3, {.number = 1})),
+                                    ElementsAre(not_done, Gt(0), 0, 0))
+                            << "as a JVM's trySetCount";
+                        EXPECT_EQ(said(change("erase", 0, {.number = 2})), done);
+                    }),
+                    IsEmpty())
+            << "nobody waited for it";
+        EXPECT_FALSE(exists());
+    }
+}
+
+TEST_P(LatchScripts, WhatIsRepeatedIsAnsweredTheSameWhateverBecameOfItMeanwhile) {
+    EXPECT_EQ(said(change("set_new", 3, {.number = 4})), done);
+    server().command({"DEL", name_});
+    EXPECT_THAT(integers_of(change("set_new", 3, {.number = 4})), ElementsAre(done, Gt(0), 3, 0));
+    EXPECT_FALSE(exists()) << "it was counted down meanwhile, say";
+    others_set("3");
+    EXPECT_EQ(said(change("erase", 0, {.number = 5})), done);
+    others_set("8");
+    EXPECT_THAT(told_by([&] { EXPECT_EQ(said(change("erase", 0, {.number = 5})), done); }),
+                IsEmpty());
+    EXPECT_EQ(value(), "8") << "which is a new one";
+}
+
 TEST_P(LatchScripts, OvertakenOrLateDoesNothing) {
     change("set_new", 5, {.number = 3});
     EXPECT_EQ(said(change("count_down", 1, {.number = 2})), late);
@@ -119,11 +149,16 @@ TEST_P(LatchScripts, WhoLooksIsToldWhenItGoesByItself) {
 }
 
 TEST_P(LatchScripts, WhatIsNoNumberIsRefusedAndStays) {
-    others_set("a picture");
-    for (const char* verb : {"set_new", "count_down", "erase"})
-        EXPECT_TRUE(is_error(change(verb, 1, {}), "WRONGTYPE")) << verb;
-    EXPECT_TRUE(is_error(look(), "WRONGTYPE"));
-    EXPECT_EQ(value(), "a picture");
+    for (const std::vector<std::string>& make :
+         {std::vector<std::string>{"SET", name_, "a picture"}, {"HSET", name_, "field", "1"}}) {
+        server().command({"DEL", name_});
+        server().command(make);
+        for (const char* verb : {"set_new", "count_down", "erase"})
+            EXPECT_TRUE(is_error(change(verb, 1, {}), "WRONGTYPE")) << verb;
+        EXPECT_TRUE(is_error(look(), "WRONGTYPE"));
+        EXPECT_EQ(ask({"EXISTS", requests_}), 0);
+    }
+    EXPECT_EQ(server().command({"HGET", name_, "field"}).text, "1");
 }
 
 TEST_P(LatchScripts, WithoutTheRightToPublishItOpensAndThatIsSaid) {
@@ -132,6 +167,32 @@ TEST_P(LatchScripts, WithoutTheRightToPublishItOpensAndThatIsSaid) {
     EXPECT_THAT(integers_of(change("count_down", 1, {.number = 1})),
                 ElementsAre(done, Gt(0), 0, -1));
     EXPECT_FALSE(exists());
+}
+
+// What cannot be remembered is not done.
+TEST_P(LatchScripts, WithoutTheRightToItsMemoryNothingIsDone) {
+    others_set("1");
+    for (const char* right : {"hget", "hset", "pexpire"}) {
+        SCOPED_TRACE(right);
+        deny(right);
+        for (const char* const verb : {"count_down", "erase"})
+            EXPECT_EQ(change(verb, 1, {}).type, redis::reply::kind::error) << verb;
+        allow_all();
+        EXPECT_EQ(value(), "1");
+        EXPECT_EQ(ask({"EXISTS", requests_}), 0);
+    }
+}
+
+TEST_P(LatchScripts, WithoutTheRightToTellTimeThereIsNoDeadline) {
+    others_set("2");
+    deny("time");
+    EXPECT_THAT(integers_of(change("count_down", 1, {.deadline = 1})),
+                ElementsAre(not_done, 0, 1, 0));
+}
+
+TEST_P(LatchScripts, AReplicaDoesNotSayThatItIsOpen) {
+    server().command({"REPLICAOF", "127.0.0.1", "1"});
+    EXPECT_TRUE(is_error(look(), "READONLY")) << "it may not know of it yet";
 }
 
 TEST_P(LatchScripts, AFullServerChangesNothing) {

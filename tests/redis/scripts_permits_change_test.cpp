@@ -11,6 +11,7 @@ using ::testing::AllOf;
 using ::testing::ElementsAre;
 using ::testing::Gt;
 using ::testing::HasSubstr;
+using ::testing::IsEmpty;
 using ::testing::Le;
 
 using PermitChanges = on_permit_scripts;
@@ -73,6 +74,52 @@ TEST_P(PermitChanges, NothingIsLeftOfWhatIsErased) {
     EXPECT_FALSE(exists());
     EXPECT_EQ(held_count(), 0);
     EXPECT_THAT(integers_of(renew({{1, 1}})), ElementsAre(0));
+}
+
+TEST_P(PermitChanges, WhatIsRepeatedIsAnsweredTheSameWhateverBecameOfItMeanwhile) {
+    EXPECT_EQ(said(change("set_new", 3, {.number = 1})), done);
+    server().command({"DEL", name_});
+    EXPECT_EQ(counted(change("set_new", 3, {.number = 1})), 3);
+    EXPECT_FALSE(exists());
+    others_set("2");
+    EXPECT_EQ(said(change("erase", 0, {.number = 2})), done);
+    others_set("5");
+    take({});
+    EXPECT_THAT(told_by([&] { EXPECT_EQ(said(change("erase", 0, {.number = 2})), done); }),
+                IsEmpty());
+    EXPECT_EQ(value(), "4");
+    EXPECT_EQ(held_count(), 1);
+    EXPECT_EQ(said(change("set_lease", 90'000, {.number = 3}, permit(1))), done);
+    EXPECT_EQ(said(change("give_back", 0, {.number = 4}, permit(1))), done);
+    EXPECT_EQ(said(change("set_lease", 90'000, {.number = 3}, permit(1))), late) << "overtaken";
+    take({});
+    EXPECT_EQ(said(change("give_back", 0, {.number = 4}, permit(1))), done);
+    EXPECT_EQ(held_count(), 1) << "which was taken after that";
+}
+
+TEST_P(PermitChanges, WhereTheNumberIsGoneTheHeldOnesAreThereStill) {
+    others_set("3");
+    take({1, 2});
+    server().command({"DEL", name_}); // evicted
+    EXPECT_THAT(integers_of(inspect()), ElementsAre(1, 0, 2, 0));
+    EXPECT_EQ(said(change("set_new", 3, {.number = 1})), done);
+    EXPECT_EQ(value(), "3");
+    server().command({"DEL", name_});
+    EXPECT_EQ(counted(change("set", 3, {.number = 2})), 1) << "two of them are held";
+    server().command({"DEL", name_});
+    EXPECT_EQ(said(change("erase", 0, {.number = 3})), done);
+    EXPECT_EQ(held_count(), 0);
+}
+
+TEST_P(PermitChanges, OneMoreThanCanBeIsNotGivenBack) {
+    others_set("1");
+    take({});
+    others_set("2147483647");
+    EXPECT_THAT(integers_of(change("give_back", 0, {.number = 1}, permit(1))),
+                ElementsAre(beyond, Gt(0), 2'147'483'647, 0));
+    EXPECT_EQ(held_count(), 1);
+    others_set("-2147483647");
+    EXPECT_EQ(said(change("take_back", 1, {.number = 2})), beyond);
 }
 
 TEST_P(PermitChanges, WhatIsOverCountsAsAvailable) {

@@ -112,6 +112,37 @@ TEST_P(PermitScripts, AsManyAsAreOverGoBackInSeveralSteps) {
     EXPECT_EQ(held_count(), 0);
 }
 
+// More than one answer may take: whoever finds too few looks again at once, and each look is short.
+TEST_P(PermitScripts, HundredsThatAreOverGoBackAHundredAtATime) {
+    others_set("-300");
+    for (int i = 0; i < 350; ++i)
+        others_hold("aaaaaaaaaaaaa" + std::to_string(100 + i), -1);
+    constexpr int at_once = 102; // and twice as many as are asked for
+    for (int looks = 1; looks <= 2; ++looks) {
+        const redis::reply answer = take({});
+        EXPECT_EQ(said(answer), not_done);
+        EXPECT_EQ(left(answer), 1) << "there is more to take back";
+        EXPECT_EQ(value(), std::to_string(-300 + looks * at_once));
+        EXPECT_EQ(held_count(), 350 - looks * at_once);
+    }
+    EXPECT_EQ(said(take({})), done);
+    EXPECT_EQ(value(), std::to_string(-300 + 3 * at_once - 1));
+    EXPECT_EQ(held_count(), 350 - 3 * at_once + 1);
+    EXPECT_THAT(integers_of(inspect()), ElementsAre(1, 350 - 300 - 1, 1, 0))
+        << "the rest counts as available";
+}
+
+TEST_P(PermitScripts, AsManyAsOneMayHaveAreTakenBesideHundredsThatAreOver) {
+    others_set("0");
+    for (int i = 0; i < 2'000; ++i)
+        others_hold("aaaaaaaaaaaa" + std::to_string(1'000 + i), -1);
+    EXPECT_EQ(said(take({1, 1'000})), done);
+    EXPECT_EQ(value(), "1000");
+    EXPECT_EQ(held_count(), 1'000);
+    EXPECT_EQ(said(release({1, 1'000})), 1);
+    EXPECT_EQ(value(), "2000");
+}
+
 TEST_P(PermitScripts, OnesOwnThatIsOverAndStillThereIsConfirmed) {
     others_set("0");
     others_hold(permit(1), -1);
@@ -200,11 +231,47 @@ TEST_P(PermitScripts, ARenewalShortensNothingAndBringsNothingBack) {
     EXPECT_THAT(lasts(2), Le(0));
 }
 
+TEST_P(PermitScripts, AFullServerTakesNothingAndGivesBack) {
+    others_set("3");
+    take({1, 2});
+    server().command({"CONFIG", "SET", "maxmemory", "1"});
+    EXPECT_TRUE(is_error(take({7}), "OOM"));
+    EXPECT_EQ(held_count(), 2);
+    EXPECT_EQ(value(), "1");
+    EXPECT_TRUE(is_error(renew({{1, 2}}, 60'000), "OOM"));
+    EXPECT_TRUE(is_error(change("add", 1, {}), "OOM"));
+    EXPECT_TRUE(is_error(change("set_lease", 1'000, {}, permit(1)), "OOM"));
+    EXPECT_THAT(lasts(1), AllOf(Gt(29'000), Le(30'000)));
+    EXPECT_EQ(said(release({1, 2})), 1);
+    EXPECT_EQ(value(), "3");
+}
+
+TEST_P(PermitScripts, OnAFullServerWhatIsOverMakesRoom) {
+    others_set("0");
+    others_hold(other_, -1);
+    server().command({"CONFIG", "SET", "maxmemory", "1"});
+    EXPECT_EQ(said(take({7})), done);
+    EXPECT_EQ(held_count(), 1);
+    EXPECT_EQ(value(), "0");
+}
+
+TEST_P(PermitScripts, OnAReplicaNothingIsTakenOrSaidToBeHeld) {
+    others_set("3");
+    take({1, 2});
+    server().command({"REPLICAOF", "127.0.0.1", "1"});
+    EXPECT_TRUE(is_error(take({1, 2}), "READONLY"));
+    EXPECT_TRUE(is_error(release({1, 2}), "READONLY"));
+    EXPECT_TRUE(is_error(renew({{1, 2}}), "READONLY"));
+}
+
 TEST_P(PermitScripts, OfAnotherTypeAHoldIsLost) {
     server().command({"SET", held_, "x"});
     EXPECT_THAT(integers_of(renew({{1, 1}})), ElementsAre(0));
     EXPECT_THAT(integers_of(release({})), ElementsAre(0, 0));
     EXPECT_TRUE(is_error(take({}), "WRONGTYPE"));
+    EXPECT_TRUE(is_error(change("add", 1, {}), "WRONGTYPE"));
+    EXPECT_TRUE(is_error(change("give_back", 0, {}, permit(1)), "WRONGTYPE"));
+    EXPECT_EQ(ask({"EXISTS", name_, requests_}), 0);
 }
 
 } // namespace

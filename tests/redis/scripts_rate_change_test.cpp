@@ -2,6 +2,8 @@
 // change_rate.lua.
 #include "rate_scripts.hpp"
 
+#include <algorithm>
+
 namespace holdfast {
 namespace {
 
@@ -18,6 +20,12 @@ protected:
 
     std::string field(const std::string& which) {
         return server().command({"HGET", name_, which}).text;
+    }
+    /// As updateRate of RRateLimiter, which keeps what was drawn.
+    void jvm_updates(std::int64_t permits, std::int64_t drawn) {
+        server().command({"HSET", name_, "rate", std::to_string(permits)});
+        const std::int64_t rest = std::max<std::int64_t>(0, permits - drawn);
+        server().command({"SET", left_, std::to_string(rest)});
     }
     redis::reply release(int permits, once as) { return change("add", permits, 0, {}, as); }
 };
@@ -46,6 +54,47 @@ TEST_P(RateChanges, SettingItForgetsWhatWasDrawn) {
     EXPECT_EQ(field("type"), "1");
 }
 
+TEST_P(RateChanges, ALowerOrAHigherRateCountsFromNow) {
+    set(5, hour);
+    for (const std::int64_t permits : {2, 9}) {
+        SCOPED_TRACE(permits);
+        EXPECT_EQ(said(take(2, 1)), done);
+        EXPECT_EQ(said(change("set", permits, hour, {}, {.number = int(permits)})), done);
+        EXPECT_EQ(available(), permits);
+        EXPECT_EQ(said(take(int(permits), 3)), done);
+        EXPECT_EQ(said(take(1, 4)), not_done);
+        server().command({"DEL", left_, draws_});
+    }
+}
+
+TEST_P(RateChanges, ARateThatAJvmChangesWhileDrawsStandCountsThem) {
+    set(5, hour);
+    EXPECT_EQ(said(take(3, 1)), done);
+    jvm_updates(4, 3);
+    EXPECT_EQ(available(), 1) << "lower";
+    jvm_updates(2, 3);
+    EXPECT_EQ(available(), 0) << "lower than what was drawn";
+    EXPECT_EQ(said(take(1, 2)), not_done);
+    EXPECT_THAT(integers_of(release(3, {})), ElementsAre(done, _, 2, 0)) << "all of it";
+    EXPECT_EQ(said(take(2, 3)), done);
+    jvm_updates(6, 2);
+    EXPECT_EQ(available(), 4) << "higher";
+    EXPECT_EQ(said(take(4, 4)), done);
+    EXPECT_EQ(said(take(1, 5)), not_done);
+}
+
+TEST_P(RateChanges, WhatOthersDrewForThemselvesIsNotForgotten) {
+    set(2, hour, {.per_client = true});
+    EXPECT_EQ(said(take(2, 1)), done);
+    const std::string mine = client_;
+    client_ = ":bbbbbbbb-0000-8fd5-8000-000000000002";
+    EXPECT_EQ(said(take(1, 1)), done);
+    EXPECT_EQ(said(change("set", 2, hour, {.per_client = true}, {})), done);
+    EXPECT_EQ(available(), 2);
+    client_ = mine;
+    EXPECT_EQ(available(), 0);
+}
+
 TEST_P(RateChanges, ItIsKeptForAsLongAsIsSaid) {
     EXPECT_EQ(said(change("set_new", 2, 1'000, {.kept = 60'000}, {})), done);
     EXPECT_THAT(time_left(), AllOf(Gt(55'000), Le(60'000)));
@@ -63,6 +112,35 @@ TEST_P(RateChanges, TheSameRequestIsCarriedOutOnce) {
     EXPECT_EQ(said(release(1, {.number = 6})), done);
     EXPECT_THAT(integers_of(release(1, {.number = 6})), ElementsAre(done, _, 1, 0));
     EXPECT_EQ(value(left_), "1");
+}
+
+TEST_P(RateChanges, WhatIsRepeatedIsAnsweredTheSameWhateverBecameOfItMeanwhile) {
+    EXPECT_EQ(said(change("set_new", 2, hour, {}, {.number = 1})), done);
+    EXPECT_EQ(said(take(2, 1)), done);
+    server().command({"HSET", name_, "rate", "7"});
+    EXPECT_EQ(said(change("set_new", 2, hour, {}, {.number = 1})), done);
+    EXPECT_EQ(field("rate"), "7");
+    EXPECT_EQ(said(change("erase", 0, 0, {}, {.number = 2})), done);
+    EXPECT_EQ(said(change("set_new", 3, hour, {}, {.slot = 1, .number = 3})), done);
+    EXPECT_EQ(said(change("erase", 0, 0, {}, {.number = 2})), done);
+    EXPECT_EQ(field("rate"), "3") << "which is a new one";
+}
+
+TEST_P(RateChanges, OfADrawOfAnyLayoutAPartIsReleased) {
+    set(9, hour);
+    const std::string count = std::string("\5\0\0\0", 4);
+    const std::string fronts[] = {"fI..", std::string("\x08\0\0\0\0\0\0\0", 8) + "abcdefgh",
+                                  std::string(1, '\x08') + "abcdefgh",
+                                  std::string(1, '\x10') + "abcdefghabcdefgh"};
+    int number = 0;
+    for (const std::string& front : fronts) {
+        server().command({"DEL", left_, draws_});
+        server().command({"ZADD", draws_, std::to_string(now()), front + count});
+        EXPECT_THAT(integers_of(release(2, {.number = ++number})), ElementsAre(done, _, 6, 0));
+        const redis::reply all = server().command({"ZRANGE", draws_, "0", "-1"});
+        ASSERT_EQ(all.items.size(), 1u);
+        EXPECT_EQ(all.items[0].text, front + std::string("\3\0\0\0", 4));
+    }
 }
 
 TEST_P(RateChanges, LateDoesNothing) {

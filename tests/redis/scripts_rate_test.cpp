@@ -53,6 +53,20 @@ TEST_P(RateScripts, TheSameRequestDrawsOnce) {
     EXPECT_GE(changes(), before);
 }
 
+// Whoever asks again so late begins now; what it drew then lets others through now.
+TEST_P(RateScripts, TheSameRequestDrawsAnewWhenItsDrawCountsNoMore) {
+    set(3, 1'000);
+    EXPECT_EQ(said(take(2, 7)), done);
+    server().command({"ZADD", draws_, std::to_string(now() - 2'000), member(7, 2)});
+    EXPECT_EQ(said(take(2, 7)), done);
+    EXPECT_EQ(value(left_), "1");
+    EXPECT_EQ(ask({"ZCARD", draws_}), 1);
+    EXPECT_EQ(said(take(2, 8)), not_done);
+    server().command({"ZADD", draws_, std::to_string(now() - 2'000), member(7, 2)});
+    EXPECT_EQ(said(take(2, 8)), done) << "another one comes first";
+    EXPECT_EQ(said(take(2, 7)), not_done);
+}
+
 TEST_P(RateScripts, LateDrawsNothing) {
     set(3, hour);
     EXPECT_EQ(said(take(2, 1, server_micros() - 1)), late);
@@ -122,6 +136,26 @@ TEST_P(RateScripts, WhatIsLeftIsCountedAnewWhereItCannotBe) {
     server().command({"DEL", draws_});
     EXPECT_EQ(said(take(3, 1)), done) << "what was drawn was evicted";
     EXPECT_EQ(value(left_), "0");
+}
+
+TEST_P(RateScripts, WhatIsLeftIsCountedAnewWhereItIsNoNumber) {
+    set(3, hour);
+    drawn(2, now());
+    server().command({"SET", left_, "a picture"});
+    EXPECT_EQ(available(), 1);
+    EXPECT_EQ(said(take(1, 1)), done);
+    EXPECT_EQ(value(left_), "0");
+    server().command({"SET", left_, "a picture"});
+    EXPECT_THAT(integers_of(give_back(1, 1)), ElementsAre(1, 0));
+    EXPECT_EQ(available(), 1);
+}
+
+TEST_P(RateScripts, DrawsFromTheFutureCountUntilTheirTimeIsOver) {
+    set(3, hour);
+    drawn(3, now() + 30'000); // a JVM's clock is ahead
+    server().command({"SET", left_, "0"});
+    EXPECT_THAT(delay(1), AllOf(Gt(hour + 25'000), Le(hour + 30'001)));
+    EXPECT_EQ(available(), 0);
 }
 
 TEST_P(RateScripts, EachClientDrawsForItself) {
@@ -222,6 +256,41 @@ TEST_P(RateScripts, WhatIsSomethingElseIsRefused) {
         EXPECT_TRUE(is_error(give_back(1, 1), "WRONGTYPE"));
     }
     EXPECT_EQ(ask({"DBSIZE"}), 1);
+}
+
+TEST_P(RateScripts, WhereSomethingElseHasAPlaceOfItsItIsRefused) {
+    set(3, hour);
+    for (const std::string& key : {left_, draws_}) {
+        SCOPED_TRACE(key);
+        server().command({"DEL", left_, draws_});
+        server().command({"RPUSH", key, "x"});
+        EXPECT_TRUE(is_error(take(1, 1), "WRONGTYPE"));
+        EXPECT_TRUE(is_error(give_back(1, 1), "WRONGTYPE"));
+        EXPECT_TRUE(is_error(inspect_rate(), "WRONGTYPE"));
+        EXPECT_TRUE(is_error(change("add", 1, 0, {}, {}), "WRONGTYPE"));
+        EXPECT_EQ(ask({"LLEN", key}), 1);
+        EXPECT_EQ(ask({"DBSIZE"}), 2);
+    }
+}
+
+TEST_P(RateScripts, AFullServerDrawsNothing) {
+    set(3, hour);
+    EXPECT_EQ(said(take(2, 1)), done);
+    server().command({"CONFIG", "SET", "maxmemory", "1"});
+    EXPECT_TRUE(is_error(take(1, 2), "OOM"));
+    EXPECT_TRUE(is_error(change("add", 1, 0, {}, {}), "OOM"));
+    EXPECT_TRUE(is_error(change("set", 9, hour, {}, {}), "OOM"));
+    EXPECT_EQ(available(), 1);
+    EXPECT_EQ(said(give_back(2, 1)), 1) << "which needs no more";
+    EXPECT_EQ(available(), 3);
+}
+
+TEST_P(RateScripts, OnAReplicaNothingIsDrawn) {
+    set(3, hour);
+    EXPECT_EQ(said(take(2, 1)), done);
+    server().command({"REPLICAOF", "127.0.0.1", "1"});
+    EXPECT_TRUE(is_error(take(1, 2), "READONLY"));
+    EXPECT_TRUE(is_error(take(2, 1), "READONLY")) << "nor is it known whether it was";
 }
 
 TEST_P(RateScripts, DrawsThatCountAndAreOfAnotherFormAreRefused) {

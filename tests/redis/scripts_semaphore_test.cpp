@@ -3,6 +3,8 @@
 #include "counter_scripts.hpp"
 #include "support/listener.hpp"
 
+#include <utility>
+
 namespace holdfast {
 namespace {
 
@@ -119,6 +121,51 @@ TEST_P(SemaphoreScripts, ARevocationMakesNoMoreThanCanBe) {
     EXPECT_EQ(value(), "2147483647");
 }
 
+TEST_P(SemaphoreScripts, WhatIsRevokedOfFewerThanNoneIsGivenBackAndNotTold) {
+    others_set("2");
+    take(2, {.number = 7});
+    for (const auto& [there, then] : {std::pair{"-5", "-3"}, std::pair{"-2", "0"}}) {
+        SCOPED_TRACE(there);
+        others_set(there);
+        server().command({"HSET", requests_, "0", "7 1 0"});
+        EXPECT_THAT(
+            told_by([&] { EXPECT_THAT(integers_of(revoke(2, {.number = 7})), ElementsAre(1, 0)); }),
+            IsEmpty());
+        EXPECT_EQ(value(), then);
+    }
+}
+
+TEST_P(SemaphoreScripts, ARevocationLeavesMoreThanCanBeAsItIs) {
+    others_set("2");
+    take(2, {.number = 7});
+    others_set("2147483650"); // as a JVM's addPermits can make it
+    EXPECT_THAT(
+        told_by([&] { EXPECT_THAT(integers_of(revoke(2, {.number = 7})), ElementsAre(1, 1)); }),
+        ElementsAre("redisson_sc:{L} 2147483650"));
+    EXPECT_EQ(value(), "2147483650");
+}
+
+// What took the key's place has nothing to do with it, and the take is over all the same.
+TEST_P(SemaphoreScripts, ARevocationLeavesAForeignKeyAlone) {
+    const std::vector<std::vector<std::string>> others{
+        {"SET", name_, "a picture"}, {"HSET", name_, "field", "1"}, {"RPUSH", name_, "x"}};
+    for (const std::vector<std::string>& make : others) {
+        SCOPED_TRACE(make[0]);
+        server().command({"FLUSHALL"});
+        others_set("2");
+        take(2, {.number = 7});
+        server().command({"DEL", name_});
+        server().command(make);
+        EXPECT_THAT(integers_of(revoke(2, {.number = 7})), ElementsAre(0, 0));
+        EXPECT_EQ(remembered(), "7 0 0");
+        server().command({"DEL", name_});
+        others_set("2");
+        EXPECT_EQ(said(take(2, {.number = 7})), not_done) << "it comes late";
+        EXPECT_THAT(integers_of(revoke(2, {.number = 7})), ElementsAre(0, 0));
+        EXPECT_EQ(value(), "2");
+    }
+}
+
 TEST_P(SemaphoreScripts, AddedIsMadeAndTold) {
     EXPECT_THAT(told_by([&] {
                     EXPECT_THAT(integers_of(change("add", 2, {.number = 1})),
@@ -156,6 +203,18 @@ TEST_P(SemaphoreScripts, AddedBeyondWhatRedissonCountsToIsNot) {
     EXPECT_EQ(value(), "2147483647");
 }
 
+TEST_P(SemaphoreScripts, AddedToOneThatHasMoreThanItsBoundIsNot) {
+    others_set("9");
+    for (const char* const verb : {"add", "add_if_there"}) {
+        SCOPED_TRACE(verb);
+        server().command({"DEL", requests_});
+        EXPECT_THAT(integers_of(change(verb, 1, {}, 5)), ElementsAre(beyond, Gt(0), 9, 0));
+    }
+    others_set("-5");
+    EXPECT_EQ(said(change("add", 10, {.number = 9}, 5)), done) << "as many as there may be then";
+    EXPECT_EQ(value(), "5");
+}
+
 TEST_P(SemaphoreScripts, AddedOnlyIfItIsThere) {
     EXPECT_EQ(said(change("add_if_there", 2, {.number = 1})), not_done);
     EXPECT_FALSE(exists());
@@ -185,6 +244,25 @@ TEST_P(SemaphoreScripts, SetOnlyIfItIsNew) {
     EXPECT_EQ(said(change("set_new", 3, {.number = 1})), late) << "the slot has another by now";
     EXPECT_EQ(value(), "3");
     EXPECT_EQ(time_left(), -1);
+}
+
+TEST_P(SemaphoreScripts, WhatIsRepeatedIsAnsweredTheSameWhateverBecameOfItMeanwhile) {
+    for (const char* const verb : {"set_new", "erase"}) {
+        SCOPED_TRACE(verb);
+        server().command({"FLUSHALL"});
+        if (verb == std::string{"erase"})
+            others_set("3");
+        EXPECT_EQ(said(change(verb, 3, {.number = 4})), done);
+        for (const char* const meanwhile : {"DEL", "SET"}) {
+            server().command(meanwhile == std::string{"DEL"}
+                                 ? std::vector<std::string>{"DEL", name_}
+                                 : std::vector<std::string>{"SET", name_, "8"});
+            const std::string left = value();
+            EXPECT_THAT(told_by([&] { EXPECT_EQ(said(change(verb, 3, {.number = 4})), done); }),
+                        IsEmpty());
+            EXPECT_EQ(value(), left);
+        }
+    }
 }
 
 TEST_P(SemaphoreScripts, SetForAWhileKeepsItsEndWhateverIsDone) {
@@ -270,6 +348,8 @@ TEST_P(SemaphoreScripts, WithoutTheRightToTellTimeThereIsNoDeadline) {
     others_set("3");
     deny("time");
     EXPECT_THAT(integers_of(take(1, {.number = 1, .deadline = 1})), ElementsAre(done, 0));
+    EXPECT_THAT(integers_of(change("add", 2, {.slot = 1, .number = 2, .deadline = 1})),
+                ElementsAre(done, 0, 4, 0));
 }
 
 TEST_P(SemaphoreScripts, AFullServerChangesNothing) {

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // As cancel_everywhere_test.cpp, of what is counted: whoever is cancelled after whichever step has
-// nothing, and what it may have taken is there again.
+// nothing, and what it may have taken is there again. Who waits for a latch takes nothing anyway.
 #include "sim/story.hpp"
 #include "store/memory/server_state.hpp"
 
 #include <holdfast/counting_semaphore.hpp>
+#include <holdfast/latch.hpp>
 #include <holdfast/leased_semaphore.hpp>
 #include <holdfast/rate_limiter.hpp>
 
@@ -18,7 +19,7 @@ namespace {
 struct trouble {
     const char* name;
     std::optional<memory::fate> of_first{}; ///< what befalls the first request
-    std::int64_t there = 2;                 ///< so many, and two are wanted
+    std::int64_t there = 2;                 ///< so many, and two are wanted; a latch is open then
 };
 
 const std::vector<trouble>& troubles() {
@@ -42,11 +43,20 @@ constexpr rate two_an_hour{.permits = 2, .per = 1h, .scope = rate::scope_of::ove
 std::string name_of(counter_kind kind) {
     return kind == counter_kind::semaphore ? "Semaphore"
            : kind == counter_kind::permits ? "Permits"
+           : kind == counter_kind::latch   ? "Latch"
                                            : "Rate";
 }
 
+/// What is to be seen of a counter before anybody comes.
+std::int64_t count_at_first(counter_kind kind, std::int64_t there) {
+    return kind == counter_kind::latch ? wanted_permits - there : there;
+}
+
 void provide(world& w, counter_kind kind, std::int64_t there) {
-    counter_change what{w.name_of(0), {}, kind, counter_verb::set_new, there};
+    const std::int64_t count = count_at_first(kind, there);
+    if (count == 0)
+        return;
+    counter_change what{w.name_of(0), {}, kind, counter_verb::set_new, count};
     what.to = two_an_hour;
     w.server.inside()->stranger_changes(what);
 }
@@ -58,9 +68,10 @@ asio::awaitable<void> draw_one(world& w) {
 }
 
 asio::awaitable<outcome> take(world& w, seat& home, counter_kind kind, cancellation plot) {
-    operation o{.what = deed::acquire, .who = {home.number, 0, 0}};
+    const bool waits = kind == counter_kind::latch;
+    operation o{.what = waits ? deed::wait : deed::acquire, .who = {home.number, 0, 0}};
     o.patience = 3s;
-    o.amount = wanted_permits;
+    o.amount = waits ? 0 : wanted_permits;
     o.generation = home.of_program;
     ongoing call{w, o, plot};
     if (kind == counter_kind::permits) {
@@ -70,7 +81,10 @@ asio::awaitable<outcome> take(world& w, seat& home, counter_kind kind, cancellat
         co_return call.ended(std::get<0>(answer), std::get<1>(answer).has_value());
     }
     std::tuple<error_code, bool> answer;
-    if (kind == counter_kind::semaphore) {
+    if (waits) {
+        latch it{*home.program, w.name_of(0)};
+        answer = co_await it.async_wait_for(o.patience, call.token());
+    } else if (kind == counter_kind::semaphore) {
         counting_semaphore it{*home.program, w.name_of(0)};
         answer = co_await it.async_try_acquire_for(o.patience, wanted_permits, call.token());
     } else {
@@ -104,9 +118,9 @@ bool cancelled_after(std::size_t steps, counter_kind kind, const trouble& what) 
     w->run_for(10s);
     alice.net.mend();
     w->run_for(1min);
-    const bool is_kept =
-        got == outcome::done && kind != counter_kind::permits; // a lease is dropped
-    const std::int64_t left = what.there - (is_kept ? wanted_permits : 0);
+    const bool keeps = kind == counter_kind::semaphore || kind == counter_kind::rate;
+    const std::int64_t kept = got == outcome::done && keeps ? wanted_permits : 0;
+    const std::int64_t left = count_at_first(kind, what.there) - kept;
     EXPECT_EQ(w->available(0), left) << "cancelled after " << steps << " steps";
     for (seat& place : w->seats) {
         w->play(close_program(*w, place));
@@ -140,7 +154,7 @@ TEST_P(CancelCounters, LeavesAllThere) {
 INSTANTIATE_TEST_SUITE_P(All, CancelCounters,
                          testing::Combine(testing::Values(counter_kind::semaphore,
                                                           counter_kind::permits,
-                                                          counter_kind::rate),
+                                                          counter_kind::latch, counter_kind::rate),
                                           testing::Range<std::size_t>(0, troubles().size())),
                          [](const auto& which) {
                              return name_of(std::get<0>(which.param)) +

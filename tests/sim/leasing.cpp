@@ -50,7 +50,7 @@ asio::awaitable<void> leasing::work(semaphore built, grip& held, int name) {
     const habits& of = plan_.people;
     const duration longest = dice_.percent(of.outlasts) ? 3 * world_.how.lease_time : of.holds;
     co_await nap(dice_.between(duration{0}, longest));
-    if (*built && generation_ == home_.generation && dice_.percent(of.adds))
+    if (*built && generation_ == home_.generation && dice_.percent(2 * of.adds))
         co_await meddle(**built, name);
     co_await nap(dice_.between(duration{0}, of.holds));
     if (!dice_.percent(of.drops))

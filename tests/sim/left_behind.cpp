@@ -27,6 +27,7 @@ void left_behind::sent(const seat& from, const memory::request& r, const memory:
         known.left = known.left || r.what == memory::verb::release;
         if (r.what == memory::verb::look) {
             known.looked_at = world_.clock.now();
+            known.looked_to = static_cast<int>(r.to);
             known.copied = known.copied || f.executed_again;
             newest_[{from.number, world::number_of(h.name.text)}] = owner;
         }
@@ -85,7 +86,7 @@ void left_behind::watch_places(int name) {
         const time_point excused =
             std::max({since, known.settles_at, world_.replicas.last_trouble()});
         const bool is_dead = world_.clock.now() - known.looked_at > world_.how.waiter_patience();
-        if (!known.copied && !is_dead && !may_be_of_old_primary(owner, known) &&
+        if (!known.copied && !is_dead && !may_be_of_old_primary(known) &&
             world_.clock.now() - excused > settled_within(name, owner))
             fail(name, owner + " stands in the queue, and nobody waits");
     }
@@ -104,16 +105,16 @@ void left_behind::watch(int name, ghosts& seen) {
 void left_behind::check(int name, const std::string& owner, time_point since) {
     const record& known = records_[owner];
     const time_point excused = std::max({since, known.settles_at, world_.replicas.last_trouble()});
-    if (!known.copied && !may_be_of_old_primary(owner, known) &&
+    if (!known.copied && !may_be_of_old_primary(known) &&
         world_.clock.now() - excused > settled_within(name, owner))
         fail(name, owner + " holds the lock on the server, and nobody has it");
 }
 
 /// Its release there is not known here. Whoever asked here since then has released it here.
-bool left_behind::may_be_of_old_primary(const std::string& owner, const record& known) const {
-    const seat& home = world_.seats[static_cast<std::size_t>(world_.client_of(owner))];
+bool left_behind::may_be_of_old_primary(const record& known) const {
     return world_.replicas.may_show_ghosts() &&
-           known.looked_at <= std::max(home.moved_at, world_.replicas.last_promotion());
+           (known.looked_at < world_.replicas.last_promotion() ||
+            known.looked_to != world_.replicas.primary());
 }
 
 /// A right that is missing may be granted again.

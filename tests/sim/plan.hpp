@@ -56,6 +56,7 @@ struct mishaps {
     duration failovers{};          ///< where there are replicas: so is the next
     duration replicas{};           ///< one of them stands still, or falls behind
     bool promotes_best = false;    ///< the replica that has most
+    bool in_order = false;         ///< it is told to hand over, and all have all
     bool comes_back_empty = false; ///< who is restarted
     bool promotes_empty = false;
     bool restarts = false;

@@ -113,6 +113,7 @@ private:
         return 3 * r.lease_longest + world_.stepped_back() + 3 * r.poll_bound +
                r.unavailable_patience + 4 * r.command_timeout + r.release_patience +
                r.close_patience + plan_.people.patience + std::chrono::seconds{10} +
+               world_.replicas.clocks_apart() +
                (r.fair > 0 ? r.waiter_patience() + 3 * r.stranger_waits() : duration{});
     }
 

@@ -144,6 +144,8 @@ time_point replica_set::primary_stood_still() const {
 }
 
 duration replica_set::clocks_apart() const {
+    if (!exists())
+        return {};
     return *std::max_element(how_.clocks.begin(), how_.clocks.end()) -
            *std::min_element(how_.clocks.begin(), how_.clocks.end());
 }

@@ -89,6 +89,7 @@ public:
     /// What was released may still be seen: nobody told the new primary.
     bool may_show_ghosts() const;
     bool is_there(const seat&) const; ///< it asks the primary
+    duration clocks_apart() const;
     /// Since then the primary has not stood still. Now, while it does.
     time_point primary_stood_still() const;
     bool all_survive(int name) const; ///< whatever anybody believes of that name
@@ -104,7 +105,6 @@ public:
 
 private:
     void trouble_ends();
-    duration clocks_apart() const;
     std::optional<duration> draw_news();
     void note_news(seat&, std::optional<duration> after) const;
     static std::size_t index(int machine) { return static_cast<std::size_t>(machine); }

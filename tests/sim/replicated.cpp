@@ -20,7 +20,7 @@ void draw_time(dice& d, plan& p) {
     r.lease_time = d.one_of<duration>({milliseconds{900}, seconds{2}, seconds{3}});
     r.lease_longest = 2 * r.lease_time;
     r.command_timeout = d.one_of<duration>({milliseconds{300}, milliseconds{900}, seconds{2}});
-    r.poll_bound = d.one_of<duration>({seconds{2}, seconds{5}});
+    r.poll_bound = d.one_of<duration>({seconds{2}, seconds{5}, seconds{5}});
     r.hand_off.within = d.one_of<duration>({milliseconds{20}, seconds{1}, 4 * r.lease_time});
     if (r.max_hold)
         r.max_hold = 2 * r.lease_time;
@@ -38,7 +38,7 @@ void draw_fate(dice& d, plan& p) {
     mishaps m{.cuts = p.fate.cuts,
               .cut_lasts = d.between(duration{100}, p.how.lease_time),
               .closes = p.fate.closes};
-    if (d.percent(40)) { // nothing but what befalls the server
+    if (d.percent(50)) { // nothing but what befalls the server
         p.usual = {.latency = d.one_of<duration>({milliseconds{2}, milliseconds{20}})};
         m = {};
     } else if (d.percent(40)) { // what is sent takes its time
@@ -104,9 +104,7 @@ void draw_hands(dice& d, plan& p) {
 }
 
 /// What is sent to the new primary first comes late, and that one's clock is far behind.
-void draw_late_looks(dice& d, plan& p) {
-    if (!d.percent(12))
-        return;
+void draw_late_looks(plan& p) {
     replication& of = p.how.replicas;
     for (int machine = 0; machine <= of.count; ++machine)
         of.clocks[static_cast<std::size_t>(machine)] = seconds{30} * (of.count - machine);
@@ -119,6 +117,19 @@ void draw_late_looks(dice& d, plan& p) {
     p.people.patience = milliseconds{400};
     p.people.holds = milliseconds{5};
     p.fate = {.failovers = milliseconds{1500}, .promotes_empty = p.fate.promotes_empty};
+}
+
+/// Many wait for one lock while another server takes over, and for a while nobody else disturbs.
+void draw_waiters(dice& d, plan& p) {
+    p.how.lease_time = seconds{3};
+    p.how.lease_longest = 2 * p.how.lease_time;
+    p.how.poll_bound = seconds{5};
+    p.how.hand_off = {.times_max = 0, .within = {}};
+    p.usual = {.latency = d.one_of<duration>({milliseconds{2}, milliseconds{20}})};
+    p.people = {.pause = milliseconds{5}, .holds = milliseconds{300}};
+    p.fate = {.failovers = seconds{3}, .in_order = true};
+    p.clients = 3;
+    p.actors = 2;
 }
 
 } // namespace
@@ -139,7 +150,10 @@ plan draw_replicated(std::uint64_t seed) {
     draw_fate(d, p);
     draw_replicas(d, p);
     draw_hands(d, p);
-    draw_late_looks(d, p);
+    if (d.percent(20))
+        draw_late_looks(p);
+    else if (d.percent(15))
+        draw_waiters(d, p);
     return p;
 }
 

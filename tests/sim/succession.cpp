@@ -54,13 +54,17 @@ asio::awaitable<void> succession::reign(dice d) {
 
 asio::awaitable<void> succession::succeed(dice& d) {
     const replica_set::trouble lasts{all_};
-    co_await neglect_replicas(d);
+    if (!plan_.fate.in_order)
+        co_await neglect_replicas(d);
     const int next = over() ? -1 : choose(d);
     if (next < 0) {
         attend_replicas();
         co_return co_await pause(until_sent_all());
     }
-    const fate how = d.one_of({fate::dies, fate::stands_still, fate::is_cut_off, fate::is_told});
+    const fate how =
+        plan_.fate.in_order
+            ? fate::is_told
+            : d.one_of({fate::dies, fate::stands_still, fate::is_cut_off, fate::is_told});
     const int old = all_.primary();
     co_await hand_over(d, how, next);
     if (over())

@@ -2,9 +2,9 @@
 #include "sim/world.hpp"
 
 #include "sim/inspection.hpp"
+#include "sim/planted.hpp"
 #include "sim/telling.hpp"
 #include "store/memory/group.hpp"
-#include "sync/mutants.hpp"
 
 #include <holdfast/error.hpp>
 
@@ -28,32 +28,7 @@ world::world(std::uint64_t seed, rules r, int names)
     , doubt_until_(static_cast<std::size_t>(names))
     , set_since_(static_cast<std::size_t>(names))
     , checks_{std::make_unique<inspection>(*this)} {
-    if (sync::planted(sync::mutant::deadline_ignored))
-        memory::ignore_deadlines(server);
-    server.inside()->set(
-        memory::fair_rules{.jvm_wait = how.stranger_waits(),
-                           .free_to_any = sync::planted(sync::mutant::free_lock_to_any),
-                           .never_refresh = sync::planted(sync::mutant::place_not_refreshed)});
-    if (sync::planted(sync::mutant::upgrade_beside_readers))
-        server.inside()->upgrade_beside_readers();
-    if (sync::planted(sync::mutant::downgrade_in_silence))
-        server.inside()->downgrade_in_silence();
-    if (sync::planted(sync::mutant::any_value_deleted))
-        server.inside()->delete_any_token();
-    if (sync::planted(sync::mutant::foreign_wait_never_polls))
-        server.inside()->pass_for_one_of_ours();
-    if (sync::planted(sync::mutant::request_forgotten))
-        server.inside()->forget_requests();
-    if (sync::planted(sync::mutant::counted_twice))
-        server.inside()->count_down_twice();
-    if (sync::planted(sync::mutant::part_lost_unnoticed))
-        server.inside()->overlook_lost_parts();
-    if (sync::planted(sync::mutant::expired_returns_twice))
-        server.inside()->return_expired_twice();
-    if (sync::planted(sync::mutant::window_never_moves))
-        server.inside()->never_move_windows();
-    if (sync::planted(sync::mutant::draw_given_back_twice))
-        server.inside()->give_back_draws_twice();
+    plant_faults(server, how.stranger_waits());
     if (!how.counters.empty())
         server.inside()->tell_of_counts(
             [this](const memory::count_record& what) { counted(what); });
@@ -229,6 +204,12 @@ std::optional<std::int64_t> world::counter(int name) const {
 
 bool world::is_set(int name) const {
     return server.inside()->inspect_counter(name_of(name), counter_kind::rate, {}).exists;
+}
+
+bool world::is_drawn_by_each(int name) const {
+    const counter_state found =
+        server.inside()->inspect_counter(name_of(name), counter_kind::rate, {});
+    return found.of.scope == rate::scope_of::per_client;
 }
 
 std::int64_t world::available(int name) const {

@@ -172,7 +172,9 @@ public:
     /// The number that is there; of permits all of them, the held ones too.
     std::optional<std::int64_t> counter(int name) const;
     std::int64_t available(int name) const; ///< now; of a latch what is to go
-    bool is_set(int name) const;            ///< a rate limiter, now
+    /// Where each client draws for itself nobody sees how much all can have.
+    bool is_drawn_by_each(int name) const;
+    bool is_set(int name) const; ///< a rate limiter, now
     /// It was set or deleted last: before that somebody may have found that it was not.
     time_point set_since(int name) const { return set_since_[static_cast<std::size_t>(name)]; }
     // A JVM at a fair lock: true, it has it.

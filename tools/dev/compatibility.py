@@ -29,11 +29,12 @@ Locks of redis-py, redsync and node-redlock, which are `SET key token NX PX`: on
 STRESS = """
 ## Under stress
 
-A JVM of each version with four threads and two of our processes with eight, on two names of each
-kind of lock that they have and two semaphores, all ways of taking them mixed, processes killed at
+A JVM of each version with four threads and three of our processes with sixteen, on two names of
+each kind of lock and counter that they have, all ways of taking them mixed, processes killed at
 times. Failed would be: two at once sure of a lock that one alone may have, a token that does not
 grow, a renewed lock lost, more permits out than there are, a permit missing in the end that no
-killed process can have had, or anything left on the server.
+killed process can have had, more drawn in an interval than the rate, a latch that opens early, a
+waiter forgotten at an open one, or anything left on the server.
 """
 
 WAKE_UPS = """

@@ -3,6 +3,7 @@
 
 #include "net/later.hpp"
 #include "redis/cluster/redirection.hpp"
+#include "redis/mutants.hpp"
 #include "redis/pursuit.hpp"
 #include "redis/survey/surveyor.hpp"
 
@@ -121,17 +122,25 @@ asio::awaitable<reply> cluster_node::call(const script& what,
             why = e;
         }
         const redirection told = read_redirection(why->text(), at->address.host);
-        if (told.what == redirection::kind::not_here) // a script may have begun
+        if (told.what == redirection::kind::not_here && !planted(mutant::halves_repeated))
             throw net::failure{errc::outcome_unknown, why->text()};
-        if (told.refresh || why->code() == errc::unreachable ||
-            why->code() == errc::outcome_unknown)
+        const bool is_news =
+            told.refresh ||
+            (told.what != redirection::kind::ask &&
+             (why->code() == errc::unreachable || why->code() == errc::outcome_unknown));
+        if (is_news && !planted(mutant::map_not_refreshed))
             watch_->want();
         if (told.what == redirection::kind::moved)
             watch_->moved(told.slot, told.to);
         if (told.what == redirection::kind::ask)
             sent_to = told.to;
+        if (told.what == redirection::kind::ask && planted(mutant::ask_remembered))
+            watch_->moved(told.slot, told.to);
         const bool is_sent_on = sent_to || told.what == redirection::kind::moved;
-        if (hops == hops_max)
+        const bool are_apart =
+            told.what == redirection::kind::pause && why->code() == store_errc::try_again;
+        if (hops == hops_max || (are_apart && wishes.divisible && keys.size() > 1 &&
+                                 !planted(mutant::apart_waited_for)))
             throw net::failure{*why};
         if (!is_sent_on || hops > 1) // those who send each other there agree after a while
             co_await trail.rest(*why);
@@ -249,9 +258,27 @@ bool cluster_node::hears(const channel_name& name) const {
 /// While nobody is known who tells it, it stays where it was.
 void cluster_node::place(roaming& who, bool late) {
     const node_number owner = map().owner(who.slot);
-    if (closed_ || owner == slot_map::nobody)
+    if (closed_)
         return;
-    who.settle_at(seat_of(owner)->server.hear(who.channel, who.wake, who.afterwards, late));
+    if (owner == slot_map::nobody)
+        return watch_->want();
+    const shared_seat there = seat_of(owner);
+    if (who.listens_at(there))
+        return;
+    if (who.listens() && planted(mutant::listener_left_behind))
+        return;
+    if (who.listens() && !who.may_move(context_->home.time.now()))
+        return; // until the map is told the next time
+    who.settle_at(there, there->server.hear(who.channel, who.wake, who.afterwards, late));
+}
+
+/// Those that were sent to and fro, and listen where the map says that nobody tells it.
+void cluster_node::place_anew() {
+    for (roaming& each : listeners_) {
+        const node_number owner = map().owner(each.slot);
+        if (owner != slot_map::nobody && !each.listens_at(present_seat_of(owner)))
+            place(each, true);
+    }
 }
 
 void cluster_node::changed(map_watch::changes all, const std::string& told_by) {
@@ -295,7 +322,7 @@ void cluster_node::doubt(map_watch::changes all) {
     const auto is_there = [slots](const lock_name& name) {
         return slots->test(key_slot(name.text));
     };
-    if (slots->any() && context_->home.doubt)
+    if (slots->any() && context_->home.doubt && !planted(mutant::change_undoubted))
         context_->home.doubt(is_there, urgent);
 }
 
@@ -308,10 +335,11 @@ void cluster_node::retire(node_number which, const std::string& told_by) {
 }
 
 void cluster_node::tidy() {
+    place_anew();
     const time_point now = context_->home.time.now();
     for (std::size_t i = 0; i < seats_.size(); ++i) {
         const auto number = static_cast<node_number>(i);
-        if (seats_[i] && map().slots_of(number) == 0 &&
+        if (seats_[i] && map().slots_of(number) == 0 && !planted(mutant::unused_stay) &&
             net::later(seats_[i]->used_at, unused_max) <= now)
             retire(number, "nobody");
     }

@@ -66,6 +66,7 @@ private:
     void retire(node_number, const std::string& told_by);
     void tidy();
     void place(roaming&, bool late);
+    void place_anew();
     bool is_used() const;
 
     const std::shared_ptr<node_context> context_;

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "redis/cluster/roaming.hpp"
 
+#include "net/later.hpp"
+
+#include <algorithm>
 #include <utility>
 
 namespace holdfast::redis {
@@ -23,10 +26,20 @@ asio::awaitable<bool> roaming::confirmed(time_point limit) {
     co_return sure;
 }
 
-void roaming::settle_at(std::unique_ptr<hearing> there) {
+void roaming::settle_at(std::weak_ptr<const void> server, std::unique_ptr<hearing> there) {
+    at_ = std::move(server);
     if (is_awaited_ && here_)
         left_.push_back(std::move(here_));
     here_ = std::move(there);
+}
+
+bool roaming::may_move(time_point now) {
+    if (now < not_before_)
+        return false;
+    const bool is_calm = net::later(not_before_, calm) <= now;
+    pause_ = is_calm ? pause_min : std::min(2 * pause_, pause_max);
+    not_before_ = net::later(now, pause_);
+    return true;
 }
 
 } // namespace holdfast::redis

@@ -32,6 +32,7 @@ private:
 
 ear::ear(std::shared_ptr<node_context> context)
     : context_{std::move(context)}
+    , suspicion_{*context_}
     , link_{*context_, purpose::listening, *this}
     , lookout_{*context_, *this} {}
 
@@ -99,7 +100,9 @@ void ear::connected(const introduction&) {
 
 time_point ear::idle_until() const {
     // A waiter that hears nothing asks by itself that often, so there is no hurry to know.
-    const duration longest = std::max(context_->how.command_timeout, context_->home.poll_bound);
+    const duration longest = suspicion_.is_possible() ? silence_max
+                                                      : std::max(context_->how.command_timeout,
+                                                                 context_->home.poll_bound);
     return planted(mutant::ear_counts_over) ? last_heard_ + longest
                                             : net::later(last_heard_, longest);
 }
@@ -107,7 +110,8 @@ time_point ear::idle_until() const {
 time_point ear::next_limit() const {
     time_point first = channels_.next_due().value_or(time_point::max());
     if (const auto owed_since = channels_.owed_since())
-        first = std::min(first, net::later(*owed_since, context_->how.command_timeout));
+        first = std::min({first, net::later(*owed_since, context_->how.command_timeout),
+                          suspicion_.due(owed_since)});
     else if (link_.connected() && channels_.any_wanted())
         first = std::min(first, idle_until());
     return first;
@@ -115,6 +119,7 @@ time_point ear::next_limit() const {
 
 void ear::limit_reached(time_point now) {
     const duration patience = context_->how.command_timeout;
+    suspicion_.look(channels_.owed_since(), now);
     if (const auto owed_since = channels_.owed_since()) {
         if (net::later(*owed_since, patience) <= now)
             link_.cut({errc::unreachable,

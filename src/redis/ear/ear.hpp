@@ -4,6 +4,7 @@
 #include "redis/ear/channels.hpp"
 #include "redis/link/link.hpp"
 #include "redis/link/lookout.hpp"
+#include "redis/suspicion.hpp"
 
 #include <memory>
 
@@ -31,6 +32,9 @@ public:
     void close();
 
 private:
+    /// Where another server may take the place of one that hangs, and nobody else would tell.
+    static constexpr duration silence_max = std::chrono::seconds{1};
+
     class listening;
 
     bool wants_to_talk() const override { return channels_.any_wanted(); }
@@ -50,6 +54,7 @@ private:
 
     const std::shared_ptr<node_context> context_;
     channels channels_;
+    suspicion suspicion_;
     time_point last_heard_{};
     bool refusal_told_ = false; // on this connection
     bool closed_ = false;

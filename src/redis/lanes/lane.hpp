@@ -13,6 +13,7 @@
 #include <deque>
 #include <exception>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -50,6 +51,9 @@ public:
     /// that.
     void send_off(runtime::visit& caller, request&);
     bool owes() const { return !owed_.empty(); }
+    std::optional<time_point> owed_since() const {
+        return owes() ? std::optional{owed_.front().sent_at} : std::nullopt;
+    }
     bool may_owe_more() const { return owed_.size() < owes_max; }
 
     /// Takes what answers have come, and waits for none. One that takes longer than any may breaks

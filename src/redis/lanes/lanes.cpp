@@ -16,9 +16,11 @@ namespace holdfast::redis {
 lanes::lanes(std::shared_ptr<node_context> context)
     : context_{std::move(context)}
     , wait_{context_->how.polling}
+    , suspicion_{*context_}
     , backoff_{context_->how.backoff_min, context_->how.backoff_max}
     , tidying_{context_->home.time.make_alarm()}
-    , collecting_{context_->home.time.make_alarm()} {}
+    , collecting_{context_->home.time.make_alarm()}
+    , suspecting_{context_->home.time.make_alarm()} {}
 
 /// The one that was used last: the others may then be closed, and what it owes is taken along.
 lane* lanes::borrow() {
@@ -35,6 +37,10 @@ lane* lanes::borrow() {
         return nullptr;
     }
     best->lent = true;
+    if (suspicion_.is_possible()) {
+        best->lent_at = context_->home.time.now();
+        suspect_soon();
+    }
     return best->line.get();
 }
 
@@ -111,6 +117,39 @@ asio::awaitable<void> lanes::collect(std::shared_ptr<lanes> self) {
     self->collects_ = false;
 }
 
+void lanes::suspect_soon() {
+    if (!std::exchange(suspects_, true))
+        runtime::run_in_background(context_->home, suspect(shared_from_this()));
+}
+
+/// A thread that waits on a lane looks after nothing else meanwhile.
+asio::awaitable<void> lanes::suspect(std::shared_ptr<lanes> self) {
+    while (!self->closed_) {
+        const auto owed_since = self->owed_since();
+        if (!owed_since)
+            break;
+        co_await self->suspecting_->wait_until(self->suspicion_.due(owed_since));
+        if (!self->closed_)
+            self->suspicion_.look(self->owed_since(), self->context_->home.time.now());
+    }
+    self->suspects_ = false;
+}
+
+/// Since when the first of those waits that are lent, or owe something.
+std::optional<time_point> lanes::owed_since() const {
+    std::optional<time_point> first;
+    const auto note = [&first](time_point since) {
+        first = std::min(first.value_or(since), since);
+    };
+    for (const entry& each : all_) {
+        if (each.lent)
+            note(each.lent_at);
+        else if (const auto since = each.line->owed_since())
+            note(*since);
+    }
+    return first;
+}
+
 // Whoever tells may be in the midst of them: they go a little later.
 void lanes::cut(const net::failure& why) {
     if (closed_)
@@ -158,6 +197,7 @@ void lanes::close() {
     std::erase_if(all_, [](const entry& each) { return !each.lent; });
     tidying_->ring();
     collecting_->ring();
+    suspecting_->ring();
 }
 
 } // namespace holdfast::redis

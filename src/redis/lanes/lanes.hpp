@@ -3,8 +3,10 @@
 
 #include "net/backoff.hpp"
 #include "redis/lanes/lane.hpp"
+#include "redis/suspicion.hpp"
 
 #include <memory>
+#include <optional>
 #include <vector>
 
 namespace holdfast::redis {
@@ -62,6 +64,7 @@ private:
         time_point used_at;
         bool lent = false;
         bool leaves = false; ///< is not to be used again
+        time_point lent_at{};
     };
 
     void sweep_soon();
@@ -72,18 +75,24 @@ private:
     static asio::awaitable<void> close_idle(std::shared_ptr<lanes>);
     static asio::awaitable<void> collect(std::shared_ptr<lanes>);
     bool any_owes() const;
+    void suspect_soon();
+    static asio::awaitable<void> suspect(std::shared_ptr<lanes>);
+    std::optional<time_point> owed_since() const;
 
     const std::shared_ptr<node_context> context_;
     runtime::answer_wait wait_;
+    suspicion suspicion_;
     net::backoff backoff_;
     const std::unique_ptr<alarm> tidying_;
     const std::unique_ptr<alarm> collecting_;
+    const std::unique_ptr<alarm> suspecting_;
     std::vector<entry> all_;
     std::shared_ptr<connection> opening_; // the one that is being made
     unsigned wishes_ = 0;
     time_point not_before_ = time_point::min(); // the next is made
     bool tidies_ = false;
     bool collects_ = false;
+    bool suspects_ = false;
     bool closed_ = false;
 };
 

@@ -87,6 +87,8 @@ asio::awaitable<void> inquiries::ask_host(self mine, server_address named, tls o
 }
 
 asio::awaitable<std::vector<target>> inquiries::find(server_address named, tls over) {
+    if (named.host.starts_with('/'))
+        co_return std::vector{by_address(named, named.host, over)};
     const std::unique_ptr<alarm> wake = context_->home.time.make_alarm();
     looking_up_.insert(wake.get());
     std::vector<target> all;

@@ -22,6 +22,7 @@ mouth::mouth(std::shared_ptr<node_context> context, purpose what_for, std::uint8
     , patience_{context_->how.command_timeout}
     , idle_bound_{std::clamp(context_->home.lease_time / 3, patience_,
                              std::max(patience_, idle_max))}
+    , suspicion_{*context_}
     , link_{*context_, what_for, *this}
     , lookout_{*context_, *this} {}
 
@@ -106,6 +107,8 @@ void mouth::speak(std::string& out) {
         pipeline_.write_for_nobody(idle_question_, now);
     }
     write_queued(out, now);
+    if (suspicion_.is_possible())
+        lookout_.watch_for(suspicion_.due(pipeline_.owed_since()));
 }
 
 void mouth::write_queued(std::string& out, time_point now) {
@@ -225,7 +228,8 @@ time_point mouth::next_limit() const {
     const time_point of_connection = owed_since          ? give_up_at(*owed_since)
                                      : link_.connected() ? idle_until()
                                                          : time_point::max();
-    return std::min(first ? first->deadline : time_point::max(), of_connection);
+    return std::min(
+        {first ? first->deadline : time_point::max(), of_connection, suspicion_.due(owed_since)});
 }
 
 void mouth::limit_reached(time_point now) {
@@ -239,6 +243,8 @@ void mouth::limit_reached(time_point now) {
         pipeline_.give_up(*one);
     }
     const auto owed_since = pipeline_.owed_since();
+    if (!planted(mutant::hang_unsuspected))
+        suspicion_.look(owed_since, now);
     if (owed_since && give_up_at(*owed_since) <= now)
         link_.cut(unanswered(patience_));
     else if (!owed_since && link_.connected() && idle_until() <= now)

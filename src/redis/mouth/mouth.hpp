@@ -6,6 +6,7 @@
 #include "redis/link/lookout.hpp"
 #include "redis/mouth/pipeline.hpp"
 #include "redis/mouth/portrait.hpp"
+#include "redis/suspicion.hpp"
 
 #include <memory>
 #include <optional>
@@ -112,6 +113,7 @@ private:
     const duration patience_;
     const duration idle_bound_;
     pipeline pipeline_;
+    suspicion suspicion_;
     std::optional<net::failure> trouble_; // why there is no connection
     time_point last_heard_{};
     portrait portrait_;

@@ -66,21 +66,21 @@ link::confirmation link::confirmation_for(const request& what, time_point answer
         within = std::min(within, what.lease_time / 3);
     if (answer_by < time_point::max())
         within = std::min(within, std::max((answer_by - now()) / 2, duration::zero()));
-    return {what.replicas, within};
+    return {.replicas = what.replicas, .within = within};
 }
 
 void link::await_confirmation(std::shared_ptr<server::state> there, std::uint64_t write,
-                              confirmation wanted, time_point limit,
-                              std::function<void(std::string)> told) {
-    const unsigned count = there->is_primary() ? there->confirmed(write) : 0;
+                              confirmation wanted, std::function<void(std::string)> told) {
+    const bool was_demoted = there->demotions() > wanted.demotions_before;
+    const unsigned count = was_demoted ? 0 : there->confirmed(write);
     if (count >= wanted.replicas)
         return told({});
-    if (now() >= limit || !there->is_primary())
+    if (now() >= wanted.until || was_demoted)
         return told(std::to_string(count) + " of " + std::to_string(wanted.replicas) +
                     " replicas confirmed within " + std::to_string(wanted.within.count()) + " ms");
-    const time_point next = std::min(limit, there->next_confirmation());
-    at(next, [this, there, write, wanted, limit, told = std::move(told)]() mutable {
-        await_confirmation(there, write, wanted, limit, std::move(told));
+    const time_point next = std::min(wanted.until, there->next_confirmation());
+    at(next, [this, there, write, wanted, told = std::move(told)]() mutable {
+        await_confirmation(there, write, wanted, std::move(told));
     });
 }
 

@@ -84,8 +84,10 @@ public:
 private:
     /// So many replicas within that time.
     struct confirmation {
-        unsigned replicas;
-        duration within;
+        unsigned replicas = 0;
+        duration within{};
+        time_point until{};               ///< when that is over
+        std::uint64_t demotions_before{}; ///< of the machine: one more ends it
     };
     /// One request, until nobody waits for its answer.
     struct errand {
@@ -113,8 +115,7 @@ private:
     confirmation confirmation_for(const request&, time_point answer_by) const;
     /// Tells when enough have confirmed the write, or why not: empty, or in words.
     void await_confirmation(std::shared_ptr<server::state> there, std::uint64_t write,
-                            confirmation wanted, time_point limit,
-                            std::function<void(std::string)> told);
+                            confirmation wanted, std::function<void(std::string)> told);
     static void deliver(const errand&);
     /// On the executor, if the link is not closed by then.
     void when_it_goes_on(server::state& there, std::function<void()> act);
@@ -261,7 +262,9 @@ void link::arrive(std::shared_ptr<server::state> there, fate f, confirmation wan
     };
     const bool elsewhere = group_->faults().wait_on_another_connection;
     const std::uint64_t write = elsewhere ? 0 : is_of_today ? last_write_ : after;
-    await_confirmation(there, write, wanted, now() + wanted.within, std::move(told));
+    wanted.until = now() + wanted.within;
+    wanted.demotions_before = there->demotions();
+    await_confirmation(there, write, wanted, std::move(told));
 }
 
 template <typename T>

@@ -73,10 +73,13 @@ change_verdict rate_table::carry_out(const counter_change& what) {
     return outcome;
 }
 
-/// Whatever was drawn is forgotten.
+/// What all drew together is forgotten, and what this client drew for itself.
 change_verdict rate_table::set(const counter_change& what) {
     limiter& made = limiters_[what.name.text];
-    made = {.how = what.to};
+    made.how = what.to;
+    made.ends_at = microseconds::max();
+    made.drawn.erase(drawer{});
+    made.drawn.erase(what.request.client);
     use(made);
     change_verdict outcome;
     outcome.what.done = true;
@@ -98,7 +101,7 @@ change_verdict rate_table::release(limiter& there, const counter_change& what) {
     }
     change_verdict outcome;
     outcome.what.done = true;
-    outcome.what.value = free_in(there, what.request.client);
+    outcome.what.value = std::max<std::int64_t>(free_in(there, what.request.client), 0);
     return outcome;
 }
 
@@ -107,12 +110,13 @@ counter_state rate_table::state(const lock_name& name, const drawer& client) con
     counter_state found;
     found.exists = there != nullptr;
     if (there) {
-        found.value = free_in(*there, client);
+        found.value = std::max<std::int64_t>(free_in(*there, client), 0);
         found.of = there->how;
     }
     return found;
 }
 
+/// Less than none, where the rate was lowered and what was drawn before counts on.
 std::int64_t rate_table::free_in(const limiter& there, const drawer& client) const {
     std::int64_t free = there.how.permits;
     const auto all = there.drawn.find(drawer_of(there, client));
@@ -121,7 +125,7 @@ std::int64_t rate_table::free_in(const limiter& there, const drawer& client) con
     for (const draw& each : all->second)
         if (!clock_.is_over(counts_until(there, each)))
             free -= each.permits;
-    return std::max<std::int64_t>(free, 0);
+    return free;
 }
 
 microseconds rate_table::counts_until(const limiter& there, const draw& each) const {

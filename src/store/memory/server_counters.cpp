@@ -20,6 +20,8 @@ auto server::state::on_record(counter_kind kind, const lock_name& name, count_re
     what.after = all_there_are(name, kind);
     if constexpr (std::is_same_v<decltype(outcome), count_verdict>)
         what.granted = outcome.said == verdict::granted;
+    else
+        what.granted = outcome.what.done;
     what.at = clock_.now();
     keeps_record_(what);
     return outcome;

@@ -53,7 +53,13 @@ void server::state::follow(std::shared_ptr<stream> from) {
     follows_ = std::move(from);
     if (stands_still_)
         follows_->pause(now);
+    demotions_ += is_primary_ ? 1 : 0;
     is_primary_ = false;
+}
+
+std::uint64_t server::state::demotions() const {
+    const guard lock_it{mutex_};
+    return demotions_;
 }
 
 void server::state::feed(const std::shared_ptr<stream>& to) {

@@ -32,7 +32,7 @@ struct count_record {
     /// there was none, or it is a rate.
     std::optional<std::int64_t> before{};
     std::optional<std::int64_t> after{};
-    bool granted = false; ///< what was to be taken is
+    bool granted = false; ///< what was to be taken is, or the change is done
     microseconds at{};
 };
 
@@ -90,6 +90,7 @@ public:
     // Replication (server_replicas.cpp). Whatever changes something here is a write.
     bool is_primary() const;
     void be_primary();                         ///< with what has arrived by now
+    std::uint64_t demotions() const;           ///< so often it was a primary, and is not any more
     void follow(std::shared_ptr<stream>);      ///< from now on it is a replica, with what it has
     void feed(const std::shared_ptr<stream>&); ///< one more replica is sent all, and each write
     std::uint64_t writes() const;              ///< so many so far
@@ -198,6 +199,7 @@ private:
     std::shared_ptr<stream> follows_;                // of a replica
     std::vector<std::shared_ptr<stream>> followers_; // of a primary
     std::uint64_t writes_ = 0;
+    std::uint64_t demotions_ = 0;
     bool is_primary_ = true;
     bool stands_still_ = false;
     std::vector<std::function<void()>> when_it_goes_on_;

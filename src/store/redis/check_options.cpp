@@ -27,7 +27,7 @@ void require(bool holds, std::string_view why_not) {
 }
 
 /// Timers count milliseconds on 64 bits; nobody waits for a server for longer than this.
-constexpr duration longest = std::chrono::hours{24};
+constexpr duration time_longest = std::chrono::hours{24};
 
 /// Each question costs the nodes of a cluster something.
 constexpr duration topology_check_least{100};
@@ -124,7 +124,7 @@ void check_pubsub(const options& how) {
 }
 
 void check_time(duration value, std::string_view field, duration least = duration{1}) {
-    require((value >= least && value <= longest) || planted(mutant::times_unbounded),
+    require((value >= least && value <= time_longest) || planted(mutant::times_unbounded),
             std::string{field} + " is " + std::to_string(value.count()) + " ms; allowed are " +
                 std::to_string(least.count()) + " ms to 1 day");
 }

@@ -22,6 +22,7 @@ struct released {
     bool was_ours = false;
     bool denied_message = false; ///< the server may not tell who waits
     std::int64_t receivers = 0;  ///< connections that were told
+    bool heard_late = false;     ///< where they listen they need not have been told
 };
 
 /// Whether a hold is still its owner's; or that the server which was asked has not its name.

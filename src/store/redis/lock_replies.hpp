@@ -33,7 +33,7 @@ attempt attempt_in(const reply& answer, verdict last = verdict::late) {
 
 inline released released_in(const reply& answer) {
     const auto [was_ours, receivers] = integers<2>(answer);
-    return {integer_up_to(1, answer.items[0]) == 1, receivers < 0, receivers};
+    return {integer_up_to(1, answer.items[0]) == 1, receivers < 0, receivers, answer.moves};
 }
 
 /// As a renewal asks for some holds together. One that only asks extends nothing, so there is
@@ -45,6 +45,7 @@ inline call_wishes wishes_of(hold_list holds, const renewal_wishes& how) {
     wishes.answer_by = how.answer_by;
     wishes.elsewhere = how.elsewhere;
     wishes.reserved = true;
+    wishes.divisible = true;
     return wishes;
 }
 

@@ -18,9 +18,10 @@ attempt plain_attempt_in(const reply& answer) {
 }
 
 released untold_in(const reply& answer) {
-    const released outcome = released_in(answer);
+    released outcome = released_in(answer);
     if (outcome.receivers != 0)
         throw_unexpected_answer();
+    outcome.heard_late = false;
     return outcome;
 }
 

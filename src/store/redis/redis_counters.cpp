@@ -48,6 +48,7 @@ asio::awaitable<counter_answer> redis_counters::change_in_time(const counter_cha
     counter_answer outcome;
     const ask nobody{what.name, what.request, lock_kind::plain};
     std::int64_t receivers = 0;
+    bool heard_late = false;
     remote::attempts::sender send = [&](time_point deadline) -> asio::awaitable<remote::attempt> {
         const remembered as{where, memory()};
         const auto ask = what.kind == counter_kind::permits ? change_permits
@@ -56,6 +57,7 @@ asio::awaitable<counter_answer> redis_counters::change_in_time(const counter_cha
         const changed got = co_await ask(server_, what, as, server_deadline{deadline});
         outcome = got.what;
         receivers = got.receivers;
+        heard_late = got.seen.heard_late;
         denials_.note(nobody, got.seen);
         if (got.seen.said == remote::verdict::granted)
             require_confirmed(got.seen, what.replicas);
@@ -69,8 +71,8 @@ asio::awaitable<counter_answer> redis_counters::change_in_time(const counter_cha
         released{.was_ours = true, .denied_message = receivers < 0, .receivers = receivers});
     if (what.kind == counter_kind::rate) // of which nobody is told
         co_return outcome;
-    outcome.others_listen =
-        receivers > 1 || (receivers == 1 && !server_.hears(channel_of(what.name, what.kind)));
+    outcome.others_listen = heard_late || receivers > 1 ||
+                            (receivers == 1 && !server_.hears(channel_of(what.name, what.kind)));
     co_return outcome;
 }
 

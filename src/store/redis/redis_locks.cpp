@@ -29,12 +29,13 @@ asio::awaitable<release_answer> redis_locks::release(hold held) {
     const verbs& how = *verbs_of(held.kind);
     const released outcome = co_await how.release(server_, held);
     denials_.note(held, outcome);
-    co_return release_answer{outcome.was_ours, others_listen(held, outcome.receivers)};
+    co_return release_answer{outcome.was_ours, others_listen(held, outcome)};
 }
 
 /// Beside ourselves: most locks nobody waits for.
-bool redis_locks::others_listen(const hold& held, std::int64_t receivers) const {
-    return receivers > 1 || (receivers == 1 && !server_.hears(verbs_of(held.kind)->told_on(held)));
+bool redis_locks::others_listen(const hold& held, const released& outcome) const {
+    return outcome.heard_late || outcome.receivers > 1 ||
+           (outcome.receivers == 1 && !server_.hears(verbs_of(held.kind)->told_on(held)));
 }
 
 } // namespace holdfast::redis

@@ -43,7 +43,7 @@ private:
     /// No primary has more of them that could follow it.
     static constexpr std::uint8_t replicas_most = 100;
 
-    bool others_listen(const hold&, std::int64_t receivers) const;
+    bool others_listen(const hold&, const released&) const;
 
     node& server_;
     const store_context& context_;

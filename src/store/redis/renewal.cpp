@@ -49,12 +49,14 @@ std::size_t first_batch(hold_list holds, Belongs also) {
 }
 
 /// Whether a refusal may be about one of the names alone: the user may not touch it, or it lives
-/// elsewhere ("non local key"). Others are about the server or its user, and would be repeated.
+/// elsewhere ("non local key", or TRYAGAIN while a slot moves). Others are about the server or its
+/// user, and would be repeated.
 bool is_about_a_name(const boost::system::system_error& why) {
     if (planted(mutant::refusal_takes_all))
         return false;
     return why.code() == store_errc::no_permission || why.code() == store_errc::other ||
-           why.code() == store_errc::wrong_type || planted(mutant::refusal_pursued);
+           why.code() == store_errc::wrong_type || why.code() == store_errc::try_again ||
+           planted(mutant::refusal_pursued);
 }
 
 /// One call's renewal: what all its requests have in common.

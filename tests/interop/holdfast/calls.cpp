@@ -3,9 +3,6 @@
 
 #include "interop/holdfast/counter_calls.hpp"
 
-#include <boost/asio/bind_cancellation_slot.hpp>
-#include <boost/asio/bind_executor.hpp>
-
 #include <map>
 #include <stdexcept>
 #include <type_traits>
@@ -89,13 +86,6 @@ const std::map<std::string, blocking_call>& blocking_calls() {
          [](const call& of) -> json::value { return time_to_live(lock_of(of).remaining_lease()); }},
     };
     return all;
-}
-
-/// Completes on the loop, and can be cancelled there.
-template <typename Handler>
-auto on_loop(const call& of, Handler handler) {
-    return asio::bind_executor(of.at.loop(),
-                               asio::bind_cancellation_slot(of.cancelled, std::move(handler)));
 }
 
 auto keep_lease(const call& of, answer_to_call done) {
@@ -208,7 +198,7 @@ const std::map<std::string, later_call>& later_calls() {
 } // namespace
 
 bool is_asynchronous(const std::string& method) {
-    return later_calls().contains(method) || method == "acquireAsync" || method == "awaitAsync";
+    return later_calls().contains(method) || is_asynchronous_of_counter(method);
 }
 
 json::value answer(const call& of) {

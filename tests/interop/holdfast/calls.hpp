@@ -5,9 +5,13 @@
 
 #include "interop/holdfast/home.hpp"
 
+#include <boost/asio/bind_cancellation_slot.hpp>
+#include <boost/asio/bind_executor.hpp>
+
 #include <functional>
 #include <optional>
 #include <stop_token>
+#include <utility>
 
 namespace holdfast::interop {
 
@@ -20,6 +24,13 @@ struct call {
     std::stop_token interrupted;
     asio::cancellation_slot cancelled; ///< of an asynchronous call
 };
+
+/// Completes on the loop, and can be cancelled there.
+template <typename Handler>
+auto on_loop(const call& of, Handler handler) {
+    return asio::bind_executor(of.at.loop(),
+                               asio::bind_cancellation_slot(of.cancelled, std::move(handler)));
+}
 
 /// How a call ended.
 using answer_to_call = std::function<void(error_code, json::value)>;

@@ -1,9 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "interop/holdfast/counter_calls.hpp"
 
-#include <boost/asio/bind_cancellation_slot.hpp>
-#include <boost/asio/bind_executor.hpp>
-
 #include <stdexcept>
 
 namespace holdfast::interop {
@@ -11,6 +8,8 @@ namespace {
 
 constexpr const char* semaphores = "getSemaphore";
 constexpr const char* latches = "getCountDownLatch";
+constexpr const char* permits = "getPermitExpirableSemaphore";
+constexpr const char* rates = "getRateLimiter";
 
 counting_semaphore& semaphore_of(const call& of) {
     return std::get<counting_semaphore>(of.at.counter(of.object, of.name));
@@ -82,36 +81,38 @@ const calls_by_name& latch_calls() {
     return all;
 }
 
-/// Completes on the loop, and can be cancelled there.
-auto ends_on_loop(const call& of, answer_to_call done) {
-    return asio::bind_executor(
-        of.at.loop(), asio::bind_cancellation_slot(
-                          of.cancelled, [done](error_code failure) { done(failure, {}); }));
-}
-
 } // namespace
 
 bool is_of_counter(const call& of) {
-    return of.object == semaphores || of.object == latches ||
-           of.object == "getPermitExpirableSemaphore" || of.object == "getRateLimiter";
+    return of.object == semaphores || of.object == latches || of.object == permits ||
+           of.object == rates;
 }
 
 json::value answer_of_counter(const call& of) {
-    const calls_by_name& all = of.object == latches            ? latch_calls()
-                               : of.object == semaphores       ? semaphore_calls()
-                               : of.object == "getRateLimiter" ? rate_calls()
-                                                               : permit_calls();
+    const calls_by_name& all = of.object == latches      ? latch_calls()
+                               : of.object == semaphores ? semaphore_calls()
+                               : of.object == rates      ? rate_calls()
+                                                         : permit_calls();
     const auto found = all.find(of.method);
     if (found == all.end())
         throw std::invalid_argument{"no " + of.method + " of " + of.object + " here"};
     return found->second(of);
 }
 
+bool is_asynchronous_of_counter(const std::string& method) {
+    return method == "acquireAsync" || method == "tryAcquireAsync" || method == "awaitAsync";
+}
+
 void answer_of_counter_later(const call& of, answer_to_call done) {
+    if (of.object == permits)
+        return answer_of_permits_later(of, std::move(done));
+    if (of.object == rates)
+        return answer_of_rate_later(of, std::move(done));
+    auto ended = on_loop(of, [done](error_code failure) { done(failure, {}); });
     if (of.object == latches)
-        latch_of(of).async_wait(ends_on_loop(of, std::move(done)));
+        latch_of(of).async_wait(std::move(ended));
     else
-        semaphore_of(of).async_acquire(amount(of), ends_on_loop(of, std::move(done)));
+        semaphore_of(of).async_acquire(amount(of), std::move(ended));
 }
 
 } // namespace holdfast::interop

@@ -12,7 +12,8 @@ namespace holdfast::interop {
 /// Whether it is one of a counter, and not of a lock.
 bool is_of_counter(const call&);
 
-/// As `answer` and `answer_later`.
+/// As `is_asynchronous`, `answer` and `answer_later`.
+bool is_asynchronous_of_counter(const std::string& method);
 json::value answer_of_counter(const call&);
 void answer_of_counter_later(const call&, answer_to_call);
 
@@ -21,5 +22,8 @@ using calls_by_name = std::map<std::string, blocking_call>;
 
 const calls_by_name& permit_calls(); ///< of an RPermitExpirableSemaphore
 const calls_by_name& rate_calls();   ///< of an RRateLimiter
+
+void answer_of_permits_later(const call&, answer_to_call);
+void answer_of_rate_later(const call&, answer_to_call);
 
 } // namespace holdfast::interop

@@ -119,6 +119,8 @@ private:
         else if (given.is_array())
             for (const json::value& each : given.as_array())
                 take_argument(made, each);
+        else if (given.is_object()) // an object of Java's
+            take_argument(made, given.at("ms"));
     }
 
     void call_by(const json::object& command) {

@@ -31,8 +31,9 @@ wanted_permits wanted_by(const call& of) {
     wanted_permits how;
     how.lengths = of.lengths;
     const bool timed = std::ranges::find(of.words, "MILLISECONDS") != of.words.end();
-    // acquire(n), acquire(n, lease, unit), tryAcquire(n, patience, lease, unit)
-    how.are_several = of.lengths.size() == (!timed ? 1U : of.method == "acquire" ? 2U : 3U);
+    // acquire(n), acquire(n, lease, unit), tryAcquire(n, patience, lease, unit); or …Async
+    const bool tries = of.method.starts_with("try");
+    how.are_several = of.lengths.size() == (!timed ? 1U : tries ? 3U : 2U);
     if (how.are_several) {
         how.count = static_cast<std::uint32_t>(of.lengths.front().count());
         how.lengths.erase(how.lengths.begin());
@@ -68,12 +69,42 @@ std::optional<lease> tried(const call& of, const wanted_permits& how) {
                                 of.interrupted);
 }
 
+json::value kept_if_any(const call& of, std::optional<lease> taken, bool are_several) {
+    if (!taken)
+        return are_several ? json::value(json::array{}) : json::value{};
+    return kept(of, std::move(*taken), are_several);
+}
+
 json::value try_to_acquire_permits(const call& of) {
     const wanted_permits how = wanted_by(of);
-    std::optional<lease> taken = tried(of, how);
-    if (!taken)
-        return how.are_several ? json::value(json::array{}) : json::value{};
-    return kept(of, std::move(*taken), how.are_several);
+    return kept_if_any(of, tried(of, how), how.are_several);
+}
+
+void acquire_permits_later(const call& of, answer_to_call done) {
+    const wanted_permits how = wanted_by(of);
+    leased_semaphore& from = seats_of(of).all;
+    auto keep = on_loop(of, [of, done, several = how.are_several](error_code failure, lease taken) {
+        done(failure, failure ? json::value{} : kept(of, std::move(taken), several));
+    });
+    if (how.lengths.empty())
+        from.async_acquire(how.count, std::move(keep));
+    else
+        from.async_acquire(lease_time{how.lengths[0]}, how.count, std::move(keep));
+}
+
+void try_to_acquire_permits_later(const call& of, answer_to_call done) {
+    const wanted_permits how = wanted_by(of);
+    leased_semaphore& from = seats_of(of).all;
+    auto keep = on_loop(
+        of, [of, done, several = how.are_several](error_code failure, std::optional<lease> taken) {
+            done(failure, failure ? json::value{} : kept_if_any(of, std::move(taken), several));
+        });
+    const duration patience = how.lengths.empty() ? duration::zero() : how.lengths[0];
+    if (how.lengths.size() < 2)
+        from.async_try_acquire_for(patience, how.count, std::move(keep));
+    else
+        from.async_try_acquire_for(patience, lease_time{how.lengths[1]}, how.count,
+                                   std::move(keep));
 }
 
 /// Ours with that first id: it is no more among those that are held.
@@ -144,6 +175,13 @@ const calls_by_name& permit_calls() {
         {"delete", [](const call& of) -> json::value { return seats_of(of).all.erase(); }},
     };
     return all;
+}
+
+void answer_of_permits_later(const call& of, answer_to_call done) {
+    if (of.method == "acquireAsync")
+        acquire_permits_later(of, std::move(done));
+    else
+        try_to_acquire_permits_later(of, std::move(done));
 }
 
 } // namespace holdfast::interop

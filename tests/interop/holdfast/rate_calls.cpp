@@ -15,19 +15,23 @@ bool says(const call& of, const char* word) {
     return std::ranges::find(of.words, word) != of.words.end();
 }
 
-/// trySetRate(mode, rate, interval, unit)
+/// trySetRate(mode, rate, interval, unit), trySetRate(mode, rate, interval, kept)
 rate rate_in(const call& of) {
     return {.permits = of.lengths.at(0).count(),
             .per = of.lengths.at(1),
-            .scope = says(of, "PER_CLIENT") ? rate::scope_of::per_client : rate::scope_of::overall};
+            .scope = says(of, "PER_CLIENT") ? rate::scope_of::per_client : rate::scope_of::overall,
+            .kept = of.lengths.size() > 2 ? of.lengths[2] : duration::zero()};
+}
+
+std::int64_t wanted_of(const call& of) {
+    return of.lengths.empty() ? 1 : of.lengths[0].count();
 }
 
 /// tryAcquire(), tryAcquire(n), tryAcquire(n, patience, unit)
 json::value try_to_draw(const call& of) {
-    const std::int64_t count = of.lengths.empty() ? 1 : of.lengths[0].count();
     if (of.lengths.size() < 2)
-        return limiter_of(of).try_acquire(count);
-    return limiter_of(of).try_acquire_for(of.lengths[1], count, of.interrupted);
+        return limiter_of(of).try_acquire(wanted_of(of));
+    return limiter_of(of).try_acquire_for(of.lengths[1], wanted_of(of), of.interrupted);
 }
 
 /// As a JVM's RateLimiterConfig is written.
@@ -64,6 +68,17 @@ const calls_by_name& rate_calls() {
         {"delete", [](const call& of) -> json::value { return limiter_of(of).erase(); }},
     };
     return all;
+}
+
+/// acquireAsync(n), tryAcquireAsync(n), tryAcquireAsync(n, patience, unit)
+void answer_of_rate_later(const call& of, answer_to_call done) {
+    if (of.method == "acquireAsync") {
+        auto ended = on_loop(of, [done](error_code failure) { done(failure, {}); });
+        return limiter_of(of).async_acquire(wanted_of(of), std::move(ended));
+    }
+    auto tried = on_loop(of, [done](error_code failure, bool drawn) { done(failure, drawn); });
+    const duration patience = of.lengths.size() < 2 ? duration::zero() : of.lengths[1];
+    limiter_of(of).async_try_acquire_for(patience, wanted_of(of), std::move(tried));
 }
 
 } // namespace holdfast::interop

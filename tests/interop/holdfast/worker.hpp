@@ -15,15 +15,17 @@ namespace holdfast::interop {
 
 /// One way to take a lock, and what to do with it. `patience`: −1 for ever, 0 one attempt. `lease`:
 /// 0 for renewed. `hold` and `pause`: at most so long, drawn at random. `depth`: how often the lock
-/// is entered, or how many permits are drawn. `cancel`: the wait is called off after so long; −1
-/// never. `object`: which lock, as for a call; `suffix` comes behind the name. `downgrade`: a
-/// writer goes on as a reader.
+/// is entered, how many permits are drawn, or to which count a latch is set. `cancel`: the wait is
+/// called off after so long; −1 never. `object`: which lock, as for a call; `suffix` comes behind
+/// the name. `downgrade`: a writer goes on as a reader. `rest`: a latch is set in every other
+/// stretch of so long alone.
 struct turn {
     duration patience, lease, hold, pause;
     std::int64_t depth;
     duration cancel;
     std::string object, suffix;
     bool downgrade;
+    duration rest;
 };
 
 /// What a crew of workers does until it is stopped: turns drawn at random, on random names.
@@ -50,14 +52,24 @@ public:
 private:
     void run(const std::stop_token& over);
     void take(const turn&, const std::string& name);
-    void draw(const turn&, const std::string& name);
-    bool drawn(counting_semaphore&, const turn&);
-    void rent(const turn&, const std::string& name);
     bool acquired(basic_mutex&, const turn&);
+    static bool in_time(const turn&, const std::function<bool()>& acquire);
     bool unless_cancelled(const turn&, const std::function<void(std::stop_token)>& acquire);
     void tell_of(const turn&, const std::string& name);
     bool released(const turn&, const std::string& name);
     duration up_to(duration most);
+
+    /// A lease that is not renewed is given up a little before the server forgets it, and the
+    /// library counts from the beginning of a millisecond. Zero, as `lease`: renewed.
+    static duration sure_for(duration lease);
+
+    bool take_turn_at_counter(const turn&, const std::string& name); ///< false: it is at a lock
+    void draw(const turn&, const std::string& name);
+    void rent(const turn&, const std::string& name);
+    void spend(const turn&, const std::string& name);
+    void meet(const turn&, const std::string& name);
+    template <typename Counter>
+    bool drawn(Counter&, const turn&);
 
     home& home_;
     const work what_;

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Permits are neither made nor lost, whether they are leased or not: a counter is what its requests
 // have made of it, each of which has its effect once; and what a program's requests have done is
-// what its callers were told.
+// what its callers were told. So it is with what is drawn of a rate, but that this is free again by
+// itself (window).
 #pragma once
 
 #include "sim/world.hpp"
@@ -63,7 +64,9 @@ private:
     void take(int name, const memory::count_record&);
     void give_back(int name, const memory::count_record&);
     void change(int name, const memory::count_record&);
+    void draw(int name, const memory::count_record&);
     bool forgets(request&, const memory::count_record&);
+    bool is_of_use(int name, const std::string& program) const; ///< what is known of that one
     account& account_of(const std::string& program, int name) { return accounts_[{program, name}]; }
     std::pair<std::int64_t, std::int64_t> told(const operation&, outcome) const;
     void fail(int name, const std::string& story);

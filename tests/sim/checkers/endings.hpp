@@ -94,7 +94,7 @@ private:
             return o.generation != place.generation;
         case outcome::unreachable:
         case outcome::outcome_unknown:
-            if (o.what == deed::extend && world_.replicas.exists())
+            if ((o.what == deed::extend || o.what == deed::share) && world_.replicas.exists())
                 return true; // what is about to end waits for no replica any more
             return troubled && (!acquires(o.what) || took >= patience_with_outage(o));
         case outcome::clock_unstable:

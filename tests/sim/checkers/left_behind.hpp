@@ -29,6 +29,7 @@ private:
     /// What was sent for an owner number.
     struct record {
         time_point looked_at{};  ///< last
+        int looked_to = 0;       ///< the machine
         time_point settles_at{}; ///< by then it has had its effect, or is known to have failed
         bool copied = false;     ///< a copy of its look may come after its release
         bool left = false;       ///< a release was sent
@@ -39,7 +40,7 @@ private:
     void watch(int name, ghosts&);
     void check(int name, const std::string& owner, time_point since);
     void watch_places(int name);
-    bool may_be_of_old_primary(const std::string& owner, const record&) const;
+    bool may_be_of_old_primary(const record&) const;
     bool somebody_waits(int client, int name) const;
     duration settled_within(int name, const std::string& owner) const;
     void check_rest(const char* when);

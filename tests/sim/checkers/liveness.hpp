@@ -54,9 +54,9 @@ private:
                 continue;
             const seat& home = world_.seats[static_cast<std::size_t>(o.who.client)];
             const network& net = home.net;
-            const time_point since = std::max({free_since, o.started_at, net.troubled_until(),
-                                               world_.replicas.last_trouble(), home.moved_at,
-                                               last_believed_[{o.who.client, name}]});
+            const time_point since =
+                std::max({free_since, o.started_at, net.troubled_until(), all_well_since(home),
+                          last_believed_[{o.who.client, name}]});
             if (net.cut_off() || (world_.replicas.exists() && !world_.replicas.is_there(home)) ||
                 world_.clock.now() - since <=
                     taken_within(net) + waited_for_dead(name) + waited_untold(name) + kept_back())
@@ -79,6 +79,13 @@ private:
             for (const place& p : some)
                 last_believed_[p] = world_.clock.now();
         believers_ = std::move(now);
+    }
+
+    /// Whoever asked in vain before asks again within a second.
+    time_point all_well_since(const seat& home) const {
+        constexpr duration longest_pause{1000};
+        const time_point trouble = std::max(world_.replicas.last_trouble(), home.moved_at);
+        return world_.replicas.exists() ? trouble + longest_pause : trouble;
     }
 
     /// How long it may stay so, Redisson reckons.
@@ -119,10 +126,10 @@ private:
     duration taken_within(const network& net) const {
         if (net.flawless() && world_.server_is_faithful())
             return duration{250} + world_.how.poll_bound / 50 + 8 * net.latency();
-        constexpr duration longest_pause{1000};
         if (net.flawless() && world_.replicas.exists()) // it was told, wherever it asks now
-            return longest_pause + duration{250} + world_.how.poll_bound / 50 + 8 * net.latency() +
+            return duration{250} + world_.how.poll_bound / 50 + 8 * net.latency() +
                    3 * world_.replicas.longest_confirmation();
+        constexpr duration longest_pause{1000};
         return world_.how.poll_bound + longest_pause + 8 * net.latency() + duration{10};
     }
 

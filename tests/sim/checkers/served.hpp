@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Whoever waits for a counter is served: where there are permits for all who wait, or the latch is
-// open, they come to an end soon.
+// Whoever waits for a counter is served: where there are permits for all who wait, as much can be
+// drawn as they want, or the latch is open, they come to an end soon.
 #pragma once
 
 #include "sim/world.hpp"
@@ -35,8 +35,8 @@ private:
         const std::int64_t count = world_.available(name);
         if (world_.how.counts(name) == counter_kind::latch)
             return count <= 0;
-        if (world_.how.counts(name) == counter_kind::rate)
-            return false; // there is some as soon as time passes
+        if (world_.how.counts(name) == counter_kind::rate && world_.is_drawn_by_each(name))
+            return false;
         std::int64_t wanted = 0;
         for (const auto& [id, o] : world_.books.under_way())
             wanted += o.what == deed::acquire && o.who.name == name ? o.amount : 0;

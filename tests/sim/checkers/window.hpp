@@ -23,16 +23,16 @@ public:
         if (world_.how.counts(name) != counter_kind::rate)
             return;
         limiter& of = limiters_[name];
-        if (!r.given_back)
+        if (r.taken)
             let_go(of, r.at);
-        if (r.changed && is_first(r))
-            change(of, *r.changed);
-        else if (r.changed)
-            return;
-        else if (r.given_back)
+        if (r.changed) {
+            if (r.granted && is_first(r)) // what is refused is not remembered
+                change(of, *r.changed, r.at);
+        } else if (r.given_back) {
             forget(of.drawn[drawer(of, r.given_back->request)], r.given_back->request);
-        else if (r.granted)
+        } else if (r.granted) {
             draw(name, of, r);
+        }
     }
     void forgotten() {
         limiters_.clear();
@@ -91,10 +91,13 @@ private:
     }
 
     /// Whoever sets it anew forgets what was drawn, and what is given back was drawn last.
-    void change(limiter& of, const counter_change& what) {
+    void change(limiter& of, const counter_change& what, std::chrono::microseconds now) {
         switch (what.verb) {
-        case counter_verb::set:
-            of = {.how = what.to};
+        case counter_verb::set: // what others drew for themselves counts on
+            of.how = what.to;
+            of.drawn.erase("");
+            of.drawn.erase(drawer({.how = {.scope = rate::scope_of::per_client}}, what.request));
+            let_go(of, now);
             break;
         case counter_verb::set_new:
             if (of.how.permits == 0)
@@ -104,6 +107,7 @@ private:
             of = {};
             break;
         default:
+            let_go(of, now);
             give_back(of.drawn[drawer(of, what.request)], what.amount);
         }
     }

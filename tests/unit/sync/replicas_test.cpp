@@ -282,17 +282,35 @@ TEST_F(ReplicasOfReentry, OfAFixedLeaseChangesNothingElse) {
     EXPECT_FALSE(outer.value().hold()->renewed());
 }
 
-TEST_F(ReplicasOfReentry, WhatFewerHadConfirmedMeanwhileCountsNoMore) {
+TEST_F(ReplicasOfReentry, WhatFewerConfirmedMeanwhileIsAskedForAnew) {
     const lease outer = taken(few);
     run_for(3s - 2ms); // its renewal goes out, and is answered, while the other is waited for
     const said<lease> inner = entered_again(outer);
-    run_for(10ms);
+    run_for(19ms);
+    EXPECT_FALSE(inner.done());
+    run_for(1ms);
     ASSERT_TRUE(inner.well());
-    EXPECT_EQ(alice.count(verb::renew), 2u);
-    EXPECT_EQ(outer.remaining(), 9s - 92ms - 10ms) << "counted from the one that was confirmed";
+    EXPECT_EQ(alice.count(verb::renew), 3u);
+    EXPECT_EQ(outer.remaining(), 9s - 92ms - 10ms) << "counted from the last one";
 }
 
-TEST_F(ReplicasOfReentry, NorWhatFewerConfirmAfterwards) {
+TEST_F(ReplicasOfReentry, AnExtensionMeanwhileIsNotCutShort) {
+    said<lease> outer;
+    few.async_lock(lease_time{6s}, outer.handler());
+    settle();
+    const said<lease> inner = entered_again(outer.value());
+    said<> extended;
+    outer.value().async_extend(lease_time{20s}, extended.handler());
+    settle();
+    ASSERT_TRUE(extended.well());
+    run_for(20ms);
+    ASSERT_TRUE(inner.well());
+    EXPECT_EQ(number_of(outer.value()), 1u);
+    EXPECT_GE(outer.value().remaining(), 20s - 202ms - 20ms);
+    EXPECT_EQ(alice.ear->count(event_kind::in_danger), 0u);
+}
+
+TEST_F(ReplicasOfReentry, WhatFewerConfirmAfterwardsExtendsNothing) {
     const lease outer = taken(few);
     run_for(3s - 2ms);
     const said<lease> inner = entered_again(outer);

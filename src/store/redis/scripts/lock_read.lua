@@ -4,7 +4,7 @@
 --   this server's clock (0: none), write field that it shall stand beside ('': beside none).
 -- Returns {1 granted | 0 busy | 2 late | 4 that write hold is gone, ms left if busy (-1: no end),
 --   µs now or 0}. RedissonReadLock
--- uses: deadline confirm instead shared
+-- uses: deadline confirm elsewhere instead together shared
 
 local now, late = clock_and_whether_late(ARGV[3])
 if late then

@@ -6,7 +6,7 @@
 --   with, how long the mark lasts (ms; 0: it leaves none), head start (ms).
 -- Returns {1 granted | 0 busy | 2 late | 3 another reader waits to write on top of its hold | 4 its
 --   own read hold is gone, ms left if busy (-1: no end), µs now or 0}. RedissonWriteLock
--- uses: deadline confirm instead shared
+-- uses: deadline confirm elsewhere instead together shared
 
 local others_swept_max = 200
 
@@ -35,21 +35,27 @@ end
 
 -- Of our readers (version 8, d5: see engine.cpp) those are dead whose timers are over; of a JVM's
 -- one cannot tell, since some versions let them run out.
-local others, dead = 0, {}
+local others, dead, dead_timers = 0, {}, {}
 local count = mode and redis.call('hlen', name) or 0
 if count > others_swept_max then
     others = count - 1
 else
     for _, each in ipairs(mode and redis.call('hkeys', name) or {}) do
         if each ~= 'mode' and each ~= base then
-            local gone = string.sub(each, 15, 18) == '8fd5' and
-                redis.call('exists', timer_of(ARGV[5], each, 1)) == 0
+            local timer = timer_of(ARGV[5], each, 1)
+            local gone = string.sub(each, 15, 18) == '8fd5' and redis.pcall('exists', timer) ~= 1
             others = others + (gone and 0 or 1)
             if gone then
                 table.insert(dead, each)
+                table.insert(dead_timers, timer)
             end
         end
     end
+end
+
+local trouble = trouble_with_place(name, dead_timers)
+if trouble then
+    return trouble
 end
 
 if others == 0 then

@@ -3,16 +3,27 @@
 --   channel, publish command, perhaps another.
 -- Returns {1, receivers or listeners (-1: denied)} | {0, 0} nothing of this owner here.
 --   RedissonReadLock
--- uses: listeners shared tell
+-- uses: elsewhere listeners together shared tell
 
 local name, timer, marks, timers, channel = KEYS[1], KEYS[2], KEYS[3], ARGV[2], ARGV[3]
 local is_marked = redis.call('exists', marks) == 1
-redis.call('del', timer)
 local mode = redis.pcall('hget', name, 'mode')
-if type(mode) == 'table' then
-    return string.find(mode.err, 'WRONGTYPE', 1, true) and {0, 0} or mode
+local is_lock = type(mode) ~= 'table'
+if not is_lock and not string.find(mode.err, 'WRONGTYPE', 1, true) then
+    return mode
 end
-if redis.call('hexists', name, ARGV[1]) == 0 then
+
+-- All is read before anything is written: half of this must never be done.
+local is_held = is_lock and redis.call('hexists', name, ARGV[1]) == 1
+local longest, trouble = 0, nil
+if is_held and mode ~= 'write' then
+    longest, trouble = longest_timer(name, timers, ARGV[1])
+    if trouble then
+        return trouble
+    end
+end
+redis.call('del', timer)
+if not is_held then
     return {0, 0}
 end
 local function listeners()
@@ -25,7 +36,6 @@ if mode == 'write' then
     return {1, listeners()}
 end
 
-local longest = longest_timer(name, timers)
 if longest > 0 then
     redis.call('hdel', name, ARGV[1])
     redis.call('pexpire', name, longest)

@@ -4,13 +4,26 @@
 --   command, perhaps another.
 -- Returns {1, receivers (-1: message denied)} | {0, 0} nothing of this owner was held here.
 --   RedissonWriteLock
--- uses: shared tell
+-- uses: elsewhere together shared tell
 
 local name, marks, field, timers, channel = KEYS[1], KEYS[2], ARGV[1] .. ':write', ARGV[2], ARGV[3]
-local withdrawn = redis.call('hdel', marks, ARGV[1]) == 1 and redis.call('exists', marks) == 0
 local held = redis.pcall('hexists', name, field)
 if type(held) == 'table' and not string.find(held.err, 'WRONGTYPE', 1, true) then
     return held
+end
+
+-- All is read before anything is written, and what may empty a key is not asked about it again.
+local longest, trouble = 0, nil
+if held == 1 then
+    longest, trouble = longest_timer(name, timers)
+    if trouble then
+        return trouble
+    end
+end
+local is_marked = redis.call('hexists', marks, ARGV[1]) == 1
+local withdrawn = is_marked and redis.call('hlen', marks) == 1
+if is_marked then
+    redis.call('hdel', marks, ARGV[1])
 end
 if held ~= 1 then
     if withdrawn then -- readers that it kept away
@@ -19,7 +32,6 @@ if held ~= 1 then
     return {0, 0}
 end
 
-local longest = longest_timer(name, timers)
 if longest > 0 then
     redis.call('hset', name, 'mode', 'read')
     redis.call('hdel', name, field)

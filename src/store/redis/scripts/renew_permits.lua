@@ -3,7 +3,7 @@
 --   for each '<first number> <how many>'.
 -- Returns for each 1 all are still held | 0 not all. updateLeaseTime of
 --   RedissonPermitExpirableSemaphore
--- uses: deadline names permits
+-- uses: deadline elsewhere names permits
 
 local clock = clock_and_whether_late('0')
 if clock == 0 then

@@ -3,7 +3,7 @@
 -- KEYS: pairs of a name and the owner's timer. ARGV: lease ms (0: extend none), what all owners
 --   begin with, then the rest of each.
 -- Returns for each pair 1 still its owner's | 0 not any more. Redisson's ReadLockTask
--- uses: names
+-- uses: elsewhere names
 
 local lease = tonumber(ARGV[1])
 return for_each_name(3, function(name, number, timer)

@@ -1,7 +1,7 @@
 -- Extends each hold whose string is still its owner's, shortens none, brings none back.
 -- KEYS: names. ARGV: lease ms (0: extend none), what all owners begin with, then the rest of each.
 -- Returns for each name 1 still its owner's | 0 not any more. Not of Redisson
--- uses: names
+-- uses: elsewhere names
 
 local lease = tonumber(ARGV[1])
 return for_each_name(3, function(name, number)

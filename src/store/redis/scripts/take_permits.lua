@@ -60,6 +60,20 @@ end
 -- Whatever is refused, as many are held and free afterwards as before.
 local more = #back - (is_granted and #missing or 0)
 local value = (free or 0) + more
+local lasts_until = now + tonumber(ARGV[1])
+
+-- A key that is emptied must not be touched again: it passes for one that is elsewhere while its
+-- slot moves. So what is taken is there first, if what is over can be taken out, too.
+local empties = is_granted and #back > 0 and #back == redis.call('zcard', KEYS[2])
+if empties then
+    redis.call('zrem', KEYS[2], '')
+    for _, id in ipairs(missing) do
+        local done = end_at(KEYS[2], id, lasts_until)
+        if refused(done) then -- the first of them, or none
+            return done
+        end
+    end
+end
 if #back > 0 then
     redis.call('zrem', KEYS[2], unpack(back))
 end
@@ -69,13 +83,15 @@ if more ~= 0 then
         for _, id in ipairs(back) do
             end_at(KEYS[2], id, now)
         end
+        if empties then
+            redis.call('zrem', KEYS[2], unpack(missing))
+        end
         return done
     end
 end
 if is_granted then
-    local ends = now + tonumber(ARGV[1])
     for _, id in ipairs(ids) do
-        local done = end_at(KEYS[2], id, math.max(mine[id] or 0, ends))
+        local done = end_at(KEYS[2], id, math.max(mine[id] or 0, lasts_until))
         if refused(done) then -- the first of them, or none
             redis.call('incrby', KEYS[1], #missing)
             return done

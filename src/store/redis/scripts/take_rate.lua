@@ -23,13 +23,15 @@ if wanted > limiter.rate then
         limiter.rate))
 end
 
+local edge = edge_of(limiter, clock)
 local drawn_at = redis.call('zscore', limiter.draws, ARGV[2])
-if drawn_at then -- written, so that no replica says so from old data, nor confirms what it has not
+-- One that counts no more is drawn anew: whoever asks so late begins now.
+if drawn_at and tonumber(drawn_at) > tonumber(edge) then
+    -- Written, so that no replica says so from old data, nor confirms what it has not.
     redis.call('hset', KEYS[1], 'rate', string.format('%.0f', limiter.rate))
     return {1, 0, clock}
 end
 
-local edge = edge_of(limiter, clock)
 trouble = trouble_with_draws(limiter, edge, ARGV[2])
 if trouble then
     return trouble
@@ -38,8 +40,18 @@ local free, gone = free_in(limiter, edge, wanted)
 if free >= wanted then
     -- Rounded down: a JVM of 3.13 fails on a draw that is later than its own clock says.
     local at = string.format('%.0f', math.floor(clock / 1000))
+    -- A key that is emptied must not be touched again: it passes for one that is elsewhere while
+    -- its slot moves. So the new draw is there first.
+    local others = redis.call('zcard', limiter.draws) - gone
+    if others == 0 and gone > 0 then
+        redis.call('zadd', limiter.draws, at, ARGV[2])
+    end
     if gone > 0 then
-        redis.call('zremrangebyscore', limiter.draws, '-inf', edge)
+        local cleared = redis.pcall('zremrangebyscore', limiter.draws, '-inf', edge)
+        if type(cleared) == 'table' then
+            redis.call('zrem', limiter.draws, ARGV[2])
+            return cleared
+        end
     end
     keep_left(limiter, free - wanted)
     redis.call('zadd', limiter.draws, at, ARGV[2])

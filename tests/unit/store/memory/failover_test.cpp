@@ -106,6 +106,25 @@ TEST_F(MemoryFailover, WhatIsUnderWayWhenTheClientMovesIsUnknownAtOnce) {
     }(*this));
 }
 
+TEST_F(MemoryFailover, WhoseMachineIsDemotedWaitsForNoConfirmationAnyMore) {
+    play([](MemoryFailover& w) -> story {
+        co_await w.sleep_for(10ms);
+        w.there.cut_replica(1);
+        auto to_and_fro = [](MemoryFailover& of) -> story {
+            co_await of.sleep_for(100ms);
+            of.there.promote(1);
+            of.there.demote(0);
+            co_await of.sleep_for(20ms);
+            of.there.promote(0); // and knows no more of what it granted
+            of.there.demote(1);
+        };
+        asio::co_spawn(w.io, to_and_fro(w), asio::detached);
+        w.notice = std::nullopt;
+        EXPECT_EQ(co_await failure_of(w.line_up(1)->look()), store_errc::not_replicated);
+        EXPECT_EQ(w.there.held_count(), 0u);
+    }(*this));
+}
+
 TEST_F(MemoryFailover, AMachineThatStandsStillCarriesOutWhatCameWhenItGoesOn) {
     play([](MemoryFailover& w) -> story {
         w.there.stop(0);

@@ -14,7 +14,7 @@ local function for_each_name(first, act, keys_each)
     for i = 1, #names, each do
         local said = act(names[i], ARGV[first + #done], names[i + 1])
         if type(said) == 'table' then
-            if string.find(said.err, 'non local key', 1, true) then
+            if is_elsewhere(said.err) then
                 said = 2
             -- A name that has become something else must not spoil the others' answers.
             elseif string.find(said.err, 'WRONGTYPE', 1, true) then

@@ -5,16 +5,21 @@ local function timer_of(timers, owner, k)
     return timers .. ':' .. owner .. ':rwlock_timeout:' .. k
 end
 
--- How long the longest of the readers' timers lasts (<= 0: none does), or a read lease at all.
-local function longest_timer(name, timers)
-    local longest, fields = 0, redis.call('hgetall', name)
+-- How long the longest of the timers of all readers but `leaving` lasts (<= 0: none does), or a
+-- read lease at all; or what keeps that from being known.
+local function longest_timer(name, timers, leaving)
+    local fields, all = redis.call('hgetall', name), {}
     for i = 1, #fields, 2 do
-        local writes = string.sub(fields[i], -6) == ':write'
-        for k = not writes and tonumber(fields[i + 1]) or 0, 1, -1 do
-            longest = math.max(longest, redis.call('pttl', timer_of(timers, fields[i], k)))
+        local reads = string.sub(fields[i], -6) ~= ':write' and fields[i] ~= leaving
+        for k = reads and tonumber(fields[i + 1]) or 0, 1, -1 do
+            table.insert(all, timer_of(timers, fields[i], k))
         end
     end
-    return longest
+    local longest, trouble = 0, trouble_with_place(name, all)
+    for _, timer in ipairs(trouble and {} or all) do
+        longest = math.max(longest, redis.call('pttl', timer))
+    end
+    return longest, trouble
 end
 
 -- Nobody reads any more: writers that wait have their head start before new readers, and no more.

@@ -6,6 +6,7 @@ import com.google.gson.JsonPrimitive;
 import java.lang.reflect.InvocationTargetException;
 import java.lang.reflect.Method;
 import java.lang.reflect.Modifier;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletionException;
@@ -54,29 +55,34 @@ final class Calls {
             return false;
         }
         for (int i = 0; i < types.length; i++) {
-            if (words.get(i).isJsonArray()) {
-                if (types[i] != List.class) {
-                    return false;
-                }
-                continue;
-            }
-            JsonPrimitive word = words.get(i).getAsJsonPrimitive();
-            boolean fits = word.isNumber() ? types[i] == long.class || types[i] == int.class
-                    : word.isBoolean() ? types[i] == boolean.class
-                    : types[i] == String.class || types[i].isEnum();
-            if (!fits) {
+            if (!fits(types[i], words.get(i))) {
                 return false;
             }
         }
         return true;
     }
 
+    private static boolean fits(Class<?> type, JsonElement given) {
+        if (given.isJsonArray()) {
+            return type == List.class;
+        }
+        if (given.isJsonObject()) {
+            return type == Duration.class;
+        }
+        JsonPrimitive word = given.getAsJsonPrimitive();
+        return word.isNumber() ? type == long.class || type == int.class
+                : word.isBoolean() ? type == boolean.class
+                : type == String.class || type.isEnum();
+    }
+
     private static Object[] arguments(Method method, List<JsonElement> words) {
         Class<?>[] types = method.getParameterTypes();
         Object[] values = new Object[types.length];
         for (int i = 0; i < types.length; i++) {
-            values[i] = words.get(i).isJsonArray() ? texts(words.get(i))
-                    : value(types[i], words.get(i).getAsJsonPrimitive());
+            JsonElement word = words.get(i);
+            values[i] = word.isJsonArray() ? texts(word)
+                    : word.isJsonObject() ? length(word)
+                    : value(types[i], word.getAsJsonPrimitive());
         }
         return values;
     }
@@ -86,6 +92,11 @@ final class Calls {
         List<String> all = new ArrayList<>();
         words.getAsJsonArray().forEach(each -> all.add(each.getAsString()));
         return all;
+    }
+
+    /** {"ms": 60000} */
+    private static Duration length(JsonElement word) {
+        return Duration.ofMillis(word.getAsJsonObject().get("ms").getAsLong());
     }
 
     private static Object value(Class<?> type, JsonPrimitive word) {

@@ -34,9 +34,10 @@ record Command(
     /**
      * Lengths of time are milliseconds. {@code patience}: −1 for ever, 0 one attempt. {@code lease}: 0
      * for renewed. {@code hold} and {@code pause}: at most so long, drawn at random. {@code depth}:
-     * how often the lock is entered, or how many permits are drawn. {@code cancel}: the wait is called off after so long; −1 never.
-     * {@code object}: which lock, as for a call; {@code suffix} comes behind the name.
-     * {@code downgrade}: a writer goes on as a reader.
+     * how often the lock is entered, how many permits are drawn, or to which count a latch is set.
+     * {@code cancel}: the wait is called off after so long; −1 never. {@code object}: which lock, as
+     * for a call; {@code suffix} comes behind the name. {@code downgrade}: a writer goes on as a
+     * reader. {@code rest}: a latch is set in every other stretch of so long alone.
      */
     record Turn(
             long patience,
@@ -47,5 +48,6 @@ record Command(
             long cancel,
             String object,
             String suffix,
-            boolean downgrade) {}
+            boolean downgrade,
+            long rest) {}
 }

@@ -20,6 +20,11 @@ final class History {
                 StandardOpenOption.WRITE);
     }
 
+    /** A server counts a lease from the beginning of the millisecond in which it grants it. */
+    static long sureFor(long lease) {
+        return lease > 0 ? lease - 1 : 0;
+    }
+
     /** {@code lease}: for so long from here it is sure of the lock if it is granted; 0: renewed. */
     void asks(String name, long lease) {
         write("asks " + name + " " + lease);
@@ -59,6 +64,46 @@ final class History {
     /** {@code ours}: whether it was still ours when it was released. */
     void left(String name, boolean ours) {
         write((ours ? "left " : "lost ") + name);
+    }
+
+    /** So many permits of a rate limiter. */
+    void draws(String name, int permits) {
+        write("draws " + name + " " + permits);
+    }
+
+    void drew(String name) {
+        write("drew " + name);
+    }
+
+    /** A draw failed since somebody else had drawn meanwhile. */
+    void overtaken(String name) {
+        write("overtaken " + name);
+    }
+
+    /** A latch, to that count. */
+    void sets(String name, int count) {
+        write("sets " + name + " " + count);
+    }
+
+    void set(String name) {
+        write("set " + name);
+    }
+
+    void countsDown(String name) {
+        write("counts-down " + name);
+    }
+
+    void countedDown(String name) {
+        write("counted-down " + name);
+    }
+
+    /** Until it is open. */
+    void waits(String name) {
+        write("waits " + name);
+    }
+
+    void passed(String name) {
+        write("passed " + name);
     }
 
     void failed(String why) {

@@ -8,8 +8,6 @@ import java.util.Random;
 import java.util.concurrent.TimeoutException;
 import org.redisson.api.RFuture;
 import org.redisson.api.RLock;
-import org.redisson.api.RPermitExpirableSemaphore;
-import org.redisson.api.RSemaphore;
 import org.redisson.api.RedissonClient;
 
 /** Takes a turn, on a name, both drawn at random, again and again, and writes down what it knows. */
@@ -18,6 +16,7 @@ final class Worker implements Runnable {
     private final Command.Work work;
     private final History history;
     private final Random random;
+    private final CounterTurns counters;
     private volatile boolean stopped;
     private volatile Exception endedBy;
     private volatile long turns;
@@ -27,6 +26,7 @@ final class Worker implements Runnable {
         this.work = work;
         this.history = history;
         this.random = new Random(seed);
+        this.counters = new CounterTurns(client, history, random);
     }
 
     void stop() {
@@ -46,11 +46,7 @@ final class Worker implements Runnable {
             while (!stopped) {
                 var turn = work.turns().get(random.nextInt(work.turns().size()));
                 var name = work.names().get(random.nextInt(work.names().size()));
-                if (turn.object().equals("getSemaphore")) {
-                    draw(turn, name + turn.suffix());
-                } else if (turn.object().equals("getPermitExpirableSemaphore")) {
-                    rent(turn, name + turn.suffix());
-                } else {
+                if (!counters.take(turn, name + turn.suffix())) {
                     take(turn, name + turn.suffix());
                 }
                 turns++;
@@ -67,7 +63,7 @@ final class Worker implements Runnable {
         // A lock object remembers the lease it was last given and uses it for calls without one
         // (redisson-protocol.md §3.2), so each turn has an object of its own.
         RLock lock = (RLock) Calls.object(client, turn.object(), name);
-        history.asks(name, sureFor(turn.lease()));
+        history.asks(name, History.sureFor(turn.lease()));
         if (!acquired(lock, turn)) {
             history.givesUp(name);
             return;
@@ -95,40 +91,6 @@ final class Worker implements Runnable {
         history.left(name, released(lock));
     }
 
-    /** So many permits as the turn is deep. */
-    @SuppressWarnings("deprecation") // 3.13.6 knows no other tryAcquire with a patience
-    private void draw(Command.Turn turn, String name) throws InterruptedException {
-        RSemaphore seats = client.getSemaphore(name);
-        int permits = turn.depth();
-        history.asksForPermits(name, permits);
-        boolean drawn = turn.patience() == 0 ? seats.tryAcquire(permits)
-                : seats.tryAcquire(permits, turn.patience(), MILLISECONDS);
-        if (!drawn) {
-            history.givesUp(name);
-            return;
-        }
-        history.shares(name);
-        Thread.sleep(upTo(turn.hold()));
-        history.leaves(name);
-        seats.release(permits);
-        history.left(name, true);
-    }
-
-    /** One permit, under a lease. */
-    private void rent(Command.Turn turn, String name) throws InterruptedException {
-        RPermitExpirableSemaphore seats = client.getPermitExpirableSemaphore(name);
-        history.asksForPermit(name, sureFor(turn.lease()));
-        String seat = seats.tryAcquire(turn.patience(), turn.lease(), MILLISECONDS);
-        if (seat == null) {
-            history.givesUp(name);
-            return;
-        }
-        history.shares(name);
-        Thread.sleep(upTo(turn.hold()));
-        history.leaves(name);
-        history.left(name, seats.tryRelease(seat));
-    }
-
     /** Without letting anybody else write between. */
     private RLock goOnReading(RLock write, String name) {
         RLock read = client.getReadWriteLock(name).readLock();
@@ -136,11 +98,6 @@ final class Worker implements Runnable {
         history.shares(name);
         write.unlock();
         return read;
-    }
-
-    /** A server counts a lease from the beginning of the millisecond in which it grants it. */
-    private static long sureFor(long lease) {
-        return lease > 0 ? lease - 1 : 0;
     }
 
     private static boolean acquired(RLock lock, Command.Turn turn) throws Exception {
@@ -187,6 +144,6 @@ final class Worker implements Runnable {
     }
 
     private long upTo(long most) {
-        return most == 0 ? 0 : random.nextLong(most + 1);
+        return CounterTurns.upTo(most, random);
     }
 }

@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "net/later.hpp"
+#include "redis/node_context.hpp"
+
+#include <algorithm>
+#include <optional>
+
+namespace holdfast::redis {
+
+/// A server that hangs says nothing, and its connections stay. Where others know which server has
+/// its place, they are asked about one that owes an answer for a part of the usual time, again and
+/// again until it has answered. Nothing is cut: it may only be slow.
+class suspicion {
+public:
+    explicit suspicion(const node_context& of)
+        : context_{of}
+        , patience_{std::max(of.how.command_timeout / 4, duration{1})} {}
+
+    /// Whether there is anybody to ask.
+    bool is_possible() const { return context_.in_trouble != nullptr; }
+
+    /// When it is to be looked at again.
+    time_point due(std::optional<time_point> owed_since) const {
+        if (!owed_since || !is_possible())
+            return time_point::max();
+        return net::later(std::max(*owed_since, asked_at_), patience_);
+    }
+
+    void look(std::optional<time_point> owed_since, time_point now) {
+        if (due(owed_since) > now)
+            return;
+        asked_at_ = now;
+        context_.in_trouble();
+    }
+
+private:
+    const node_context& context_;
+    const duration patience_;
+    time_point asked_at_ = time_point::min();
+};
+
+} // namespace holdfast::redis
