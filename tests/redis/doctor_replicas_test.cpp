@@ -39,7 +39,7 @@ TEST_P(DoctorAtReplicas, SaysWhatIsThere) {
     EXPECT_THAT(said_of("replicas", found), HasSubstr("note: "));
     EXPECT_THAT(said_of("persistence", found),
                 HasSubstr("note: appendfsync is everysec: a machine that loses its power may "
-                          "forget the latest locks (all 2 servers)"));
+                          "forget the latest locks (both servers)"));
     EXPECT_THAT(said_of("listening", found), HasSubstr("fine: releases will be heard"));
 }
 

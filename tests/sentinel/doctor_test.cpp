@@ -61,7 +61,7 @@ TEST_P(SentinelDoctor, MissesASentinel) {
 
 TEST_P(SentinelDoctor, CountsTheReplicasThatAreRequired) {
     EXPECT_THAT(said_of("replicas", examined(1)),
-                HasSubstr("warning: 2 replicas are online, and 1 are required"));
+                HasSubstr("warning: more replicas are online (2) than are required (1)"));
     EXPECT_THAT(said_of("replicas", examined(2)),
                 AllOf(HasSubstr("note: "), Not(HasSubstr("warning")), Not(HasSubstr("danger"))));
     EXPECT_THAT(said_of("replicas", examined(3)), HasSubstr("danger: "));

@@ -107,7 +107,7 @@ replica_count count_replicas(const topology_report& all) {
 void judge_count(const replica_count& online, std::size_t required, std::vector<finding>& found) {
     const std::string wanted = std::to_string(required);
     const std::string there = online.of->address + " has " + std::to_string(online.fewest) +
-                              " replicas online, and " + wanted + " are required";
+                              " of " + wanted + " required replicas online";
     if (online.fewest < required)
         found.push_back({severity::danger, "replicas", there + ": no lock is granted or renewed",
                          "Bring the missing ones back, or require fewer."});
@@ -117,8 +117,9 @@ void judge_count(const replica_count& online, std::size_t required, std::vector<
                          "That is what was asked for. A failover loses one, too."});
     if (online.most > required)
         found.push_back({severity::warning, "replicas",
-                         std::to_string(online.most) + " replicas are online, and " + wanted +
-                             " are required: one that did not confirm a lock may be promoted",
+                         "more replicas are online (" + std::to_string(online.most) +
+                             ") than are required (" + wanted +
+                             "): one that did not confirm a lock may be promoted",
                          "Require as many as may ever be promoted, and attach no others."});
 }
 

@@ -88,10 +88,10 @@ void judge_slots(const topology_report& all, std::vector<finding>& found) {
                              "Give it one: CLUSTER REPLICATE."});
         if (primary.open && primary.open->count > 0)
             found.push_back({severity::danger, "topology",
-                             std::to_string(primary.open->count) + " slots are open at " +
-                                 primary.address + ", the first is " +
+                             "slots are open at " + primary.address + ": " +
+                                 std::to_string(primary.open->count) + ", the first is " +
                                  std::to_string(primary.open->first) +
-                                 ": locks there that have several keys stand still (TRYAGAIN)",
+                                 "; locks there that have several keys stand still (TRYAGAIN)",
                              "Let the resharding come to its end, or: redis-cli --cluster fix."});
         else if (!primary.open && primary.trouble.empty())
             found.push_back({severity::note, "topology",

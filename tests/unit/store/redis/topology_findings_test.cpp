@@ -126,7 +126,7 @@ TEST(TopologyFindings, AnOpenSlotIsADanger) {
     topology_report all = cluster();
     all.shards[1].primary.open = open_slots{2, 93};
     EXPECT_THAT(words(judged(all), severity::danger, "topology"),
-                IsOne("2 slots are open at b:1, the first is 93"));
+                IsOne("slots are open at b:1: 2, the first is 93"));
     all.shards[1].primary.open.reset();
     EXPECT_THAT(words(judged(all), severity::note, "topology"), IsOne("CLUSTER NODES is denied"));
 }
@@ -200,7 +200,7 @@ TEST(TopologyFindings, RequiredReplicasAreCounted) {
     EXPECT_THAT(words(judged(cluster(), 0), severity::note, "replicas"),
                 IsOne("none is required to confirm a lock"));
     EXPECT_THAT(words(judged(cluster(), 1), severity::note, "replicas"),
-                IsOne("a:1 has 1 replicas online, and 1 are required: if one is lost"));
+                IsOne("a:1 has 1 of 1 required replicas online: if one is lost"));
     EXPECT_THAT(words(judged(cluster(), 1), severity::warning, "replicas"), IsEmpty());
     EXPECT_THAT(words(judged(cluster(), 2), severity::danger, "replicas"),
                 IsOne("no lock is granted or renewed"));
@@ -209,9 +209,9 @@ TEST(TopologyFindings, RequiredReplicasAreCounted) {
     uneven.shards[0].primary = server("a:1", 2);
     uneven.shards[2].primary = server("c:1", 0);
     EXPECT_THAT(words(judged(uneven, 1), severity::warning, "replicas"),
-                IsOne("2 replicas are online, and 1 are required"));
+                IsOne("more replicas are online (2) than are required (1)"));
     EXPECT_THAT(words(judged(uneven, 1), severity::danger, "replicas"),
-                IsOne("c:1 has 0 replicas online"));
+                IsOne("c:1 has 0 of 1 required replicas online"));
 }
 
 TEST(TopologyFindings, ReplicasThatMigrateChangeTheirNumber) {
