@@ -33,7 +33,7 @@ void read_requests::append_lock(std::string& out) {
 
 void read_requests::append_release(std::string& out) const {
     append_request(out, {"EVALSHA", scripts::release_read.sha1, "3", name_, timer_, marks_, owner_,
-                         timers_, channel_, redis::publish_command});
+                         timers_, channel_, redis::publishing{}.command});
 }
 
 } // namespace holdfast::bench

@@ -61,10 +61,12 @@ private:
         };
         (void)whose->reach().post(std::move(arrive));
     }
-    /// It queued in vain behind another call, of which nothing is known yet.
+    /// It queued in vain behind another call, of which nothing is known yet: it neither holds the
+    /// lock nor was told that it is busy.
     bool was_not_asked() const {
         const sync::gate* const door = home->queues().find(sync::key_of(*this));
-        return wanted.takes && !waits_there() && !(door && door->holder());
+        const bool is_known = door && (door->holder() || door->somebody_waits_there());
+        return wanted.takes && !waits_there() && !is_known;
     }
     /// Where both clients run on one executor that needs no strand, or are the same.
     bool is_near_to(const inquiry& from) const {

@@ -92,6 +92,10 @@ void gate::waits_there(acquisition& call) {
         some_rare().served_in_order.push_back(&call);
 }
 
+bool gate::somebody_waits_there() const {
+    return alone_ + rare().reads > asking_;
+}
+
 bool gate::serves_before(const acquisition& call) const {
     return wants_permits(call) && !rare().served_in_order.empty() &&
            rare().served_in_order.front() != &call;

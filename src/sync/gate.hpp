@@ -63,6 +63,7 @@ public:
     // Whoever is admitted asks; then it may wait at the store; then it has ended.
     void begin_negotiation(const acquisition&);
     void waits_there(acquisition&);
+    bool somebody_waits_there() const; ///< was told by the store that it is busy
     /// Of what is counted: whether others wait there who came before it. Only the first of them
     /// looks again: a release that is enough for one need not wake all.
     bool serves_before(const acquisition&) const;

@@ -54,9 +54,7 @@ protected:
             counted.saw(std::chrono::duration_cast<duration>(each.done), until_now);
         }
         EXPECT_THAT(counted.troubles(), testing::IsEmpty());
-        // A JVM writes the time at which it asked, which on a busy machine is a while before.
-        EXPECT_LE(most_within(all, five.interval - 150ms), five.permits);
-        EXPECT_GT(most_within(all, 2 * five.interval), five.permits) << "never at the rate";
+        EXPECT_GE(counted.most(), five.permits - 1) << "never at the rate: nobody wants above two";
     }
     static std::int64_t sum_of(const std::vector<draw>& all) {
         return std::accumulate(
@@ -102,6 +100,9 @@ TEST_P(RateCrowd, OfBothSidesNeverDrawsMoreThanTheRateInAnyInterval) {
     const std::vector<draw> draws = drawn_in(seen);
     EXPECT_EQ(sum_of(draws), 2 * of_each_side * rounds * 3 / 2);
     expect_never_too_many(draws);
+    // A JVM writes the time at which it asked, which on a busy machine is a while before the draw.
+    EXPECT_LE(most_within(draws, five.interval - 150ms), five.permits);
+    EXPECT_GT(most_within(draws, 2 * five.interval), five.permits) << "it was never at the rate";
 }
 
 TEST_P(RateCrowd, ThatWaitsAsynchronouslyNeverDrawsMoreEither) {

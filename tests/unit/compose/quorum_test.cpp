@@ -117,6 +117,34 @@ TEST_F(Quorum, WhoeverHasAMajorityExcludesOthers) {
     EXPECT_EQ(held_at(), 3u);
 }
 
+// What was found by a seed: it queued behind them, and was taken for one whose node does not
+// answer.
+TEST_F(Quorum, WhereOthersOfItsClientsWaitForANodeAloneItIsBusyAndNotUnreachable) {
+    for (memory::server& each : servers)
+        each.occupy("stock", 1h);
+    std::deque<mutex> alone;
+    std::deque<said<lease>> waiting;
+    for (actor* const each : nodes) {
+        alone.emplace_back(each->program.value(), "stock");
+        alone.back().async_lock(waiting.emplace_back().handler());
+    }
+    settle();
+    said<lease> patient;
+    stock->async_lock(patient.handler());
+    run_for(1min); // far longer than it may find nobody
+    EXPECT_FALSE(patient.done());
+    for (memory::server& each : servers)
+        each.vacate("stock");
+    run_for(1s);
+    for (said<lease>& each : waiting) {
+        ASSERT_TRUE(each.well());
+        lease held = each.take();
+        held.async_unlock([](error_code) {});
+    }
+    run_for(10s);
+    EXPECT_TRUE(patient.well());
+}
+
 TEST_F(Quorum, AMinorityOfOthersDoesNot) {
     for (int i = 0; i < 2; ++i)
         servers[i].occupy("stock", 1h);
