@@ -5,6 +5,7 @@
 #include "redis/fixed_address.hpp"
 #include "redis/pursuit.hpp"
 #include "redis/sentinel/sentinel_watch.hpp"
+#include "redis/survey/surveyor.hpp"
 
 #include <string>
 #include <utility>
@@ -30,7 +31,8 @@ asio::awaitable<void> find_by(std::weak_ptr<sentinel_watch> watch, time_point li
 
 primary_node::primary_node(std::shared_ptr<node_context> context)
     : context_{std::move(context)}
-    , server_{context_} {
+    , server_{context_}
+    , surveyor_{std::make_shared<surveyor>(context_)} {
     context_->doubt = doubt_of_all(context_->home);
     if (context_->how.sentinel)
         listen_to_sentinels();
@@ -96,8 +98,13 @@ duration primary_node::usual_outage() const noexcept {
     return sentinels_ ? outage_of_failover : node::usual_outage();
 }
 
+asio::awaitable<topology_report> primary_node::survey() {
+    return surveyor_->examine_primary();
+}
+
 void primary_node::close() noexcept {
     pauses_->end();
+    surveyor_->close();
     if (sentinels_)
         sentinels_->close();
     if (address_)

@@ -11,6 +11,7 @@ namespace holdfast::redis {
 
 class fixed_address;
 class sentinel_watch;
+class surveyor;
 
 /// A node with one server at a time: the one at an address, or the one that Sentinels appoint.
 class primary_node : public node {
@@ -36,6 +37,7 @@ public:
     redisson_form redisson() const noexcept override { return context_->how.redisson; }
     server_identity identity(std::string_view) const override { return server_.identity(); }
     duration usual_outage() const noexcept override;
+    asio::awaitable<topology_report> survey() override;
     void close() noexcept override;
 
 private:
@@ -48,6 +50,7 @@ private:
     const std::shared_ptr<node_context> context_;
     const std::shared_ptr<pauses> pauses_ = std::make_shared<pauses>();
     member server_;
+    const std::shared_ptr<surveyor> surveyor_;
     std::shared_ptr<sentinel_watch> sentinels_; // one of these is null
     std::shared_ptr<fixed_address> address_;
 };

@@ -5,6 +5,7 @@
 #include "redis/cluster/redirection.hpp"
 #include "redis/mutants.hpp"
 #include "redis/pursuit.hpp"
+#include "redis/survey/surveyor.hpp"
 
 #include <boost/asio/post.hpp>
 
@@ -58,7 +59,8 @@ net::failure not_served(std::uint16_t slot) {
 
 cluster_node::cluster_node(std::shared_ptr<node_context> context)
     : context_{std::move(context)}
-    , watch_{std::make_shared<map_watch>(context_, surroundings())} {}
+    , watch_{std::make_shared<map_watch>(context_, surroundings())}
+    , surveyor_{std::make_shared<surveyor>(context_)} {}
 
 map_watch::surroundings cluster_node::surroundings() {
     return {.changed = [this](map_watch::changes all,
@@ -353,11 +355,18 @@ server_identity cluster_node::identity(std::string_view key) const {
     return there ? there->server.identity() : server_identity{};
 }
 
+asio::awaitable<topology_report> cluster_node::survey() {
+    const duration patience = context_->how.command_timeout;
+    co_await watch_->known(net::later(context_->home.time.now(), patience), true);
+    co_return co_await surveyor_->examine_cluster(map(), form());
+}
+
 void cluster_node::close() noexcept {
     if (std::exchange(closed_, true))
         return;
     pauses_->end();
     watch_->close();
+    surveyor_->close();
     for (const shared_seat& each : seats_)
         if (each)
             each->server.close();
