@@ -3,6 +3,7 @@
 
 #include "bench/contenders/arena.hpp"
 #include "bench/figures/figures.hpp"
+#include "bench/server/server_groups.hpp"
 
 #include <optional>
 
@@ -20,6 +21,7 @@ struct contest {
     std::optional<transport> way{}; ///< given: this one, whatever the run uses otherwise
     int slowness = 1;             ///< turns that many times longer, and as many times fewer of them
     bool only_when_named = false; ///< a point between two others of a curve: for --all
+    site (*group)(server_groups&) = nullptr; ///< given: it is held there
 };
 
 std::vector<contest> contests();

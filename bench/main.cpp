@@ -32,10 +32,13 @@ public:
 
     void hold(const contest& which) try {
         show_progress(which.name, "warming up");
-        const arena where = arena_for(which.way, which.query, which.at_once);
+        arena where = arena_for(which.way, which.query, which.at_once);
+        if (which.group)
+            where.group = which.group(groups_);
+        accounts books = books_of(where);
         const made ours = which.ours(where);
         const made yardstick = which.yardstick(where);
-        const outcome seen = duel(*ours, *yardstick, books_, course_of(which.name, which.slowness));
+        const outcome seen = duel(*ours, *yardstick, books, course_of(which.name, which.slowness));
         erase_progress();
         record_.figures_of(figures(which.name, *which.what, which.wanted, seen.rounds));
         record_.distribution_of(which.name, seen);
@@ -84,6 +87,12 @@ private:
                 .more = more_};
     }
 
+    accounts books_of(const arena& where) const {
+        if (where.group)
+            return accounts{connect_to_all(*where.group)};
+        return accounts{home_.connect(transport::unix_socket)};
+    }
+
     /// Turns that many times longer, and as many times fewer of them, but for some.
     course course_of(const std::string& name, int slowness) const {
         const double seconds = how_.seconds * slowness;
@@ -100,10 +109,11 @@ private:
     const server& home_;
     accounts books_{home_.connect(transport::unix_socket)};
     more_servers more_;
+    server_groups groups_;
     redisson java_{home_};
     const onlooker watching_{[this] {
         return own_cpu_seconds() + ended_children_cpu_seconds() + books_.cpu_seconds() +
-               more_.cpu_seconds() + java_.cpu_seconds();
+               more_.cpu_seconds() + groups_.cpu_seconds() + java_.cpu_seconds();
     }};
     record record_;
 };

@@ -5,7 +5,6 @@
 #include <string>
 
 namespace holdfast::bench {
-namespace {
 
 reply next_answer(const connection& to) {
     void* raw = nullptr;
@@ -14,8 +13,6 @@ reply next_answer(const connection& to) {
     expect_answer(*to, answer.get());
     return answer;
 }
-
-} // namespace
 
 void expect_answer(const redisContext& context, const redisReply* answer) {
     if (!answer)

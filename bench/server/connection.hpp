@@ -23,6 +23,9 @@ using reply = std::unique_ptr<redisReply, frees_reply>;
 /// Throws what went wrong with the connection, or what the server complains of.
 void expect_answer(const redisContext&, const redisReply*);
 
+/// Of what was asked before.
+reply next_answer(const connection&);
+
 reply ask(const connection&, const std::vector<std::string_view>& words);
 
 /// The same for a request that is already in the server's protocol.
