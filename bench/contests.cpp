@@ -317,4 +317,24 @@ std::vector<vigil> vigils() {
     return {{"renewal.100k", 100'000, {{".client_cpu", {.value = 1}}, {".bytes", {.value = 500}}}}};
 }
 
+std::vector<failover> failovers() {
+    const auto within = [](double seconds) {
+        return goals{{".free", {.value = seconds}}, {".waiter", {.value = seconds}}};
+    };
+    const goals of_cluster = within(0.3), of_sentinels = within(1.3);
+    return {{"failover.cluster.kill", cluster_realm, fault::kill, of_cluster},
+            {"failover.cluster.stop", cluster_realm, fault::stop, of_cluster},
+            {"failover.cluster.order", cluster_realm, fault::order, of_cluster},
+            {"failover.sentinel.kill", sentinel_realm, fault::kill, of_sentinels},
+            {"failover.sentinel.stop", sentinel_realm, fault::stop, of_sentinels},
+            {"failover.sentinel.order", sentinel_realm, fault::order, of_sentinels}};
+}
+
+std::vector<shared_vigil> shared_vigils() {
+    return {{"renewal.100k.3",
+             100'000,
+             {{".client_cpu", {.ratio = 1.5, .value = 1}}},
+             three_primaries}};
+}
+
 } // namespace holdfast::bench

@@ -2,9 +2,11 @@
 #pragma once
 
 #include "bench/contenders/arena.hpp"
+#include "bench/failover/realm.hpp"
 #include "bench/figures/figures.hpp"
 #include "bench/server/server_groups.hpp"
 
+#include <memory>
 #include <optional>
 
 namespace holdfast::bench {
@@ -34,6 +36,26 @@ struct vigil {
 };
 
 std::vector<vigil> vigils();
+
+/// As many by one client over several servers, beside another's at one.
+struct shared_vigil {
+    std::string name;
+    int leases;
+    goals wanted;
+    site (*group)(server_groups&);
+};
+
+std::vector<shared_vigil> shared_vigils();
+
+/// A primary fails, and a replica takes its place.
+struct failover {
+    std::string name;
+    std::unique_ptr<realm> (*where)(server_groups&);
+    fault how;
+    goals wanted;
+};
+
+std::vector<failover> failovers(); ///< for --all: beside Redisson each takes some minutes
 
 /// Many threads of one client hand a lock around, which another process wants too.
 enum class rival { holdfast, redisson };

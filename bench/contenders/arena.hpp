@@ -3,6 +3,7 @@
 #pragma once
 
 #include "bench/contenders/contender.hpp"
+#include "bench/server/accounts.hpp"
 #include "bench/server/more_servers.hpp"
 #include "bench/server/site.hpp"
 
@@ -36,6 +37,12 @@ struct arena {
         return group ? connect_to(group->ports.front()) : home.connect(way);
     }
 };
+
+/// Of all servers that are there.
+inline accounts books_of(const arena& where) {
+    return where.group ? accounts{connect_to_all(*where.group)}
+                       : accounts{where.home.connect(transport::unix_socket)};
+}
 
 /// The same names on both sides, one for each thread, coroutine or request in flight.
 inline std::string name_of_lock(int i) {

@@ -41,6 +41,8 @@ public:
     static void expect_granted(const redisReply&);
     static void expect_released(const redisReply&);
 
+    const std::string& channel() const { return channel_; }
+
 private:
     const std::string name_, channel_, telling_;
     std::string owner_;

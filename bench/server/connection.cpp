@@ -18,7 +18,7 @@ void expect_answer(const redisContext& context, const redisReply* answer) {
     if (!answer)
         throw std::runtime_error{std::string{"the connection broke: "} + context.errstr};
     if (answer->type == REDIS_REPLY_ERROR)
-        throw std::runtime_error{"the server answered " + std::string{answer->str, answer->len}};
+        throw server_error{"the server answered " + std::string{answer->str, answer->len}};
 }
 
 reply ask(const connection& to, const std::vector<std::string_view>& words) {
