@@ -41,9 +41,9 @@ if free >= wanted then
     -- Rounded down: a JVM of 3.13 fails on a draw that is later than its own clock says.
     local at = string.format('%.0f', math.floor(clock / 1000))
     -- A key that is emptied must not be touched again: it passes for one that is elsewhere while
-    -- its slot moves. So the new draw is there first.
-    local others = redis.call('zcard', limiter.draws) - gone
-    if others == 0 and gone > 0 then
+    -- its slot moves. So where all others go, the new draw is there first.
+    local is_first = gone > 0 and redis.call('zcard', limiter.draws) == gone
+    if is_first then
         redis.call('zadd', limiter.draws, at, ARGV[2])
     end
     if gone > 0 then
@@ -54,7 +54,9 @@ if free >= wanted then
         end
     end
     keep_left(limiter, free - wanted)
-    redis.call('zadd', limiter.draws, at, ARGV[2])
+    if not is_first then
+        redis.call('zadd', limiter.draws, at, ARGV[2])
+    end
     local refusal = keep_state(limiter)
     if refusal then
         redis.call('zrem', limiter.draws, ARGV[2])
