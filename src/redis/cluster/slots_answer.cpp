@@ -5,6 +5,7 @@
 #include "redis/cluster/slot.hpp"
 #include "redis/wire/classify.hpp"
 #include "redis/wire/host.hpp"
+#include "redis/wire/rights.hpp"
 
 #include <bitset>
 #include <string>
@@ -89,8 +90,11 @@ slot_range range_in(const reply& said, const server_address& asked) {
 } // namespace
 
 slot_ranges read_slots(const reply& said, const server_address& asked) {
-    if (said.type == reply::kind::error)
-        throw net::failure{classify(said.text), said.text};
+    if (said.type == reply::kind::error) {
+        const store_errc why = classify(said.text);
+        const bool is_denied = why == store_errc::no_permission;
+        throw net::failure{why, with_missing_right(said.text, is_denied ? "+cluster|slots" : "")};
+    }
     if (said.type != reply::kind::array)
         no_sense("no list");
     slot_ranges all;

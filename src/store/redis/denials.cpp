@@ -12,12 +12,24 @@ namespace holdfast::redis {
 namespace {
 
 /// Of a fair lock each waiter has one of its own.
-std::string channels_of(const hold& held) {
-    return held.kind == lock_kind::fair ? lock_channel(held.name).text + ":*"
-                                        : verbs_of(held.kind)->told_on(held).text;
+channel_name channels_of(const hold& held) {
+    return held.kind == lock_kind::fair ? channel_name{lock_channel(held.name).text + ":*"}
+                                        : verbs_of(held.kind)->told_on(held);
+}
+
+std::string right_to(std::string_view command) {
+    std::string right = "+";
+    for (const char each : command)
+        right += static_cast<char>(each - 'A' + 'a');
+    return right + " ";
 }
 
 } // namespace
+
+std::string rights_to_tell(const publishing& way, const channel_name& where) {
+    return right_to(way.command) + (way.other.empty() ? "" : right_to(way.other)) + "&" +
+           where.text;
+}
 
 void denials::note(const hold& asked, const attempt& got) {
     if (got.server_now != std::chrono::microseconds::zero() || std::exchange(time_told_, true))
@@ -29,9 +41,11 @@ void denials::note(const hold& asked, const attempt& got) {
 void denials::note(const hold& held, const released& outcome) {
     if (!outcome.denied_message || std::exchange(publish_told_, true))
         return;
-    tell(held.name, "PUBLISH is denied: a release wakes nobody, and waiters find a free lock only "
-                    "when they ask by themselves (to be granted: +publish &" +
-                        channels_of(held) + ")");
+    const publishing way = server_.telling_commands();
+    tell(held.name, std::string{way.other.empty() ? way.command : "PUBLISH or SPUBLISH"} +
+                        " is denied: a release wakes nobody, and waiters find a free lock only "
+                        "when they ask by themselves (to be granted: " +
+                        rights_to_tell(way, channels_of(held)) + ")");
 }
 
 void denials::tell(const lock_name& name, std::string_view text) const {

@@ -6,6 +6,7 @@
 #include "runtime/wall_clock.hpp"
 #include "store/redis/client_cards.hpp"
 #include "store/redis/confirmation.hpp"
+#include "store/redis/denials.hpp"
 #include "store/redis/kinds.hpp"
 #include "store/redis/renewal.hpp"
 #include "store/redis/scripts.hpp"
@@ -220,8 +221,10 @@ private:
 
     void judge_release(const released& outcome) {
         if (outcome.denied_message)
-            add(severity::warning, "rights", "PUBLISH is denied: a release wakes nobody",
-                "Grant +publish &" + how_.told_on(trial_).text + ".");
+            add(severity::warning, "rights",
+                std::string{server_.telling_commands().command} +
+                    " is denied: a release wakes nobody",
+                "Grant " + rights_to_tell(server_.telling_commands(), how_.told_on(trial_)) + ".");
         else if (renewed_)
             add(severity::fine, "rights",
                 "a lock was taken, renewed and released ('" + trial_.name.text + "')");
@@ -238,7 +241,8 @@ private:
             add(severity::fine, "identity", "clients can say who holds a lock");
         } catch (const boost::system::system_error& why) {
             add(severity::note, "identity",
-                "clients cannot say who they are, and so not who holds a lock: " + net::story_of(why),
+                "clients cannot say who they are, and so not who holds a lock: " +
+                    net::story_of(why),
                 "Grant +set +del ~holdfast_client:*, or set options::announce = false.");
         }
     }

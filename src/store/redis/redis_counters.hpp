@@ -21,7 +21,7 @@ public:
     redis_counters(node& server, const store_context& context)
         : server_{server}
         , context_{context}
-        , denials_{context} {}
+        , denials_{server, context} {}
 
     bool offers(counter_kind) const noexcept override { return true; }
     std::optional<std::string> objection_to(const lock_name& name, counter_kind) const override;

@@ -20,7 +20,7 @@ public:
     redis_locks(node& server, const store_context& context, heartbeat* heart = nullptr)
         : server_{server}
         , context_{context}
-        , denials_{context}
+        , denials_{server, context}
         , patience_{context, server.fair_wait()}
         , heart_{heart} {}
 
