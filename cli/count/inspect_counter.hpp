@@ -29,7 +29,7 @@ struct known_counters {
         holdfast::counter_state state;
     };
     std::vector<entry> counters{};
-    bool complete = true; ///< false: there are more than `limit` of a kind
+    bool complete = true;                   ///< false: there are more than `limit` of a kind
     std::vector<std::string> unreachable{}; ///< as in `holdfast::lock_list`
 };
 known_counters find_known_counters(holdfast::client&, const std::string& pattern,

@@ -93,7 +93,8 @@ std::string in_words(const workload& what, bool in_cluster) {
 void print_table(const std::vector<measured>& all, const std::string& server) {
     table lines{{{"WHO", 16}, {"PAIRS/S"}, {"P50 (us)"}, {"P99 (us)"}}};
     for (const auto& [what, got] : all)
-        lines.add({in_words(what, is_of_cluster(server)), std::to_string(std::llround(got.pairs_per_second)),
+        lines.add({in_words(what, is_of_cluster(server)),
+                   std::to_string(std::llround(got.pairs_per_second)),
                    with_one_digit(microseconds(got.p50)), with_one_digit(microseconds(got.p99))});
     lines.print(std::cout, form_of(STDOUT_FILENO));
 }
@@ -133,10 +134,9 @@ int bench(const inheritance& inherited, arguments all) {
         const std::string name = "holdfast-bench:" + home.id();
         try_out(home, name, replicas);
         std::vector<measured> done;
-        for (const workload& next :
-             {workload{name, 1, 1, replicas, each},
-              workload{name, threads, threads, replicas, each},
-              workload{name, threads, 1, replicas, each}})
+        for (const workload& next : {workload{name, 1, 1, replicas, each},
+                                     workload{name, threads, threads, replicas, each},
+                                     workload{name, threads, 1, replicas, each}})
             done.push_back({next, measure(home, next)});
         given.json ? print_json(done, given.server) : print_table(done, given.server);
         return success;

@@ -14,7 +14,7 @@ namespace cli {
 struct workload {
     std::string name; ///< of the locks: each has a number of its own behind it
     std::size_t threads = 1;
-    std::size_t locks = 1; ///< as many as threads: nobody waits for anybody
+    std::size_t locks = 1;              ///< as many as threads: nobody waits for anybody
     std::optional<unsigned> replicas{}; ///< must confirm each; empty: as the URL says
     std::chrono::duration<double> length{1};
 };

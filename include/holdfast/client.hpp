@@ -83,9 +83,9 @@ public:
     /// user (it takes and releases a lock named `trial`, and listens for it), the behaviour when
     /// memory or disk run out, the replicas, the clock. Behind Sentinels and in a cluster it asks
     /// all servers, and compares the time of a failover with the lease. Each problem is a finding
-    /// with its remedy, and not an exception. Throws `invalid_argument` if no lock can have that name;
-    /// `would_deadlock`, `closed` and `forked` as all blocking calls do. Takes a few round trips,
-    /// or a few time limits where servers do not answer.
+    /// with its remedy, and not an exception. Throws `invalid_argument` if no lock can have that
+    /// name; `would_deadlock`, `closed` and `forked` as all blocking calls do. Takes a few round
+    /// trips, or a few time limits where servers do not answer.
     diagnosis doctor(lock_name trial = {"holdfast-doctor"});
 
     template <asio::completion_token_for<void(error_code, diagnosis)> Token>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The program at a cluster, and behind Sentinels: one of each for all tests of a process, since they
-// take seconds to make.
+// The program at a cluster, and behind Sentinels: one of each for all tests of a process, since
+// they take seconds to make.
 #pragma once
 
 #include "cli/program.hpp"

@@ -24,8 +24,7 @@ TEST_P(SeveralServers, EachVerbIsAtHomeThere) {
     EXPECT_EQ(run({"ls"}, url()).status, 0);
     EXPECT_EQ(run({"inspect", "job"}, url()).out, "'job' is free\n");
     EXPECT_EQ(run({"wait", "-w", "0", "job"}, url()).status, 0);
-    EXPECT_EQ(run({"unlock", "--force", "--yes", "job"}, url()).err,
-              "holdfast: 'job' was free\n");
+    EXPECT_EQ(run({"unlock", "--force", "--yes", "job"}, url()).err, "holdfast: 'job' was free\n");
     EXPECT_EQ(run({"latch", "set", "gate", "2"}, url()).status, 0);
     EXPECT_EQ(run({"latch", "down", "gate"}, url()).status, 0);
     EXPECT_EQ(run({"latch", "count", "gate"}, url()).out, "1\n");
@@ -34,10 +33,15 @@ TEST_P(SeveralServers, EachVerbIsAtHomeThere) {
 }
 
 TEST_P(SeveralServers, EachLockOfRunIsTakenThere) {
-    const std::vector<std::vector<std::string>> all{
-        {"-s"},       {"-x"},         {"--fair"},        {"--fenced"},
-        {"--spin"},   {"--slots", "2"}, {"--rate", "9/1m"}, {"--with", "another", "--with", "third"},
-        {"--replicas", "1"}};
+    const std::vector<std::vector<std::string>> all{{"-s"},
+                                                    {"-x"},
+                                                    {"--fair"},
+                                                    {"--fenced"},
+                                                    {"--spin"},
+                                                    {"--slots", "2"},
+                                                    {"--rate", "9/1m"},
+                                                    {"--with", "another", "--with", "third"},
+                                                    {"--replicas", "1"}};
     for (const std::vector<std::string>& options : all) {
         SCOPED_TRACE(options.front());
         std::vector<std::string> words{"run"};
@@ -115,17 +119,15 @@ TEST_P(SeveralServers, TheDoctorLooksAtAllOfThem) {
     EXPECT_EQ(told.status, 1) << "the servers of the tests have no append-only files";
     const boost::json::value all = boost::json::parse(told.out);
     EXPECT_EQ(all.at("worst").as_string(), "warning") << told.out;
-    EXPECT_THAT(told.out, AllOf(HasSubstr("\"topic\":\"failover\""),
-                                HasSubstr("\"topic\":\"topology\""),
-                                HasSubstr("\"topic\":\"clocks\"")));
+    EXPECT_THAT(told.out,
+                AllOf(HasSubstr("\"topic\":\"failover\""), HasSubstr("\"topic\":\"topology\""),
+                      HasSubstr("\"topic\":\"clocks\"")));
 }
 
 class Cluster : public on_several_servers {
 protected:
     support::redis_cluster& cluster() { return the_only_cluster(); }
-    static support::redis_cluster& the_only_cluster() {
-        return the_only<cluster_deployment>().all;
-    }
+    static support::redis_cluster& the_only_cluster() { return the_only<cluster_deployment>().all; }
 };
 INSTANTIATE_TEST_SUITE_P(Of, Cluster, ::testing::Values(deployed::cluster),
                          ::testing::PrintToStringParamName());
@@ -177,9 +179,8 @@ TEST(QuorumOfClusters, IsAQuorum) {
     ASSERT_EQ(holder.line(), "held");
     std::vector<std::string> look{"inspect", "job"};
     look.insert(look.begin() + 1, urls.begin(), urls.end());
-    EXPECT_TRUE(eventually([&] {
-        return run(look).out.find("held on 3 of 3 nodes") != std::string::npos;
-    }));
+    EXPECT_TRUE(eventually(
+        [&] { return run(look).out.find("held on 3 of 3 nodes") != std::string::npos; }));
     holder.close_stdin();
     EXPECT_EQ(holder.end().status, 1); // of read
 }

@@ -85,16 +85,34 @@ TEST_P(ClusterRights, AreEnoughForEveryType) {
         others.unlock();
     };
     const std::vector<std::function<void()>> all{
-        [&] { mutex a{first, "app:a"}, b{second, "app:a"}; in_turns(a, b); },
-        [&] { fair_mutex a{first, "app:{b}"}, b{second, "app:{b}"}; in_turns(a, b); },
-        [&] { fenced_mutex a{first, "app:c"}, b{second, "app:c"}; in_turns(a, b); },
-        [&] { shared_mutex a{first, "app:d"}, b{second, "app:d"}; in_turns(a, b); },
+        [&] {
+            mutex a{first, "app:a"}, b{second, "app:a"};
+            in_turns(a, b);
+        },
+        [&] {
+            fair_mutex a{first, "app:{b}"}, b{second, "app:{b}"};
+            in_turns(a, b);
+        },
+        [&] {
+            fenced_mutex a{first, "app:c"}, b{second, "app:c"};
+            in_turns(a, b);
+        },
+        [&] {
+            shared_mutex a{first, "app:d"}, b{second, "app:d"};
+            in_turns(a, b);
+        },
         [&] {
             shared_mutex a{first, "app:e"}, b{second, "app:e"};
             in_turns(a.shared(), b);
         },
-        [&] { spin_mutex a{first, "app:f"}, b{second, "app:f"}; in_turns(a, b); },
-        [&] { token_mutex a{first, "app:g"}, b{second, "app:g"}; in_turns(a, b); },
+        [&] {
+            spin_mutex a{first, "app:f"}, b{second, "app:f"};
+            in_turns(a, b);
+        },
+        [&] {
+            token_mutex a{first, "app:g"}, b{second, "app:g"};
+            in_turns(a, b);
+        },
         [&] {
             counting_semaphore seats{first, "app:h"};
             EXPECT_TRUE(seats.try_set_permits(1));
@@ -135,7 +153,8 @@ TEST_P(ClusterRights, ThatAreMissingAreNamed) {
         if (std::ranges::count(silent, taken) > 0)
             EXPECT_THAT(said, Not(HasSubstr("granted"))) << "without " << taken;
         else
-            EXPECT_THAT(said, AllOf(HasSubstr("granted: "), HasSubstr(taken))) << "without " << taken;
+            EXPECT_THAT(said, AllOf(HasSubstr("granted: "), HasSubstr(taken)))
+                << "without " << taken;
     }
 }
 

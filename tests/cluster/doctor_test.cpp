@@ -61,7 +61,8 @@ TEST_P(ClusterDoctor, SaysWhatIsThere) {
     EXPECT_THAT(said_of("listening", found),
                 AllOf(HasSubstr("releases will be heard"), HasSubstr("(SPUBLISH)"),
                       Not(HasSubstr("warning"))));
-    EXPECT_THAT(said_of("rights", found), HasSubstr("fine: a lock was taken, renewed and released"));
+    EXPECT_THAT(said_of("rights", found),
+                HasSubstr("fine: a lock was taken, renewed and released"));
     EXPECT_EQ(found.worst(), severity::warning);
 }
 
@@ -83,10 +84,12 @@ TEST_P(ClusterDoctor, FindsAnOpenSlot) {
 
 TEST_P(ClusterDoctor, CountsTheReplicasThatAreRequired) {
     EXPECT_THAT(said_of("replicas", examined(1)),
-                AllOf(HasSubstr("note: "), HasSubstr(" has 1 of 1 required replicas online: if one is"),
+                AllOf(HasSubstr("note: "),
+                      HasSubstr(" has 1 of 1 required replicas online: if one is"),
                       Not(HasSubstr("warning")), Not(HasSubstr("danger"))));
     EXPECT_THAT(said_of("replicas", examined(2)),
-                AllOf(HasSubstr("danger: "), HasSubstr(" 1 of 2 required replicas online: no lock is"),
+                AllOf(HasSubstr("danger: "),
+                      HasSubstr(" 1 of 2 required replicas online: no lock is"),
                       HasSubstr("danger: a lock is not granted: 1 of 2 replicas")));
     redis_server& primary = first_primary();
     servers().replica_of(primary).stop();

@@ -21,8 +21,7 @@ protected:
     /// What a lock says that one replica must have confirmed.
     static std::string said_by_lock(support::redis_replicas& all,
                                     const std::vector<std::string>& rules) {
-        const auto granted =
-            all.primary().command(support::acl_setuser("app", "its", rules)).text;
+        const auto granted = all.primary().command(support::acl_setuser("app", "its", rules)).text;
         EXPECT_EQ(granted, "OK");
         options how;
         redis::options where;

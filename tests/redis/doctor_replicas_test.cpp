@@ -31,10 +31,10 @@ HOLDFAST_ON_EACH_SERVER(DoctorAtReplicas);
 TEST_P(DoctorAtReplicas, SaysWhatIsThere) {
     redis_replicas all{GetParam(), {.arguments = {"--appendonly", "yes"}}};
     const diagnosis found = examined(all);
-    EXPECT_THAT(said_of("topology", found),
-                HasSubstr("fine: it is a primary: 127.0.0.1:" +
-                          std::to_string(all.port_of(all.primary())) + " (replicas: 127.0.0.1:" +
-                          std::to_string(all.port_of(all.replica())) + ")"));
+    EXPECT_THAT(
+        said_of("topology", found),
+        HasSubstr("fine: it is a primary: 127.0.0.1:" + std::to_string(all.port_of(all.primary())) +
+                  " (replicas: 127.0.0.1:" + std::to_string(all.port_of(all.replica())) + ")"));
     EXPECT_THAT(said_of("failover", found), IsEmpty());
     EXPECT_THAT(said_of("replicas", found), HasSubstr("note: "));
     EXPECT_THAT(said_of("persistence", found),

@@ -42,7 +42,8 @@ TEST_P(SentinelDoctor, SaysWhatIsThere) {
     EXPECT_THAT(said_of("replicas", found), HasSubstr("note: there are replicas, and none"));
     EXPECT_THAT(said_of("persistence", found), HasSubstr("empties its replicas (all 3 servers)"));
     EXPECT_THAT(said_of("clocks", found), HasSubstr("fine: "));
-    EXPECT_THAT(said_of("rights", found), HasSubstr("fine: a lock was taken, renewed and released"));
+    EXPECT_THAT(said_of("rights", found),
+                HasSubstr("fine: a lock was taken, renewed and released"));
     EXPECT_EQ(found.worst(), severity::warning);
 }
 

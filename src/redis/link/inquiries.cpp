@@ -155,7 +155,9 @@ void inquiries::failed(const std::string& whom, const std::string& why) {
 
 std::string inquiries::troubles() const {
     std::string all;
-    const auto add = [&](const std::string& one) { all.append(all.empty() ? "" : "; ").append(one); };
+    const auto add = [&](const std::string& one) {
+        all.append(all.empty() ? "" : "; ").append(one);
+    };
     for (const std::string& one : troubles_)
         add(one);
     for (const std::shared_ptr<connection>& each : lines_)

@@ -58,7 +58,8 @@ std::string_view take_last(std::string_view& words) {
 
 [[noreturn]] void refused_by_sentinel(const std::string& words) {
     if (words.starts_with("ERR unknown command"))
-        throw net::failure{classify(words), "a server answers there, and no Sentinel (" + words + ")"};
+        throw net::failure{classify(words),
+                           "a server answers there, and no Sentinel (" + words + ")"};
     throw net::failure{classify(words), words};
 }
 

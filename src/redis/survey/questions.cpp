@@ -145,8 +145,8 @@ std::optional<bool> any_in(const reply& channels) {
 
 void read_node(const std::vector<reply>& said, const server_address& asked, const slot_map& map,
                server_report& told) {
-    if (const auto length = number_in<std::int64_t>(
-            setting_in(said[of_cluster], "cluster-node-timeout")))
+    if (const auto length =
+            number_in<std::int64_t>(setting_in(said[of_cluster], "cluster-node-timeout")))
         told.node_timeout = duration{*length};
     const std::string_view migrate =
         setting_in(said[of_cluster], "cluster-allow-replica-migration");

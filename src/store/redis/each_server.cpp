@@ -26,8 +26,8 @@ finding said_once(shared_finding&& one, std::size_t servers) {
         one.words, [&](const std::string& each) { return each == one.words.front(); });
     finding whole = std::move(one.first);
     if (same && one.addresses.size() == servers) {
-        whole.what += servers == 2 ? " (both servers)"
-                                   : " (all " + std::to_string(servers) + " servers)";
+        whole.what +=
+            servers == 2 ? " (both servers)" : " (all " + std::to_string(servers) + " servers)";
     } else if (same) {
         whole.what += " (" + listed(one.addresses) + ")";
     } else {

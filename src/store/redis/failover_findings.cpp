@@ -66,10 +66,9 @@ finding not_known(const topology_report& all, duration lease) {
 
 finding judge_time(const failover_time& takes, duration lease) {
     const duration outlasts = outlasted_by(lease);
-    const std::string setting =
-        takes.setting + std::string{" is "} + length_in_words(takes.set);
-    const std::string hold = "a hold of " + length_in_words(lease) + " outlasts " +
-                             length_in_words(outlasts);
+    const std::string setting = takes.setting + std::string{" is "} + length_in_words(takes.set);
+    const std::string hold =
+        "a hold of " + length_in_words(lease) + " outlasts " + length_in_words(outlasts);
     const std::string whole = "a failover takes about " + length_in_words(takes.whole);
     const std::string remedy =
         std::string{"Set "} + takes.setting + " to 5000 or less, or give a longer lease_time.";
@@ -160,8 +159,7 @@ void judge_failover(const topology_report& all, duration lease, std::vector<find
     found.push_back(takes ? judge_time(*takes, lease) : not_known(all, lease));
 }
 
-void judge_replicas(const topology_report& all, std::size_t required,
-                    std::vector<finding>& found) {
+void judge_replicas(const topology_report& all, std::size_t required, std::vector<finding>& found) {
     const replica_count online = count_replicas(all);
     const bool any = online.most > 0;
     if (required > 0 && online.of)
@@ -190,15 +188,15 @@ void judge_clocks(const topology_report& all, duration lease, std::vector<findin
             if (found_apart <= most)
                 continue;
             const bool ahead = each.clock->least > part.primary.clock->most;
-            found.push_back(
-                {severity::warning, "clocks",
-                 "the clock of the replica " + each.address + " is " +
-                     length_in_words(std::chrono::floor<duration>(found_apart)) +
-                     (ahead ? " ahead of" : " behind") + " that of its primary " +
-                     part.primary.address + ": after a failover leases end " +
-                     (ahead ? "too early, and two may hold a lock" : "too late"),
-                 "Let NTP slew the clocks of all servers. They may differ by " +
-                     length_in_words(std::chrono::floor<duration>(most)) + " with this lease."});
+            found.push_back({severity::warning, "clocks",
+                             "the clock of the replica " + each.address + " is " +
+                                 length_in_words(std::chrono::floor<duration>(found_apart)) +
+                                 (ahead ? " ahead of" : " behind") + " that of its primary " +
+                                 part.primary.address + ": after a failover leases end " +
+                                 (ahead ? "too early, and two may hold a lock" : "too late"),
+                             "Let NTP slew the clocks of all servers. They may differ by " +
+                                 length_in_words(std::chrono::floor<duration>(most)) +
+                                 " with this lease."});
         }
     }
     const auto is_warned = [](const finding& each) { return each.topic == "clocks"; };

@@ -92,9 +92,8 @@ asio::awaitable<found_names> find(node& server, search what) {
     }
     if (trouble && !any)
         std::rethrow_exception(trouble);
-    co_return found_names{{what.names.begin(), what.names.end()},
-                          what.complete,
-                          std::move(what.unreachable)};
+    co_return found_names{
+        {what.names.begin(), what.names.end()}, what.complete, std::move(what.unreachable)};
 }
 
 } // namespace

@@ -37,8 +37,7 @@ finding shape_of(const topology_report& all) {
                 "the Sentinels of '" + all.service + "' name " + members, ""};
     case shape::cluster:
         return {severity::fine, "topology",
-                "a cluster of " + std::to_string(all.shards.size()) + " primaries: " + members,
-                ""};
+                "a cluster of " + std::to_string(all.shards.size()) + " primaries: " + members, ""};
     case shape::single:
     case shape::unknown:
         break;
@@ -113,11 +112,11 @@ void judge_slots(const topology_report& all, std::vector<finding>& found) {
 void judge_silent(const topology_report& all, std::vector<finding>& found) {
     const auto judge = [&](const server_report& one, const char* what) {
         if (!one.trouble.empty())
-            found.push_back({severity::warning, "topology",
-                             std::string{what} + one.address +
-                                 " could not be asked: " + one.trouble,
-                             "Its clock and its settings were not looked at. Ask from a machine "
-                             "that reaches it, by a user that it knows."});
+            found.push_back(
+                {severity::warning, "topology",
+                 std::string{what} + one.address + " could not be asked: " + one.trouble,
+                 "Its clock and its settings were not looked at. Ask from a machine "
+                 "that reaches it, by a user that it knows."});
     };
     for (const shard_report& part : all.shards) {
         judge(part.primary, "the primary ");
@@ -181,8 +180,8 @@ void judge_reach(const topology_report& all, std::string_view met_info,
     if (all.what == shape::single && info_field(met.info, "cluster_enabled") == "1")
         found.push_back({severity::danger, "reach",
                          "it is a node of a cluster: only names of its own slots can be locked",
-                         std::string{"Use "} + (all.over_tls ? "rediss" : "redis") +
-                             "+cluster://" + met.address});
+                         std::string{"Use "} + (all.over_tls ? "rediss" : "redis") + "+cluster://" +
+                             met.address});
     const std::string_view one = info_field(met_info, "run_id"),
                            other = info_field(met.info, "run_id");
     const bool is_another = !one.empty() && !other.empty() && one != other;
@@ -215,12 +214,12 @@ void judge_listeners(const topology_report& all, std::vector<finding>& found) {
                          : "releases are told as sharded messages (SPUBLISH)",
                      ""});
     if (!others.empty())
-        found.push_back(
-            {severity::warning, "listening",
-             std::string{"somebody listens for "} + (is_plain ? "sharded" : "plain") +
-                 " messages at " + listed(others) + ": nobody tells them of our releases",
-             is_plain ? "JVMs with Redisson 3.22 and later do: set pubsub=both."
-                      : "Peers older than Redisson 3.22 do: set pubsub=both."});
+        found.push_back({severity::warning, "listening",
+                         std::string{"somebody listens for "} + (is_plain ? "sharded" : "plain") +
+                             " messages at " + listed(others) +
+                             ": nobody tells them of our releases",
+                         is_plain ? "JVMs with Redisson 3.22 and later do: set pubsub=both."
+                                  : "Peers older than Redisson 3.22 do: set pubsub=both."});
     if (!denied.empty() && all.form != telling::both)
         found.push_back({severity::note, "listening",
                          "PUBSUB is denied at " + listed(denied) +

@@ -33,9 +33,9 @@ std::vector<reply> of_server() {
 enum node_question : std::size_t { settings = 4, slots, nodes, listeners, shard_listeners };
 std::vector<reply> of_node() {
     std::vector<reply> all = of_server();
-    const reply whole = made::list({made::list(
-        {made::number(0), made::number(16383),
-         made::list({made::text("10.0.0.1"), made::number(7000), made::text("id")})})});
+    const reply whole = made::list(
+        {made::list({made::number(0), made::number(16383),
+                     made::list({made::text("10.0.0.1"), made::number(7000), made::text("id")})})});
     all.insert(all.end() - 1, {made::texts({"cluster-node-timeout", "15000",
                                             "cluster-allow-replica-migration", "no"}),
                                whole,

@@ -17,8 +17,8 @@ using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 
 constexpr const char* fit_info = "redis_version:7.0.15\r\nmaxmemory_policy:noeviction\r\n"
-                             "role:master\r\naof_enabled:1\r\nconnected_clients:5\r\n"
-                             "maxclients:10000\r\nrun_id:1\r\n";
+                                 "role:master\r\naof_enabled:1\r\nconnected_clients:5\r\n"
+                                 "maxclients:10000\r\nrun_id:1\r\n";
 
 server_report server(const std::string& address, std::size_t replicas = 0) {
     server_report one{.address = address, .info = fit_info, .fsync = "always"};
@@ -28,8 +28,8 @@ server_report server(const std::string& address, std::size_t replicas = 0) {
     one.open = open_slots{};
     one.plain_listeners = one.shard_listeners = false;
     for (std::size_t i = 0; i < replicas; ++i)
-        one.info += "slave" + std::to_string(i) +
-                    ":ip=10.0.0.9,port=1,state=online,offset=1,lag=0\r\n";
+        one.info +=
+            "slave" + std::to_string(i) + ":ip=10.0.0.9,port=1,state=online,offset=1,lag=0\r\n";
     return one;
 }
 
@@ -47,9 +47,8 @@ topology_report cluster() {
             .form = telling::sharded};
 }
 topology_report sentinels() {
-    topology_report all{.what = topology_report::kind::sentinels,
-                        .shards = {shard_of("a")},
-                        .service = "locks"};
+    topology_report all{
+        .what = topology_report::kind::sentinels, .shards = {shard_of("a")}, .service = "locks"};
     const server_address primary{"a", 1};
     for (const char* each : {"s:1", "s:2", "s:3"})
         all.sentinels.push_back({.address = each,
