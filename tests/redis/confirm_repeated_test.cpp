@@ -87,12 +87,12 @@ protected:
     }
 
     void drop_connections() {
-        command({"CLIENT", "KILL", "TYPE", "normal"});
         EXPECT_TRUE(eventually([this] {
+            command({"CLIENT", "KILL", "TYPE", "normal"}); // what is being made is named later
             io_.restart();
             io_.poll(); // which notices it
             return command({"CLIENT", "LIST"}).text.find("name=test") == std::string::npos;
-        }));
+        })) << command({"CLIENT", "LIST"}).text;
     }
 
     /// `ask` makes the same request each time.
