@@ -13,6 +13,7 @@
 #include <chrono>
 #include <cstdint>
 #include <memory>
+#include <sstream>
 #include <string>
 #include <utility>
 #include <vector>
@@ -31,6 +32,12 @@ protected:
         : on_each_topology{std::move(how)} {}
 
     holdfast::options how() { return how(servers().client_options()); }
+    /// What can be asked of nobody is told soon.
+    holdfast::options hasty(redis::options where) const {
+        where.command_timeout = std::chrono::milliseconds{900};
+        where.connect_timeout = std::chrono::milliseconds{300};
+        return how(where);
+    }
     holdfast::options how(const redis::options& where) const {
         holdfast::options made;
         made.store = redis::make_store(where);
@@ -47,11 +54,26 @@ protected:
         const std::string channel = "redisson_lock__channel:{" + name + "}";
         return servers().primary().command({"PUBSUB", "NUMSUB", channel}).items.at(1).integer;
     }
-    void await_replicas() {
-        EXPECT_EQ(servers().primary().command({"WAIT", "2", "10000"}).integer, 2);
+    /// So many have all that was written before.
+    void await_replicas(int count = 2) {
+        servers().primary().command({"SET", "written last", "x"}); // WAIT is about one connection
+        const std::string all = std::to_string(count);
+        EXPECT_EQ(servers().primary().command({"WAIT", all, "10000"}).integer, count);
     }
     bool told(event_kind kind, std::size_t times = 1) {
         return support::eventually([&] { return told_->count(kind) >= times; });
+    }
+    /// A lock is taken and released before it, and after the client has heard of it.
+    void follow_a_failover(client& home) {
+        mutex lock{home, "L"};
+        lock.lock();
+        EXPECT_TRUE(is_at_primary("L"));
+        lock.unlock();
+        servers().failover();
+        ASSERT_TRUE(told(event_kind::moved));
+        lock.lock();
+        EXPECT_TRUE(is_at_primary("L"));
+        lock.unlock();
     }
     /// As believed here. Each renewal moves it.
     static auto end_of(const lease& held) {
@@ -64,6 +86,14 @@ protected:
     }
     std::string address_of(const redis_server& one) {
         return "127.0.0.1:" + std::to_string(servers().port_of(one));
+    }
+
+    /// Closes what the library has there, and nobody else's.
+    static void drop_clients(redis_server& server) {
+        std::istringstream all{server.command({"CLIENT", "LIST"}).text};
+        for (std::string line; std::getline(all, line);)
+            if (line.find(" name=holdfast ") != line.npos)
+                server.command({"CLIENT", "KILL", "ID", line.substr(3, line.find(' ') - 3)});
     }
 
     /// So many scripts have come there.

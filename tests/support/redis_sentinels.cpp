@@ -163,8 +163,23 @@ redis_server& redis_sentinels::replica(std::size_t which) {
 
 void redis_sentinels::failover() {
     const redis_server& old = primary();
-    require_answer(*sentinels_up().at(0), {"SENTINEL", "FAILOVER", service});
-    until("the Sentinels have made another the primary", [&] { return &primary() != &old; });
+    redis_server& leader = *sentinels_up().at(0);
+    until("the Sentinels have made another the primary", [&] {
+        order_failover(leader, old);
+        return &primary() != &old;
+    });
+}
+
+/// Unless it is under way. It may have to be ordered again: the Sentinel still looks after the
+/// replicas of the one before, or has given up since a replica was slow.
+void redis_sentinels::order_failover(redis_server& leader, const redis_server& old) {
+    fields about = known_to(leader, "master").at(0);
+    const bool is_over = about["port"] != std::to_string(servers_.port_of(old));
+    if (is_over || about["flags"].find("failover_in_progress") != std::string::npos)
+        return;
+    const std::string said = leader.command({"SENTINEL", "FAILOVER", service}).text;
+    if (said != "OK" && !said.starts_with("INPROG") && !said.starts_with("NOGOODSLAVE"))
+        throw std::runtime_error{"SENTINEL FAILOVER was answered " + said};
 }
 
 bool redis_sentinels::is_ready(redis_server& sentinel) {

@@ -86,6 +86,7 @@ private:
     std::string configuration_of(const watcher&) const;
     std::vector<redis_server*> sentinels_up();
     redis_server* named_by_most();
+    void order_failover(redis_server& leader, const redis_server& old);
     bool is_ready(redis_server& sentinel);
     bool is_as_in_the_beginning();
 
