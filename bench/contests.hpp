@@ -2,8 +2,11 @@
 #pragma once
 
 #include "bench/contenders/arena.hpp"
+#include "bench/failover/realm.hpp"
 #include "bench/figures/figures.hpp"
+#include "bench/server/server_groups.hpp"
 
+#include <memory>
 #include <optional>
 
 namespace holdfast::bench {
@@ -20,6 +23,7 @@ struct contest {
     std::optional<transport> way{}; ///< given: this one, whatever the run uses otherwise
     int slowness = 1;             ///< turns that many times longer, and as many times fewer of them
     bool only_when_named = false; ///< a point between two others of a curve: for --all
+    site (*group)(server_groups&) = nullptr; ///< given: it is held there
 };
 
 std::vector<contest> contests();
@@ -32,6 +36,26 @@ struct vigil {
 };
 
 std::vector<vigil> vigils();
+
+/// As many by one client over several servers, beside another's at one.
+struct shared_vigil {
+    std::string name;
+    int leases;
+    goals wanted;
+    site (*group)(server_groups&);
+};
+
+std::vector<shared_vigil> shared_vigils();
+
+/// A primary fails, and a replica takes its place.
+struct failover {
+    std::string name;
+    std::unique_ptr<realm> (*where)(server_groups&);
+    fault how;
+    goals wanted;
+};
+
+std::vector<failover> failovers(); ///< for --all: beside Redisson each takes some minutes
 
 /// Many threads of one client hand a lock around, which another process wants too.
 enum class rival { holdfast, redisson };

@@ -6,8 +6,10 @@
 #include "bench/contenders/redisson.hpp"
 #include "bench/contests.hpp"
 #include "bench/duel.hpp"
+#include "bench/failover/hold_failover.hpp"
 #include "bench/progress.hpp"
 #include "bench/record.hpp"
+#include "bench/renewal/beside_one_server.hpp"
 #include "bench/renewal/hold_vigil.hpp"
 #include "bench/rivalry/compare_budgets.hpp"
 #include "bench/server/onlooker.hpp"
@@ -15,7 +17,9 @@
 #include <algorithm>
 #include <cstdio>
 #include <cstdlib>
+#include <memory>
 #include <stdexcept>
+#include <tuple>
 
 namespace holdfast::bench {
 namespace {
@@ -32,10 +36,13 @@ public:
 
     void hold(const contest& which) try {
         show_progress(which.name, "warming up");
-        const arena where = arena_for(which.way, which.query, which.at_once);
+        arena where = arena_for(which.way, which.query, which.at_once);
+        if (which.group)
+            where.group = which.group(groups_);
+        accounts books = books_of(where);
         const made ours = which.ours(where);
         const made yardstick = which.yardstick(where);
-        const outcome seen = duel(*ours, *yardstick, books_, course_of(which.name, which.slowness));
+        const outcome seen = duel(*ours, *yardstick, books, course_of(which.name, which.slowness));
         erase_progress();
         record_.figures_of(figures(which.name, *which.what, which.wanted, seen.rounds));
         record_.distribution_of(which.name, seen);
@@ -59,10 +66,42 @@ public:
         throw std::runtime_error{which.name + ": " + trouble.what()};
     }
 
+    /// Beside Redisson, where it is there.
+    void hold(const failover& which) try {
+        show_progress(which.name, "getting ready");
+        const int rounds = std::max(how_.rounds / rounds_for_a_failover, 1);
+        const auto where = which.where(groups_);
+        std::unique_ptr<applicants> theirs;
+        try {
+            theirs = redissons_applicants(java_);
+        } catch (const not_here& missing) {
+            erase_progress();
+            record_.skipped(which.name + ".redisson", missing.what());
+        }
+        const auto seen = hold_failover(which, *where, theirs.get(), rounds, [&](int round) {
+            show_progress(which.name,
+                          "failover " + std::to_string(round) + " of " + std::to_string(rounds));
+        });
+        erase_progress();
+        record_.figures_of(seen);
+    } catch (const std::exception& trouble) {
+        throw std::runtime_error{which.name + ": " + trouble.what()};
+    }
+
     void hold(const vigil& which) {
         const arena where = arena_for({}, {}, which.leases);
         const auto seen = hold_vigil(which, where, books_,
                                      [&](const char* doing) { show_progress(which.name, doing); });
+        erase_progress();
+        record_.figures_of(seen);
+    }
+
+    void hold(const shared_vigil& which) {
+        show_progress(which.name, "keeping leases for half a minute");
+        const arena of_one = arena_for(transport::tcp_loopback, {}, which.leases);
+        arena of_several = of_one;
+        of_several.group = which.group(groups_);
+        const auto seen = keep_beside_one_server(which, of_several, of_one);
         erase_progress();
         record_.figures_of(seen);
     }
@@ -96,27 +135,39 @@ private:
                 }};
     }
 
+    /// Each takes half a minute, as long as Redisson's waiters wait.
+    static constexpr int rounds_for_a_failover = 13;
+
     const wishes& how_;
     const server& home_;
     accounts books_{home_.connect(transport::unix_socket)};
     more_servers more_;
+    server_groups groups_;
     redisson java_{home_};
     const onlooker watching_{[this] {
         return own_cpu_seconds() + ended_children_cpu_seconds() + books_.cpu_seconds() +
-               more_.cpu_seconds() + java_.cpu_seconds();
+               more_.cpu_seconds() + groups_.cpu_seconds() + java_.cpu_seconds();
     }};
     record record_;
 };
 
+/// Those of one sort that are wanted.
+template <typename Event>
+std::vector<Event> wanted(std::vector<Event> all, const wishes& how, bool only_when_named = false) {
+    std::erase_if(all, [&](const Event& each) {
+        bool named = only_when_named;
+        if constexpr (requires { each.only_when_named; })
+            named = each.only_when_named;
+        return !how.wants(each.name, named);
+    });
+    return all;
+}
+
 void run(const wishes& how) {
-    std::vector<contest> duels = contests();
-    std::vector<rivalry> shared = rivalries();
-    std::vector<vigil> kept = vigils();
-    std::erase_if(duels,
-                  [&](const contest& each) { return !how.wants(each.name, each.only_when_named); });
-    std::erase_if(shared, [&](const rivalry& each) { return !how.wants(each.name, true); });
-    std::erase_if(kept, [&](const vigil& each) { return !how.wants(each.name); });
-    if (duels.empty() && shared.empty() && kept.empty())
+    const auto all = std::tuple{wanted(contests(), how), wanted(rivalries(), how, true),
+                                wanted(failovers(), how, true), wanted(vigils(), how),
+                                wanted(shared_vigils(), how)};
+    if (std::apply([](const auto&... each) { return (each.empty() && ...); }, all))
         throw std::runtime_error{"there is no " + how.only + "; see --help"};
 
     listen_to_signals();
@@ -126,12 +177,11 @@ void run(const wishes& how) {
     if (how.apart)
         run_on(cores::all_others);
     meeting here{how, home};
-    for (const contest& each : duels)
-        here.hold(each);
-    for (const rivalry& each : shared)
-        here.hold(each);
-    for (const vigil& each : kept)
-        here.hold(each);
+    const auto hold_each = [&](const auto& events) {
+        for (const auto& each : events)
+            here.hold(each);
+    };
+    std::apply([&](const auto&... each) { (hold_each(each), ...); }, all);
     here.close();
 }
 

@@ -35,10 +35,9 @@ constexpr std::array refusals{
         store_errc::cluster_down, errc::unreachable, "cluster_down", "CLUSTERDOWN",
         "The cluster does not serve the slot of this lock.",
         "Look at CLUSTER INFO and CLUSTER NODES: a slot has no node, or too many nodes are down."},
-    server_says{
-        store_errc::try_again, errc::unreachable, "try_again", "MOVED, ASK, TRYAGAIN",
-        "The slot of this lock is on another node of the cluster, or is moving to one.",
-        "Use the address of the node that has the slot, or a server that is not in a cluster."},
+    server_says{store_errc::try_again, errc::unreachable, "try_again", "MOVED, ASK, TRYAGAIN",
+                "The slot of this lock is on another node of the cluster, or is moving to one.",
+                "Find out whether the cluster is being resharded, and let that come to its end."},
     server_says{store_errc::too_many_clients, errc::unreachable, "too_many_clients",
                 "ERR max number of clients reached", "The server has reached its limit of clients.",
                 "Raise maxclients, or find out who opens so many (CLIENT LIST)."},
@@ -83,6 +82,10 @@ constexpr std::array refusals{
                 "Fewer replicas than required have confirmed it in time.",
                 "Look whether the replicas are connected and keep up (INFO replication). "
                 "required_replicas must not be more than there are."},
+    server_says{store_errc::wrong_address, errc::refused, "wrong_address",
+                "MOVED, ASK, (ROLE: sentinel)",
+                "A cluster or a Sentinel is where the client was told to find one server.",
+                "Use the URL that the text names: redis+cluster:// or redis+sentinel://."},
 };
 
 constexpr bool each_has_its_place() {
@@ -90,7 +93,7 @@ constexpr bool each_has_its_place() {
     for (const server_says& one : refusals)
         if (one.code != static_cast<store_errc>(++place))
             return false;
-    return refusals.back().code == store_errc::not_replicated; // the last there is
+    return refusals.back().code == store_errc::wrong_address; // the last there is
 }
 static_assert(each_has_its_place(), "in the order of store_errc, and none is missing");
 

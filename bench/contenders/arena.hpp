@@ -3,9 +3,12 @@
 #pragma once
 
 #include "bench/contenders/contender.hpp"
+#include "bench/server/accounts.hpp"
 #include "bench/server/more_servers.hpp"
+#include "bench/server/site.hpp"
 
 #include <memory>
+#include <optional>
 #include <string>
 
 namespace holdfast::bench {
@@ -19,15 +22,27 @@ struct arena {
     std::string query; ///< our client's settings, such as "?poll_bound=1s"
     int at_once;       ///< threads, coroutines or requests in flight
     redisson& java;
-    more_servers& more; ///< beside `home`
+    more_servers& more;          ///< beside `home`
+    std::optional<site> group{}; ///< in place of `home`
 
     /// Who a client is it tells the server every half minute; the books count each script.
-    std::string url() const { return url_of(home); }
-    std::string url_of(const server& which) const {
-        return which.url(way) + query + (query.empty() ? '?' : '&') + "announce=no";
+    std::string url() const { return group ? with_settings(group->url) : url_of(home); }
+    std::string url_of(const server& which) const { return with_settings(which.url(way)); }
+    std::string with_settings(const std::string& address) const {
+        return address + query + (query.empty() ? '?' : '&') + "announce=no";
     }
-    connection connect() const { return home.connect(way); }
+
+    /// The first primary, of a group.
+    connection connect() const {
+        return group ? connect_to(group->ports.front()) : home.connect(way);
+    }
 };
+
+/// Of all servers that are there.
+inline accounts books_of(const arena& where) {
+    return where.group ? accounts{connect_to_all(*where.group)}
+                       : accounts{where.home.connect(transport::unix_socket)};
+}
 
 /// The same names on both sides, one for each thread, coroutine or request in flight.
 inline std::string name_of_lock(int i) {
@@ -45,6 +60,21 @@ made bare_sockets_with_set_nx(const arena&);
 // On one thread, and against it one connection with as many requests in flight.
 made holdfast_coroutines(const arena&);
 made raw_pipeline(const arena&);
+
+// The same at a primary, where so many replicas have to confirm each grant: bare, by one WAIT for
+// all that is written at once. And how much longer a grant takes that one replica confirms.
+made bare_sockets_confirmed_by_one(const arena&);
+made bare_sockets_confirmed_by_two(const arena&);
+made raw_pipeline_confirmed_by_one(const arena&);
+made raw_pipeline_confirmed_by_two(const arena&);
+made holdfast_confirmation(const arena&);
+made bare_confirmation(const arena&);
+
+// Bare, on one connection to each primary of a cluster; and ours at a cluster of one node that does
+// not know it is one, and at a cluster where releases are told to one shard.
+made raw_slots(const arena&);
+made holdfast_coroutines_at_one_node(const arena&);
+made holdfast_coroutines_telling_shards(const arena&);
 
 // One lock for all threads of the process, and against it a fair lock that knows no server; and a
 // lock entered again by its only holder.
@@ -113,6 +143,7 @@ made redisson_semaphore(const arena&);
 made redisson_free_semaphore(const arena&);
 made redisson_permits(const arena&);
 made redisson_rate(const arena&);
+made redisson_confirmed(const arena&); ///< by both replicas, for each grant and each release
 
 // Other programs' locks on five servers, over TCP alone. They throw `not_here`.
 made redsync_quorum(const arena&);

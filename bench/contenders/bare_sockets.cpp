@@ -2,11 +2,12 @@
 // The yardstick of blocking calls: each thread has a socket, writes a request and sleeps in read()
 // until its answer is there. No library can do less without being cleverer.
 #include "bench/contenders/arena.hpp"
+#include "bench/contenders/of_both.hpp"
 #include "bench/contenders/read_requests.hpp"
 #include "bench/contenders/requests.hpp"
 #include "bench/contenders/threads.hpp"
 
-#include <vector>
+#include <deque>
 
 namespace holdfast::bench {
 namespace {
@@ -14,14 +15,28 @@ namespace {
 template <typename Requests>
 class caller {
 public:
-    caller(const arena& where, int i)
+    /// `replicas`: so many have to confirm each grant.
+    caller(const arena& where, int i, int replicas = 0)
         : connection_{where.connect()}
-        , requests_{i, connection_} {}
+        , requests_{i, connection_}
+        , replicas_{replicas} {}
 
     void pair() {
+        lock();
+        unlock();
+    }
+
+    void lock() {
         text_.clear();
         requests_.append_lock(text_);
+        if (replicas_ > 0)
+            append_wait(text_, replicas_);
         Requests::expect_granted(*ask_composed(connection_, text_));
+        if (replicas_ > 0)
+            expect_confirmed(*next_answer(connection_), replicas_);
+    }
+
+    void unlock() {
         text_.clear();
         requests_.append_release(text_);
         Requests::expect_released(*ask_composed(connection_, text_));
@@ -30,15 +45,16 @@ public:
 private:
     connection connection_;
     Requests requests_;
+    const int replicas_;
     std::string text_;
 };
 
 template <typename Requests>
 class callers : public contender {
 public:
-    explicit callers(const arena& where) {
+    explicit callers(const arena& where, int replicas = 0) {
         for (int i = 0; i < where.at_once; ++i)
-            callers_.emplace_back(where, i);
+            callers_.emplace_back(where, i, replicas);
     }
 
     tally run(nanoseconds length) override {
@@ -52,7 +68,26 @@ public:
     }
 
 private:
-    std::vector<caller<Requests>> callers_;
+    std::deque<caller<Requests>> callers_; // they do not move
+};
+
+/// How much longer a grant takes that a replica confirms.
+class confirmed_caller : public contender {
+public:
+    explicit confirmed_caller(const arena& where)
+        : alone_{where, 0}
+        , confirmed_{where, 1, 1} {}
+
+    tally run(nanoseconds length) override {
+        return of_both(
+            length, [this] { alone_.lock(); }, [this] { alone_.unlock(); },
+            [this] { confirmed_.lock(); }, [this] { confirmed_.unlock(); });
+    }
+
+    claim scripts_for(const tally& all) const override { return {4 * all.done, 4 * all.done}; }
+
+private:
+    caller<requests> alone_, confirmed_;
 };
 
 } // namespace
@@ -63,6 +98,18 @@ made bare_sockets(const arena& where) {
 
 made bare_sockets_with_set_nx(const arena& where) {
     return std::make_unique<callers<set_nx_requests>>(where);
+}
+
+made bare_sockets_confirmed_by_one(const arena& where) {
+    return std::make_unique<callers<requests>>(where, 1);
+}
+
+made bare_sockets_confirmed_by_two(const arena& where) {
+    return std::make_unique<callers<requests>>(where, 2);
+}
+
+made bare_confirmation(const arena& where) {
+    return std::make_unique<confirmed_caller>(where);
 }
 
 made bare_readers(const arena& where) {

@@ -77,4 +77,16 @@ made holdfast_coroutines(const arena& where) {
     return std::make_unique<clients_coroutines>(where);
 }
 
+made holdfast_coroutines_at_one_node(const arena& where) {
+    arena alone = where;
+    alone.group->url = "redis://127.0.0.1:" + std::to_string(where.group->ports.front());
+    return std::make_unique<clients_coroutines>(alone);
+}
+
+made holdfast_coroutines_telling_shards(const arena& where) {
+    arena sharded = where;
+    sharded.query = "?pubsub=sharded";
+    return std::make_unique<clients_coroutines>(sharded);
+}
+
 } // namespace holdfast::bench

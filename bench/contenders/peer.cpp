@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "bench/contenders/peer.hpp"
 
+#include "bench/server/cpu.hpp"
+
 #include <fstream>
 #include <optional>
 #include <sstream>
 #include <stdexcept>
 #include <utility>
-
-#include <time.h>
 
 namespace holdfast::bench {
 namespace {
@@ -44,11 +44,7 @@ std::string peer::answer() {
 }
 
 double peer::cpu_seconds() const {
-    clockid_t clock{};
-    timespec used{};
-    if (::clock_getcpuclockid(process_.id(), &clock) == 0)
-        ::clock_gettime(clock, &used);
-    return static_cast<double>(used.tv_sec) + static_cast<double>(used.tv_nsec) / 1e9;
+    return cpu_seconds_of(process_.id());
 }
 
 } // namespace holdfast::bench

@@ -1,46 +1,37 @@
 // SPDX-License-Identifier: Apache-2.0
-// The yardstick of coroutines: one thread, one connection, a loop of read() and write() around
-// hiredis' reader. Whatever has answered asks its next question with the same write.
+// The yardsticks of coroutines: one thread, and as many requests in flight on one connection, or on
+// one to each primary of a cluster, whose slots it knows.
 #include "bench/contenders/arena.hpp"
-#include "bench/contenders/requests.hpp"
+#include "bench/contenders/raw_line.hpp"
+#include "redis/cluster/slot.hpp"
 
-#include <array>
-#include <queue>
-#include <stdexcept>
+#include <algorithm>
+#include <cerrno>
+#include <numeric>
+#include <system_error>
 
-#include <unistd.h>
+#include <poll.h>
 
 namespace holdfast::bench {
 namespace {
 
-/// One lock, taken and released over and over.
-struct flight {
-    flight(int i, const connection& to)
-        : wire{i, to} {}
-    requests wire;
-    bool held = false;
-    stopwatch::time_point begin;
-};
-
-class pipeline : public contender {
+class raw_lines : public contender {
 public:
-    explicit pipeline(const arena& where)
-        : connection_{where.connect()} {
-        for (int i = 0; i < where.at_once; ++i)
-            flights_.emplace_back(i, connection_);
+    void add(connection to, const std::vector<int>& locks, raw_manner how = {}) {
+        lines_.emplace_back(std::move(to), locks, how);
     }
 
     tally run(nanoseconds length) override {
         tally all;
         all.samples.reserve(1 << 20); // no growth while it is measured
         const auto begin = stopwatch::now();
-        for (flight& one : flights_)
-            take_off(one, begin);
-        while (!asked_.empty()) {
-            write_all();
-            read_some();
-            for (reply answer; (answer = next_reply());)
-                go_on(*answer, begin + length, all);
+        for (raw_line& each : lines_)
+            each.begin();
+        while (std::ranges::any_of(lines_, &raw_line::is_busy)) {
+            for (raw_line& each : lines_)
+                each.write_all();
+            for (raw_line* const each : readable())
+                each->read_some(begin + length, all);
         }
         all.elapsed = stopwatch::now() - begin;
         all.done = static_cast<long long>(all.samples.size());
@@ -48,65 +39,77 @@ public:
     }
 
 private:
-    void take_off(flight& one, stopwatch::time_point now) {
-        one.begin = now;
-        one.wire.append_lock(out_);
-        asked_.push(&one);
+    /// One alone needs no look: its read() waits.
+    std::vector<raw_line*> readable() {
+        if (lines_.size() == 1)
+            return {&lines_.front()};
+        std::vector<pollfd> sockets;
+        for (const raw_line& each : lines_)
+            sockets.push_back({.fd = each.socket(), .events = POLLIN, .revents = 0});
+        while (::poll(sockets.data(), sockets.size(), -1) < 0)
+            if (errno != EINTR)
+                throw std::system_error{errno, std::generic_category(), "poll"};
+        std::vector<raw_line*> found;
+        for (std::size_t i = 0; i < sockets.size(); ++i)
+            if (sockets[i].revents)
+                found.push_back(&lines_[i]);
+        return found;
     }
 
-    void go_on(const redisReply& answer, stopwatch::time_point end, tally& all) {
-        expect_answer(*connection_, &answer);
-        flight& one = *asked_.front();
-        asked_.pop();
-        one.held = !one.held;
-        if (one.held) {
-            requests::expect_granted(answer);
-            one.wire.append_release(out_);
-            asked_.push(&one);
-            return;
-        }
-        requests::expect_released(answer);
-        const auto now = stopwatch::now();
-        all.samples.push_back(now - one.begin);
-        if (now < end)
-            take_off(one, now);
-    }
-
-    void write_all() {
-        for (std::size_t done = 0; done < out_.size();) {
-            const auto written = ::write(connection_->fd, out_.data() + done, out_.size() - done);
-            if (written < 0)
-                throw std::runtime_error{"the connection broke while writing"};
-            done += static_cast<std::size_t>(written);
-        }
-        out_.clear();
-    }
-
-    void read_some() {
-        const auto size = ::read(connection_->fd, in_.data(), in_.size());
-        if (size <= 0)
-            throw std::runtime_error{"the connection broke while reading"};
-        redisReaderFeed(connection_->reader, in_.data(), static_cast<std::size_t>(size));
-    }
-
-    reply next_reply() {
-        void* raw = nullptr;
-        if (redisReaderGetReply(connection_->reader, &raw) != REDIS_OK)
-            throw std::runtime_error{connection_->reader->errstr};
-        return reply{static_cast<redisReply*>(raw)};
-    }
-
-    connection connection_;
-    std::vector<flight> flights_;
-    std::queue<flight*> asked_; // in the order in which the server answers
-    std::string out_;
-    std::array<char, 64 * 1024> in_;
+    std::vector<raw_line> lines_;
 };
+
+std::vector<int> numbers_to(int count) {
+    std::vector<int> all(static_cast<std::size_t>(count));
+    std::iota(all.begin(), all.end(), 0);
+    return all;
+}
+
+made on_one_line(const arena& where, raw_manner how = {}) {
+    auto one = std::make_unique<raw_lines>();
+    one->add(where.connect(), numbers_to(where.at_once), how);
+    return one;
+}
+
+/// Which of the locks have slots of that primary, by its own word.
+std::vector<int> locks_of(const connection& primary, int count) {
+    const reply ranges = ask(primary, {"CLUSTER", "SLOTS"});
+    const reply itself = ask(primary, {"CLUSTER", "MYID"});
+    const std::string_view id{itself->str, itself->len};
+    std::vector<int> locks;
+    for (int lock = 0; lock < count; ++lock)
+        for (std::size_t i = 0; i < ranges->elements; ++i) {
+            const redisReply& range = *ranges->element[i];
+            const redisReply& owner = *range.element[2]->element[2];
+            const int slot = redis::key_slot(name_of_lock(lock));
+            if (std::string_view{owner.str, owner.len} == id && range.element[0]->integer <= slot &&
+                slot <= range.element[1]->integer)
+                locks.push_back(lock);
+        }
+    return locks;
+}
 
 } // namespace
 
 made raw_pipeline(const arena& where) {
-    return std::make_unique<pipeline>(where);
+    return on_one_line(where);
+}
+
+made raw_pipeline_confirmed_by_one(const arena& where) {
+    return on_one_line(where, {.replicas = 1});
+}
+
+made raw_pipeline_confirmed_by_two(const arena& where) {
+    return on_one_line(where, {.replicas = 2});
+}
+
+made raw_slots(const arena& where) {
+    auto all = std::make_unique<raw_lines>();
+    for (connection& each : connect_to_primaries(where.group.value())) {
+        const std::vector<int> locks = locks_of(each, where.at_once);
+        all->add(std::move(each), locks, {.telling = "spublish"});
+    }
+    return all;
 }
 
 } // namespace holdfast::bench

@@ -86,6 +86,13 @@ made redisson_red_lock(const arena& where) {
     return std::make_unique<redissons_turn>(where, "redlock", addresses);
 }
 
+made redisson_confirmed(const arena& where) {
+    std::string addresses;
+    for (const std::uint16_t port : where.group.value().ports)
+        addresses += " redis://127.0.0.1:" + std::to_string(port);
+    return std::make_unique<redissons_turn>(where, "replicated", addresses);
+}
+
 made redisson_async(const arena& where) {
     return std::make_unique<redissons_turn>(where, "async");
 }

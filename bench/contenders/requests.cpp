@@ -36,15 +36,25 @@ void append_request(std::string& out, std::initializer_list<std::string_view> wo
     }
 }
 
+void append_wait(std::string& out, int replicas) {
+    append_request(out, {"WAIT", std::to_string(replicas), "1000"}); // as the library has it
+}
+
+void expect_confirmed(const redisReply& answer, int replicas) {
+    if (answer.type != REDIS_REPLY_INTEGER || answer.integer < replicas)
+        throw std::runtime_error{"too few replicas confirmed a lock"};
+}
+
 std::string next_deadline() {
     const auto deadline = std::chrono::system_clock::now() + command_timeout;
     const auto us = std::chrono::floor<std::chrono::microseconds>(deadline.time_since_epoch());
     return std::to_string(us.count());
 }
 
-requests::requests(int lock, const connection& to)
+requests::requests(int lock, const connection& to, std::string_view telling)
     : name_{name_of_lock(lock)}
-    , channel_{"redisson_lock__channel:{" + name_ + "}"} {
+    , channel_{"redisson_lock__channel:{" + name_ + "}"}
+    , telling_{telling} {
     ask(to, {"SCRIPT", "LOAD", scripts::lock_mutex.text});
     ask(to, {"SCRIPT", "LOAD", scripts::release_mutex.text});
 }
@@ -57,7 +67,7 @@ void requests::append_lock(std::string& out) {
 
 void requests::append_release(std::string& out) const {
     append_request(
-        out, {"EVALSHA", scripts::release_mutex.sha1, "1", name_, owner_, channel_, "publish"});
+        out, {"EVALSHA", scripts::release_mutex.sha1, "1", name_, owner_, channel_, telling_});
 }
 
 void requests::expect_granted(const redisReply& answer) {

@@ -16,6 +16,12 @@ inline constexpr std::string_view lease_ms = "30000"; // as the library has it b
 /// One request in the server's protocol, behind others.
 void append_request(std::string& out, std::initializer_list<std::string_view> words);
 
+/// How many replicas have what this connection has written.
+void append_wait(std::string& out, int replicas);
+
+/// Throws unless so many have.
+void expect_confirmed(const redisReply&, int replicas);
+
 /// Until when a script may take a lock: as much later than now as the library allows by default.
 std::string next_deadline();
 
@@ -26,7 +32,7 @@ public:
     static constexpr int scripts_a_pair = 2;
 
     /// Makes both scripts known to the server, as they are after the library's first pair.
-    requests(int lock, const connection&);
+    requests(int lock, const connection&, std::string_view telling = "publish");
 
     void append_lock(std::string& out);
     void append_release(std::string& out) const;
@@ -35,8 +41,10 @@ public:
     static void expect_granted(const redisReply&);
     static void expect_released(const redisReply&);
 
+    const std::string& channel() const { return channel_; }
+
 private:
-    const std::string name_, channel_;
+    const std::string name_, channel_, telling_;
     std::string owner_;
     std::uint64_t number_ = 0;
 };

@@ -71,6 +71,17 @@ const discipline wake_ups = {
 /// Of a call, where the yardstick does a part of it and no pairs can be compared.
 const discipline calls = wake_ups;
 
+/// How much longer a grant takes that replicas confirm.
+const discipline confirmations = {
+    {".p50", "us more", better::lower, &turn::p50_us},
+};
+
+/// A pair has two calls.
+const discipline added_to_calls = {
+    {"", "us/call more", better::lower, &turn::client_cpu_us, 2},
+    {".client_cpu", "us/pair", better::lower, &turn::client_cpu_us},
+};
+
 namespace {
 
 bool is_met(better best, double limit, double value) {
@@ -90,21 +101,34 @@ void expect_figures_for(const goals& wanted, const All& all, const std::string& 
             throw std::logic_error{contest + " has a goal for a figure that it has not"};
 }
 
-figure one(const std::string& contest, const aspect& what, const goals& wanted,
-           const std::vector<round>& rounds) {
-    std::vector<double> ours, yardstick, ratios;
+figure one(const std::string& contest, const comparison& seen, const goals& wanted) {
+    figure made{.name = contest + seen.suffix,
+                .unit = seen.unit,
+                .best = seen.best,
+                .ours = spread_of(seen.ours),
+                .wanted = goal_of(wanted, seen.suffix)};
+    if (seen.yardstick.empty())
+        return made;
+    std::vector<double> ratios;
+    for (std::size_t i = 0; i < seen.ours.size(); ++i)
+        ratios.push_back(seen.ours[i] / seen.yardstick.at(i));
+    made.yardstick = spread_of(seen.yardstick);
+    made.ratio = spread_of(ratios);
+    return made;
+}
+
+comparison seen_in(const std::vector<round>& rounds, const aspect& what) {
+    comparison all{what.suffix, what.unit, what.best, {}};
     for (const round& each : rounds) {
-        ours.push_back(each.ours.*what.value);
-        yardstick.push_back(each.yardstick.*what.value);
-        ratios.push_back(ours.back() / yardstick.back());
+        const double ours = each.ours.*what.value, yardstick = each.yardstick.*what.value;
+        if (what.more_by_parts > 0) {
+            all.ours.push_back((ours - yardstick) / what.more_by_parts);
+        } else {
+            all.ours.push_back(ours);
+            all.yardstick.push_back(yardstick);
+        }
     }
-    return {.name = contest + what.suffix,
-            .unit = what.unit,
-            .best = what.best,
-            .ours = spread_of(ours),
-            .yardstick = spread_of(yardstick),
-            .ratio = spread_of(ratios),
-            .wanted = goal_of(wanted, what.suffix)};
+    return all;
 }
 
 } // namespace
@@ -121,7 +145,7 @@ std::vector<figure> figures(const std::string& contest, const discipline& what, 
     expect_figures_for(wanted, what, contest);
     std::vector<figure> all;
     for (const aspect& each : what)
-        all.push_back(one(contest, each, wanted, rounds));
+        all.push_back(one(contest, seen_in(rounds, each), wanted));
     return all;
 }
 
@@ -130,11 +154,16 @@ std::vector<figure> figures(const std::string& contest, const goals& wanted,
     expect_figures_for(wanted, seen, contest);
     std::vector<figure> all;
     for (const sighting& each : seen)
-        all.push_back({.name = contest + each.suffix,
-                       .unit = each.unit,
-                       .best = each.best,
-                       .ours = spread_of({each.value}),
-                       .wanted = goal_of(wanted, each.suffix)});
+        all.push_back(one(contest, {each.suffix, each.unit, each.best, {each.value}}, wanted));
+    return all;
+}
+
+std::vector<figure> figures(const std::string& contest, const goals& wanted,
+                            const std::vector<comparison>& seen) {
+    expect_figures_for(wanted, seen, contest);
+    std::vector<figure> all;
+    for (const comparison& each : seen)
+        all.push_back(one(contest, each, wanted));
     return all;
 }
 

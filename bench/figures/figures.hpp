@@ -40,12 +40,16 @@ struct aspect {
     const char* unit;
     better best;
     double turn::*value;
+    /// Given: how much more it is for ours than for the yardstick, in so many parts. Then there is
+    /// no ratio.
+    int more_by_parts = 0;
 };
 
 /// What a contest counts, and so which figures it has.
 using discipline = std::vector<aspect>;
 extern const discipline pairs, hand_offs, hand_offs_alone, hand_offs_beside, re_entries,
-    server_time, commands, acquisitions, pairs_beside_a_writer, wake_ups, calls;
+    server_time, commands, acquisitions, pairs_beside_a_writer, wake_ups, calls, confirmations,
+    added_to_calls;
 
 /// The goals of a contest by its aspects' suffixes.
 using goals = std::map<std::string_view, goal>;
@@ -62,5 +66,16 @@ struct sighting {
     double value;
 };
 std::vector<figure> figures(const std::string& contest, const goals&, const std::vector<sighting>&);
+
+/// What was seen several times on both sides together, or on ours alone.
+struct comparison {
+    const char* suffix;
+    const char* unit;
+    better best;
+    std::vector<double> ours;        ///< one at least
+    std::vector<double> yardstick{}; ///< none, or as many
+};
+std::vector<figure> figures(const std::string& contest, const goals&,
+                            const std::vector<comparison>&);
 
 } // namespace holdfast::bench

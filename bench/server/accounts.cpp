@@ -27,62 +27,83 @@ long long calls(std::string_view commandstats, std::string_view command) {
     return static_cast<long long>(number(after(line_of(commandstats, command), "calls=")));
 }
 
-long long successes(std::string_view commandstats, std::string_view command) {
-    const auto failed = number(after(line_of(commandstats, command), "failed_calls="));
-    return calls(commandstats, command) - static_cast<long long>(failed);
+long long failed_calls(std::string_view commandstats, std::string_view command) {
+    return static_cast<long long>(number(after(line_of(commandstats, command), "failed_calls=")));
+}
+
+std::string info(const connection& server, const char* section) {
+    const auto answer = ask(server, {"INFO", section});
+    return std::string{answer->str, answer->len};
 }
 
 } // namespace
 
 void accounts::clear() {
-    ask(server_, {"CONFIG", "RESETSTAT"});
+    for (const connection& each : servers_)
+        ask(each, {"CONFIG", "RESETSTAT"});
+}
+
+long long accounts::successes(std::initializer_list<const char*> commands) const {
+    long long sum = 0;
+    for (const connection& server : servers_) {
+        const std::string stats = info(server, "commandstats");
+        for (const char* each : commands)
+            sum += calls(stats, each) - failed_calls(stats, each);
+    }
+    return sum;
 }
 
 long long accounts::scripts_run() const {
-    const std::string stats = info("commandstats");
-    return successes(stats, "cmdstat_evalsha:") + successes(stats, "cmdstat_eval:");
+    return successes({"cmdstat_evalsha:", "cmdstat_eval:"});
 }
 
 long long accounts::commands_sent() const {
-    const std::string stats = info("commandstats");
     long long sum = 0;
-    for (const char* each :
-         {"cmdstat_evalsha:", "cmdstat_eval:", "cmdstat_subscribe:", "cmdstat_unsubscribe:",
-          "cmdstat_ssubscribe:", "cmdstat_sunsubscribe:"})
-        sum += calls(stats, each);
+    for (const connection& server : servers_) {
+        const std::string stats = info(server, "commandstats");
+        for (const char* each :
+             {"cmdstat_evalsha:", "cmdstat_eval:", "cmdstat_subscribe:", "cmdstat_unsubscribe:",
+              "cmdstat_ssubscribe:", "cmdstat_sunsubscribe:"})
+            sum += calls(stats, each);
+    }
     return sum;
 }
 
 long long accounts::leases_extended() const {
-    return successes(info("commandstats"), "cmdstat_pexpire:");
+    return successes({"cmdstat_pexpire:"});
 }
 
 /// Without what the server remembers of requests: that ends by itself after a minute.
 long long accounts::keys() const {
-    const auto remembered = ask(server_, {"KEYS", "holdfast_requests:*"});
-    return ask(server_, {"DBSIZE"})->integer - static_cast<long long>(remembered->elements);
+    long long sum = 0;
+    for (const connection& each : servers_) {
+        const auto remembered = ask(each, {"KEYS", "holdfast_requests:*"});
+        sum += ask(each, {"DBSIZE"})->integer - static_cast<long long>(remembered->elements);
+    }
+    return sum;
 }
 
 std::string accounts::any_key() const {
-    const auto answer = ask(server_, {"RANDOMKEY"});
-    return answer->str ? std::string{answer->str, answer->len} : std::string{};
+    for (const connection& each : servers_)
+        if (const auto answer = ask(each, {"RANDOMKEY"}); answer->str)
+            return {answer->str, answer->len};
+    return {};
 }
 
 double accounts::cpu_seconds() const {
-    const std::string cpu = info("cpu");
-    return number(line_of(cpu, "used_cpu_sys:")) + number(line_of(cpu, "used_cpu_user:"));
+    double sum = 0;
+    for (const connection& each : servers_) {
+        const std::string cpu = info(each, "cpu");
+        sum += number(line_of(cpu, "used_cpu_sys:")) + number(line_of(cpu, "used_cpu_user:"));
+    }
+    return sum;
 }
 
 std::string accounts::version() const {
-    const std::string about = info("server");
+    const std::string about = info(servers_.front(), "server");
     const auto valkey = line_of(about, "valkey_version:");
     return valkey.empty() ? "redis " + std::string{line_of(about, "redis_version:")}
                           : "valkey " + std::string{valkey};
-}
-
-std::string accounts::info(const char* section) const {
-    const auto answer = ask(server_, {"INFO", section});
-    return std::string{answer->str, answer->len};
 }
 
 } // namespace holdfast::bench

@@ -4,14 +4,18 @@
 
 #include "bench/server/connection.hpp"
 
+#include <initializer_list>
 #include <string>
+#include <vector>
 
 namespace holdfast::bench {
 
+/// Of one server, or of several as if they were one.
 class accounts {
 public:
-    explicit accounts(connection to)
-        : server_{std::move(to)} {}
+    explicit accounts(connection to) { servers_.push_back(std::move(to)); }
+    explicit accounts(std::vector<connection> to)
+        : servers_{std::move(to)} {}
 
     void clear(); ///< the counts start anew
 
@@ -31,8 +35,8 @@ public:
     std::string version() const;
 
 private:
-    std::string info(const char* section) const;
-    connection server_;
+    long long successes(std::initializer_list<const char*> commands) const;
+    std::vector<connection> servers_;
 };
 
 } // namespace holdfast::bench

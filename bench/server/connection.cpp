@@ -5,7 +5,6 @@
 #include <string>
 
 namespace holdfast::bench {
-namespace {
 
 reply next_answer(const connection& to) {
     void* raw = nullptr;
@@ -15,13 +14,11 @@ reply next_answer(const connection& to) {
     return answer;
 }
 
-} // namespace
-
 void expect_answer(const redisContext& context, const redisReply* answer) {
     if (!answer)
         throw std::runtime_error{std::string{"the connection broke: "} + context.errstr};
     if (answer->type == REDIS_REPLY_ERROR)
-        throw std::runtime_error{"the server answered " + std::string{answer->str, answer->len}};
+        throw server_error{"the server answered " + std::string{answer->str, answer->len}};
 }
 
 reply ask(const connection& to, const std::vector<std::string_view>& words) {

@@ -5,6 +5,7 @@
 #include <hiredis/hiredis.h>
 
 #include <memory>
+#include <stdexcept>
 #include <string_view>
 #include <vector>
 
@@ -20,8 +21,16 @@ struct frees_reply {
 };
 using reply = std::unique_ptr<redisReply, frees_reply>;
 
-/// Throws what went wrong with the connection, or what the server complains of.
+/// What the server complains of.
+struct server_error : std::runtime_error {
+    using std::runtime_error::runtime_error;
+};
+
+/// Throws what went wrong with the connection, or `server_error`.
 void expect_answer(const redisContext&, const redisReply*);
+
+/// Of what was asked before.
+reply next_answer(const connection&);
 
 reply ask(const connection&, const std::vector<std::string_view>& words);
 

@@ -7,13 +7,14 @@
 
 #include <sched.h>
 #include <sys/resource.h>
+#include <time.h>
 #include <unistd.h>
 
 namespace holdfast::bench {
 
 namespace {
 
-double cpu_seconds_of(int whom) {
+double used_by(int whom) {
     rusage used{};
     ::getrusage(whom, &used);
     const auto seconds = [](timeval t) {
@@ -22,14 +23,29 @@ double cpu_seconds_of(int whom) {
     return seconds(used.ru_utime) + seconds(used.ru_stime);
 }
 
+double read(clockid_t clock) {
+    timespec used{};
+    ::clock_gettime(clock, &used);
+    return static_cast<double>(used.tv_sec) + static_cast<double>(used.tv_nsec) / 1e9;
+}
+
 } // namespace
 
 double own_cpu_seconds() {
-    return cpu_seconds_of(RUSAGE_SELF);
+    return used_by(RUSAGE_SELF);
 }
 
 double ended_children_cpu_seconds() {
-    return cpu_seconds_of(RUSAGE_CHILDREN);
+    return used_by(RUSAGE_CHILDREN);
+}
+
+double cpu_seconds_of(pid_t process) {
+    clockid_t clock{};
+    return ::clock_getcpuclockid(process, &clock) == 0 ? read(clock) : 0;
+}
+
+double thread_cpu_seconds() {
+    return read(CLOCK_THREAD_CPUTIME_ID);
 }
 
 machine_time machine_cpu_seconds() {

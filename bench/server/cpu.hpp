@@ -2,10 +2,18 @@
 // Who used the processors.
 #pragma once
 
+#include <sys/types.h>
+
 namespace holdfast::bench {
 
 /// This process with all its threads, and the kernel's work for it.
 double own_cpu_seconds();
+
+/// The same for another process that lives; 0 if it does not.
+double cpu_seconds_of(pid_t);
+
+/// The same for the thread that calls this.
+double thread_cpu_seconds();
 
 /// The same for all that this process has started, if they have ended.
 double ended_children_cpu_seconds();

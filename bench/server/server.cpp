@@ -60,11 +60,6 @@ int free_port() {
     ::_exit(127);
 }
 
-std::string program() {
-    const char* const given = std::getenv("HOLDFAST_REDIS_SERVER");
-    return given && *given ? given : "redis-server";
-}
-
 std::filesystem::path make_folder() {
     std::string path = std::filesystem::temp_directory_path() / "holdfast-bench-XXXXXX";
     if (!::mkdtemp(path.data()))
@@ -73,6 +68,11 @@ std::filesystem::path make_folder() {
 }
 
 } // namespace
+
+std::string server_program() {
+    const char* const given = std::getenv("HOLDFAST_REDIS_SERVER");
+    return given && *given ? given : "redis-server";
+}
 
 server::own_folder::own_folder()
     : path{make_folder()} {}
@@ -99,7 +99,7 @@ server::~server() {
 
 void server::start() {
     const std::string port = std::to_string(tcp_port_);
-    std::vector<std::string> words{program(), "--port", port, "--bind", "127.0.0.1"};
+    std::vector<std::string> words{server_program(), "--port", port, "--bind", "127.0.0.1"};
     words.insert(words.end(), {"--unixsocket", socket_file(), "--dir", home_.path});
     words.insert(words.end(), {"--save", "", "--appendonly", "no", "--daemonize", "no"});
     std::vector<char*> command;
@@ -131,7 +131,7 @@ void server::wait_until_it_answers() {
     }
     std::ostringstream said;
     said << std::ifstream{log_file()}.rdbuf();
-    throw std::runtime_error{program() + " did not start: " + said.str()};
+    throw std::runtime_error{server_program() + " did not start: " + said.str()};
 }
 
 void server::stop() noexcept {

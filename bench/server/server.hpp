@@ -11,11 +11,13 @@
 
 namespace holdfast::bench {
 
+/// HOLDFAST_REDIS_SERVER, or the `redis-server` on the PATH.
+std::string server_program();
+
 enum class transport { unix_socket, tcp_loopback };
 
 /// Listens on a unix socket and on the loopback device. Runs in a temporary folder, saves nothing,
-/// and does not outlive this process, however that ends. The program comes from
-/// HOLDFAST_REDIS_SERVER, or is the `redis-server` on the PATH.
+/// and does not outlive this process, however that ends.
 class server {
 public:
     /// Returns when it answers; throws with its own words when it cannot start.

@@ -8,6 +8,7 @@
 
 #include <cstddef>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace cli {
@@ -29,9 +30,14 @@ struct known_counters {
     };
     std::vector<entry> counters{};
     bool complete = true; ///< false: there are more than `limit` of a kind
+    std::vector<std::string> unreachable{}; ///< as in `holdfast::lock_list`
 };
 known_counters find_known_counters(holdfast::client&, const std::string& pattern,
                                    std::size_t limit);
+
+/// That not all are told, and why. `limited`: what is more than that.
+void tell_incomplete(std::string_view limited, std::size_t limit,
+                     const std::vector<std::string>& unreachable);
 
 /// Deletes it, if there is one, and if who is asked agrees; answers the exit status.
 int erase_counter(holdfast::client&, const look_options&, holdfast::counter_kind, bool yes);

@@ -42,9 +42,11 @@ void print_json(const counter_list& all, counter_kind kind, const std::string& s
         add_to_json(told, kind, each.state);
         counters.push_back(std::move(told));
     }
-    write_json(boost::json::object{{"counters", std::move(counters)},
-                                   {"complete", all.complete},
-                                   {"server", text_in_json(without_password(server))}});
+    boost::json::object told{{"counters", std::move(counters)},
+                             {"complete", all.complete},
+                             {"server", text_in_json(without_password(server))}};
+    add_unreachable(told, all.unreachable);
+    write_json(told);
 }
 
 /// As they are, for whatever reads them; but a terminal would obey some.
@@ -66,9 +68,17 @@ int list_counters(holdfast::client& home, const look_options& given, counter_kin
     else
         print_all(found, kind);
     if (!found.complete)
-        say("these are not all: there are more than " + how_many(limit, "name") +
-            ", or the server has many millions of keys; give a PATTERN or --limit");
+        tell_incomplete("name", limit, found.unreachable);
     return success;
+}
+
+void tell_incomplete(std::string_view limited, std::size_t limit,
+                     const std::vector<std::string>& unreachable) {
+    for (const std::string& each : unreachable)
+        say("these are not all: a server could not be asked: " + printable(each, 500));
+    if (unreachable.empty())
+        say("these are not all: there are more than " + how_many(limit, std::string{limited}) +
+            ", or the server has many millions of keys; give a PATTERN or --limit");
 }
 
 known_counters find_known_counters(holdfast::client& home, const std::string& pattern,
@@ -78,6 +88,8 @@ known_counters find_known_counters(holdfast::client& home, const std::string& pa
         try {
             counter_list found = home.list(kind, pattern, limit);
             known.complete = known.complete && found.complete;
+            if (known.unreachable.empty())
+                known.unreachable = std::move(found.unreachable);
             for (counter_list::entry& each : found.counters)
                 known.counters.push_back({kind, std::move(each.name), each.state});
         } catch (const boost::system::system_error& failure) {

@@ -31,8 +31,11 @@ Usage: holdfast bench [OPTIONS]
                        500ms, 1m)
       --threads N      the number of threads in the second and third measurement
                        (default 8)
+      --replicas N     so many replicas confirm each lock (default 0, or what
+                       the URL says), as with 'holdfast run'
       --json           for programs: {"measurements": [{"threads", "locks",
-                       "pairs", "pairs_per_second", "p50_us", "p99_us"}]}
+                       "pairs", "pairs_per_second", "p50_us", "p99_us"}],
+                       "server"}
       --url URL        the server, as for 'holdfast run'
   -h, --help           print this text
 
@@ -40,6 +43,10 @@ The first measurement has one thread. In the second, each thread has a lock of
 its own. In the third, all threads share one lock, and most of its pairs do not
 reach the server: inside one process, a lock is handed from thread to thread. So
 that line does not show how fast several processes share a lock.
+
+In a cluster, one lock is on one server, and locks of several names are spread
+over all of them: so only the second measurement is of more than one server.
+Behind Sentinels, all locks are on the primary.
 
 The locks have names of their own, holdfast-bench:..., and none is left behind.
 The measurement loads the server as much as it can, and so slows down others who
@@ -70,23 +77,28 @@ std::string with_one_digit(double number) {
             static_cast<std::size_t>(std::snprintf(text.data(), text.size(), "%.1f", number))};
 }
 
-std::string in_words(const workload& what) {
-    if (what.threads == 1)
-        return "1 thread";
-    return std::to_string(what.threads) + (what.locks == 1
-                                               ? " threads, one lock (hand-off inside this process)"
-                                               : " threads, a lock each");
+bool is_of_cluster(std::string_view url) {
+    return url.starts_with("redis+cluster:") || url.starts_with("rediss+cluster:");
 }
 
-void print_table(const std::vector<measured>& all) {
+std::string in_words(const workload& what, bool in_cluster) {
+    if (what.threads == 1)
+        return in_cluster ? "1 thread, on one server of the cluster" : "1 thread";
+    const std::string threads = std::to_string(what.threads) + " threads, ";
+    if (what.locks == 1)
+        return threads + "one lock (hand-off inside this process)";
+    return threads + (in_cluster ? "a lock each, spread over the cluster" : "a lock each");
+}
+
+void print_table(const std::vector<measured>& all, const std::string& server) {
     table lines{{{"WHO", 16}, {"PAIRS/S"}, {"P50 (us)"}, {"P99 (us)"}}};
     for (const auto& [what, got] : all)
-        lines.add({in_words(what), std::to_string(std::llround(got.pairs_per_second)),
+        lines.add({in_words(what, is_of_cluster(server)), std::to_string(std::llround(got.pairs_per_second)),
                    with_one_digit(microseconds(got.p50)), with_one_digit(microseconds(got.p99))});
     lines.print(std::cout, form_of(STDOUT_FILENO));
 }
 
-void print_json(const std::vector<measured>& all) {
+void print_json(const std::vector<measured>& all, const std::string& server) {
     boost::json::array lines;
     for (const auto& [what, got] : all)
         lines.push_back({{"threads", what.threads},
@@ -95,7 +107,8 @@ void print_json(const std::vector<measured>& all) {
                          {"pairs_per_second", std::round(got.pairs_per_second)},
                          {"p50_us", microseconds(got.p50)},
                          {"p99_us", microseconds(got.p99)}});
-    write_json(boost::json::object{{"measurements", std::move(lines)}});
+    write_json(boost::json::object{{"measurements", std::move(lines)},
+                                   {"server", text_in_json(without_password(server))}});
 }
 
 } // namespace
@@ -104,9 +117,11 @@ int bench(const inheritance& inherited, arguments all) {
     look_options given;
     std::optional<std::chrono::duration<double>> length;
     std::size_t threads = 8;
+    std::optional<unsigned> replicas;
     CLI::App expected{"", "bench"};
     expect_time(expected, "-t,--time", "-t", length);
     expected.add_option("--threads", threads)->check(CLI::Range(2, 1000));
+    expect_replicas(expected, replicas);
     if (!parse_look(expected, given, lock_word::none, std::move(all), bench_help))
         return success;
     const auto each = length.value_or(std::chrono::seconds{2});
@@ -116,13 +131,14 @@ int bench(const inheritance& inherited, arguments all) {
 
     return ask_server(inherited, given, [&](holdfast::client& home) {
         const std::string name = "holdfast-bench:" + home.id();
-        try_out(home, name);
+        try_out(home, name, replicas);
         std::vector<measured> done;
         for (const workload& next :
-             {workload{name, 1, 1, each}, workload{name, threads, threads, each},
-              workload{name, threads, 1, each}})
+             {workload{name, 1, 1, replicas, each},
+              workload{name, threads, threads, replicas, each},
+              workload{name, threads, 1, replicas, each}})
             done.push_back({next, measure(home, next)});
-        given.json ? print_json(done) : print_table(done);
+        given.json ? print_json(done, given.server) : print_table(done, given.server);
         return success;
     });
 }

@@ -24,6 +24,11 @@ constexpr std::string_view doctor_help =
 is taken and released to find out), what happens when memory or disk is full,
 and whether replicas and the clock are a danger for locks.
 
+Behind Sentinels and in a cluster all servers are examined, replicas and
+Sentinels too: who is the primary, what is missing, how long a failover takes
+beside the lease, whether clocks differ, and who listens in another form. What
+this user may not ask is said.
+
 Usage: holdfast doctor [OPTIONS] [NAME]
 
   NAME                 the lock that is taken (default holdfast-doctor); choose
@@ -47,7 +52,8 @@ Exit status:
    64   the command line or a variable is wrong
    69   the server cannot be reached, or refuses
 
-Example:
+Examples:
+  holdfast doctor --url 'redis+cluster://node-a,node-b?required_replicas=1'
   holdfast doctor --json |
       jq -r '.findings[] | select(.severity == "danger") | .remedy'
 )";

@@ -63,6 +63,18 @@ json::string text_in_json(std::string_view words) {
     return json::string{as_utf8(words, replacement)};
 }
 
+json::array texts_in_json(const std::vector<std::string>& all) {
+    json::array made;
+    for (const std::string& each : all)
+        made.push_back(text_in_json(each));
+    return made;
+}
+
+void add_unreachable(json::object& to, const std::vector<std::string>& servers) {
+    if (!servers.empty())
+        to["unreachable"] = texts_in_json(servers);
+}
+
 json::object named(std::string_view name) {
     json::object made{{"name", text_in_json(name)}};
     if (as_utf8(name, "").size() != name.size())

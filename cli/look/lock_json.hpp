@@ -5,10 +5,13 @@
 
 #include <holdfast/inspection.hpp>
 
+#include <boost/json/array.hpp>
 #include <boost/json/object.hpp>
 #include <boost/json/string.hpp>
 
+#include <string>
 #include <string_view>
+#include <vector>
 
 namespace cli {
 
@@ -19,6 +22,11 @@ boost::json::string text_in_json(std::string_view);
 boost::json::object named(std::string_view name);
 
 boost::json::object to_json(const holdfast::lock_state&);
+
+boost::json::array texts_in_json(const std::vector<std::string>&);
+
+/// Servers of a cluster that could not be asked, if there are any.
+void add_unreachable(boost::json::object&, const std::vector<std::string>& servers);
 
 /// One line on stdout.
 void write_json(const boost::json::object&);

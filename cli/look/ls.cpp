@@ -51,7 +51,8 @@ Usage: holdfast ls [OPTIONS] [PATTERN]
       --json           for programs: {"locks": [...], "counters": [...],
                        "complete": true, "server": ...}; each is an object as
                        printed by 'holdfast inspect --json', with --type TYPE if
-                       it is a counter
+                       it is a counter. "unreachable" names the servers of a
+                       cluster that could not be asked, if there are any
       --url URL        the server, as for 'holdfast run'. Of a quorum all nodes
                        are asked; NODES is how many hold the name. For programs:
                        {"locks": [...], "complete", "nodes", "majority",
@@ -64,7 +65,8 @@ which the holder renews; of a lock that is shared, the rest of the longest one.
 LISTENING is the number of connections that wait for the release; in the queue
 of a fair lock, of the first of those who wait. 'holdfast inspect' shows each of
 them. Of what is counted, HELD BY says how much is left. What this user may not
-read is left out. On a terminal, the number of locks and the server are printed
+read is left out. In a cluster all servers are asked; if one cannot be asked,
+stderr says so. On a terminal, the number of locks and the server are printed
 at the end.
 
 Exit status:
@@ -121,6 +123,11 @@ void print_names(const lock_list& all) {
         std::cout << (raw ? each.name : printable(each.name, each.name.size())) << '\n';
 }
 
+/// The same servers have both.
+const std::vector<std::string>& unreachable(const lock_list& all, const known_counters& counted) {
+    return all.unreachable.empty() ? counted.unreachable : all.unreachable;
+}
+
 void print_json(const lock_list& all, const known_counters& counted, const std::string& server) {
     boost::json::array locks;
     for (const lock_state& each : all.locks)
@@ -131,10 +138,12 @@ void print_json(const lock_list& all, const known_counters& counted, const std::
         add_to_json(told, each.kind, each.state);
         counters.push_back(std::move(told));
     }
-    write_json(boost::json::object{{"locks", std::move(locks)},
-                                   {"counters", std::move(counters)},
-                                   {"complete", all.complete && counted.complete},
-                                   {"server", text_in_json(without_password(server))}});
+    boost::json::object told{{"locks", std::move(locks)},
+                             {"counters", std::move(counters)},
+                             {"complete", all.complete && counted.complete},
+                             {"server", text_in_json(without_password(server))}};
+    add_unreachable(told, unreachable(all, counted));
+    write_json(told);
 }
 
 } // namespace
@@ -176,9 +185,8 @@ int ls(const inheritance& inherited, arguments all) {
             tell_server(found, given.server);
         }
         if (!found.complete || !counted.complete)
-            say("these are not all: there are more than " +
-                how_many(limit, found.complete ? "counter" : "lock") +
-                ", or the server has many millions of keys; give a PATTERN or --limit");
+            tell_incomplete(found.complete ? "counter" : "lock", limit,
+                            unreachable(found, counted));
         return int{success};
     });
 }

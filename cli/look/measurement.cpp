@@ -42,8 +42,8 @@ std::chrono::nanoseconds at_percent(const times& sorted, std::size_t percent) {
 
 } // namespace
 
-void try_out(holdfast::client& home, const std::string& name) {
-    holdfast::mutex lock{home, name};
+void try_out(holdfast::client& home, const std::string& name, std::optional<unsigned> replicas) {
+    holdfast::mutex lock{home, name, holdfast::mutex_options{.required_replicas = replicas}};
     if (lock.try_lock())
         lock.unlock();
 }
@@ -61,8 +61,9 @@ measurement measure(holdfast::client& home, const workload& wanted) {
         for (std::size_t i = 0; i < wanted.threads; ++i)
             threads.emplace_back([&, i] {
                 try {
-                    holdfast::mutex lock{home,
-                                         wanted.name + ":" + std::to_string(i % wanted.locks)};
+                    holdfast::mutex lock{
+                        home, wanted.name + ":" + std::to_string(i % wanted.locks),
+                        holdfast::mutex_options{.required_replicas = wanted.replicas}};
                     const times mine = pairs_until(lock, counted_from, end, failed);
                     const std::scoped_lock held{together};
                     all.insert(all.end(), mine.begin(), mine.end());

@@ -5,6 +5,7 @@
 
 #include <chrono>
 #include <cstddef>
+#include <optional>
 #include <string>
 
 namespace cli {
@@ -14,6 +15,7 @@ struct workload {
     std::string name; ///< of the locks: each has a number of its own behind it
     std::size_t threads = 1;
     std::size_t locks = 1; ///< as many as threads: nobody waits for anybody
+    std::optional<unsigned> replicas{}; ///< must confirm each; empty: as the URL says
     std::chrono::duration<double> length{1};
 };
 
@@ -26,7 +28,7 @@ struct measurement {
 
 /// Takes the lock once and releases it: other than a wait, this fails at once where the server is
 /// not there, and it needs no right that a lock does not need.
-void try_out(holdfast::client&, const std::string& name);
+void try_out(holdfast::client&, const std::string& name, std::optional<unsigned> replicas = {});
 
 /// Throws what a lock threw. Leaves no lock behind.
 measurement measure(holdfast::client&, const workload&);

@@ -101,6 +101,8 @@ listing list_all(node_list& of, const std::string& pattern, std::size_t limit) {
         try {
             holdfast::lock_list found = each.home.list(pattern, limit);
             all.complete = all.complete && found.complete;
+            for (const std::string& part : found.unreachable)
+                say(printable(each.server) + ": " + printable(part, 500));
             for (lock_state& lock : found.locks) {
                 listed& known = all.locks[lock.name];
                 known.servers.push_back(each.server);
@@ -115,18 +117,11 @@ listing list_all(node_list& of, const std::string& pattern, std::size_t limit) {
     return all;
 }
 
-boost::json::array texts(const std::vector<std::string>& all) {
-    boost::json::array made;
-    for (const std::string& each : all)
-        made.push_back(text_in_json(each));
-    return made;
-}
-
 void print_quorum_json(const listing& all, std::size_t nodes) {
     boost::json::array locks;
     for (const auto& [name, lock] : all.locks) {
         boost::json::object one = to_json(lock.first);
-        one["nodes"] = texts(lock.servers);
+        one["nodes"] = texts_in_json(lock.servers);
         one["held"] = lock.servers.size() >= majority_of(nodes);
         locks.push_back(std::move(one));
     }
@@ -134,7 +129,7 @@ void print_quorum_json(const listing& all, std::size_t nodes) {
                 {"complete", all.complete && all.away.empty()},
                 {"nodes", nodes},
                 {"majority", majority_of(nodes)},
-                {"unreachable", texts(all.away)}});
+                {"unreachable", texts_in_json(all.away)}});
 }
 
 void print_quorum_table(const listing& all, std::size_t nodes) {

@@ -247,7 +247,7 @@ private:
     }
 
     const locked_run& wanted_;
-    std::shared_ptr<last_words> words_ = std::make_shared<last_words>();
+    std::shared_ptr<last_words> words_ = std::make_shared<last_words>(wanted_.verbose);
     asio::io_context loop_{1};
     signal_inbox signals_;
     const job* const behind_;

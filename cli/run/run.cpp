@@ -83,8 +83,8 @@ Usage: holdfast run [OPTIONS] NAME [--] COMMAND [ARGUMENT...]
                        'holdfast server --help'). Given 3, 5 or more times: a
                        quorum of independent servers; whoever has the lock on a
                        majority of them holds it
-  -v, --verbose        print which server is asked, who holds the lock, and when
-                       it was taken
+  -v, --verbose        print which server is asked, who holds the lock, when it
+                       was taken, and when a failover has moved it
   -h, --help           print this text
 
 TIME is a number of seconds, or a number with a unit: 500ms, 30s, 2m, 1h, 1d.

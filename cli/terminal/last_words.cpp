@@ -59,6 +59,9 @@ void last_words::notify(const holdfast::event& event) noexcept {
         (is_of_quorum(event) ? quorums_ : text_).assign(event.text, event.text_size);
     if (event.cause == holdfast::event_cause::max_hold)
         max_hold_reached_ = true;
+    if (event.kind == holdfast::event_kind::moved && tells_)
+        say("locks have moved to " + printable({event.name, event.name_size}) + ": " +
+            printable({event.text, event.text_size}) + " said so");
 }
 
 int last_words::report(const boost::system::system_error& failure, const std::string& url,

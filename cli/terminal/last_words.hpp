@@ -13,6 +13,10 @@ namespace cli {
 /// the system's own words, and whether renewal has ended because of `max_hold`.
 class last_words : public holdfast::observer {
 public:
+    /// `tells`: it says on stderr when other servers have the locks.
+    explicit last_words(bool tells = false)
+        : tells_{tells} {}
+
     void notify(const holdfast::event&) noexcept override;
 
     /// Says what is wrong with the store at `url`, and answers the exit status for it.
@@ -25,6 +29,7 @@ private:
     std::string text_;
     std::string quorums_; ///< of a quorum as a whole
     bool max_hold_reached_ = false;
+    const bool tells_;
 };
 
 } // namespace cli

@@ -81,10 +81,11 @@ public:
 
     /// Checks whether the store is fit for locks: the connection, the version, the rights of this
     /// user (it takes and releases a lock named `trial`, and listens for it), the behaviour when
-    /// memory or disk run out, the replicas, the clock. Each problem is a finding with its remedy,
-    /// and not an exception. Throws `invalid_argument` if no lock can have that name;
+    /// memory or disk run out, the replicas, the clock. Behind Sentinels and in a cluster it asks
+    /// all servers, and compares the time of a failover with the lease. Each problem is a finding
+    /// with its remedy, and not an exception. Throws `invalid_argument` if no lock can have that name;
     /// `would_deadlock`, `closed` and `forked` as all blocking calls do. Takes a few round trips,
-    /// or a command timeout if nobody answers.
+    /// or a few time limits where servers do not answer.
     diagnosis doctor(lock_name trial = {"holdfast-doctor"});
 
     template <asio::completion_token_for<void(error_code, diagnosis)> Token>
@@ -112,7 +113,8 @@ public:
 
     /// The held locks whose names match a glob pattern (`*`, `?`, `[a-z]`, `\\`) behind this
     /// client's prefix; at most `limit` of them. It looks at a few hundred keys at a time, so that
-    /// nobody else has to wait; on a server with many millions of keys, the list is incomplete. A
+    /// nobody else has to wait; on a server with many millions of keys, the list is incomplete. So
+    /// it is if one of the servers of a cluster cannot be asked; if none can, that is thrown. A
     /// lock that is taken or released meanwhile may be in the list or not. What other programs hold
     /// of a `token_mutex` is not: it looks like anything else.
     lock_list list(std::string pattern = "*", std::size_t limit = 1000);

@@ -115,7 +115,9 @@ struct counter_list {
         counter_state state;
     };
     std::vector<entry> counters{};
-    bool complete = true; ///< false: there are more, or the store has too many keys to look at
+    bool complete = true; ///< false: there are more, or the store has too many keys to look at,
+                          ///< or not all servers could be asked
+    std::vector<std::string> unreachable{}; ///< as in `lock_list`
 };
 
 /// Amounts. The promises of `lock_store` about time limits and errors hold here too.

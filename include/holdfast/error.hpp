@@ -66,6 +66,7 @@ enum class store_errc {
     protocol,          ///< the answer does not follow the protocol; outcome_unknown
     other,             ///< any other error of the server; refused
     not_replicated,    ///< carried out, but too few replicas have confirmed it; outcome_unknown
+    wrong_address,     ///< a cluster or a Sentinel is where one server was expected; refused
 };
 
 HOLDFAST_EXPORT error_code make_error_code(errc) noexcept;

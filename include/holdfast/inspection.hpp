@@ -87,7 +87,9 @@ struct lock_state {
 /// The locks that `client::list()` found, in the order of their names.
 struct lock_list {
     std::vector<lock_state> locks{};
-    bool complete = true; ///< false: it stopped at its limit, and there may be more
+    bool complete = true; ///< false: it stopped at its limit, or not all servers could be asked
+    /// Of several servers that share out the names, those that could not be asked: why, for people.
+    std::vector<std::string> unreachable{};
 };
 
 } // namespace holdfast

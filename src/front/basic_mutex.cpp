@@ -26,7 +26,7 @@ void enter_again(const sync::subject& lock, const thread_table::entry& mine,
     if (lock.again == recursion::refused)
         throw front::worded_error{{make_error_code(errc::already_held),
                                    "this thread holds the lock, and a mutex is not recursive"}};
-    if (mine.hold->replicas() < lock.replicas)
+    if (lock.replicas > 0 && mine.hold->replicas() < lock.replicas)
         front::confirm(mine.hold, lock.replicas);
     if (how.lease) {
         const duration length = front::wanted_lease(lock, how).value();

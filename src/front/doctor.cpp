@@ -11,6 +11,7 @@ namespace {
 asio::awaitable<diagnosis> examine(std::shared_ptr<sync::engine> home, lock_name trial) {
     const auto lock = front::make_subject(home, trial, {});
     ask want{lock->name, home->next_owner(), lock->kind};
+    want.replicas = lock->replicas;
     want.lease_time = lock->lease;
     want.give_up_at = home->now(); // one look
     diagnosis found;

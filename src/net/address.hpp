@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include "net/socket.hpp"
+
 #include <cstdint>
 #include <string>
 
@@ -9,5 +11,8 @@ namespace holdfast::net {
 /// Where a server is, for people: `db.internal:6379`, `[::1]:6379`; with a socket's path,
 /// `unix:/run/redis.sock`.
 std::string address_of(const std::string& unix_socket, const std::string& host, std::uint16_t port);
+
+/// Of TCP; empty for others.
+std::string address_of(const stream_endpoint&);
 
 } // namespace holdfast::net

@@ -3,6 +3,7 @@
 
 #include <holdfast/error.hpp>
 
+#include <exception>
 #include <string>
 #include <utility>
 
@@ -26,5 +27,11 @@ public:
 private:
     std::string text_;
 };
+
+/// Of whatever was thrown: a failure's story, without the code's message.
+inline std::string story_of(const std::exception& why) {
+    const auto* const told = dynamic_cast<const failure*>(&why);
+    return told ? told->text() : why.what();
+}
 
 } // namespace holdfast::net

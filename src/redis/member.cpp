@@ -33,7 +33,8 @@ member::member(std::shared_ptr<node_context> context)
 
 asio::awaitable<reply> member::call(const script& what, std::span<const std::string_view> keys,
                                     std::span<const argument> arguments, call_wishes wishes) {
-    wishes.replicas_within = std::min(wishes.replicas_within, context_->how.replica_timeout);
+    if (!planted(mutant::wait_unbounded))
+        wishes.replicas_within = std::min(wishes.replicas_within, context_->how.replica_timeout);
     const runtime::monitor::load under_way{entrance_};
     runtime::visit* const caller = visitor_here();
     if (caller && !wishes.asking) {

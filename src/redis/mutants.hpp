@@ -59,7 +59,10 @@ enum class mutant {
     upgrade_polls_seldom,  // who waits to write on top of its read hold asks as all others do
     hold_beside_forgotten, // what it shall stand beside is not said
     // Another server becomes the primary.
-    switch_unheard, // what a Sentinel tells unasked is not heard
+    switch_unheard,  // what a Sentinel tells unasked is not heard
+    name_ignored,    // a name that leads elsewhere changes nothing for who is connected
+    one_look_leaves, // an address that was missing once is left
+    move_untold,     // nobody is told that another server has the locks
     // Servers of a cluster.
     listener_left_behind, // whoever listens stays at the server that told of its channel before
     map_not_refreshed,    // a slot that has moved is no reason to ask for the map
@@ -71,10 +74,13 @@ enum class mutant {
     apart_waited_for,     // what can be divided waits until its keys are together
     unused_stay,          // a server without slots is never left
     // Replicas that must confirm what is written.
-    renewal_unconfirmed,  // a renewal counts, whoever has it
-    grant_unconfirmed,    // so does a grant
-    repeated_not_written, // what is asked again need not be written
-    wait_elsewhere,       // WAIT goes out by another connection than what it is about
+    renewal_unconfirmed,   // a renewal counts, whoever has it
+    grant_unconfirmed,     // so does a grant
+    wait_elsewhere,        // WAIT goes out by another connection than what it is about
+    written_behind_wait,   // what is asked meanwhile is written, and not in one batch
+    wait_unbounded,        // it may take as long as the server likes
+    lane_confirms_nothing, // a lane asks no replicas
+    denial_pursued,        // where nobody may ask the replicas, it is tried again and again
     // Programs that are no clients of ours:
     foreign_wait_never_polls, // who waits behind one of them waits as if it were to be told
 };

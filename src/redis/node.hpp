@@ -4,6 +4,7 @@
 #pragma once
 
 #include "redis/script.hpp"
+#include "redis/survey/report.hpp"
 #include "redis/wire/reply.hpp"
 
 #include <holdfast/redis/options.hpp>
@@ -162,6 +163,9 @@ public:
 
     /// In whose form permits are written.
     virtual redisson_form redisson() const noexcept { return redisson_form::v3_17; }
+
+    /// What all servers behind this say when they are examined. Throws `failure` (closed).
+    virtual asio::awaitable<topology_report> survey() { co_return topology_report{}; }
 
     /// Which server has that key, and the last connection for requests led to, as far as it told:
     /// its run_id, empty if that was denied. It forgets what was before its start, and before the

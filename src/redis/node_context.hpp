@@ -3,6 +3,7 @@
 
 #include "net/failure.hpp"
 #include "redis/destination.hpp"
+#include "redis/link/introduction.hpp"
 #include "redis/node.hpp"
 
 #include <holdfast/redis/options.hpp>
@@ -51,6 +52,10 @@ struct node_context {
     /// Another server of a cluster hears a channel now: what this one said of that. Empty: there is
     /// no other.
     std::function<void(const std::string& words)> redirected{};
+
+    /// The connection for requests was made; and it has ended. Empty: nobody is interested.
+    std::function<void(const introduction&)> met{};
+    std::function<void()> parted{};
 
     /// What was held here may be gone: as `store_context::doubt`, of what this server has.
     std::function<void(bool urgent)> doubt{};

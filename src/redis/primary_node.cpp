@@ -2,8 +2,10 @@
 #include "redis/primary_node.hpp"
 
 #include "net/later.hpp"
+#include "redis/fixed_address.hpp"
 #include "redis/pursuit.hpp"
 #include "redis/sentinel/sentinel_watch.hpp"
+#include "redis/survey/surveyor.hpp"
 
 #include <string>
 #include <utility>
@@ -29,10 +31,25 @@ asio::awaitable<void> find_by(std::weak_ptr<sentinel_watch> watch, time_point li
 
 primary_node::primary_node(std::shared_ptr<node_context> context)
     : context_{std::move(context)}
-    , server_{context_} {
+    , server_{context_}
+    , surveyor_{std::make_shared<surveyor>(context_)} {
     context_->doubt = doubt_of_all(context_->home);
     if (context_->how.sentinel)
         listen_to_sentinels();
+    else
+        watch_address();
+}
+
+void primary_node::watch_address() {
+    address_ = std::make_shared<fixed_address>(context_);
+    context_->met = [watch = std::weak_ptr{address_}](const introduction& told) {
+        if (const auto here = watch.lock())
+            here->met(told);
+    };
+    context_->parted = [watch = std::weak_ptr{address_}] {
+        if (const auto here = watch.lock())
+            here->parted();
+    };
 }
 
 void primary_node::listen_to_sentinels() {
@@ -57,7 +74,8 @@ asio::awaitable<reply> primary_node::pursue(const script& what,
                                             std::span<const std::string_view> keys,
                                             std::span<const argument> arguments,
                                             call_wishes wishes) {
-    pursuit trail{context_->home, context_->how.command_timeout, wishes};
+    const std::shared_ptr<node_context> known = context_; // for as long as it pauses
+    pursuit trail{known->home, pauses_, known->how.command_timeout, wishes};
     for (;;) {
         std::optional<net::failure> why;
         try {
@@ -80,9 +98,17 @@ duration primary_node::usual_outage() const noexcept {
     return sentinels_ ? outage_of_failover : node::usual_outage();
 }
 
+asio::awaitable<topology_report> primary_node::survey() {
+    return surveyor_->examine_primary();
+}
+
 void primary_node::close() noexcept {
+    pauses_->end();
+    surveyor_->close();
     if (sentinels_)
         sentinels_->close();
+    if (address_)
+        address_->close();
     server_.close();
 }
 

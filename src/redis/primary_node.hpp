@@ -3,14 +3,17 @@
 
 #include "redis/member.hpp"
 #include "redis/node.hpp"
+#include "redis/pursuit.hpp"
 
 #include <memory>
 
 namespace holdfast::redis {
 
+class fixed_address;
 class sentinel_watch;
+class surveyor;
 
-/// A node with one server at a time: always the same, or the one that Sentinels appoint.
+/// A node with one server at a time: the one at an address, or the one that Sentinels appoint.
 class primary_node : public node {
 public:
     explicit primary_node(std::shared_ptr<node_context>);
@@ -34,17 +37,22 @@ public:
     redisson_form redisson() const noexcept override { return context_->how.redisson; }
     server_identity identity(std::string_view) const override { return server_.identity(); }
     duration usual_outage() const noexcept override;
+    asio::awaitable<topology_report> survey() override;
     void close() noexcept override;
 
 private:
     asio::awaitable<reply> pursue(const script&, std::span<const std::string_view> keys,
                                   std::span<const argument>, call_wishes);
     void listen_to_sentinels();
+    void watch_address();
     void move(const std::string& told_by);
 
     const std::shared_ptr<node_context> context_;
+    const std::shared_ptr<pauses> pauses_ = std::make_shared<pauses>();
     member server_;
-    std::shared_ptr<sentinel_watch> sentinels_; // null: the server is always the same
+    const std::shared_ptr<surveyor> surveyor_;
+    std::shared_ptr<sentinel_watch> sentinels_; // one of these is null
+    std::shared_ptr<fixed_address> address_;
 };
 
 } // namespace holdfast::redis

@@ -4,6 +4,7 @@
 #include "net/later.hpp"
 
 #include <algorithm>
+#include <utility>
 
 namespace holdfast::redis {
 
@@ -16,11 +17,25 @@ void tell_moved(const store_context& home, const std::string& address, const std
                    .text_size = told_by.size()});
 }
 
-pursuit::pursuit(const store_context& home, duration command_timeout, call_wishes& wishes)
+void pauses::end() {
+    if (std::exchange(ended_, true)) // then it is by whoever destroys the node, on any thread
+        return;
+    for (alarm* const each : all_)
+        each->ring();
+}
+
+pursuit::pursuit(const store_context& home, std::shared_ptr<pauses> all, duration command_timeout,
+                 call_wishes& wishes)
     : home_{home}
+    , all_{std::move(all)}
     , began_{home.time.now()}
     , limit_{std::min(wishes.answer_by, net::later(began_, command_timeout))} {
     wishes.answer_by = limit_;
+}
+
+pursuit::~pursuit() {
+    if (alarm_)
+        all_->remove(*alarm_);
 }
 
 asio::awaitable<void> pursuit::rest(const net::failure& why) {
@@ -29,10 +44,14 @@ asio::awaitable<void> pursuit::rest(const net::failure& why) {
     const time_point again_at = net::later(home_.time.now(), pause);
     if (why.code() != errc::unreachable || again_at >= limit_)
         throw net::failure{why};
-    if (!alarm_)
+    if (!alarm_) {
         alarm_ = home_.time.make_alarm();
-    while (home_.time.now() < again_at)
+        all_->add(*alarm_);
+    }
+    while (!all_->ended() && home_.time.now() < again_at)
         co_await alarm_->wait_until(again_at);
+    if (all_->ended())
+        throw net::failure{errc::closed, "the client is closed"};
 }
 
 } // namespace holdfast::redis

@@ -26,12 +26,17 @@ void compose_wait(composer out, std::uint8_t replicas, duration within) {
     out.number(std::max<std::int64_t>(within.count(), 1)); // zero would be for ever
 }
 
+void require_confirmation(const reply& answer) {
+    const bool is_count = answer.type == reply::kind::integer && answer.integer >= 0;
+    if (!is_count && answer.type != reply::kind::error)
+        throw net::failure{store_errc::protocol, "an answer that WAIT does not give"};
+}
+
 void note_confirmation(reply& of, const reply& answer) {
-    if (answer.type == reply::kind::integer)
-        of.confirmed = answer.integer;
+    if (answer.type == reply::kind::error)
+        of.confirmation_refused = answer.text;
     else
-        of.confirmation_refused =
-            answer.type == reply::kind::error ? answer.text : "an answer that WAIT does not give";
+        of.confirmed = answer.integer;
 }
 
 void request::compose(composer out, const runtime::remote_clock& clock) const {

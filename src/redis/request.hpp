@@ -20,6 +20,9 @@ inline constexpr script plain_command{};
 /// How many replicas have what this connection wrote last: WAIT.
 void compose_wait(composer, std::uint8_t replicas, duration within);
 
+/// Throws net::failure (protocol) for what no server answers to that.
+void require_confirmation(const reply& answer);
+
 /// Enters what was answered to that.
 void note_confirmation(reply& of, const reply& answer);
 

@@ -55,28 +55,30 @@ engine::engine(surroundings around, options how)
     , renewal_{*this}
     , patience_{*this}
     , quiet_{time().make_alarm()} {
-    store_ = how_.store(store_context{.executor = executor(),
-                                      .time = time(),
-                                      .random = how_.random,
-                                      .client = identity_,
-                                      .label = how_.label,
-                                      .poll_bound = how_.poll_bound,
-                                      .tell = [this](const event& e) { tell(e); },
-                                      .lease_time = how_.lease_time,
-                                      .announce = how_.announce,
-                                      .doubt =
-                                          [this](const auto& which, bool urgent) {
-                                              if (!planted(mutant::no_renewal_after_switch))
-                                                  renewal_.doubt(which, urgent);
-                                          },
-                                      .holds_any = [this] { return renewal_.watched() > 0; },
-                                      .request_memory = request_memory(how_),
-                                      .at_work = [this] { return store_at_work(); }});
+    store_ = how_.store(
+        store_context{.executor = executor(),
+                      .time = time(),
+                      .random = how_.random,
+                      .client = identity_,
+                      .label = how_.label,
+                      .poll_bound = how_.poll_bound,
+                      .tell = [this](const event& e) { tell(e); },
+                      .lease_time = how_.lease_time,
+                      .announce = how_.announce,
+                      .doubt = [this](const auto& which, bool urgent) { doubt(which, urgent); },
+                      .holds_any = [this] { return renewal_.watched() > 0; },
+                      .request_memory = request_memory(how_),
+                      .at_work = [this] { return store_at_work(); }});
     bounds_ = store_->locks().bounds();
     unavailable_patience_ = how_.unavailable_patience.value_or(bounds_.usual_outage);
 }
 
 engine::~engine() = default;
+
+void engine::doubt(const std::function<bool(const lock_name&)>& which, bool urgent) {
+    if (!planted(mutant::no_renewal_after_switch))
+        renewal_.doubt(which, urgent);
+}
 
 owner_id engine::next_owner(std::uint32_t numbers) {
     if (planted(mutant::number_used_twice))

@@ -202,6 +202,7 @@ private:
     void fail_waiters();
     void ring_if_quiet();
     std::shared_ptr<void> store_at_work();
+    void doubt(const std::function<bool(const lock_name&)>& which, bool urgent);
     bool quiet() const { return tasks_ == unpromising_ && renewal_.idle(); }
     bool all_ended() const { return tasks_ == 0 && loops_ == 0 && naps_.empty(); }
     asio::awaitable<void> wait_until_quiet(duration patience);

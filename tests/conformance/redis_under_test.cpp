@@ -2,10 +2,12 @@
 #include "conformance/store_under_test.hpp"
 #include "support/acl_file.hpp"
 #include "support/certificates.hpp"
+#include "support/eventually.hpp"
 #include "support/lock_keys.hpp"
 #include "support/redis_server.hpp"
 #include "support/stream_proxy.hpp"
 
+#include <algorithm>
 #include <optional>
 
 namespace holdfast::conformance {
@@ -57,11 +59,11 @@ public:
     void stranger_releases(const std::string& name) override {
         server_.command({"DEL", name});
         const std::string channel = "redisson_lock__channel:{" + name + "}";
-        server_.command({"PUBLISH", channel, "0"});
-        server_.command({"PUBLISH", "redisson_rwlock:{" + name + "}", "0"});
-        server_.command({"PUBLISH", "holdfast_token_lock:{" + name + "}", "0"});
+        server_.command({tells_by(), channel, "0"});
+        server_.command({tells_by(), "redisson_rwlock:{" + name + "}", "0"});
+        server_.command({tells_by(), "holdfast_token_lock:{" + name + "}", "0"});
         const redis::reply next = server_.command({"LINDEX", queue_of(name), "0"});
-        server_.command({"PUBLISH", channel + ":" + next.text, "0"}); // if it was a fair lock
+        server_.command({tells_by(), channel + ":" + next.text, "0"}); // if it was a fair lock
     }
     void stranger_queues(const std::string& name) override {
         const std::int64_t now = std::stoll(server_.command({"TIME"}).items[0].text) * 1000;
@@ -86,7 +88,7 @@ public:
     }
     void stranger_adds(const std::string& name, std::int64_t permits) override {
         const std::int64_t now = server_.command({"INCRBY", name, std::to_string(permits)}).integer;
-        server_.command({"PUBLISH", "redisson_sc:{" + name + "}", std::to_string(now)});
+        server_.command({tells_by(), "redisson_sc:{" + name + "}", std::to_string(now)});
     }
     void stranger_takes_permit(const std::string& name, duration lease) override {
         const redis::reply now = server_.command({"TIME"});
@@ -101,7 +103,7 @@ public:
         if (now <= 0)
             server_.command({"DEL", name});
         if (now == 0)
-            server_.command({"PUBLISH", "redisson_countdownlatch__channel__{" + name + "}", "0"});
+            server_.command({tells_by(), "redisson_countdownlatch__channel__{" + name + "}", "0"});
     }
     std::optional<std::int64_t> counter(const std::string& name) override {
         const redis::reply value = server_.command({"GET", name});
@@ -111,7 +113,9 @@ public:
     }
     std::size_t held() override { return support::lock_keys(server_).size(); }
     std::size_t listeners() override {
-        return server_.command({"PUBSUB", "CHANNELS"}).items.size();
+        const redis::reply all = server_.command({"PUBSUB", lists_by()});
+        return static_cast<std::size_t>(std::ranges::count_if(
+            all.items, [](const redis::reply& each) { return !is_sentinels(each.text); }));
     }
     std::size_t requests() override {
         const std::string all = server_.command({"INFO", "commandstats"}).text;
@@ -129,7 +133,15 @@ protected:
     redis_under_test(const support::server_binary& which, support::redis_server::options how)
         : server_{which, std::move(how)} {}
 
-    const support::redis_server& server() const { return server_; }
+    support::redis_server& server() { return server_; }
+
+    virtual redis::options leading_to(const std::string& socket) {
+        redis::options how;
+        how.unix_socket = socket;
+        return how;
+    }
+    virtual std::string tells_by() const { return "PUBLISH"; }
+    virtual std::string lists_by() const { return "CHANNELS"; }
 
     /// For `requests`: where locks are set as clients' descriptions are, there are none of those.
     void be_counted(options& how) const { how.announce = how.announce && !keeps_tokens(); }
@@ -138,13 +150,13 @@ protected:
     static constexpr duration hardly{1};
 
 private:
+    /// A Sentinel hears there of other Sentinels.
+    static bool is_sentinels(const std::string& channel) { return channel == "__sentinel__:hello"; }
     static std::string queue_of(const std::string& name) {
         return "redisson_lock_queue:{" + name + "}";
     }
-    static store_factory store_at(const std::string& socket,
-                                  std::optional<duration> command_timeout) {
-        redis::options server;
-        server.unix_socket = socket;
+    store_factory store_at(const std::string& socket, std::optional<duration> command_timeout) {
+        redis::options server = leading_to(socket);
         server.command_timeout = command_timeout.value_or(server.command_timeout);
         server.subscription_linger = hardly;
         return redis::make_store(server);
@@ -219,6 +231,73 @@ private:
     }
 };
 
+/// A cluster of one, that does not know where it is: so it is asked again where it was.
+class redis_in_cluster final : public redis_under_test {
+public:
+    explicit redis_in_cluster(const support::server_binary& which)
+        : redis_under_test{
+              which,
+              {.tcp = true,
+               .cluster = true,
+               .own_clock = true,
+               .arguments = {"--cluster-preferred-endpoint-type", "unknown-endpoint"}}} {
+        server().command({"CLUSTER", "ADDSLOTSRANGE", "0", "16383"});
+        wait_until_ready();
+    }
+
+    void restart_empty() override {
+        redis_under_test::restart_empty();
+        wait_until_ready();
+    }
+
+protected:
+    redis::options leading_to(const std::string& socket) override {
+        redis::options how;
+        how.cluster.emplace();
+        how.cluster->addresses = {{socket, server().port()}};
+        return how;
+    }
+    std::string tells_by() const override { return "SPUBLISH"; }
+    std::string lists_by() const override { return "SHARDCHANNELS"; }
+    duration place_lasts_at_most() const override { return std::chrono::seconds{60}; }
+
+private:
+    /// Which a primary is two seconds after its start, by its own clock.
+    void wait_until_ready() {
+        server().command({"GET", "any"});
+        server().step_clock(std::chrono::seconds{3});
+        support::until("the cluster is ready", [this] {
+            const std::string told = server().command({"CLUSTER", "INFO"}).text;
+            return told.find("cluster_state:ok") != told.npos;
+        });
+    }
+};
+
+/// Found by a Sentinel, but for the way on which answers are lost.
+class redis_by_sentinel final : public redis_under_test {
+public:
+    explicit redis_by_sentinel(const support::server_binary& which)
+        : redis_under_test{which, {.tcp = true, .own_clock = true}}
+        , sentinel_{which,
+                    {.tcp = true,
+                     .sentinel = "sentinel monitor locks 127.0.0.1 " +
+                                 std::to_string(server().port()) + " 1\n"}} {}
+
+    duration place_lasts_at_most() const override { return std::chrono::seconds{60}; }
+    void reach(options& how) override {
+        redis::options found;
+        found.sentinel.emplace();
+        found.sentinel->service = "locks";
+        found.sentinel->addresses = {{"127.0.0.1", sentinel_.port()}};
+        found.subscription_linger = hardly;
+        how.store = redis::make_store(found);
+        be_counted(how);
+    }
+
+private:
+    support::redis_server sentinel_;
+};
+
 template <typename Store>
 store_kind kind_of(const std::string& label, const support::server_binary& which) {
     return {label, [which] { return std::make_unique<Store>(which); }};
@@ -235,6 +314,8 @@ std::vector<store_kind> redis_servers() {
     all.push_back(kind_of<redis_over_tls>(servers.front().label + "-tls", servers.front()));
     all.push_back(
         kind_of<redis_with_least_rights>(servers.front().label + "-acl", servers.front()));
+    all.push_back(kind_of<redis_in_cluster>(servers.front().label + "-cluster", servers.front()));
+    all.push_back(kind_of<redis_by_sentinel>(servers.back().label + "-sentinel", servers.back()));
     return all;
 }
 

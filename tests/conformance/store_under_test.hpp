@@ -65,6 +65,9 @@ public:
     /// It takes over with what it has; the old one is its replica from then on.
     virtual void fail_over() {}
 
+    /// A place in a queue must outlast what usually passes until another server takes over.
+    virtual duration place_lasts_at_most() const { return std::chrono::seconds{30}; }
+
     virtual std::size_t held() = 0;                           ///< locks that the store knows
     virtual std::size_t waiting(const std::string& name) = 0; ///< in the queue of a fair lock
     virtual std::size_t listeners() = 0; ///< names or places that it would wake

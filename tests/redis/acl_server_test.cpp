@@ -168,6 +168,7 @@ TEST_P(LeastPrivilege, IsEnough) {
 TEST_P(LeastPrivilege, EachRightThatIsTakenAwayIsNamed) {
     // Locks can do without these, and then nobody is told.
     rules silent{"+ping", "+role", "+client|setname", "+select", "+unsubscribe", "+info"};
+    silent.emplace_back("+wait"); // but where replicas are required: acl_replicas_test.cpp
     // Of locks that can be shared alone: the conformance suite runs with them.
     for (const char* shared :
          {"+hgetall", "+hvals", "+pubsub|numsub", "~holdfast_writers:{app:*",

@@ -1,105 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
-// A lane: the calling thread itself writes and reads. The server here is the other end of a pair of
-// sockets.
-#include "node_fixture.hpp"
-#include "redis/lanes/lane.hpp"
+// A lane: the calling thread itself writes and reads.
+#include "lane_fixture.hpp"
 #include "support/eventually.hpp"
 
-#include <algorithm>
-#include <optional>
-#include <thread>
-
 #include <linux/sockios.h>
-#include <poll.h>
 #include <sys/ioctl.h>
-#include <sys/socket.h>
-#include <unistd.h>
 
 namespace holdfast::redis {
 namespace {
 
 using namespace std::chrono_literals;
 
-class Lane : public on_fake_server {
-protected:
-    Lane() {
-        entrance_.welcome(1);
-        open(10s);
-    }
-    ~Lane() override { close(); }
-
-    void open(duration command_timeout) {
-        close();
-        how_.command_timeout = command_timeout;
-        int ends[2];
-        EXPECT_EQ(::socketpair(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK, 0, ends), 0);
-        server_end_ = ends[1];
-        known_ = std::make_shared<node_context>(how_, context());
-        line_.emplace(*known_, connection::parts{ends[0], nullptr, server_clock_, known_->where},
-                      wait_);
-    }
-    void close() {
-        if (line_)
-            ::close(server_end_);
-        line_.reset();
-    }
-
-    void say(std::string_view text) {
-        EXPECT_EQ(::send(server_end_, text.data(), text.size(), 0), text.size());
-    }
-    std::string heard() {
-        char bytes[4096];
-        const ssize_t size = ::recv(server_end_, bytes, sizeof bytes, 0);
-        return {bytes, static_cast<std::size_t>(std::max<ssize_t>(size, 0))};
-    }
-    reply ask() {
-        const std::string_view keys[] = {"k"};
-        runtime::visit here{entrance_};
-        request one{holdfast::script, keys, {}};
-        return line_->ask(here, one);
-    }
-
-    /// A request that was sent, and whose answer nobody has read yet.
-    struct owed {
-        explicit owed(Lane& by) {
-            request::waiter{[this] { resumed = true; }}.swap(asked.resume);
-            runtime::visit here{by.entrance_};
-            by.line_->send_off(here, asked);
-        }
-        const std::string_view keys[1] = {"k"};
-        request asked{holdfast::script, keys, {}};
-        bool resumed = false;
-    };
-
-    error_code failure_of_asking() {
-        try {
-            (void)ask();
-        } catch (const boost::system::system_error& why) {
-            return why.code();
-        }
-        return {};
-    }
-
-    std::string words_of_failure(time_point answer_by) {
-        const std::string_view keys[] = {"k"};
-        runtime::visit here{entrance_};
-        request one{holdfast::script, keys, {}, {.answer_by = answer_by}};
-        try {
-            (void)line_->ask(here, one);
-        } catch (const boost::system::system_error& why) {
-            return why.what();
-        }
-        return "none";
-    }
-
-    runtime::monitor entrance_{io_};
-    runtime::answer_wait wait_{0us};
-    std::shared_ptr<node_context> known_;
-    std::optional<lane> line_;
-    const std::shared_ptr<runtime::remote_clock> server_clock_ =
-        std::make_shared<runtime::remote_clock>();
-    int server_end_ = -1;
-};
+class Lane : public on_lane {};
 
 TEST_F(Lane, AsksAndReadsTheAnswer) {
     say(":7\r\n");
@@ -110,13 +22,7 @@ TEST_F(Lane, AsksAndReadsTheAnswer) {
 
 TEST_F(Lane, SendsTheTextOfAScriptThatTheServerDoesNotKnow) {
     say("-NOSCRIPT No matching script.\r\n");
-    std::thread server{[this] {
-        pollfd one{.fd = server_end_, .events = POLLIN, .revents = 0};
-        std::string all;
-        while (all.find("$4\r\nEVAL\r\n") == std::string::npos && ::poll(&one, 1, 10'000) > 0)
-            all += heard();
-        say(":1\r\n");
-    }};
+    std::thread server = answering("$4\r\nEVAL\r\n", ":1\r\n");
     EXPECT_EQ(failure_of_asking(), error_code{});
     server.join();
 }

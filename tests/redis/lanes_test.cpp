@@ -19,8 +19,12 @@ protected:
     ~Lanes() override { all()->close(); }
 
     const std::shared_ptr<lanes>& all() {
-        if (!all_)
-            all_ = std::make_shared<lanes>(std::make_shared<node_context>(how_, context()));
+        if (!all_) {
+            const auto known = std::make_shared<node_context>(how_, context());
+            if (others_know_)
+                known->in_trouble = [this] { ++questions_; };
+            all_ = std::make_shared<lanes>(known);
+        }
         return all_;
     }
     bool wish() {
@@ -51,6 +55,8 @@ protected:
     };
 
     runtime::monitor entrance_{io_};
+    bool others_know_ = false; ///< which server it is
+    int questions_ = 0;        ///< to them
 
 private:
     std::shared_ptr<lanes> all_;
@@ -103,6 +109,44 @@ TEST_F(Lanes, ThoseToAServerThatWasLeftEndAsSoonAsNobodyUsesThem) {
     }
     settle();
     EXPECT_EQ(connections(), 0u);
+}
+
+TEST_F(Lanes, WhileOneIsNotAnsweredForAQuarterOfTheTimeOthersAreAsked) {
+    others_know_ = true;
+    wish_until_there_is_one();
+    {
+        const lanes::loan mine{*all()};
+        pass(749ms);
+        EXPECT_EQ(questions_, 0);
+        pass(1ms);
+        EXPECT_EQ(questions_, 1);
+        pass(1s);
+        EXPECT_EQ(questions_, 2);
+    }
+    pass(5s);
+    EXPECT_EQ(questions_, 2);
+    for (int i = 0; i < 5; ++i) {
+        EXPECT_TRUE(wish());
+        pass(600ms);
+    }
+    EXPECT_EQ(questions_, 2) << "each was answered in time";
+}
+
+TEST_F(Lanes, WhileOneOwesAnAnswerForThatLongOthersAreAsked) {
+    others_know_ = true;
+    wish_until_there_is_one();
+    server_.says.erase("EVALSHA");
+    std::optional<lanes::loan> mine{*all()};
+    owed sent{*this, *mine};
+    mine.reset();
+    all()->collect_soon();
+    pass(750ms);
+    EXPECT_EQ(questions_, 1);
+    pass(3s);
+    EXPECT_TRUE(sent.resumed);
+    const int by_then = questions_;
+    pass(3s);
+    EXPECT_EQ(questions_, by_then);
 }
 
 TEST_F(Lanes, OneThatIsLentForLongIsNotIdle) {

@@ -102,6 +102,23 @@ constexpr std::array faults{
     HOLDFAST_FAULT(apart_waited_for,
                    "ClusterCalls.ThatCanBeDividedAreToldAtOnceThatTheirKeysAreApart"),
     HOLDFAST_FAULT(unused_stay, "ClusterMap.AServerWithoutSlotsAndUseIsLeft"),
+    HOLDFAST_FAULT(switch_unheard,
+                   "SentinelWatch.GoesWhereNewsLeadsAndAsksWhetherTheOthersKnowMore"),
+    HOLDFAST_FAULT(name_ignored, "FixedAddress.IsLeftWhenItsNameHasLedElsewhereThreeTimesRunning"),
+    HOLDFAST_FAULT(one_look_leaves, "FixedAddress.IsKeptWhereItsNameRotates"),
+    HOLDFAST_FAULT(move_untold, "FixedAddress.TellsTheObserverThatAnotherServerHasTheLocks"),
+    HOLDFAST_FAULT(renewal_unconfirmed, "StoreConfirmation.ARenewalThatTooFewConfirmedHasFailed"),
+    HOLDFAST_FAULT(grant_unconfirmed,
+                   "StoreConfirmation.AGrantThatTooFewConfirmedIsNoneAndToBeLeft"),
+    HOLDFAST_FAULT(wait_elsewhere,
+                   "Confirmed.WhatWasNotConfirmedBeforeTheConnectionEndedIsUnknown"),
+    HOLDFAST_FAULT(written_behind_wait,
+                   "Confirmed.NothingIsWrittenBehindAWaitAndSoTheNextBatchForms"),
+    HOLDFAST_FAULT(wait_unbounded, "Confirmed.WaitNeverHasMoreTimeThanReplicasHave"),
+    HOLDFAST_FAULT(lane_confirms_nothing,
+                   "ConfirmedLane.AsksTheReplicasInTheSameWriteAndReadsBothAnswers"),
+    HOLDFAST_FAULT(denial_pursued,
+                   "StoreConfirmation.WhereNobodyMayAskTheReplicasItIsLeftAndThenRefused"),
 };
 #undef HOLDFAST_FAULT
 

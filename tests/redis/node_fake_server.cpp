@@ -2,6 +2,8 @@
 #include "node_fake_server.hpp"
 
 #include <boost/asio/buffer.hpp>
+#include <boost/asio/ip/tcp.hpp>
+#include <boost/asio/local/stream_protocol.hpp>
 #include <boost/asio/write.hpp>
 
 #include <algorithm>
@@ -115,8 +117,17 @@ std::optional<fake_server::words> fake_server::session::next_request() {
 }
 
 fake_server::fake_server(boost::asio::io_context& io)
+    : fake_server{io, std::nullopt} {}
+
+fake_server::fake_server(boost::asio::io_context& io, place where)
+    : fake_server{io, std::optional{std::move(where)}} {}
+
+fake_server::fake_server(boost::asio::io_context& io, std::optional<place> where)
     : io_{io}
+    , place_{std::move(where)}
     , acceptor_{io} {
+    if (place_ && place_->port == 0)
+        place_->port = reserved_.emplace().number();
     std::string made = (std::filesystem::temp_directory_path() / "holdfast-XXXXXX").string();
     if (!::mkdtemp(made.data()))
         throw std::runtime_error{"no temporary folder"};
@@ -136,9 +147,17 @@ fake_server::~fake_server() {
     std::filesystem::remove_all(folder_);
 }
 
+fake_server::stream::endpoint fake_server::endpoint() const {
+    namespace asio = boost::asio;
+    if (place_)
+        return asio::ip::tcp::endpoint{asio::ip::make_address(place_->address), place_->port};
+    return asio::local::stream_protocol::endpoint{path_};
+}
+
 void fake_server::start() {
-    acceptor_.open();
-    acceptor_.bind(path_);
+    acceptor_.open(endpoint().protocol());
+    acceptor_.set_option(boost::asio::socket_base::reuse_address{true});
+    acceptor_.bind(endpoint());
     acceptor_.listen();
     accept();
 }

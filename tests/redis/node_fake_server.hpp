@@ -3,11 +3,15 @@
 // moment the test wants.
 #pragma once
 
+#include "support/reserved_port.hpp"
+
+#include <boost/asio/basic_socket_acceptor.hpp>
+#include <boost/asio/generic/stream_protocol.hpp>
 #include <boost/asio/io_context.hpp>
-#include <boost/asio/local/stream_protocol.hpp>
 
 #include <array>
 #include <cstddef>
+#include <cstdint>
 #include <filesystem>
 #include <functional>
 #include <map>
@@ -21,7 +25,7 @@ namespace holdfast {
 class fake_server {
 public:
     using words = std::vector<std::string>;
-    using stream = boost::asio::local::stream_protocol;
+    using stream = boost::asio::generic::stream_protocol;
 
     /// One connection.
     class session : public std::enable_shared_from_this<session> {
@@ -57,11 +61,18 @@ public:
         std::array<char, 64 * 1024> buffer_;
     };
 
+    /// At the path of a socket; or over TCP.
     explicit fake_server(boost::asio::io_context&);
+    struct place {
+        std::string address = "127.0.0.1";
+        std::uint16_t port = 0; ///< zero: one that is free
+    };
+    fake_server(boost::asio::io_context&, place);
     fake_server(const fake_server&) = delete;
     ~fake_server();
 
     const std::string& path() const { return path_; }
+    std::uint16_t port() const { return place_.value().port; }
 
     /// The answer to a command, by its first word. A command that is not here is not answered, and
     /// then neither is what comes behind it: the test sends what it likes.
@@ -86,14 +97,19 @@ public:
     std::size_t count_asked(const std::string& first_word) const;
 
 private:
+    fake_server(boost::asio::io_context&, std::optional<place>);
     void accept();
     std::string info(const std::string& section) const;
     std::optional<std::string> answer_to(const words&) const;
 
+    stream::endpoint endpoint() const;
+
     boost::asio::io_context& io_;
     std::filesystem::path folder_;
     std::string path_;
-    stream::acceptor acceptor_;
+    std::optional<place> place_; // none: its path
+    std::optional<support::reserved_port> reserved_;
+    boost::asio::basic_socket_acceptor<stream> acceptor_;
 };
 
 } // namespace holdfast

@@ -90,8 +90,8 @@ protected:
         return made;
     }
 
-    void settle() { clock_.run_until(clock_.now()); }
-    void pass(duration length) { clock_.run_for(length); }
+    virtual void settle() { clock_.run_until(clock_.now()); }
+    virtual void pass(duration length) { clock_.run_for(length); }
 
     store_context context() {
         auto tell = [this](const event& what) { told_.notify(what); };

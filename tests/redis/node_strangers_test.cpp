@@ -34,7 +34,7 @@ std::string nested_without_end() {
 
 std::vector<stranger> strangers() {
     const error_code garbage = make_error_code(store_errc::protocol);
-    const error_code elsewhere = make_error_code(store_errc::try_again);
+    const error_code elsewhere = make_error_code(store_errc::wrong_address);
     const error_code down = make_error_code(store_errc::cluster_down);
     const char* const no_redis = "not the Redis protocol";
     return {

@@ -65,6 +65,7 @@ TEST(Error, WhatAServerAnsweredEqualsExactlyOneErrc) {
         {store_errc::protocol, errc::outcome_unknown},
         {store_errc::other, errc::refused},
         {store_errc::not_replicated, errc::outcome_unknown},
+        {store_errc::wrong_address, errc::refused},
     };
     EXPECT_EQ(std::size(documented), static_cast<std::size_t>(store_errcs));
     for (const auto& [answered, meant] : documented)

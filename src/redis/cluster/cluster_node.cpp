@@ -5,6 +5,7 @@
 #include "redis/cluster/redirection.hpp"
 #include "redis/mutants.hpp"
 #include "redis/pursuit.hpp"
+#include "redis/survey/surveyor.hpp"
 
 #include <boost/asio/post.hpp>
 
@@ -58,7 +59,8 @@ net::failure not_served(std::uint16_t slot) {
 
 cluster_node::cluster_node(std::shared_ptr<node_context> context)
     : context_{std::move(context)}
-    , watch_{std::make_shared<map_watch>(context_, surroundings())} {}
+    , watch_{std::make_shared<map_watch>(context_, surroundings())}
+    , surveyor_{std::make_shared<surveyor>(context_)} {}
 
 map_watch::surroundings cluster_node::surroundings() {
     return {.changed = [this](map_watch::changes all,
@@ -102,7 +104,8 @@ asio::awaitable<reply> cluster_node::call(const script& what,
                                           std::span<const std::string_view> keys,
                                           std::span<const argument> arguments, call_wishes wishes) {
     const counted one{calls_};
-    pursuit trail{context_->home, context_->how.command_timeout, wishes};
+    const std::shared_ptr<node_context> known = context_; // for as long as it pauses
+    pursuit trail{known->home, pauses_, known->how.command_timeout, wishes};
     const std::uint16_t slot = keys.empty() ? std::uint16_t{0} : key_slot(keys.front());
     std::optional<server_address> sent_to; // by ASK
     for (int hops = 0;; ++hops) {
@@ -214,7 +217,7 @@ cluster_node::shared_seat cluster_node::seat_of(node_number which) {
         if (home.doubt)
             home.doubt(is_there, urgent);
     };
-    const auto made = std::make_shared<seat>(where, known);
+    auto made = std::make_shared<seat>(where, known);
     known->leave_server = [watch, leave = known->leave_server](const net::failure& why) {
         if (const auto here = watch.lock())
             here->want();
@@ -352,10 +355,18 @@ server_identity cluster_node::identity(std::string_view key) const {
     return there ? there->server.identity() : server_identity{};
 }
 
+asio::awaitable<topology_report> cluster_node::survey() {
+    const duration patience = context_->how.command_timeout;
+    co_await watch_->known(net::later(context_->home.time.now(), patience), true);
+    co_return co_await surveyor_->examine_cluster(map(), form());
+}
+
 void cluster_node::close() noexcept {
     if (std::exchange(closed_, true))
         return;
+    pauses_->end();
     watch_->close();
+    surveyor_->close();
     for (const shared_seat& each : seats_)
         if (each)
             each->server.close();

@@ -5,6 +5,7 @@
 #include "redis/cluster/roaming.hpp"
 #include "redis/member.hpp"
 #include "redis/node.hpp"
+#include "redis/pursuit.hpp"
 
 #include <cstddef>
 #include <memory>
@@ -12,6 +13,8 @@
 #include <vector>
 
 namespace holdfast::redis {
+
+class surveyor;
 
 /// All servers of a cluster: each request goes to the one that has its keys, and wherever that one
 /// says they are now.
@@ -38,6 +41,7 @@ public:
     redisson_form redisson() const noexcept override { return context_->how.redisson; }
     duration usual_outage() const noexcept override;
     server_identity identity(std::string_view key) const override;
+    asio::awaitable<topology_report> survey() override;
     void close() noexcept override;
 
 private:
@@ -67,7 +71,9 @@ private:
     bool is_used() const;
 
     const std::shared_ptr<node_context> context_;
+    const std::shared_ptr<pauses> pauses_ = std::make_shared<pauses>();
     const std::shared_ptr<map_watch> watch_;
+    const std::shared_ptr<surveyor> surveyor_;
     std::vector<shared_seat> seats_; // by number; null: nobody asked there yet
     roamers listeners_;
     std::size_t calls_ = 0; // under way

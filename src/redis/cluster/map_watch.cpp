@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "redis/cluster/map_watch.hpp"
 
+#include "net/address.hpp"
 #include "net/credentials.hpp"
 #include "net/later.hpp"
 #include "redis/mutants.hpp"
@@ -153,7 +154,8 @@ void map_watch::judge(const inquiries& told, slot_map::stamp asked) {
             maps.push_back(read_slots(one.said.front(), one.from));
             all_know_shards = all_know_shards && tells_of_shards(one.said.front());
         } catch (const net::failure& why) {
-            troubles += (troubles.empty() ? "" : "; ") + one.from.host + ": " + why.text();
+            const std::string whom = net::address_of({}, one.from.host, one.from.port);
+            troubles += (troubles.empty() ? "" : "; ") + whom + ": " + why.text();
             if (why.code() == errc::refused)
                 refused_ = why;
         }

@@ -2,6 +2,7 @@
 #include "redis/lanes/lane.hpp"
 
 #include "net/later.hpp"
+#include "redis/misdirection.hpp"
 #include "redis/mutants.hpp"
 #include "redis/wire/classify.hpp"
 
@@ -66,7 +67,7 @@ void lane::hang_up() noexcept {
 }
 
 reply lane::ask(runtime::visit& caller, request& asked) {
-    const bool confirms = asked.wishes.replicas > 0;
+    const bool confirms = asked.wishes.replicas > 0 && !planted(mutant::lane_confirms_nothing);
     for (;;) {
         const time_point sent_at = context_.home.time.now();
         const duration patience = patience_for(asked);
@@ -87,6 +88,9 @@ reply lane::ask(runtime::visit& caller, request& asked) {
 }
 
 void lane::confirm(reply& said, const reply& confirmation) {
+    broken_ = true; // unless it makes sense
+    require_confirmation(confirmation);
+    broken_ = false;
     if (confirmation.type == reply::kind::error)
         note_demotion(confirmation);
     note_confirmation(said, confirmation);
@@ -124,6 +128,7 @@ void lane::exchange(runtime::visit& caller, duration patience, bool confirms) {
 void lane::finish(request& asked, reply& said, time_point sent_at) {
     if (said.type == reply::kind::error)
         note_demotion(said);
+    asked.failed = misdirection(context_, said);
     asked.answer = std::move(said);
     asked.answer.sent_at = sent_at;
     asked.answer.received_at = context_.home.time.now();

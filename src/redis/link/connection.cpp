@@ -35,6 +35,7 @@ asio::awaitable<void> connection::dial(std::shared_ptr<const destination> to,
         const time_point now = home_.time.now();
         failed = co_await connect_to(peers[tried], now + (give_up_at - now) / untried);
         throw_if_cut();
+        peer_ = peers[tried];
         if (!failed)
             co_return co_await begin_tls();
     }

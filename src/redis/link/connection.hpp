@@ -37,6 +37,8 @@ public:
 
     /// Where it leads, once it is dialled.
     const std::shared_ptr<const destination>& to() const { return to_; }
+    /// By which of its addresses.
+    const net::stream_endpoint& peer() const { return peer_; }
 
     /// What is composed here goes out with the next send().
     std::string& outbox() { return outbox_; }
@@ -91,6 +93,7 @@ private:
     const std::unique_ptr<alarm> look_up_alarm_;
     net::stream_socket socket_;
     std::shared_ptr<const destination> to_;
+    net::stream_endpoint peer_;
     std::unique_ptr<net::tls_session> session_; // null: plain
     bool heard_ = false;                        // a single byte
     std::optional<net::failure> cut_;

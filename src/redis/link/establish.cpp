@@ -27,6 +27,7 @@ asio::awaitable<void> shake_hands(node_context& context, purpose what_for, conne
         greeting.judge(answer);
     }
     told = greeting.told();
+    told.peer = line.peer();
     if (told.shown && !planted(mutant::clock_not_learnt))
         line.server_clock()->learn(sent_at, context.home.time.now(), *told.shown);
 }

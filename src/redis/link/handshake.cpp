@@ -2,6 +2,7 @@
 #include "redis/link/handshake.hpp"
 
 #include "net/failure.hpp"
+#include "redis/misdirection.hpp"
 #include "redis/mutants.hpp"
 #include "redis/wire/classify.hpp"
 #include "redis/wire/composer.hpp"
@@ -148,8 +149,16 @@ void handshake::judge(const reply& answer) {
     if (answer.type != kind::error)
         judge_answer(asked, answer);
     else if (must || !can_do_without(answer))
-        throw net::failure{classify(answer.text), std::string{awaited()} + ": " + answer.text};
+        throw net::failure{classify(answer.text),
+                           std::string{awaited()} + ": " + answer.text + hint_at(asked, answer)};
     ++answered_;
+}
+
+/// A Sentinel has no databases.
+std::string handshake::hint_at(step asked, const reply& answer) const {
+    if (asked != step::select_database || !answer.text.starts_with("ERR unknown command"))
+        return {};
+    return " (if it is a Sentinel, " + advice_at_sentinel(how_) + ")";
 }
 
 void handshake::judge_answer(step asked, const reply& answer) {
@@ -160,6 +169,9 @@ void handshake::judge_answer(step asked, const reply& answer) {
                            "an unexpected answer to " + std::string{awaited()}};
     if (asked == step::ask_role && is_replica(answer) && !planted(mutant::replica_accepted))
         throw net::failure{store_errc::read_only, "ROLE: it is a replica, which grants no locks"};
+    if (asked == step::ask_role && is_sentinel(answer))
+        throw net::failure{store_errc::wrong_address,
+                           "ROLE: it is a Sentinel; " + advice_at_sentinel(how_, &answer)};
     if (asked == step::ask_role)
         told_.tells_role = true;
     if (asked == step::ask_time)

@@ -57,6 +57,7 @@ private:
 
     static std::string_view words_for(step);
     void judge_answer(step, const reply&);
+    std::string hint_at(step, const reply& error) const;
 
     const options& how_;
     const credentials who_;

@@ -20,12 +20,6 @@ target by_address(const server_address& named, std::string address,
     return std::make_shared<const destination>(server_address{std::move(address), named.port}, tls);
 }
 
-/// The story, without the code's message.
-std::string words_of(const std::exception& why) {
-    const auto* const known = dynamic_cast<const net::failure*>(&why);
-    return known ? known->text() : why.what();
-}
-
 } // namespace
 
 inquiries::inquiries(known_context context, std::function<credentials()> who, std::string words,
@@ -39,6 +33,13 @@ inquiries::inquiries(known_context context, std::function<credentials()> who, st
 void inquiries::ask(const server_address& whom, const tls& over, time_point limit) {
     expect(1);
     runtime::run_in_background(context_->home, ask_host(shared_from_this(), whom, over, limit));
+}
+
+void inquiries::ask(target whom, time_point limit) {
+    expect(1);
+    const server_address named{whom->host, whom->port};
+    runtime::run_in_background(context_->home,
+                               ask_one(shared_from_this(), named, std::move(whom), limit));
 }
 
 void inquiries::ask_by(server_address whom, asio::awaitable<reply> way) {
@@ -73,7 +74,7 @@ asio::awaitable<void> inquiries::ask_host(self mine, server_address named, tls o
     try {
         all = co_await mine->find(named, std::move(over));
     } catch (const std::exception& why) {
-        mine->failed(named.host, words_of(why));
+        mine->failed(named.host, net::story_of(why));
     }
     if (all.empty()) {
         mine->told();
@@ -119,7 +120,7 @@ asio::awaitable<void> inquiries::ask_one(self mine, server_address named, target
             co_await inquire(context, *line, where, mine->who_(), mine->words_, mine->each_, limit);
         mine->answers_.push_back({std::move(named), std::move(said)});
     } catch (const std::exception& why) {
-        mine->failed(where->address, words_of(why));
+        mine->failed(where->address, net::story_of(why));
     }
     mine->lines_.erase(line);
     mine->told();
@@ -132,7 +133,7 @@ asio::awaitable<void> inquiries::ask_otherwise(self mine, server_address whom,
         got.said.push_back(co_await std::move(way));
         mine->answers_.push_back(std::move(got));
     } catch (const std::exception& why) {
-        mine->failed(whom.host + ':' + std::to_string(whom.port), words_of(why));
+        mine->failed(whom.host + ':' + std::to_string(whom.port), net::story_of(why));
     }
     mine->told();
 }
@@ -154,8 +155,12 @@ void inquiries::failed(const std::string& whom, const std::string& why) {
 
 std::string inquiries::troubles() const {
     std::string all;
+    const auto add = [&](const std::string& one) { all.append(all.empty() ? "" : "; ").append(one); };
     for (const std::string& one : troubles_)
-        all.append(all.empty() ? "" : "; ").append(one);
+        add(one);
+    for (const std::shared_ptr<connection>& each : lines_)
+        if (each->to())
+            add(each->to()->address + ": no answer in time (" + each->occupation() + ")");
     return all;
 }
 

@@ -35,6 +35,9 @@ public:
     /// By a connection for just that. A name that has several addresses stands for as many servers.
     void ask(const server_address&, const std::optional<tls_options>&, time_point limit);
 
+    /// Likewise, of a server that is one for sure.
+    void ask(target, time_point limit);
+
     /// In another way, which throws what it fails with.
     void ask_by(server_address, asio::awaitable<reply>);
 
@@ -48,7 +51,7 @@ public:
 
     std::size_t asked() const { return asked_; }
     const std::vector<answer>& answers() const { return answers_; }
-    std::string troubles() const; ///< of the others, in words
+    std::string troubles() const; ///< of the others, in words; also of who has not answered yet
 
 private:
     using self = std::shared_ptr<inquiries>;

@@ -61,10 +61,14 @@ asio::awaitable<std::vector<reply>> inquire(const node_context& context, connect
     co_await greet(context, line, std::move(to), std::move(who), limit);
     line.occupied_with("waiting for its answer");
     line.outbox() += words;
+    const time_point sent_at = context.home.time.now();
     co_await send(line);
     std::vector<reply> all;
-    while (all.size() < answers)
+    while (all.size() < answers) {
         all.push_back(co_await line.answer());
+        all.back().sent_at = sent_at;
+        all.back().received_at = context.home.time.now();
+    }
     line.cut({errc::unreachable, "it has answered"});
     co_return all;
 }

@@ -1,14 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include "net/socket.hpp"
+
 #include <chrono>
 #include <optional>
 #include <string>
 
 namespace holdfast::redis {
 
-/// What a server told of itself when a connection to it was made. All of it may be denied.
+/// What a server told of itself when a connection to it was made, which may all be denied; and
+/// where it is.
 struct introduction {
+    net::stream_endpoint peer{};
     std::optional<std::chrono::microseconds> shown; ///< by its clock
     bool tells_role = false;                        ///< and it is no replica
     std::string run_id;                             ///< another after each start; empty: not told

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "redis/mouth/mouth.hpp"
 
+#include "redis/misdirection.hpp"
 #include "redis/mutants.hpp"
 #include "redis/wire/classify.hpp"
 
@@ -96,10 +97,14 @@ void mouth::meet(const introduction& told) {
         which == portrait::meeting::other_or_unknown && !planted(mutant::never_urgent);
     if (which != portrait::meeting::first && context_->doubt && !planted(mutant::no_doubt))
         context_->doubt(urgent);
+    if (context_->met)
+        context_->met(told);
 }
 
 void mouth::speak(std::string& out) {
-    if ((!pipeline_.anything_queued() && !question_is_due_) || pipeline_.awaits_confirmation())
+    if (!pipeline_.anything_queued() && !question_is_due_)
+        return;
+    if (pipeline_.awaits_confirmation() && !planted(mutant::written_behind_wait))
         return;
     const time_point now = context_->home.time.now();
     if (std::exchange(question_is_due_, false)) {
@@ -150,6 +155,7 @@ void mouth::answer_given(request& asker, reply& answer, const pipeline::written&
         pipeline_.ask_again(asker);
         return;
     }
+    asker.failed = misdirection(*context_, answer);
     asker.answer = std::move(answer);
     asker.answer.sent_at = how.sent_at;
     asker.answer.received_at = received_at;
@@ -161,6 +167,7 @@ void mouth::answer_given(request& asker, reply& answer, const pipeline::written&
 }
 
 void mouth::confirmation_given(const reply& said) {
+    require_confirmation(said);
     const std::vector<request*> all = pipeline_.confirmed();
     for (request* const one : all) {
         pipeline_.forget(*one);
@@ -217,6 +224,8 @@ void mouth::connection_lost(const net::failure& why) {
     trouble_ = why;
     if (!planted(mutant::outage_forgets))
         portrait_.lost(context_->home.time.now());
+    if (purpose_ == purpose::commands && context_->parted)
+        context_->parted();
     const bool garbage = why.code() == store_errc::protocol;
     end(pipeline_.drop_written(),
         {garbage ? why.code() : make_error_code(errc::outcome_unknown), why.text()});

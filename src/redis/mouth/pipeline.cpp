@@ -100,7 +100,9 @@ void pipeline::give_up(request& asked) {
 }
 
 std::vector<request*> pipeline::drop_written() {
-    std::vector<request*> unanswered = confirmed();
+    std::vector<request*> unanswered;
+    if (!planted(mutant::wait_elsewhere)) // else the next connection's WAIT is taken for theirs
+        unanswered = confirmed();
     for (const written& one : written_)
         if (one.asker)
             unanswered.push_back(one.asker);

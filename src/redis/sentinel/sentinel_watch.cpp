@@ -11,6 +11,15 @@
 #include <utility>
 
 namespace holdfast::redis {
+namespace {
+
+std::string hint_at_password(const std::string& troubles) {
+    const bool is_refused = troubles.find("NOAUTH") != std::string::npos ||
+                            troubles.find("WRONGPASS") != std::string::npos;
+    return is_refused ? " (sentinel_user and sentinel_password are those of the Sentinels)" : "";
+}
+
+} // namespace
 
 sentinel_watch::sentinel_watch(std::shared_ptr<node_context> context, on_move moved)
     : context_{std::move(context)}
@@ -103,13 +112,14 @@ void sentinel_watch::judge(const inquiries& told) {
         try {
             answers.push_back(read_sentinel(one.said[0], one.said[1]));
         } catch (const net::failure& why) {
-            troubles += (troubles.empty() ? "" : "; ") + one.from.host + ": " + why.text();
+            const std::string whom = net::address_of({}, one.from.host, one.from.port);
+            troubles += (troubles.empty() ? "" : "; ") + whom + ": " + why.text();
         }
     }
     const verdict outcome = choice_.decide(answers, told.asked(), context_->home.time.now());
     unknown_service_ = outcome == verdict::unknown_service;
     if (outcome == verdict::nobody_answers)
-        silence_ = "no Sentinel answers: " + troubles;
+        silence_ = "no Sentinel says where it is: " + troubles + hint_at_password(troubles);
     if (unknown_service_)
         silence_ = "the Sentinels know no service '" + context_->how.sentinel->service +
                    "'; SENTINEL MASTERS lists those that they know";

@@ -57,9 +57,9 @@ std::string_view take_last(std::string_view& words) {
 }
 
 [[noreturn]] void refused_by_sentinel(const std::string& words) {
-    const bool is_none = words.starts_with("ERR unknown command");
-    throw net::failure{classify(words),
-                       words + (is_none ? "; a server answers there, and no Sentinel" : "")};
+    if (words.starts_with("ERR unknown command"))
+        throw net::failure{classify(words), "a server answers there, and no Sentinel (" + words + ")"};
+    throw net::failure{classify(words), words};
 }
 
 } // namespace

@@ -81,7 +81,8 @@ store_errc classify(std::string_view error) {
 }
 
 bool was_unblocked(std::string_view error) {
-    return error.starts_with("UNBLOCKED");
+    return error.starts_with("UNBLOCKED") ||
+           error.starts_with("ERR WAIT cannot be used with replica instances");
 }
 
 bool tells_of_demotion(std::string_view error) {

@@ -22,7 +22,8 @@ bool tells_of_demotion(std::string_view error);
 /// on its way from or to it. What the script did before that is done.
 bool tells_of_absence(std::string_view error);
 
-/// It was carried out, and what was to be waited for behind it will not come.
+/// It was carried out, and what was to be waited for behind it will not come: the server became a
+/// replica meanwhile.
 bool was_unblocked(std::string_view error);
 
 } // namespace holdfast::redis

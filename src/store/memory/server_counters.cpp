@@ -42,7 +42,7 @@ count_verdict server::state::count(const counter_ask& want, std::optional<micros
         return {.said = verdict::late};
     if (another_is_there(want.name, want.kind))
         return {.wrong_type = true};
-    const count_verdict answer = on_record(want.kind, want.name, {.taken = &want}, [&] {
+    count_verdict answer = on_record(want.kind, want.name, {.taken = &want}, [&] {
         return want.kind == counter_kind::rate ? has_.rates.look(want)
                                                : has_.counters.look(want, memory);
     });

@@ -19,6 +19,7 @@ inline std::vector<std::vector<std::string>> by_slot(const node& server,
     for (std::string& each : keys)
         sorted[server.slot_of(each)].push_back(std::move(each));
     std::vector<std::vector<std::string>> all;
+    all.reserve(sorted.size());
     for (auto& [slot, some] : sorted)
         all.push_back(std::move(some));
     return all;

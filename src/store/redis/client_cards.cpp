@@ -102,6 +102,7 @@ read_clients(node& server, std::vector<std::string> clients) {
             known[some[i]] = std::move(cards[i]);
     }
     std::vector<std::optional<client_card>> all;
+    all.reserve(clients.size());
     for (const std::string& each : clients)
         all.push_back(known[each]);
     co_return all;

@@ -7,6 +7,7 @@
 #include "redis/wire/rights.hpp"
 
 #include <string>
+#include <utility>
 
 namespace holdfast::redis {
 namespace {
@@ -37,7 +38,8 @@ confirmation judge_confirmation(remote::attempt& got, std::uint8_t replicas) {
                                 " replicas confirmed it in time"
                           : in_words(refusal);
     const bool is_final = !refusal.empty() && !was_unblocked(refusal) &&
-                          make_error_code(classify(refusal)) == errc::refused;
+                          make_error_code(classify(refusal)) == errc::refused &&
+                          !planted(mutant::denial_pursued);
     return is_final ? confirmation::refused : confirmation::missing;
 }
 
@@ -46,9 +48,8 @@ void require_confirmed(remote::attempt got, std::uint8_t replicas) {
         throw net::failure{store_errc::not_replicated, got.unconfirmed};
 }
 
-void fail_refused(const remote::attempt& got, bool was_left) {
-    throw net::failure{was_left ? store_errc::no_permission : store_errc::not_replicated,
-                       got.unconfirmed};
+void fail_refused(const remote::attempt& got, const std::string& refusal, bool was_left) {
+    throw net::failure{was_left ? classify(refusal) : store_errc::not_replicated, got.unconfirmed};
 }
 
 } // namespace holdfast::redis

@@ -9,6 +9,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <string>
 
 namespace holdfast::redis {
 
@@ -27,8 +28,9 @@ confirmation judge_confirmation(remote::attempt&, std::uint8_t replicas);
 /// What was carried out and is not confirmed fails so.
 void require_confirmed(remote::attempt, std::uint8_t replicas);
 
-/// An attempt that was granted and that the server refuses to have confirmed: no repetition helps.
-[[noreturn]] void fail_refused(const remote::attempt&, bool was_left);
+/// An attempt that was granted and that the server refuses to have confirmed, in its own words: no
+/// repetition helps.
+[[noreturn]] void fail_refused(const remote::attempt&, const std::string& refusal, bool was_left);
 
 /// Judges what was granted. Where the server refuses to say how many replicas have it, it is left
 /// again, and only when that is acknowledged the attempt is `refused`.
@@ -36,6 +38,7 @@ template <typename Leave>
 asio::awaitable<void> confirm(remote::attempt& got, std::uint8_t replicas, Leave leave) {
     if (got.said != remote::verdict::granted)
         co_return;
+    const std::string refusal = got.unconfirmed;
     if (judge_confirmation(got, replicas) != confirmation::refused)
         co_return;
     bool left = true;
@@ -44,7 +47,7 @@ asio::awaitable<void> confirm(remote::attempt& got, std::uint8_t replicas, Leave
     } catch (const boost::system::system_error&) {
         left = false;
     }
-    fail_refused(got, left);
+    fail_refused(got, refusal, left);
 }
 
 } // namespace holdfast::redis

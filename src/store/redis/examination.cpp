@@ -5,12 +5,15 @@
 #include "redis/mutants.hpp"
 #include "runtime/wall_clock.hpp"
 #include "store/redis/client_cards.hpp"
+#include "store/redis/confirmation.hpp"
 #include "store/redis/kinds.hpp"
 #include "store/redis/renewal.hpp"
 #include "store/redis/scripts.hpp"
 #include "store/redis/server_facts.hpp"
+#include "store/redis/topology_findings.hpp"
 
 #include <algorithm>
+#include <iterator>
 #include <string>
 #include <utility>
 
@@ -26,13 +29,8 @@ constexpr microseconds clocks_agree = std::chrono::seconds{1};
 /// Of a lease: a renewal, which has two thirds of one, may then need several attempts.
 constexpr int slow_part_of_lease = 10;
 
-std::string story_of(const boost::system::system_error& why) {
-    const auto* const told = dynamic_cast<const net::failure*>(&why);
-    return told ? told->text() : why.what();
-}
-
 finding trouble(const char* topic, const boost::system::system_error& why) {
-    return {severity::danger, topic, story_of(why), why.code().message()};
+    return {severity::danger, topic, net::story_of(why), why.code().message()};
 }
 
 /// Of the trial lock: should it have to be left behind, it is gone soon. Long enough for a request
@@ -69,6 +67,7 @@ public:
     asio::awaitable<std::vector<finding>> run() {
         if (const bool reached = co_await look_at_server(); !reached)
             co_return std::move(found_);
+        co_await look_around();
         const bool taken = co_await take_lock();
         if (taken) {
             co_await listen();
@@ -97,12 +96,11 @@ private:
                 slow ? "A lease of " + std::to_string(lease_time_.count()) +
                            " ms is short for that way: give a longer lease_time."
                      : "");
-            for (finding& each : server_facts{said.text}.judge())
-                found_.push_back(std::move(each));
+            info_ = said.text;
             co_return true;
         } catch (const boost::system::system_error& why) {
             if (why.code() != store_errc::no_permission ||
-                story_of(why).find("+info") == std::string::npos) {
+                net::story_of(why).find("+info") == std::string::npos) {
                 found_.push_back(trouble("reach", why));
                 co_return false;
             }
@@ -114,13 +112,35 @@ private:
         }
     }
 
+    /// At all servers that belong to it; or, where nobody else is asked, at what this one said.
+    asio::awaitable<void> look_around() {
+        topology_report all;
+        try {
+            all = co_await server_.survey();
+        } catch (const boost::system::system_error& why) {
+            add(severity::warning, "topology", "it could not be examined: " + net::story_of(why),
+                why.code().message());
+        }
+        std::vector<finding> seen;
+        if (all.what != topology_report::kind::unknown) {
+            seen = judge_topology(all, {lease_time_, trial_.replicas}, info_);
+        } else if (!info_.empty()) {
+            const server_facts facts{info_};
+            seen = facts.judge();
+            seen.push_back(facts.role());
+        }
+        std::ranges::move(seen, std::back_inserter(found_));
+    }
+
     asio::awaitable<bool> take_lock() {
         try {
             const server_deadline limit{context_.time.now() + server_.command_timeout()};
             may_hold_ = true;
-            const attempt got = co_await how_.take(server_, trial_, limit);
+            attempt got = co_await how_.take(server_, trial_, limit);
             judge_clock(got);
             may_hold_ = got.said == verdict::granted;
+            if (may_hold_)
+                judge_confirmed(got);
             if (may_hold_)
                 co_return true;
             add(severity::note, "rights", "'" + trial_.name.text + "' is held by somebody else",
@@ -130,6 +150,15 @@ private:
             found_.push_back(trouble("rights", why));
         }
         co_return false;
+    }
+
+    /// What follows is tried in any case.
+    void judge_confirmed(attempt& got) {
+        if (judge_confirmation(got, trial_.replicas) == confirmation::enough)
+            return;
+        add(severity::danger, "replicas", "a lock is not granted: " + got.unconfirmed,
+            "INFO replication shows which replicas are connected, and how far they are behind.");
+        trial_.replicas = 0;
     }
 
     void judge_clock(const attempt& got) {
@@ -209,7 +238,7 @@ private:
             add(severity::fine, "identity", "clients can say who holds a lock");
         } catch (const boost::system::system_error& why) {
             add(severity::note, "identity",
-                "clients cannot say who they are, and so not who holds a lock: " + story_of(why),
+                "clients cannot say who they are, and so not who holds a lock: " + net::story_of(why),
                 "Grant +set +del ~holdfast_client:*, or set options::announce = false.");
         }
     }
@@ -219,6 +248,7 @@ private:
     const duration lease_time_;
     ask trial_;
     const verbs& how_;
+    std::string info_;
     bool may_hold_ = false;
     bool renewed_ = false;
     std::vector<finding> found_;

@@ -167,8 +167,8 @@ asio::awaitable<std::optional<lock_state>> lock_inspector::describe(lock_name na
 }
 
 asio::awaitable<lock_list> lock_inspector::list(std::string pattern, std::size_t limit) {
-    const found_names found = co_await find_locks(server_, std::move(pattern), limit);
-    lock_list all{{}, found.complete};
+    found_names found = co_await find_locks(server_, std::move(pattern), limit);
+    lock_list all{{}, found.complete, std::move(found.unreachable)};
     for (std::span<const std::string> rest{found.names}; !rest.empty();) {
         const auto some = rest.first(std::min(rest.size(), described_at_once_max));
         std::vector<std::string> batch{some.begin(), some.end()};

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "store/redis/name_finder.hpp"
 
+#include "net/failure.hpp"
 #include "store/redis/replies.hpp"
 #include "store/redis/scripts.hpp"
 
@@ -49,6 +50,7 @@ struct search {
     const std::string_view kind;   ///< of what the script is to look for, if it knows several
     std::set<std::string> names{}; // a SCAN may tell one twice
     bool complete = true;
+    std::vector<std::string> unreachable{};
 };
 
 asio::awaitable<void> find_at(node& server, shard where, search& what) {
@@ -82,14 +84,17 @@ asio::awaitable<found_names> find(node& server, search what) {
         try {
             co_await find_at(server, each, what);
             any = true;
-        } catch (const boost::system::system_error&) {
+        } catch (const boost::system::system_error& why) {
             what.complete = false;
+            what.unreachable.push_back(net::story_of(why));
             trouble = std::current_exception();
         }
     }
     if (trouble && !any)
         std::rethrow_exception(trouble);
-    co_return found_names{{what.names.begin(), what.names.end()}, what.complete};
+    co_return found_names{{what.names.begin(), what.names.end()},
+                          what.complete,
+                          std::move(what.unreachable)};
 }
 
 } // namespace

@@ -14,6 +14,7 @@ namespace holdfast::redis {
 struct found_names {
     std::vector<std::string> names; ///< in their order, each once
     bool complete = true;           ///< false: `limit`, or the bound on looking, was reached
+    std::vector<std::string> unreachable{}; ///< servers that could not be asked, and why
 };
 
 // Each asks step by step (SCAN, never KEYS), so that nobody else waits for it, and gives up after

@@ -91,8 +91,8 @@ asio::awaitable<counter_state> redis_counters::inspect(lock_name name, counter_k
 
 asio::awaitable<counter_list> redis_counters::list(counter_kind kind, std::string pattern,
                                                    std::size_t limit) {
-    const found_names found = co_await find_counters(server_, kind, std::move(pattern), limit);
-    counter_list all{{}, found.complete};
+    found_names found = co_await find_counters(server_, kind, std::move(pattern), limit);
+    counter_list all{{}, found.complete, std::move(found.unreachable)};
     for (const std::string& name : found.names) {
         try {
             counter_list::entry one{name, {}};

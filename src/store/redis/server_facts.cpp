@@ -18,7 +18,8 @@ long long leading_number(std::string_view text) {
 
 } // namespace
 
-server_facts::server_facts(std::string_view info) {
+server_facts::server_facts(std::string_view info, server_surroundings around)
+    : around_{std::move(around)} {
     while (!info.empty()) {
         std::string_view line = info.substr(0, info.find('\n'));
         info.remove_prefix(std::min(line.size() + 1, info.size()));
@@ -39,7 +40,7 @@ long long server_facts::number(std::string_view field) const {
 }
 
 std::vector<finding> server_facts::judge() const {
-    return {version(), eviction(), persistence(), replication(), clients()};
+    return {version(), eviction(), persistence(), clients()};
 }
 
 finding server_facts::version() const {
@@ -70,25 +71,33 @@ finding server_facts::persistence() const {
         return {severity::danger, "persistence",
                 "it could not save its data, and may refuse writes for that (MISCONF)",
                 "Its log says why: a full disk, a folder it may not write to, no memory to fork."};
-    if (number("aof_enabled") == 1)
+    const bool has_file = number("aof_enabled") == 1;
+    if (has_file && around_.fsync != "everysec" && around_.fsync != "no")
         return {severity::fine, "persistence", "locks are in its append-only file", ""};
+    if (has_file)
+        return {severity::note, "persistence",
+                "appendfsync is " + around_.fsync +
+                    ": a machine that loses its power may forget the latest locks",
+                "Where that is too dangerous: appendfsync always."};
+    if (around_.has_replicas)
+        return {severity::warning, "persistence",
+                "there is no append-only file: a primary that restarts before it is missed is "
+                "empty, and empties its replicas",
+                "Set appendonly yes on primaries and replicas."};
     return {severity::note, "persistence", "a restart may free all locks, held or not",
             "Where that is too dangerous: appendonly yes, and appendfsync always."};
 }
 
-finding server_facts::replication() const {
-    if (number("cluster_enabled") == 1)
-        return {severity::warning, "replication", "it is a node of a cluster",
-                "This version reaches one node: only names of its own slots can be locked."};
+finding server_facts::role() const {
     if (text("role") == "slave")
-        return {severity::danger, "replication", "it is a replica, which grants no locks",
+        return {severity::danger, "topology", "it is a replica, which grants no locks",
                 "Use the address of the primary."};
-    const std::string replicas{text("connected_slaves")};
     if (number("connected_slaves") > 0)
-        return {severity::note, "replication",
-                "it has " + replicas + " replica(s): a failover may forget the latest locks",
+        return {severity::note, "topology",
+                "it has " + std::string{text("connected_slaves")} +
+                    " replica(s): a failover may forget the latest locks",
                 "Let the resource refuse old holders where two at once cost money."};
-    return {severity::fine, "replication", "it is a primary without replicas", ""};
+    return {severity::fine, "topology", "it is a primary without replicas", ""};
 }
 
 finding server_facts::clients() const {

@@ -88,6 +88,29 @@ TEST(Goal, OfNoFigureIsAMistake) {
         std::logic_error);
 }
 
+TEST(Figures, MayTellHowMuchMoreItIsInPlaceOfARatio) {
+    const discipline halves = {{"", "pairs/s more", better::higher, &turn::per_second, 2}};
+    const figure it = figures("x", halves, {}, rounds).front();
+    EXPECT_DOUBLE_EQ(it.ours.median, 100); // of 100, 50 and 105
+    EXPECT_FALSE(it.yardstick);
+    EXPECT_FALSE(it.ratio);
+}
+
+TEST(Comparison, HasTheRatiosOfNeighbours) {
+    const auto seen = [](std::vector<double> yardstick) {
+        const std::vector<comparison> all = {
+            {".waiter", "s", better::lower, {1, 2, 6}, std::move(yardstick)}};
+        return figures("x", {{".waiter", {.value = 2}}}, all).front();
+    };
+    const figure beside = seen({2, 2, 3});
+    EXPECT_EQ(beside.name, "x.waiter");
+    EXPECT_DOUBLE_EQ(beside.yardstick->median, 2);
+    EXPECT_DOUBLE_EQ(beside.ratio->median, 1);
+    EXPECT_EQ(beside.holds(), true);
+    EXPECT_FALSE(seen({}).ratio) << "nobody was there to compare with";
+    EXPECT_EQ(seen({}).holds(), true);
+}
+
 TEST(Sighting, IsHeldAgainstItsValueAlone) {
     const auto seen = [](goal wanted) {
         return figures("x", {{".bytes", wanted}}, {{".bytes", "bytes/lease", better::lower, 400}})

@@ -95,6 +95,22 @@ INSTANTIATE_TEST_SUITE_P(OfWordsItDoesNotKnow, Classify,
                                            said{"ERR OOM is not the first word", store_errc::other},
                                            said{"CROSSSLOT Keys don't hash", store_errc::other}));
 
+TEST(Classify, TellsWhatAServerSaysThatBecameAReplica) {
+    const std::string_view unblocked = "UNBLOCKED force unblock from blocking operation, instance "
+                                       "state changed (master -> replica?)";
+    const std::string_view too_late = "ERR WAIT cannot be used with replica instances. Please also";
+    for (const std::string_view words : {unblocked, too_late}) {
+        EXPECT_TRUE(was_unblocked(words)) << "what was asked before that was carried out";
+        EXPECT_TRUE(tells_of_demotion(words));
+    }
+    for (const std::string_view words :
+         {"READONLY You can't write", "MASTERDOWN Link with MASTER"}) {
+        EXPECT_FALSE(was_unblocked(words));
+        EXPECT_TRUE(tells_of_demotion(words));
+    }
+    EXPECT_FALSE(tells_of_demotion("ERR unknown command 'WAIT'"));
+}
+
 TEST(Classify, AsksForScript) {
     EXPECT_TRUE(asks_for_script("NOSCRIPT No matching script. Please use EVAL."));
     EXPECT_TRUE(asks_for_script("NOSCRIPT No matching script.")); // valkey

@@ -145,6 +145,20 @@ TEST_F(Handshake, AReplicaIsNotAskedForLocks) {
     EXPECT_EQ(why->code(), errc::unreachable);
 }
 
+TEST_F(Handshake, ASentinelIsNoServerForLocks) {
+    reply role = array({"sentinel"});
+    role.items.push_back(array({"orders"}));
+    const auto why = failure_of("ROLE", role);
+    ASSERT_TRUE(why);
+    EXPECT_EQ(why->code(), make_error_code(store_errc::wrong_address));
+    EXPECT_THAT(why->text(), HasSubstr("redis+sentinel://127.0.0.1:6379/orders"));
+    how_.database = 3; // which it has not, and says so first
+    EXPECT_THAT(failure_of("SELECT", error("ERR unknown command 'SELECT'"))->text(),
+                HasSubstr("redis+sentinel://127.0.0.1:6379/SERVICE"));
+    EXPECT_THAT(failure_of("SELECT", error("ERR DB index is out of range"))->text(),
+                Not(HasSubstr("sentinel")));
+}
+
 TEST_F(Handshake, AnAnswerOfAnotherShapeIsTheEnd) {
     EXPECT_TRUE(failure_of("CLIENT SETNAME", array({"OK"})));
     EXPECT_TRUE(failure_of("ROLE", status("OK")));

@@ -26,6 +26,39 @@ final class Clients {
                 .map(node -> ofNodes.computeIfAbsent(node, Clients::connected)).toList();
     }
 
+    /** Of the primary {@code words[begin]} and the replicas behind it; the same one in each turn. */
+    RedissonClient withReplicas(String[] words, int begin) {
+        return ofNodes.computeIfAbsent("replicas of " + words[begin], unused -> {
+            var config = new Config();
+            config.useMasterSlaveServers().setMasterAddress(words[begin])
+                    .addSlaveAddress(Arrays.copyOfRange(words, begin + 1, words.length));
+            return Redisson.create(config);
+        });
+    }
+
+    /** Makes clients of servers of which one will fail: {@code words[begin]} says what they are. */
+    static Making of(String[] words, int begin) {
+        String[] addresses = Arrays.copyOfRange(words, begin + 1, words.length);
+        return switch (words[begin]) {
+            case "cluster" -> () -> {
+                var config = new Config();
+                config.useClusterServers().addNodeAddress(addresses);
+                return Redisson.create(config);
+            };
+            case "sentinel" -> () -> {
+                var config = new Config();
+                config.useSentinelServers().setMasterName("locks").addSentinelAddress(addresses);
+                return Redisson.create(config);
+            };
+            default -> throw new IllegalArgumentException(words[begin]);
+        };
+    }
+
+    /** Each is another, with connections of its own. */
+    interface Making {
+        RedissonClient make();
+    }
+
     RedissonClient first() {
         return first(1).get(0);
     }

@@ -6,6 +6,7 @@ import java.io.IOException;
 import java.io.InputStreamReader;
 import java.io.PrintStream;
 import java.nio.charset.StandardCharsets;
+import java.util.List;
 import org.redisson.api.RedissonClient;
 
 /**
@@ -14,6 +15,8 @@ import org.redisson.api.RedissonClient;
  * (bench/figures/tally.hpp). Redisson and the JVM are as they come: nothing is set but the address.
  */
 public final class Driver {
+    private static Failover underWay;
+
     private Driver() {}
 
     public static void main(String[] args) throws IOException {
@@ -37,6 +40,8 @@ public final class Driver {
         try {
             Tally tally = switch (command[0]) {
                 case "threads" -> Threads.onLocksOfTheirOwn(client, atOnce, length);
+                case "replicated" -> Threads.onLocksOfTheirOwn(
+                        clients.withReplicas(command, 3), atOnce, length);
                 case "gate" -> Threads.onOneLock(client, atOnce, length);
                 case "now-and-then" -> Threads.onOneLockNowAndThen(client, length);
                 case "reentry" -> Threads.insideOneLock(client, length);
@@ -49,6 +54,8 @@ public final class Driver {
                     Threads.onOneRate(client, Integer.parseInt(command[3]), atOnce, length);
                 case "fair" -> Threads.inOneQueue(clients.first(atOnce), length);
                 case "redlock" -> Threads.onMajorities(clients.at(command, 3), atOnce, length);
+                case "failover-prepare" -> prepare(command);
+                case "failover" -> underWay.finish();
                 case "async" -> new Flights(client, atOnce).fly(length);
                 default -> throw new IllegalArgumentException(command[0]);
             };
@@ -56,6 +63,11 @@ public final class Driver {
         } catch (Exception failure) {
             return "failed " + failure.toString().replace('\n', ' ');
         }
+    }
+
+    private static Tally prepare(String[] command) {
+        underWay = new Failover(Clients.of(command, 5), command[3], command[4]);
+        return new Tally(1, 0, List.of());
     }
 
     /** The same names as the other contenders'. */

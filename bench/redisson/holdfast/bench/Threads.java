@@ -22,7 +22,7 @@ import org.redisson.api.RedissonClient;
 /** Blocking calls, on as many threads as are wanted. */
 final class Threads {
     /** Kept from turn to turn, as in a server: starting a thread is not what is measured. */
-    private static final ExecutorService POOL = Executors.newCachedThreadPool(work -> {
+    static final ExecutorService POOL = Executors.newCachedThreadPool(work -> {
         var thread = new Thread(work);
         thread.setDaemon(true);
         return thread;

@@ -25,8 +25,8 @@ return for_each_name(3, function(held, numbers)
         end
     end
     for i, id in ipairs(ids) do
-        -- Written even if enough is left, see renew_leases.lua.
-        local done = end_at(held, id, math.max(tonumber(scores[i]), ends))
+        -- Written even if enough is left, see renew_leases.lua; what is the same is not written.
+        local done = end_at(held, id, math.max(tonumber(scores[i]) + 1, ends))
         if type(done) == 'table' then
             return done
         end

@@ -32,7 +32,7 @@ finding about(const std::string& topic, std::string field, const std::string& va
 
 TEST(ServerFacts, OfAServerThatIsFitAreFine) {
     const std::vector<finding> all = server_facts{well}.judge();
-    EXPECT_EQ(all.size(), 5u);
+    EXPECT_EQ(all.size(), 4u);
     for (const finding& each : all) {
         EXPECT_EQ(each.how_bad, severity::fine) << each.topic;
         EXPECT_THAT(each.what, Not(IsEmpty()));
@@ -64,10 +64,31 @@ TEST(ServerFacts, AServerThatCannotSaveMayRefuseSoon) {
     EXPECT_EQ(about("persistence", "aof_enabled", "0").how_bad, severity::note);
 }
 
+TEST(ServerFacts, AnAppendOnlyFileMayLackTheLatestLocks) {
+    const auto persistence = [](const std::string& fsync, const std::string& file) {
+        return server_facts{"aof_enabled:" + file, {.fsync = fsync}}.judge().at(2);
+    };
+    EXPECT_EQ(persistence("always", "1").how_bad, severity::fine);
+    EXPECT_EQ(persistence("", "1").how_bad, severity::fine) << "it is not known";
+    EXPECT_EQ(persistence("everysec", "1").how_bad, severity::note);
+    EXPECT_THAT(persistence("everysec", "1").what, HasSubstr("everysec"));
+    EXPECT_EQ(persistence("no", "1").how_bad, severity::note);
+    EXPECT_THAT(persistence("always", "0").what, HasSubstr("may free all locks"));
+}
+
+TEST(ServerFacts, AnEmptyPrimaryEmptiesItsReplicas) {
+    const finding bare = server_facts{"aof_enabled:0", {.has_replicas = true}}.judge().at(2);
+    EXPECT_EQ(bare.how_bad, severity::warning);
+    EXPECT_THAT(bare.what, HasSubstr("empties its replicas"));
+    EXPECT_EQ(server_facts("aof_enabled:1", {.has_replicas = true}).judge().at(2).how_bad,
+              severity::fine);
+}
+
 TEST(ServerFacts, ReplicasAreWorthKnowingAndBeingOneIsDangerous) {
-    EXPECT_EQ(about("replication", "connected_slaves", "2").how_bad, severity::note);
-    EXPECT_EQ(about("replication", "role", "slave").how_bad, severity::danger);
-    EXPECT_EQ(about("replication", "cluster_enabled", "1").how_bad, severity::warning);
+    const auto role = [](const std::string& info) { return server_facts{info}.role().how_bad; };
+    EXPECT_EQ(role(well), severity::fine);
+    EXPECT_EQ(role("role:master\r\nconnected_slaves:2"), severity::note);
+    EXPECT_EQ(role("role:slave"), severity::danger);
 }
 
 TEST(ServerFacts, RoomForClientsIsMissedBeforeItIsGone) {

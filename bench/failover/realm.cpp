@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "bench/failover/realm.hpp"
+
+#include "redis/cluster/slot.hpp"
+
+namespace holdfast::bench {
+namespace {
+
+std::string as_redisson_has_it(std::uint16_t port) {
+    return " redis://127.0.0.1:" + std::to_string(port);
+}
+
+/// Three primaries with a replica each. The one of slot 0 fails.
+class cluster final : public realm {
+public:
+    explicit cluster(support::redis_cluster& nodes)
+        : nodes_{nodes} {}
+
+    std::string url() const override { return url_of(nodes_); }
+
+    std::string words_for_redisson() const override {
+        std::string words = "cluster";
+        for (std::size_t i = 0; i < nodes_.size(); ++i)
+            words += as_redisson_has_it(nodes_.port_of(nodes_.node(i)));
+        return words;
+    }
+
+    void restore() override { nodes_.restore(); }
+    support::redis_server& primary() override { return nodes_.primary_of(0); }
+    std::vector<support::redis_server*> replicas() override {
+        return {&nodes_.replica_of(primary())};
+    }
+
+    /// Slots were shared out evenly.
+    bool is_kept_by_primary(const std::string& name) const override {
+        return redis::key_slot(name) < redis::slot_count / 3;
+    }
+    std::string_view telling() const override { return "SPUBLISH"; }
+    std::string_view counting_listeners() const override { return "SHARDNUMSUB"; }
+
+private:
+    void order() override { support::require_answer(*replicas().at(0), {"CLUSTER", "FAILOVER"}); }
+
+    support::redis_cluster& nodes_;
+};
+
+class sentinels final : public realm {
+public:
+    explicit sentinels(support::redis_sentinels& watchers)
+        : watchers_{watchers} {}
+
+    std::string url() const override { return url_of(watchers_); }
+
+    std::string words_for_redisson() const override {
+        std::string words = "sentinel";
+        for (const redis::server_address& each :
+             watchers_.client_options().sentinel.value().addresses)
+            words += as_redisson_has_it(each.port);
+        return words;
+    }
+
+    void restore() override { watchers_.restore(); }
+    support::redis_server& primary() override { return watchers_.primary(); }
+    std::vector<support::redis_server*> replicas() override {
+        return {&watchers_.replica(0), &watchers_.replica(1)};
+    }
+    bool is_kept_by_primary(const std::string&) const override { return true; }
+    std::string_view telling() const override { return "PUBLISH"; }
+    std::string_view counting_listeners() const override { return "NUMSUB"; }
+
+private:
+    void order() override {
+        support::require_answer(watchers_.sentinel(0), {"SENTINEL", "FAILOVER", watchers_.service});
+    }
+
+    support::redis_sentinels& watchers_;
+};
+
+} // namespace
+
+void realm::fail(fault how) {
+    if (how == fault::order)
+        order();
+    else if (how == fault::stop)
+        primary().pause();
+    else
+        primary().stop();
+}
+
+std::unique_ptr<realm> cluster_realm(server_groups& all) {
+    return std::make_unique<cluster>(all.cluster(3, 1));
+}
+
+std::unique_ptr<realm> sentinel_realm(server_groups& all) {
+    return std::make_unique<sentinels>(all.sentinels());
+}
+
+} // namespace holdfast::bench

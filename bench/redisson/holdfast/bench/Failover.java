@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: Apache-2.0
+package holdfast.bench;
+
+import java.util.List;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.Future;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
+import org.redisson.api.RLock;
+import org.redisson.api.RedissonClient;
+import org.redisson.client.RedisException;
+
+/**
+ * Who asks for a free lock when a primary fails, and who waits meanwhile for one that is held: each
+ * with a client of its own, and each calls again if its call fails. Its samples are the moments at
+ * which they were granted, by the clock of the machine.
+ */
+final class Failover {
+    private static final long WAITS_AT_MOST_SECONDS = 45; // our side has the same
+    private static final long BETWEEN_CALLS_MS = 10;
+
+    private final RedissonClient asker;
+    private final RedissonClient waiter;
+    private final String free;
+    private final Future<Long> held;
+
+    /** Has taken the free one once when it returns, and begins to wait for the held one. */
+    Failover(Clients.Making clients, String free, String held) {
+        this.free = free;
+        asker = clients.make();
+        waiter = clients.make();
+        RLock once = asker.getLock(free);
+        once.lock();
+        once.unlock();
+        this.held = Threads.POOL.submit(() -> taken(waiter.getLock(held)));
+    }
+
+    /** Asks now; answers when both are granted, or have waited for too long. */
+    Tally finish() throws Exception {
+        Future<Long> asked = Threads.POOL.submit(() -> taken(asker.getLock(free)));
+        long limit = System.nanoTime() + TimeUnit.SECONDS.toNanos(WAITS_AT_MOST_SECONDS);
+        var moments = new Samples();
+        moments.add(outcome(asked, limit));
+        moments.add(outcome(held, limit));
+        asker.shutdown();
+        waiter.shutdown();
+        return new Tally(0, List.of(moments));
+    }
+
+    private static long outcome(Future<Long> of, long limit) throws Exception {
+        try {
+            return of.get(Math.max(limit - System.nanoTime(), 0), TimeUnit.NANOSECONDS);
+        } catch (TimeoutException tooLong) {
+            of.cancel(true);
+            return limit;
+        } catch (ExecutionException failure) {
+            throw new IllegalStateException(failure.getCause());
+        }
+    }
+
+    private static long taken(RLock lock) throws InterruptedException {
+        while (true) {
+            try {
+                lock.lock();
+                long granted = System.nanoTime();
+                lock.unlock();
+                return granted;
+            } catch (RedisException | IllegalMonitorStateException failure) {
+                Thread.sleep(BETWEEN_CALLS_MS);
+            }
+        }
+    }
+}

@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "bench/server/site.hpp"
+#include "support/redis_cluster.hpp"
+#include "support/redis_replicas.hpp"
+#include "support/redis_sentinels.hpp"
+
+#include <map>
+#include <memory>
+#include <utility>
+
+namespace holdfast::bench {
+
+/// Servers that belong together, as the tests have them. Each group is started when it is first
+/// needed, and lives until the end of the run. They die with the thread that asks for them.
+class server_groups {
+public:
+    support::redis_replicas& replicas(); ///< a primary with two
+    support::redis_cluster& cluster(std::size_t primaries, std::size_t replicas_each);
+    support::redis_sentinels& sentinels();
+
+    double cpu_seconds(); ///< of those that run
+
+private:
+    std::unique_ptr<support::redis_replicas> replicas_;
+    std::map<std::pair<std::size_t, std::size_t>, std::unique_ptr<support::redis_cluster>>
+        clusters_;
+    std::unique_ptr<support::redis_sentinels> sentinels_;
+};
+
+/// How a client reaches it.
+std::string url_of(support::redis_cluster&);
+std::string url_of(support::redis_sentinels&);
+
+// Sites of contests, in which no server fails.
+site two_replicas(server_groups&);
+site one_primary(server_groups&); ///< of a cluster
+site three_primaries(server_groups&);
+site three_primaries_with_replicas(server_groups&);
+
+} // namespace holdfast::bench

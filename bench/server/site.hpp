@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "bench/server/connection.hpp"
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace holdfast::bench {
+
+/// Where a contest is held if it is about several servers. All of them speak TCP.
+struct site {
+    std::string url;                  ///< as `client` takes it, without settings
+    std::vector<std::uint16_t> ports; ///< of all, the primaries first
+    std::size_t primaries = 1;
+};
+
+/// On the loopback device. Throws when refused.
+connection connect_to(std::uint16_t port);
+
+std::vector<connection> connect_to_all(const site&);
+std::vector<connection> connect_to_primaries(const site&);
+
+} // namespace holdfast::bench
