@@ -58,13 +58,13 @@ std::string column_of(const setting& what) {
     return what.server.label + (what.where == topology::cluster ? ", cluster" : ", Sentinel");
 }
 
-/// With a JVM that neither hears nor tells in the sharded way, ours are told to do both.
+/// Where a test does not say it: the default, but for a JVM that knows no sharded channels.
 std::optional<std::string> pubsub_of(const setting& what) {
     if (what.where != topology::cluster)
         return {};
     if (!what.pubsub.empty())
         return what.pubsub;
-    return is_at_least(what.redisson, 3, 22) ? std::nullopt : std::optional<std::string>{"both"};
+    return is_at_least(what.redisson, 3, 22) ? std::nullopt : std::optional<std::string>{"plain"};
 }
 
 bool tells_where_we_listen(const std::string& version) {
@@ -73,6 +73,7 @@ bool tells_where_we_listen(const std::string& version) {
 
 std::vector<setting> at(const std::vector<std::string>& getters, const std::vector<setting>& of) {
     static const std::map<std::string, std::pair<int, int>> since{
+        {"getLock", {3, 13}},
         {"getFairLock", {3, 13}},
         {"getReadWriteLock", {3, 13}},
         {"getSemaphore", {3, 13}},
@@ -98,8 +99,8 @@ std::vector<setting> at(const std::vector<std::string>& getters, const std::vect
 
 void PrintTo(const setting& what, std::ostream* out) {
     *out << "Redisson " << what.redisson << " on " << column_of(what) << ", " << what.getter
-         << (what.pubsub.empty() ? "" : ", ") << what.pubsub
-         << ", " << (what.who == roles::jvm_first ? "the JVM first" : "ours first");
+         << (what.pubsub.empty() ? "" : ", ") << what.pubsub << ", "
+         << (what.who == roles::jvm_first ? "the JVM first" : "ours first");
 }
 
 std::vector<setting> one_way() {
@@ -135,21 +136,25 @@ std::vector<setting> both_ways_at(const std::vector<std::string>& getters) {
     return at(getters, both_ways());
 }
 
-/// One kind of server for each is enough: what servers do is tried in tests/cluster, tests/sentinel.
-std::vector<setting> one_way_in(topology where, const std::string& getter) {
+/// One kind of server for each is enough: what servers do is tried in tests/cluster,
+/// tests/sentinel.
+std::vector<setting> one_way_in(topology where, const std::vector<std::string>& getters) {
     const std::vector<support::server_binary> kinds = support::servers();
-    std::vector<setting> all = one_way_at({getter});
+    std::vector<setting> all = one_way();
     for (setting& each : all) {
         each.server = where == topology::cluster ? kinds.front() : kinds.back();
         each.where = where;
     }
     const auto same = std::ranges::unique(all, {}, &setting::redisson);
     all.erase(same.begin(), same.end());
-    return all;
+    return at(getters, all);
 }
 
-std::vector<setting> both_ways_in(topology where, const std::string& getter) {
-    return in_either_role(one_way_in(where, getter));
+std::vector<setting> one_way_in_cluster(const std::string& pubsub) {
+    std::vector<setting> all = one_way_in(topology::cluster);
+    for (setting& each : all)
+        each.pubsub = pubsub;
+    return all;
 }
 
 bool is_at_least(const std::string& version, int major, int minor) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Two clients at one server, or at several that belong together: a JVM's and ours. Each test is told
-// once and plays both ways.
+// Two clients at one server, or at several that belong together: a JVM's and ours. Each test is
+// told once and plays both ways.
 //
 //     class Waking : public meeting {};
 //     HOLDFAST_BOTH_WAYS(Waking);
@@ -50,9 +50,11 @@ std::vector<setting> both_ways_with_elders();
 std::vector<setting> one_way_at(const std::vector<std::string>& getters);
 std::vector<setting> both_ways_at(const std::vector<std::string>& getters);
 
-/// At several servers that belong together: each version, on one kind of server.
-std::vector<setting> one_way_in(topology, const std::string& getter = "getLock");
-std::vector<setting> both_ways_in(topology, const std::string& getter = "getLock");
+/// At several servers that belong together: each version that has such a lock, on one kind of
+/// server.
+std::vector<setting> one_way_in(topology, const std::vector<std::string>& getters = {"getLock"});
+/// In a cluster where ours tell in that way, whatever the version is.
+std::vector<setting> one_way_in_cluster(const std::string& pubsub);
 
 /// Of a version of Redisson: "3.46.0" and later.
 bool is_at_least(const std::string& version, int major, int minor);
@@ -86,7 +88,8 @@ protected:
 
     bool jvm_is_first() const { return GetParam().who == roles::jvm_first; }
 
-    /// Who listens for that lock's releases. In a cluster, whoever does so in both ways counts twice.
+    /// Who listens for that lock's releases. In a cluster, whoever does so in both ways counts
+    /// twice.
     std::size_t waiters(const std::string& name);
     std::size_t listeners_at(const std::string& channel, const std::string& name = "L");
 
@@ -122,15 +125,15 @@ private:
     INSTANTIATE_TEST_SUITE_P(                                                                      \
         Redisson, suite, ::testing::ValuesIn(::holdfast::interop::both_ways_at({__VA_ARGS__})),    \
         ::holdfast::interop::name_of)
-/// In a cluster and in a Sentinel set.
-#define HOLDFAST_BOTH_WAYS_IN_TOPOLOGIES(suite, getter)                                            \
+/// In a cluster and in a Sentinel set, at each lock that one of the getters makes.
+#define HOLDFAST_IN_TOPOLOGIES(suite, ...)                                                         \
     INSTANTIATE_TEST_SUITE_P(Cluster, suite,                                                       \
-                             ::testing::ValuesIn(::holdfast::interop::both_ways_in(                \
-                                 ::holdfast::interop::topology::cluster, getter)),                 \
+                             ::testing::ValuesIn(::holdfast::interop::one_way_in(                  \
+                                 ::holdfast::interop::topology::cluster, {__VA_ARGS__})),          \
                              ::holdfast::interop::name_of);                                        \
     INSTANTIATE_TEST_SUITE_P(Sentinels, suite,                                                     \
-                             ::testing::ValuesIn(::holdfast::interop::both_ways_in(                \
-                                 ::holdfast::interop::topology::sentinels, getter)),               \
+                             ::testing::ValuesIn(::holdfast::interop::one_way_in(                  \
+                                 ::holdfast::interop::topology::sentinels, {__VA_ARGS__})),        \
                              ::holdfast::interop::name_of)
 #define HOLDFAST_ONE_WAY(suite)                                                                    \
     INSTANTIATE_TEST_SUITE_P(Redisson, suite, ::testing::ValuesIn(::holdfast::interop::one_way()), \

@@ -98,12 +98,16 @@ void venue::replicate(const std::string& name) {
         support::until("a replica has it", [&] { return support::is_in_sync(*each, offset); });
 }
 
+/// Tests at one server come before those that share several, and behind them.
 std::unique_ptr<venue> make_venue(topology what, const support::server_binary& which) {
-    if (what == topology::one_server)
+    if (what == topology::one_server) {
+        kept_cluster(which).reset();
+        kept_sentinels(which).reset();
         return std::make_unique<one_server>(which);
+    }
     if (what == topology::cluster)
-        return std::make_unique<at_cluster>(support::restored_or_new(
-            kept_cluster(which), which, {.node_timeout = until_missed}));
+        return std::make_unique<at_cluster>(
+            support::restored_or_new(kept_cluster(which), which, {.node_timeout = until_missed}));
     return std::make_unique<at_sentinels>(
         support::restored_or_new(kept_sentinels(which), which, {.down_after = until_missed}));
 }
@@ -126,7 +130,8 @@ address address_of(redis_cluster& all) {
 address address_of(redis_sentinels& all) {
     address made;
     made.service = redis_sentinels::service;
-    for (const auto& each : all.client_options().sentinel->addresses)
+    const redis::options how = all.client_options();
+    for (const auto& each : how.sentinel->addresses)
         made.nodes.push_back(this_machine + std::to_string(each.port));
     return made;
 }
