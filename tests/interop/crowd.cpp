@@ -87,8 +87,8 @@ history remote_crew::written(std::optional<moment> killed_at) const {
     return all;
 }
 
-party::party(party_kind kind, std::string label, task what, address where,
-             client_settings settings, std::filesystem::path folder)
+party::party(party_kind kind, std::string label, task what, address where, client_settings settings,
+             std::filesystem::path folder)
     : kind_{std::move(kind)}
     , label_{std::move(label)}
     , task_{std::move(what)}
