@@ -39,7 +39,7 @@ protected:
     static std::vector<std::string> told(transcript& seen) {
         std::vector<std::string> all;
         for (const entry& each : seen.all())
-            if (each.is("PUBLISH"))
+            if (each.is_telling())
                 all.push_back(each.words.at(1) + " " + each.words.at(2));
         return all;
     }

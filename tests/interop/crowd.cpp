@@ -87,12 +87,12 @@ history remote_crew::written(std::optional<moment> killed_at) const {
     return all;
 }
 
-party::party(party_kind kind, std::string label, task what, std::string url,
-             client_settings settings, std::filesystem::path folder)
+party::party(party_kind kind, std::string label, task what, address where, client_settings settings,
+             std::filesystem::path folder)
     : kind_{std::move(kind)}
     , label_{std::move(label)}
     , task_{std::move(what)}
-    , url_{std::move(url)}
+    , where_{std::move(where)}
     , settings_{std::move(settings)}
     , folder_{std::move(folder)} {
     start();
@@ -101,7 +101,7 @@ party::party(party_kind kind, std::string label, task what, std::string url,
 void party::start() {
     const bool is_jvm = !kind_.redisson.empty();
     process_ = is_jvm ? start_jvm(kind_.redisson) : start_ours();
-    client_ = std::make_unique<remote_client>(*process_, is_jvm, url_, settings_);
+    client_ = std::make_unique<remote_client>(*process_, is_jvm, where_, settings_);
     const std::string name = label_ + "." + std::to_string(++generation_);
     crew_ = std::make_unique<remote_crew>(*client_, kind_.threads, task_, folder_ / name);
 }

@@ -64,7 +64,7 @@ struct party_kind {
 /// A process of its own with one crew.
 class party {
 public:
-    party(party_kind, std::string label, task, std::string url, client_settings,
+    party(party_kind, std::string label, task, address, client_settings,
           std::filesystem::path folder);
 
     const std::string& label() const { return label_; }
@@ -82,7 +82,7 @@ private:
     party_kind kind_;
     std::string label_;
     task task_;
-    std::string url_;
+    address where_;
     client_settings settings_;
     std::filesystem::path folder_;
     int generation_ = 0;

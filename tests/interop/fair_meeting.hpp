@@ -53,7 +53,7 @@ protected:
     static bool looks_again(transcript& seen, const std::string& owner) {
         const std::vector<entry>& all = seen.all();
         const auto listens = std::ranges::find_if(all, [&](const entry& each) {
-            return each.is("SUBSCRIBE") && each.mentions(channel_of("L") + ":" + owner);
+            return each.is_listening() && each.mentions(channel_of("L") + ":" + owner);
         });
         return std::any_of(listens, all.end(), [&](const entry& each) {
             return each.is_script() && each.mentions(owner);

@@ -2,8 +2,10 @@
 #include "interop/meeting.hpp"
 
 #include "interop/server_state.hpp"
+#include "interop/transcript.hpp"
 #include "interop/with_redisson.hpp"
 
+#include <algorithm>
 #include <cctype>
 #include <functional>
 #include <map>
@@ -39,12 +41,39 @@ std::vector<setting> once(const auto& which) {
     return all;
 }
 
+std::vector<setting> in_either_role(const std::vector<setting>& of) {
+    std::vector<setting> all;
+    for (setting each : of)
+        for (const roles who : {roles::jvm_first, roles::ours_first}) {
+            each.who = who;
+            all.push_back(each);
+        }
+    return all;
+}
+
+/// In docs/compatibility.md.
+std::string column_of(const setting& what) {
+    if (what.where == topology::one_server)
+        return what.server.label;
+    return what.server.label + (what.where == topology::cluster ? ", cluster" : ", Sentinel");
+}
+
+/// Where a test does not say it: the default, but for a JVM that knows no sharded channels.
+std::optional<std::string> pubsub_of(const setting& what) {
+    if (what.where != topology::cluster)
+        return {};
+    if (!what.pubsub.empty())
+        return what.pubsub;
+    return is_at_least(what.redisson, 3, 22) ? std::nullopt : std::optional<std::string>{"plain"};
+}
+
 bool tells_where_we_listen(const std::string& version) {
     return is_at_least(version, 3, 13);
 }
 
 std::vector<setting> at(const std::vector<std::string>& getters, const std::vector<setting>& of) {
     static const std::map<std::string, std::pair<int, int>> since{
+        {"getLock", {3, 13}},
         {"getFairLock", {3, 13}},
         {"getReadWriteLock", {3, 13}},
         {"getSemaphore", {3, 13}},
@@ -69,8 +98,9 @@ std::vector<setting> at(const std::vector<std::string>& getters, const std::vect
 } // namespace
 
 void PrintTo(const setting& what, std::ostream* out) {
-    *out << "Redisson " << what.redisson << " on " << what.server.label << ", " << what.getter
-         << ", " << (what.who == roles::jvm_first ? "the JVM first" : "ours first");
+    *out << "Redisson " << what.redisson << " on " << column_of(what) << ", " << what.getter
+         << (what.pubsub.empty() ? "" : ", ") << what.pubsub << ", "
+         << (what.who == roles::jvm_first ? "the JVM first" : "ours first");
 }
 
 std::vector<setting> one_way() {
@@ -84,13 +114,7 @@ std::vector<setting> one_way() {
 }
 
 std::vector<setting> both_ways() {
-    std::vector<setting> all;
-    for (setting each : one_way())
-        for (const roles who : {roles::jvm_first, roles::ours_first}) {
-            each.who = who;
-            all.push_back(each);
-        }
-    return all;
+    return in_either_role(one_way());
 }
 
 std::vector<setting> both_ways_once() {
@@ -110,6 +134,27 @@ std::vector<setting> one_way_at(const std::vector<std::string>& getters) {
 
 std::vector<setting> both_ways_at(const std::vector<std::string>& getters) {
     return at(getters, both_ways());
+}
+
+/// One kind of server for each is enough: what servers do is tried in tests/cluster,
+/// tests/sentinel.
+std::vector<setting> one_way_in(topology where, const std::vector<std::string>& getters) {
+    const std::vector<support::server_binary> kinds = support::servers();
+    std::vector<setting> all = one_way();
+    for (setting& each : all) {
+        each.server = where == topology::cluster ? kinds.front() : kinds.back();
+        each.where = where;
+    }
+    const auto same = std::ranges::unique(all, {}, &setting::redisson);
+    all.erase(same.begin(), same.end());
+    return at(getters, all);
+}
+
+std::vector<setting> one_way_in_cluster(const std::string& pubsub) {
+    std::vector<setting> all = one_way_in(topology::cluster);
+    for (setting& each : all)
+        each.pubsub = pubsub;
+    return all;
 }
 
 bool is_at_least(const std::string& version, int major, int minor) {
@@ -132,6 +177,8 @@ std::string name_of(const ::testing::TestParamInfo<setting>& info) {
                        (what.who == roles::jvm_first ? "_jvm_first" : "_ours_first");
     if (what.getter != "getLock")
         name = what.getter + "_" + name;
+    if (!what.pubsub.empty())
+        name = what.pubsub + "_" + name;
     for (char& letter : name)
         if (std::isalnum(static_cast<unsigned char>(letter)) == 0)
             letter = '_';
@@ -143,10 +190,9 @@ void meeting::SetUp() {
         return miss_redisson();
     RecordProperty("primitive", primitive_of(GetParam().getter));
     RecordProperty("redisson", GetParam().redisson);
-    RecordProperty("server", GetParam().server.label);
+    RecordProperty("server", column_of(GetParam()));
     try {
-        server_ = std::make_unique<support::redis_server>(
-            GetParam().server, support::redis_server::options{.tcp = true});
+        venue_ = make_venue(GetParam().where, GetParam().server);
     } catch (const support::server_unavailable& why) {
         if (support::servers_are_required())
             FAIL() << why.what();
@@ -154,8 +200,13 @@ void meeting::SetUp() {
     }
 }
 
-std::unique_ptr<remote_client> meeting::client_of(peer& where, bool is_jvm) {
-    return std::make_unique<remote_client>(where, is_jvm, server().url(), how_);
+std::unique_ptr<remote_client> meeting::client_of(peer& process, bool is_jvm) {
+    client_settings how = how_;
+    if (!how.pubsub)
+        how.pubsub = pubsub_of(GetParam());
+    for (const auto& [setter, value] : settings_for_jvms(GetParam().where))
+        how.redisson_server.emplace(setter, value);
+    return std::make_unique<remote_client>(process, is_jvm, venue_->where(), how);
 }
 
 std::unique_ptr<peer> meeting::new_process(bool of_jvm) {
@@ -183,22 +234,24 @@ std::unique_ptr<remote_client> meeting::another(bool is_jvm) {
 }
 
 bool meeting::keeps(const remote_client& holder, const std::string& name, duration length) {
-    const auto end = time_of(server()) + length;
+    support::redis_server& keeper = keeper_of(name);
+    const auto end = time_of(keeper) + length;
     bool lost = false;
     const bool ended = eventually([&] {
-        const auto state = state_of(server());
+        const auto state = state_of(keeper);
         const auto lock = state.find(name);
         lost = lock == state.end() || !lock->second.fields.begin()->first.starts_with(holder.id());
-        return lost || time_of(server()) > end;
+        return lost || time_of(keeper) > end;
     });
     return ended && !lost;
 }
 
 std::chrono::microseconds meeting::end_after_death(peer& doomed, const std::string& name) {
+    support::redis_server& keeper = keeper_of(name);
     const auto end = [&]() -> std::chrono::microseconds {
-        return duration{server().command({"PEXPIRETIME", name}).integer};
+        return duration{keeper.command({"PEXPIRETIME", name}).integer};
     };
-    const auto holder = [&] { return state_of(server())[name].fields; };
+    const auto holder = [&] { return state_of(keeper)[name].fields; };
     const auto of_the_doomed = holder();
     const auto before = end();
     doomed.kill();
@@ -207,8 +260,29 @@ std::chrono::microseconds meeting::end_after_death(peer& doomed, const std::stri
 }
 
 std::size_t meeting::waiters(const std::string& name) {
-    const redis::reply answer = server().command({"PUBSUB", "NUMSUB", channel_of(name)});
-    return static_cast<std::size_t>(answer.items.at(1).integer);
+    return listeners_at(channel_of(name), name);
+}
+
+std::size_t meeting::listeners_at(const std::string& channel, const std::string& name) {
+    std::int64_t all = 0;
+    for (const char* how : {"NUMSUB", "SHARDNUMSUB"})
+        all += keeper_of(name).command({"PUBSUB", how, channel}).items.at(1).integer;
+    return static_cast<std::size_t>(all);
+}
+
+ongoing meeting::parked(remote_client& whose, remote_lock lock, bool others_listen) {
+    transcript seen{server().socket_path()};
+    ongoing call = lock.begin_lock();
+    EXPECT_TRUE(eventually([&] {
+        const std::vector<entry>& all = seen.all();
+        const auto from =
+            others_listen ? all.begin() : std::ranges::find_if(all, &entry::is_listening);
+        const bool asks = std::any_of(from, all.end(), [&](const entry& each) {
+            return each.is_script() && each.mentions(whose.id());
+        });
+        return asks && lock.is_asleep();
+    }));
+    return call;
 }
 
 } // namespace holdfast::interop

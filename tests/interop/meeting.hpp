@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Two clients at one server: a JVM's and ours. Each test is told once and plays both ways.
+// Two clients at one server, or at several that belong together: a JVM's and ours. Each test is
+// told once and plays both ways.
 //
 //     class Waking : public meeting {};
 //     HOLDFAST_BOTH_WAYS(Waking);
@@ -7,6 +8,7 @@
 #pragma once
 
 #include "interop/remote.hpp"
+#include "interop/venue.hpp"
 #include "support/redis_server.hpp"
 
 #include <memory>
@@ -31,6 +33,8 @@ struct setting {
     support::server_binary server;
     roles who = roles::jvm_first;
     std::string getter = "getLock"; ///< of Redisson's client: what kind of lock they meet at
+    topology where = topology::one_server;
+    std::string pubsub{}; ///< how ours tell releases in a cluster; empty: as fits that version
 };
 void PrintTo(const setting&, std::ostream*);
 
@@ -46,6 +50,12 @@ std::vector<setting> both_ways_with_elders();
 std::vector<setting> one_way_at(const std::vector<std::string>& getters);
 std::vector<setting> both_ways_at(const std::vector<std::string>& getters);
 
+/// At several servers that belong together: each version that has such a lock, on one kind of
+/// server.
+std::vector<setting> one_way_in(topology, const std::vector<std::string>& getters = {"getLock"});
+/// In a cluster where ours tell in that way, whatever the version is.
+std::vector<setting> one_way_in_cluster(const std::string& pubsub);
+
 /// Of a version of Redisson: "3.46.0" and later.
 bool is_at_least(const std::string& version, int major, int minor);
 
@@ -59,7 +69,9 @@ class meeting : public ::testing::TestWithParam<setting> {
 protected:
     void SetUp() override;
 
-    support::redis_server& server() { return *server_; }
+    support::redis_server& server() { return keeper_of("L"); }
+    support::redis_server& keeper_of(const std::string& name) { return venue_->keeper_of(name); }
+    venue& servers() { return *venue_; }
 
     /// How the clients shall be, for those who want it otherwise; before they are first used.
     void have_clients(client_settings how) { how_ = std::move(how); }
@@ -76,7 +88,14 @@ protected:
 
     bool jvm_is_first() const { return GetParam().who == roles::jvm_first; }
 
-    std::size_t waiters(const std::string& name); ///< who listens for that lock's releases
+    /// Who listens for that lock's releases. In a cluster, whoever does so in both ways counts
+    /// twice.
+    std::size_t waiters(const std::string& name);
+    std::size_t listeners_at(const std::string& channel, const std::string& name = "L");
+
+    /// Begins to lock "L". Returns when the lock's client has asked since it listens, as others may
+    /// do already, and its thread sleeps.
+    ongoing parked(remote_client& whose, remote_lock lock, bool others_listen = false);
 
     /// Kills that process. When the lease of its lock ends, by the server's clock; if it has ended
     /// by now, which can be on a busy machine, a moment that is not after that.
@@ -87,7 +106,7 @@ protected:
 
 private:
     client_settings how_;
-    std::unique_ptr<support::redis_server> server_;
+    std::unique_ptr<venue> venue_;
     std::unique_ptr<peer> our_process_;
     std::unique_ptr<remote_client> jvm_, ours_;
 };
@@ -106,6 +125,16 @@ private:
     INSTANTIATE_TEST_SUITE_P(                                                                      \
         Redisson, suite, ::testing::ValuesIn(::holdfast::interop::both_ways_at({__VA_ARGS__})),    \
         ::holdfast::interop::name_of)
+/// In a cluster and in a Sentinel set, at each lock that one of the getters makes.
+#define HOLDFAST_IN_TOPOLOGIES(suite, ...)                                                         \
+    INSTANTIATE_TEST_SUITE_P(Cluster, suite,                                                       \
+                             ::testing::ValuesIn(::holdfast::interop::one_way_in(                  \
+                                 ::holdfast::interop::topology::cluster, {__VA_ARGS__})),          \
+                             ::holdfast::interop::name_of);                                        \
+    INSTANTIATE_TEST_SUITE_P(Sentinels, suite,                                                     \
+                             ::testing::ValuesIn(::holdfast::interop::one_way_in(                  \
+                                 ::holdfast::interop::topology::sentinels, {__VA_ARGS__})),        \
+                             ::holdfast::interop::name_of)
 #define HOLDFAST_ONE_WAY(suite)                                                                    \
     INSTANTIATE_TEST_SUITE_P(Redisson, suite, ::testing::ValuesIn(::holdfast::interop::one_way()), \
                              ::holdfast::interop::name_of)

@@ -33,22 +33,38 @@ json::object settings_for_us(const client_settings& how) {
     set("fair_wait", how.fair_wait);
     if (how.redisson_form)
         all["redisson"] = *how.redisson_form;
+    if (how.pubsub)
+        all["pubsub"] = *how.pubsub;
+    if (how.required_replicas)
+        all["required_replicas"] = *how.required_replicas;
+    if (how.prefix)
+        all["prefix"] = *how.prefix;
     return all;
+}
+
+void add_address(const address& where, json::object& to) {
+    if (where.nodes.empty()) {
+        to["address"] = where.url;
+        return;
+    }
+    to["addresses"] = json::value_from(where.nodes);
+    if (!where.service.empty())
+        to["service"] = where.service;
 }
 
 } // namespace
 
-remote_client::remote_client(peer& where, bool is_jvm, const std::string& url,
+remote_client::remote_client(peer& process, bool is_jvm, const address& where,
                              const client_settings& how)
-    : peer_{where}
+    : peer_{process}
     , is_jvm_{is_jvm}
     , label_{next_label()} {
-    id_ = json::value_to<std::string>(
-        peer_.ask({{"do", "connect"},
-                   {"client", label_},
-                   {"address", url},
-                   {"settings", is_jvm ? settings_for_jvm(how) : settings_for_us(how)},
-                   {"server_settings", how.redisson_server}}));
+    json::object connect{{"do", "connect"},
+                         {"client", label_},
+                         {"settings", is_jvm ? settings_for_jvm(how) : settings_for_us(how)},
+                         {"server_settings", how.redisson_server}};
+    add_address(where, connect);
+    id_ = json::value_to<std::string>(peer_.ask(std::move(connect)));
 }
 
 remote_client::~remote_client() {

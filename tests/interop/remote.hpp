@@ -9,8 +9,22 @@
 
 #include <optional>
 #include <string>
+#include <utility>
+#include <vector>
 
 namespace holdfast::interop {
+
+/// How clients reach where they meet: the URL of one server; else nodes of a cluster, or, with the
+/// name of a service, Sentinels, each as "127.0.0.1:7000".
+struct address {
+    address() = default;
+    address(std::string one_server) // so that a URL is one
+        : url{std::move(one_server)} {}
+
+    std::string url{};
+    std::vector<std::string> nodes{};
+    std::string service{};
+};
 
 /// What both sides understand; nothing: each side's own default.
 struct client_settings {
@@ -21,8 +35,11 @@ struct client_settings {
     std::optional<duration> waiter_patience{};      ///< of our fair locks
     std::optional<duration> fair_wait{};            ///< what ours expect of JVMs' fair locks
     std::optional<std::string> redisson_form{};     ///< how old the JVMs are that ours write for
+    std::optional<std::string> pubsub{};            ///< how ours tell releases in a cluster
+    std::optional<unsigned> required_replicas{};    ///< ours alone
+    std::optional<std::string> prefix{};            ///< ours alone: of all names
     json::object redisson{};                        ///< setters of its Config
-    json::object redisson_server{};                 ///< setters of its SingleServerConfig
+    json::object redisson_server{};                 ///< setters of its configuration of servers
 };
 
 class remote_thread;
@@ -30,7 +47,7 @@ class remote_thread;
 /// One client in a peer. Closed with the object, unless its process is gone.
 class remote_client {
 public:
-    remote_client(peer&, bool is_jvm, const std::string& url, const client_settings& = {});
+    remote_client(peer&, bool is_jvm, const address& where, const client_settings& = {});
     remote_client(const remote_client&) = delete;
     ~remote_client();
 

@@ -22,27 +22,12 @@ protected:
         return whose.thread(actor).lock("L", "getReadWriteLock/writeLock");
     }
 
-    /// Returns when that client listens and has asked again since, and the lock's thread sleeps: a
-    /// writer's message wakes only those of a JVM who do.
-    ongoing parked(remote_client& whose, remote_lock lock) {
-        transcript seen{server().socket_path()};
-        const bool listens_already = listeners() > 0;
-        ongoing call = lock.begin_lock();
-        EXPECT_TRUE(eventually([&] {
-            const std::vector<entry>& all = seen.all();
-            const auto listens =
-                std::ranges::find_if(all, [](const entry& each) { return each.is("SUBSCRIBE"); });
-            const auto asks = std::count_if(
-                listens_already ? all.begin() : listens, all.end(),
-                [&](const entry& each) { return each.is_script() && each.mentions(whose.id()); });
-            return asks >= 1 && lock.is_asleep();
-        }));
-        return call;
+    /// A writer's message wakes only those of a JVM who sleep.
+    ongoing parked(remote_client& whose, const remote_lock& lock) {
+        return meeting::parked(whose, lock, listeners() > 0);
     }
 
-    std::int64_t listeners() {
-        return server().command({"PUBSUB", "NUMSUB", "redisson_rwlock:{L}"}).items.at(1).integer;
-    }
+    std::size_t listeners() { return listeners_at("redisson_rwlock:{L}"); }
 
     bool is_free() {
         return eventually([this] { return state_of(server()).empty(); });

@@ -20,6 +20,8 @@ struct entry {
 
     bool is(const std::string& name) const { return words.front() == name; }
     bool is_script() const { return is("EVAL") || is("EVALSHA"); }
+    bool is_listening() const { return is("SUBSCRIBE") || is("SSUBSCRIBE"); }
+    bool is_telling() const { return is("PUBLISH") || is("SPUBLISH"); }
     bool mentions(const std::string& word) const; ///< as an argument, or the beginning of one
 };
 

@@ -7,6 +7,7 @@
 #pragma once
 
 #include "support/on_each_server.hpp"
+#include "support/shared_topology.hpp"
 
 #include <map>
 #include <memory>
@@ -39,22 +40,7 @@ private:
         if (suite != test.test_suite_name())
             made.clear();
         suite = test.test_suite_name();
-        std::unique_ptr<Topology>& here = made[GetParam().label];
-        if (here)
-            restore(here);
-        else
-            here = std::make_unique<Topology>(GetParam(), how_);
-        return *here;
-    }
-
-    /// Where a test has left more than can be put in order, the next one does not suffer from it.
-    void restore(std::unique_ptr<Topology>& here) {
-        try {
-            here->restore();
-        } catch (const std::runtime_error&) {
-            here.reset();
-            here = std::make_unique<Topology>(GetParam(), how_);
-        }
+        return restored_or_new(made[GetParam().label], GetParam(), how_);
     }
 
     options how_;

@@ -15,8 +15,8 @@ HEAD = """\
 
 Made by `./dev interop` of {date}, and by nobody's hand: what the tests in
 [tests/interop](../tests/interop/README.md) found, each on servers of its own, with Redisson in a
-JVM. Where one column names two, the locks were on some of each. The times are of one machine, and
-of value next to each other only.
+JVM. Where one column names two kinds of server, the locks were on some of each; a cluster or a
+Sentinel set is of one kind. The times are of one machine, and of value next to each other only.
 """
 
 NEIGHBOURS = """

@@ -43,6 +43,18 @@ std::unique_ptr<any_counter> make_counter(client& at, const std::string& getter,
     return std::make_unique<any_counter>(std::in_place_type<latch>, at, name);
 }
 
+/// One server's; or that of the nodes of a cluster; or that of Sentinels and their service.
+std::string url_of(const json::object& command) {
+    const json::value* nodes = command.if_contains("addresses");
+    if (nodes == nullptr)
+        return json::value_to<std::string>(command.at("address"));
+    const json::value* service = command.if_contains("service");
+    std::string url = service == nullptr ? "redis+cluster://" : "redis+sentinel://";
+    for (const json::value& each : nodes->as_array())
+        url += (url.ends_with('/') ? "" : ",") + json::value_to<std::string>(each);
+    return service == nullptr ? url : url + "/" + json::value_to<std::string>(*service);
+}
+
 } // namespace
 
 home::~home() {
@@ -118,15 +130,21 @@ home_settings settings_of(const json::object& command) {
     set("poll_bound", how.client.poll_bound);
     set("unavailable_patience", how.client.unavailable_patience);
     set("waiter_patience", how.fair.waiter_patience);
+    if (const json::value* given = settings.if_contains("required_replicas"))
+        how.client.required_replicas = given->to_number<unsigned>();
+    if (const json::value* given = settings.if_contains("prefix"))
+        how.client.prefix = json::value_to<std::string>(*given);
     std::string& url = how.client.url;
-    url = json::value_to<std::string>(command.at("address"));
+    url = url_of(command);
+    const auto add = [&](const std::string& parameter, const std::string& value) {
+        url += (url.find('?') == url.npos ? "?" : "&") + parameter + "=" + value;
+    };
     for (const char* parameter : {"command_timeout", "fair_wait"}) // of this kind of server
         if (const json::value* given = settings.if_contains(parameter))
-            url += (url.find('?') == url.npos ? "?" : "&") + std::string{parameter} + "=" +
-                   std::to_string(given->as_int64()) + "ms";
-    if (const json::value* given = settings.if_contains("redisson"))
-        url += (url.find('?') == url.npos ? "?" : "&") + std::string{"redisson="} +
-               json::value_to<std::string>(*given);
+            add(parameter, std::to_string(given->as_int64()) + "ms");
+    for (const char* parameter : {"redisson", "pubsub"})
+        if (const json::value* given = settings.if_contains(parameter))
+            add(parameter, json::value_to<std::string>(*given));
     return how;
 }
 

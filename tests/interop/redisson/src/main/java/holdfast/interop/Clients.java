@@ -20,11 +20,24 @@ final class Clients {
     String connect(Command command) throws Throwable {
         Config config = new Config();
         apply(command.settings(), config);
-        var server = config.useSingleServer().setAddress(command.address());
-        apply(command.serverSettings(), server);
+        apply(command.serverSettings(), reached(command, config));
         RedissonClient client = Redisson.create(config);
         all.put(command.client(), client);
         return client.getId();
+    }
+
+    /** One server; or the nodes of a cluster; or Sentinels, and the service that they watch over. */
+    private static Object reached(Command command, Config config) {
+        if (command.addresses() == null) {
+            return config.useSingleServer().setAddress(command.address());
+        }
+        String[] nodes =
+                command.addresses().stream().map(each -> "redis://" + each).toArray(String[]::new);
+        if (command.service() == null) {
+            return config.useClusterServers().addNodeAddress(nodes);
+        }
+        return config.useSentinelServers().setMasterName(command.service())
+                .addSentinelAddress(nodes).setCheckSentinelsList(false);
     }
 
     RedissonClient get(String name) {

@@ -19,6 +19,8 @@ record Command(
         int count,
         long target,
         String address,
+        List<String> addresses,
+        String service,
         Map<String, JsonElement> settings,
         @SerializedName("server_settings") Map<String, JsonElement> serverSettings,
         String crew,
