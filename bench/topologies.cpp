@@ -115,7 +115,7 @@ std::vector<failover> failovers() {
 std::vector<shared_vigil> shared_vigils() {
     return {{"renewal.100k.3",
              100'000,
-             {{".client_cpu", {.ratio = 1.5, .value = 1}}},
+             {{".client_cpu", {.ratio = 1.5, .value = 1}}, {".server_cpu", {.ratio = 1.5}}},
              three_primaries}};
 }
 
