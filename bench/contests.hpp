@@ -26,7 +26,8 @@ struct contest {
     site (*group)(server_groups&) = nullptr; ///< given: it is held there
 };
 
-std::vector<contest> contests();
+std::vector<contest> contests();         ///< all of them
+std::vector<contest> about_topologies(); ///< those with a `group`
 
 /// Many leases of one client, renewed for as long as renewal takes to come round.
 struct vigil {

@@ -19,8 +19,8 @@ std::string trouble_with(const accounts& books, const claim& scripts) {
     if (counted < scripts.least || counted > scripts.most)
         return "the server ran " + std::to_string(counted) + " scripts, and not " +
                std::to_string(scripts.least) + " to " + std::to_string(scripts.most);
-    if (const auto left = books.keys())
-        return std::to_string(left) + " keys are left on the server, '" + books.any_key() +
+    if (const auto left = books.keys(); !left.empty())
+        return std::to_string(left.size()) + " keys are left on the server, '" + left.front() +
                "' among them";
     return {};
 }

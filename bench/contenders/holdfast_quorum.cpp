@@ -107,7 +107,7 @@ private:
         do {
             loop_.restart();
             loop_.run_for(std::chrono::milliseconds{10});
-        } while (books_.keys() > 0 && stopwatch::now() < limit);
+        } while (!books_.keys().empty() && stopwatch::now() < limit);
     }
 
     asio::io_context loop_{1};

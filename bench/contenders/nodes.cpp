@@ -2,6 +2,7 @@
 #include "bench/contenders/nodes.hpp"
 
 #include <stdexcept>
+#include <utility>
 
 namespace holdfast::bench {
 
@@ -22,16 +23,18 @@ void books_of_nodes::clear() {
         each.clear();
 }
 
-long long books_of_nodes::keys() const {
-    long long left = 0;
+std::vector<std::string> books_of_nodes::keys() const {
+    std::vector<std::string> left;
     for (const accounts& each : all_)
-        left += each.keys();
+        for (std::string& key : each.keys())
+            left.push_back(std::move(key));
     return left;
 }
 
 void books_of_nodes::expect(long long scripts) const {
-    if (const long long left = keys())
-        throw std::runtime_error{std::to_string(left) + " keys are left on the nodes"};
+    if (const std::vector<std::string> left = keys(); !left.empty())
+        throw std::runtime_error{std::to_string(left.size()) + " keys are left on the nodes, '" +
+                                 left.front() + "' among them"};
     long long counted = 0;
     for (const accounts& each : all_)
         counted += each.scripts_run();

@@ -5,6 +5,7 @@
 #include "bench/contenders/arena.hpp"
 #include "bench/server/accounts.hpp"
 
+#include <string>
 #include <vector>
 
 namespace holdfast::bench {
@@ -19,7 +20,7 @@ public:
 
     void clear();
 
-    long long keys() const;
+    std::vector<std::string> keys() const; ///< their names
 
     /// Throws if they did not carry out so many scripts together, or if a key is left on one.
     void expect(long long scripts) const;

@@ -17,9 +17,9 @@ constexpr auto asleep_after = 500ms;
 
 /// In seconds.
 struct seen_in_a_round {
-    double promoted;
-    double free, waiter;             ///< ours, after that
-    double their_free, their_waiter; ///< Redisson's
+    double promoted = 0;
+    double free = 0, waiter = 0;             ///< ours, after that
+    double their_free = 0, their_waiter = 0; ///< Redisson's
 };
 
 double seconds(std::chrono::steady_clock::duration length) {
@@ -58,7 +58,8 @@ seen_in_a_round fail_once(const failover& which, realm& servers, applicants& our
     const moment promoted = held.wait_until_promoted();
     held.release();
 
-    seen_in_a_round seen{.promoted = seconds(promoted - failed)};
+    seen_in_a_round seen;
+    seen.promoted = seconds(promoted - failed);
     const grants of_ours = ours.finish();
     seen.free = seconds_after(promoted, of_ours.free);
     seen.waiter = seconds_after(promoted, of_ours.held);

@@ -6,8 +6,10 @@
 namespace holdfast::bench {
 namespace {
 
-std::string as_redisson_has_it(std::uint16_t port) {
-    return " redis://127.0.0.1:" + std::to_string(port);
+std::string as_redisson_has_it(std::string what, const std::vector<std::string>& addresses) {
+    for (const std::string& each : addresses)
+        what += " redis://" + each;
+    return what;
 }
 
 /// Three primaries with a replica each. The one of slot 0 fails.
@@ -19,10 +21,7 @@ public:
     std::string url() const override { return url_of(nodes_); }
 
     std::string words_for_redisson() const override {
-        std::string words = "cluster";
-        for (std::size_t i = 0; i < nodes_.size(); ++i)
-            words += as_redisson_has_it(nodes_.port_of(nodes_.node(i)));
-        return words;
+        return as_redisson_has_it("cluster", addresses_of(nodes_));
     }
 
     void restore() override { nodes_.restore(); }
@@ -52,11 +51,7 @@ public:
     std::string url() const override { return url_of(watchers_); }
 
     std::string words_for_redisson() const override {
-        std::string words = "sentinel";
-        for (const redis::server_address& each :
-             watchers_.client_options().sentinel.value().addresses)
-            words += as_redisson_has_it(each.port);
-        return words;
+        return as_redisson_has_it("sentinel", addresses_of(watchers_));
     }
 
     void restore() override { watchers_.restore(); }

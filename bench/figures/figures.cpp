@@ -93,6 +93,12 @@ goal goal_of(const goals& wanted, const char* suffix) {
     return found == wanted.end() ? goal{} : found->second;
 }
 
+/// What took no time at all is nobody's measure.
+bool can_be_compared(const comparison& seen) {
+    return !seen.yardstick.empty() && std::none_of(seen.yardstick.begin(), seen.yardstick.end(),
+                                                   [](double each) { return each == 0; });
+}
+
 /// A goal that no figure has would never be missed.
 template <typename All>
 void expect_figures_for(const goals& wanted, const All& all, const std::string& contest) {
@@ -107,12 +113,13 @@ figure one(const std::string& contest, const comparison& seen, const goals& want
                 .best = seen.best,
                 .ours = spread_of(seen.ours),
                 .wanted = goal_of(wanted, seen.suffix)};
-    if (seen.yardstick.empty())
+    if (!seen.yardstick.empty())
+        made.yardstick = spread_of(seen.yardstick);
+    if (!can_be_compared(seen))
         return made;
     std::vector<double> ratios;
     for (std::size_t i = 0; i < seen.ours.size(); ++i)
         ratios.push_back(seen.ours[i] / seen.yardstick.at(i));
-    made.yardstick = spread_of(seen.yardstick);
     made.ratio = spread_of(ratios);
     return made;
 }

@@ -7,6 +7,7 @@
 #include <atomic>
 #include <chrono>
 #include <future>
+#include <iterator>
 #include <stdexcept>
 #include <string>
 
@@ -54,10 +55,10 @@ expenses keep(const arena& where, accounts books, int leases, meeting_point& bot
     expenses all;
     for (int i = 0; i < periods && !both.failed; ++i)
         keep_a_period(kept, books, leases, all);
-    if (!kept.are_held() || books.keys() != leases)
+    if (!kept.are_held() || std::ssize(books.keys()) != leases)
         throw std::runtime_error{"a lease was lost"};
     kept.release();
-    if (books.keys() != 0)
+    if (!books.keys().empty())
         throw std::runtime_error{"a release left its lock behind"};
     return all;
 } catch (...) {

@@ -7,6 +7,7 @@
 #include "bench/renewal/watcher.hpp"
 
 #include <algorithm>
+#include <iterator>
 #include <stdexcept>
 
 #include <malloc.h>
@@ -89,10 +90,10 @@ std::vector<figure> hold_vigil(const vigil& which, const arena& where, accounts&
     const double bytes = (heap_in_use() - heap_before) / which.leases;
     if (bytes <= 0)
         throw std::runtime_error{"the allocator does not tell what is in use"};
-    if (!kept.are_held() || books.keys() != which.leases)
+    if (!kept.are_held() || std::ssize(books.keys()) != which.leases)
         throw std::runtime_error{"a lease was lost"};
     kept.release();
-    if (books.keys() != 0)
+    if (!books.keys().empty())
         throw std::runtime_error{"a release left its lock behind"};
     return figures(which.name, which.wanted,
                    {{".bytes", "bytes/lease", better::lower, bytes},

@@ -73,21 +73,19 @@ long long accounts::leases_extended() const {
     return successes({"cmdstat_pexpire:"});
 }
 
-/// Without what the server remembers of requests: that ends by itself after a minute.
-long long accounts::keys() const {
-    long long sum = 0;
+/// Without what a server remembers of requests: that ends by itself after a minute. Counted by
+/// name, as DBSIZE has keys too that have ended and were not yet swept away.
+std::vector<std::string> accounts::keys() const {
+    std::vector<std::string> all;
     for (const connection& each : servers_) {
-        const auto remembered = ask(each, {"KEYS", "holdfast_requests:*"});
-        sum += ask(each, {"DBSIZE"})->integer - static_cast<long long>(remembered->elements);
+        const auto found = ask(each, {"KEYS", "*"});
+        for (std::size_t i = 0; i < found->elements; ++i) {
+            const std::string_view name{found->element[i]->str, found->element[i]->len};
+            if (!name.starts_with("holdfast_requests:"))
+                all.emplace_back(name);
+        }
     }
-    return sum;
-}
-
-std::string accounts::any_key() const {
-    for (const connection& each : servers_)
-        if (const auto answer = ask(each, {"RANDOMKEY"}); answer->str)
-            return {answer->str, answer->len};
-    return {};
+    return all;
 }
 
 double accounts::cpu_seconds() const {

@@ -29,8 +29,7 @@ public:
     /// By scripts and without: granting a lock does it too.
     long long leases_extended() const;
 
-    long long keys() const;
-    std::string any_key() const; ///< the name of one of them
+    std::vector<std::string> keys() const; ///< their names, at a replica once more
     double cpu_seconds() const;
     std::string version() const;
 

@@ -15,8 +15,15 @@ support::server_binary binary() {
     return {"bench", server_program()};
 }
 
-std::string host(std::uint16_t port) {
+std::string local(std::uint16_t port) {
     return "127.0.0.1:" + std::to_string(port);
+}
+
+std::string joined(const std::vector<std::string>& words) {
+    std::string all;
+    for (const std::string& each : words)
+        all += (all.empty() ? "" : ",") + each;
+    return all;
 }
 
 double cpu_seconds_in(support::server_group& servers) {
@@ -69,23 +76,33 @@ double server_groups::cpu_seconds() {
     return sum;
 }
 
-std::string url_of(support::redis_cluster& nodes) {
-    std::string hosts;
+std::vector<std::string> addresses_of(support::redis_cluster& nodes) {
+    std::vector<std::string> all;
     for (std::size_t i = 0; i < nodes.size(); ++i)
-        hosts += (hosts.empty() ? "" : ",") + host(nodes.port_of(nodes.node(i)));
-    return "redis+cluster://" + hosts;
+        all.push_back(local(nodes.port_of(nodes.node(i))));
+    return all;
+}
+
+std::vector<std::string> addresses_of(support::redis_sentinels& watchers) {
+    const redis::options how = watchers.client_options();
+    std::vector<std::string> all;
+    for (const redis::server_address& each : how.sentinel.value().addresses)
+        all.push_back(local(each.port));
+    return all;
+}
+
+std::string url_of(support::redis_cluster& nodes) {
+    return "redis+cluster://" + joined(addresses_of(nodes));
 }
 
 std::string url_of(support::redis_sentinels& watchers) {
-    std::string hosts;
-    for (const redis::server_address& each : watchers.client_options().sentinel.value().addresses)
-        hosts += (hosts.empty() ? "" : ",") + host(each.port);
-    return "redis+sentinel://" + hosts + "/" + support::redis_sentinels::service;
+    return "redis+sentinel://" + joined(addresses_of(watchers)) + "/" +
+           support::redis_sentinels::service;
 }
 
 site two_replicas(server_groups& all) {
     support::redis_replicas& servers = all.replicas();
-    site made{.url = "redis://" + host(servers.port_of(0)), .ports = {}};
+    site made{.url = "redis://" + local(servers.port_of(0)), .ports = {}};
     for (std::size_t i = 0; i < servers.size(); ++i)
         made.ports.push_back(servers.port_of(i));
     return made;

@@ -8,7 +8,9 @@
 
 #include <map>
 #include <memory>
+#include <string>
 #include <utility>
+#include <vector>
 
 namespace holdfast::bench {
 
@@ -28,6 +30,10 @@ private:
         clusters_;
     std::unique_ptr<support::redis_sentinels> sentinels_;
 };
+
+/// "127.0.0.1:7000" of each node, and of each Sentinel.
+std::vector<std::string> addresses_of(support::redis_cluster&);
+std::vector<std::string> addresses_of(support::redis_sentinels&);
 
 /// How a client reaches it.
 std::string url_of(support::redis_cluster&);

@@ -10,13 +10,14 @@
 namespace holdfast::redis {
 
 /// A server that hangs says nothing, and its connections stay. Where others know which server has
-/// its place, they are asked about one that owes an answer for a part of the usual time, again and
-/// again until it has answered. Nothing is cut: it may only be slow.
+/// its place, they are asked about one that owes an answer for a part of the usual time, and from
+/// then on more often, until it has answered. Nothing is cut: it may only be slow.
 class suspicion {
 public:
     explicit suspicion(const node_context& of)
         : context_{of}
-        , patience_{std::max(of.how.command_timeout / 4, duration{1})} {}
+        , patience_{std::max(of.how.command_timeout / 4, duration{1})}
+        , again_after_{std::max(patience_ / 3, duration{1})} {}
 
     /// Whether there is anybody to ask.
     bool is_possible() const { return context_.in_trouble != nullptr; }
@@ -25,7 +26,7 @@ public:
     time_point due(std::optional<time_point> owed_since) const {
         if (!owed_since || !is_possible())
             return time_point::max();
-        return net::later(std::max(*owed_since, asked_at_), patience_);
+        return std::max(net::later(*owed_since, patience_), net::later(asked_at_, again_after_));
     }
 
     void look(std::optional<time_point> owed_since, time_point now) {
@@ -38,6 +39,7 @@ public:
 private:
     const node_context& context_;
     const duration patience_;
+    const duration again_after_;
     time_point asked_at_ = time_point::min();
 };
 

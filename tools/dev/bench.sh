@@ -1,12 +1,14 @@
 # ./dev bench [--json]: ours by turns with yardsticks, measured in one run. With --json, standard
 # output carries the results and nothing else. ./dev bench --report: all of it, as the page
-# docs/performance.md with its plots; --redraw: the page again, from what was measured last.
+# docs/performance.md with its plots; --redraw: the page again, from what was measured last;
+# --instructions: those of a pair on one server, beside the library before it knew topologies.
 # shellcheck shell=bash
 
 driver_redisson=4.7.0
 driver_source=bench/redisson/holdfast/bench
 driver_classes=build/bench/redisson/$driver_redisson
 bench_record=docs/performance/measured.jsonl
+before_topologies=31e967c
 
 verb_bench() {
   case ${1:-} in
@@ -16,6 +18,7 @@ verb_bench() {
       draw_report
       ;;
     --redraw) draw_report ;;
+    --instructions) count_instructions ;;
     *)
       need build server >&2
       measure "$@"
@@ -31,6 +34,7 @@ measure_for_report() {
   command -v npm > /dev/null || need node
   mkdir -p "$(dirname "$record")"
   measure --all --tcp --record "$record" "$@"
+  count_instructions "$record"
   printf '{"conditions": {"command": "./dev bench --report%s", "revision": "%s"}}\n' \
     "${*:+ $*}" "$(git describe --always --dirty)" >> "$record"
   mv "$record" "$bench_record"
@@ -50,6 +54,29 @@ measure() {
   prepare_other_quorums >&2
   trap - EXIT # no summary of the stages: standard output is for the results
   build/release/bench/holdfast_bench "$@"
+}
+
+# count_instructions [<record>]: also added to that.
+count_instructions() {
+  local out=build/bench/instructions before=$PWD/build/bench/$before_topologies
+  need build server instructions
+  export_servers
+  if ! git cat-file -e "$before_topologies^{commit}" 2> /dev/null; then
+    warn "this clone has not $before_topologies, so no instructions are compared"
+    return
+  fi
+  mkdir -p "$before"
+  git archive "$before_topologies" | tar -x -C "$before"
+  stage "Building pairs" build_pairs "$PWD" "$out/now"
+  stage "Building pairs ($before_topologies)" build_pairs "$before" "$out/before"
+  stage "Counting instructions" python3 -B bench/instructions/compare.py \
+    "$HOLDFAST_REDIS_SERVER" "$out/now/pairs" "$out/before/pairs" "$@"
+}
+
+build_pairs() {
+  cmake -S bench/instructions -B "$2" -G Ninja -D HOLDFAST_CHECKOUT="$1" \
+    -D CMAKE_BUILD_TYPE=Release -D CMAKE_CXX_COMPILER_LAUNCHER=ccache
+  cmake --build "$2" --target pairs
 }
 
 # A JVM and Maven are used where they are, and not installed for this: without them, what is

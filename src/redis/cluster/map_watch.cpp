@@ -4,6 +4,7 @@
 #include "net/address.hpp"
 #include "net/credentials.hpp"
 #include "net/later.hpp"
+#include "redis/cluster/agreement.hpp"
 #include "redis/mutants.hpp"
 #include "redis/wire/composer.hpp"
 #include "runtime/background.hpp"
@@ -31,6 +32,18 @@ bool tells_of_shards(const reply& slots) {
     return std::ranges::all_of(slots.items, [](const reply& range) {
         return range.items.size() > first_node && range.items[first_node].items.size() > more_than;
     });
+}
+
+/// Whether the others need not be waited for: one of them may hang.
+bool are_decided(const inquiries& round) {
+    std::vector<slot_ranges> maps;
+    for (const inquiries::answer& one : round.answers())
+        try {
+            maps.push_back(read_slots(one.said.front(), one.from));
+        } catch (const net::failure&) {
+            continue; // it is judged with the others
+        }
+    return most_agree(std::move(maps), round.asked());
 }
 
 } // namespace
@@ -138,7 +151,9 @@ asio::awaitable<void> map_watch::ask() {
         else
             round->ask(each, context_->how.tls, limit);
     }
-    co_await round->settled(settles_in, limit, [this] { return closed_; });
+    // The first time it is also learnt what all of them are capable of.
+    const auto is_over = [this, &round] { return closed_ || (known_ && are_decided(*round)); };
+    co_await round->settled(settles_in, limit, is_over);
     round->end();
     if (!closed_)
         judge(*round, asked);

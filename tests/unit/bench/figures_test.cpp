@@ -111,6 +111,14 @@ TEST(Comparison, HasTheRatiosOfNeighbours) {
     EXPECT_EQ(seen({}).holds(), true);
 }
 
+TEST(Comparison, WithWhatTookNoTimeHasNoRatio) {
+    const figure it =
+        figures("x", {}, std::vector<comparison>{{".free", "s", better::lower, {0, 1}, {0, 2}}})
+            .front();
+    EXPECT_DOUBLE_EQ(it.yardstick->median, 1);
+    EXPECT_FALSE(it.ratio);
+}
+
 TEST(Sighting, IsHeldAgainstItsValueAlone) {
     const auto seen = [](goal wanted) {
         return figures("x", {{".bytes", wanted}}, {{".bytes", "bytes/lease", better::lower, 400}})
