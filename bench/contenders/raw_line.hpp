@@ -13,8 +13,8 @@ namespace holdfast::bench {
 
 /// What the servers want besides the two scripts.
 struct raw_manner {
-    int replicas =
-        0; ///< above 0: so many must confirm, by one WAIT for all that is written at once
+    /// Above 0: so many must confirm, by one WAIT for all that is written at once.
+    int replicas = 0;
     std::string_view telling = "publish";
 };
 

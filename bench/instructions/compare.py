@@ -2,9 +2,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Instructions of a pair on one server, in the client: compare.py SERVER NOW BEFORE [RECORD].
 
-NOW and BEFORE are `pairs` (pairs.cpp) with this library and with another revision's. Valgrind counts
-what each of them executes, so the figures do not depend on how busy the machine is. With RECORD they
-are also added to a record of the benchmark.
+NOW and BEFORE are `pairs` (pairs.cpp) with this library and with another revision's. Valgrind
+counts what each of them executes, so the figures do not depend on how busy the machine is. With
+RECORD they are also added to a record of the benchmark.
 """
 import json
 import re
