@@ -4,6 +4,7 @@
 #include "interop/crowd.hpp"
 #include "interop/with_redisson.hpp"
 
+#include <algorithm>
 #include <iostream>
 #include <thread>
 
@@ -51,7 +52,11 @@ protected:
     static void expect_not_starved(const contest& of, const waits& beside_us,
                                    const waits& beside_jvm) {
         ASSERT_FALSE(beside_us.empty() || beside_jvm.empty()) << of.name;
-        EXPECT_LT(percentile(beside_us, 50), starved * percentile(beside_jvm, 50));
+        // Where nobody waits beside a JVM, a handful of milliseconds is many times as long, but is
+        // no hunger: who waits less than it pauses is served whenever it asks.
+        const std::chrono::microseconds pause = of.wanted.pause;
+        const auto usual = std::max(percentile(beside_jvm, 50), pause);
+        EXPECT_LT(percentile(beside_us, 50), starved * usual);
         EXPECT_GT(starved * beside_us.size(), beside_jvm.size());
     }
 

@@ -7,12 +7,12 @@
 namespace holdfast::redis {
 namespace {
 
-constexpr std::uint16_t middle = 8000, last = slot_count - 1;
+constexpr std::uint16_t middle = 8000;
 
 /// The primaries of the lower and of the upper slots.
 slot_ranges shared_by(const std::string& low, const std::string& high) {
     return {{.first = 0, .last = middle - 1, .primary = {low, 1}},
-            {.first = middle, .last = last, .primary = {high, 1}}};
+            {.first = middle, .last = slot_count - 1, .primary = {high, 1}}};
 }
 
 TEST(Agreement, IsOfMoreThanHalfOfThoseThatWereAsked) {
