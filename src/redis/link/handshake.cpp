@@ -7,9 +7,9 @@
 #include "redis/wire/classify.hpp"
 #include "redis/wire/composer.hpp"
 #include "redis/wire/info.hpp"
+#include "redis/wire/number.hpp"
 
 #include <algorithm>
-#include <charconv>
 #include <utility>
 
 namespace holdfast::redis {
@@ -25,15 +25,6 @@ bool can_do_without(const reply& answer) {
            answer.text.starts_with("ERR unknown") || answer.text.starts_with("ERR Unknown");
 }
 
-std::optional<std::int64_t> whole_number_in(std::string_view text) {
-    std::int64_t value = 0;
-    const char* const end = text.data() + text.size();
-    const auto [stopped_at, failed] = std::from_chars(text.data(), end, value);
-    if (failed != std::errc{} || stopped_at != end)
-        return std::nullopt;
-    return value;
-}
-
 /// No server lives longer, and no clock shows more.
 constexpr std::int64_t seconds_max = 1'000'000'000'000;
 
@@ -43,15 +34,15 @@ std::optional<microseconds> time_in(const reply& answer) {
         return std::nullopt;
     if (answer.items[0].type != kind::text || answer.items[1].type != kind::text)
         return std::nullopt;
-    const auto seconds = whole_number_in(answer.items[0].text);
-    const auto rest = whole_number_in(answer.items[1].text);
+    const auto seconds = number_in<std::int64_t>(answer.items[0].text);
+    const auto rest = number_in<std::int64_t>(answer.items[1].text);
     if (!seconds || !rest || *seconds < 0 || *seconds > seconds_max || *rest < 0)
         return std::nullopt;
     return std::chrono::seconds{*seconds} + microseconds{*rest};
 }
 
 std::optional<std::chrono::seconds> uptime_in(std::string_view info) {
-    const auto seconds = whole_number_in(info_field(info, "uptime_in_seconds"));
+    const auto seconds = number_in<std::int64_t>(info_field(info, "uptime_in_seconds"));
     if (!seconds || *seconds < 0 || *seconds > seconds_max)
         return std::nullopt;
     return std::chrono::seconds{*seconds};

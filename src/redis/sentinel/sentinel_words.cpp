@@ -4,9 +4,9 @@
 #include "net/failure.hpp"
 #include "redis/wire/classify.hpp"
 #include "redis/wire/host.hpp"
+#include "redis/wire/number.hpp"
 
 #include <algorithm>
-#include <charconv>
 #include <string>
 
 namespace holdfast::redis {
@@ -21,13 +21,7 @@ std::string_view field_in(const reply& pairs, std::string_view name) {
 }
 
 std::optional<std::uint64_t> count_in(const reply& pairs, std::string_view name) {
-    const std::string_view text = field_in(pairs, name);
-    std::uint64_t value = 0;
-    const char* const end = text.data() + text.size();
-    const auto [behind, failed] = std::from_chars(text.data(), end, value);
-    if (failed != std::errc{} || behind != end)
-        return std::nullopt;
-    return value;
+    return number_in<std::uint64_t>(field_in(pairs, name));
 }
 
 /// Whether a word is among those that commas join.

@@ -3,14 +3,9 @@
 
 #include "net/address.hpp"
 #include "net/failure.hpp"
-#include "redis/cluster/slot_map.hpp"
+#include "redis/survey/node_words.hpp"
 #include "redis/wire/composer.hpp"
-#include "redis/wire/host.hpp"
-#include "redis/wire/info.hpp"
-
-#include <algorithm>
-#include <charconv>
-#include <utility>
+#include "redis/wire/number.hpp"
 
 namespace holdfast::redis {
 namespace {
@@ -32,16 +27,6 @@ enum question : std::size_t {
     of_shard_listeners,
 };
 constexpr std::size_t for_servers = of_cluster, for_nodes = of_shard_listeners + 1;
-
-template <typename Number>
-std::optional<Number> number_in(std::string_view text) {
-    Number value{};
-    const char* const end = text.data() + text.size();
-    const auto [behind, failed] = std::from_chars(text.data(), end, value);
-    if (failed != std::errc{} || behind != end)
-        return std::nullopt;
-    return value;
-}
 
 /// The date that TIME tells.
 std::optional<microseconds> date_in(const reply& said) {
@@ -86,57 +71,6 @@ std::string_view setting_in(const reply& said, std::string_view name) {
     return {};
 }
 
-/// The words behind the first, in a line.
-std::vector<std::string_view> words_of(std::string_view line) {
-    std::vector<std::string_view> all;
-    while (!line.empty()) {
-        const std::string_view word = line.substr(0, line.find(' '));
-        if (!word.empty())
-            all.push_back(word);
-        line.remove_prefix(std::min(word.size() + 1, line.size()));
-    }
-    return all;
-}
-
-/// A node tells them of itself alone: `[93->-id]`, `[93-<-id]`.
-open_slots open_in(std::string_view nodes) {
-    open_slots found;
-    while (!nodes.empty()) {
-        const std::string_view line = nodes.substr(0, nodes.find('\n'));
-        nodes.remove_prefix(std::min(line.size() + 1, nodes.size()));
-        if (line.find("myself") == line.npos)
-            continue;
-        for (const std::string_view word : words_of(line)) {
-            if (!word.starts_with('['))
-                continue;
-            const auto slot = number_in<std::uint16_t>(word.substr(1, word.find('-') - 1));
-            if (slot && found.count++ == 0)
-                found.first = *slot;
-        }
-    }
-    return found;
-}
-
-/// A node that is behind the others; not one that names nobody.
-std::optional<dissent> dissent_in(const reply& slots, const server_address& asked,
-                                  const slot_map& map) {
-    dissent found;
-    for (const slot_range& each : read_slots(slots, asked)) {
-        if (each.primary.host.empty())
-            continue;
-        for (std::size_t slot = each.first; slot <= each.last; ++slot) {
-            const slot_map::node_number owner = map.owner(static_cast<std::uint16_t>(slot));
-            if (owner == slot_map::nobody || map.address(owner) == each.primary)
-                continue;
-            if (found.slots++ == 0) {
-                found.first = static_cast<std::uint16_t>(slot);
-                found.named = each.primary;
-            }
-        }
-    }
-    return found.slots > 0 ? std::optional{found} : std::nullopt;
-}
-
 std::optional<bool> any_in(const reply& channels) {
     if (channels.type != kind::array)
         return std::nullopt;
@@ -160,28 +94,6 @@ void read_node(const std::vector<reply>& said, const server_address& asked, cons
     }
     told.plain_listeners = any_in(said[of_listeners]);
     told.shard_listeners = any_in(said[of_shard_listeners]);
-}
-
-/// `slave0:ip=127.0.0.1,port=6380,state=online,offset=14,lag=0`.
-std::string_view part_of(std::string_view replica, std::string_view name) {
-    while (!replica.empty()) {
-        const std::string_view part = replica.substr(0, replica.find(','));
-        replica.remove_prefix(std::min(part.size() + 1, replica.size()));
-        if (part.size() > name.size() && part.starts_with(name) && part[name.size()] == '=')
-            return part.substr(name.size() + 1);
-    }
-    return {};
-}
-
-/// One line for each.
-std::vector<std::string_view> replica_lines(std::string_view info) {
-    std::vector<std::string_view> all;
-    for (;;) {
-        const std::string_view line = info_field(info, "slave" + std::to_string(all.size()));
-        if (line.empty())
-            return all;
-        all.push_back(line);
-    }
 }
 
 } // namespace
@@ -223,23 +135,6 @@ server_report read_answers(questioned whom, const std::vector<reply>& said,
     if (map)
         read_node(said, asked, *map, told);
     return told;
-}
-
-std::vector<server_address> replicas_in(std::string_view info) {
-    std::vector<server_address> all;
-    for (const std::string_view line : replica_lines(info)) {
-        const std::string_view host = part_of(line, "ip");
-        const auto port = read_port(part_of(line, "port"));
-        if (port && is_host(host))
-            all.push_back({std::string{host}, *port});
-    }
-    return all;
-}
-
-std::size_t replicas_online_in(std::string_view info) {
-    const std::vector<std::string_view> all = replica_lines(info);
-    const auto is_online = [](std::string_view line) { return part_of(line, "state") == "online"; };
-    return static_cast<std::size_t>(std::ranges::count_if(all, is_online));
 }
 
 } // namespace holdfast::redis

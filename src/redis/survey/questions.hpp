@@ -27,8 +27,4 @@ std::size_t count_of_questions(questioned);
 server_report read_answers(questioned, const std::vector<reply>&, const server_address& asked,
                            const slot_map* map);
 
-/// Where its replicas are, by what a primary says in INFO, and how many of them have its data.
-std::vector<server_address> replicas_in(std::string_view info);
-std::size_t replicas_online_in(std::string_view info);
-
 } // namespace holdfast::redis

@@ -5,6 +5,7 @@
 #include "net/credentials.hpp"
 #include "net/later.hpp"
 #include "redis/sentinel/sentinel_login.hpp"
+#include "redis/survey/replica_lines.hpp"
 
 #include <utility>
 

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "redis/wire/host.hpp"
 
+#include "redis/wire/number.hpp"
+
 #include <algorithm>
-#include <charconv>
 
 namespace holdfast::redis {
 
@@ -13,12 +14,8 @@ bool is_host(std::string_view text) {
 }
 
 std::optional<std::uint16_t> read_port(std::string_view text) {
-    std::uint16_t port = 0;
-    const char* const end = text.data() + text.size();
-    const auto [behind, failed] = std::from_chars(text.data(), end, port);
-    if (failed != std::errc{} || behind != end || port == 0)
-        return std::nullopt;
-    return port;
+    const auto port = number_in<std::uint16_t>(text);
+    return port == 0 ? std::nullopt : port;
 }
 
 std::optional<server_address> read_host_and_port(std::string_view text, std::string_view asked) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // What a failover does to locks.
-#include "redis/survey/questions.hpp"
+#include "redis/survey/replica_lines.hpp"
 #include "redis/wire/classify.hpp"
 #include "redis/wire/info.hpp"
 #include "store/redis/topology_findings.hpp"
