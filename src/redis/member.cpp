@@ -5,6 +5,7 @@
 #include "redis/lanes/lanes.hpp"
 #include "redis/mouth/mouths.hpp"
 #include "redis/mutants.hpp"
+#include "redis/together.hpp"
 
 #include <boost/asio/deferred.hpp>
 
@@ -24,11 +25,20 @@ member::member(std::shared_ptr<node_context> context)
     , entrance_{runtime::monitor::of(context_->home.executor)}
     , mouths_{std::make_shared<mouths>(context_)}
     , lanes_{std::make_shared<lanes>(context_)}
-    , ear_{std::make_shared<ear>(context_)} {
+    , ear_{std::make_shared<ear>(context_)}
+    , together_{std::make_shared<together>(context_, mouths_, lanes_, ear_)} {
     if (entrance_)
         entrance_->welcome(context_->how.lanes_max);
     if (!context_->leave_server)
         context_->leave_server = leaving();
+    context_->shared_met = [all = std::weak_ptr{together_}](const server_in_use& now) {
+        if (const auto here = all.lock())
+            here->shared_met(now);
+    };
+    context_->other_met = [all = std::weak_ptr{together_}](const introduction& told) {
+        if (const auto here = all.lock())
+            here->other_met(told);
+    };
 }
 
 asio::awaitable<reply> member::call(const script& what, std::span<const std::string_view> keys,

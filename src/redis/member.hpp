@@ -21,6 +21,7 @@ namespace holdfast::redis {
 class ear;
 class lanes;
 class mouths;
+class together;
 struct request;
 
 /// One server, by all connections to it: shared ones for requests, lanes for blocking calls, and
@@ -65,6 +66,7 @@ private:
     const std::shared_ptr<mouths> mouths_;
     const std::shared_ptr<lanes> lanes_;
     const std::shared_ptr<ear> ear_;
+    const std::shared_ptr<together> together_;
 };
 
 } // namespace holdfast::redis

@@ -59,10 +59,13 @@ enum class mutant {
     upgrade_polls_seldom,  // who waits to write on top of its read hold asks as all others do
     hold_beside_forgotten, // what it shall stand beside is not said
     // Another server becomes the primary.
-    switch_unheard,  // what a Sentinel tells unasked is not heard
-    name_ignored,    // a name that leads elsewhere changes nothing for who is connected
-    one_look_leaves, // an address that was missing once is left
-    move_untold,     // nobody is told that another server has the locks
+    switch_unheard,       // what a Sentinel tells unasked is not heard
+    name_ignored,         // a name that leads elsewhere changes nothing for who is connected
+    one_look_leaves,      // an address that was missing once is left
+    others_stay,          // the shared connection goes there alone
+    stray_ignored,        // another connection that leads there is no news
+    strays_heeded_always, // a proxy that asks whichever server it likes is left each time
+    move_untold,          // nobody is told that another server has the locks
     // Servers of a cluster.
     listener_left_behind, // whoever listens stays at the server that told of its channel before
     map_not_refreshed,    // a slot that has moved is no reason to ask for the map

@@ -5,6 +5,7 @@
 #include "redis/destination.hpp"
 #include "redis/link/introduction.hpp"
 #include "redis/node.hpp"
+#include "redis/server_in_use.hpp"
 
 #include <holdfast/redis/options.hpp>
 
@@ -56,6 +57,11 @@ struct node_context {
     /// The connection for requests was made; and it has ended. Empty: nobody is interested.
     std::function<void(const introduction&)> met{};
     std::function<void()> parted{};
+
+    /// So that all connections lead to the same server (together.hpp): the one for requests was
+    /// made, and leads to this; another one for requests was made. Empty: there are no others.
+    std::function<void(const server_in_use&)> shared_met{};
+    std::function<void(const introduction&)> other_met{};
 
     /// What was held here may be gone: as `store_context::doubt`, of what this server has.
     std::function<void(bool urgent)> doubt{};

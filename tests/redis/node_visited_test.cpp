@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Calls by threads that visit the client, and so go by lanes: what happens to the shared connection
 // concerns the lanes, and the other way round.
-#include "node_fixture.hpp"
-#include "runtime/visit.hpp"
+#include "node_visit_fixture.hpp"
 
 namespace holdfast {
 namespace {
@@ -10,53 +9,13 @@ namespace {
 using namespace std::chrono_literals;
 using ::testing::HasSubstr;
 
-class NodeVisited : public on_fake_server {
+class NodeVisited : public on_visited_server {
 protected:
-    NodeVisited() {
-        how_.lanes_max = 1;
-        how_.polling = 0us;
-    }
-    ~NodeVisited() override { close(); }
-
-    /// By a thread that has it only sent, as a rule: the server answers in this very thread.
-    asked visit(redis::call_wishes wishes = {}, bool waits = false) {
-        if (!node_) {
-            store_context home = context();
-            home.executor = entrance_.executor();
-            node_ = redis::make_node(how_, home);
-        }
-        asked made;
-        {
-            runtime::visit here{entrance_};
-            if (!waits)
-                here.wait_for_nothing();
-            made = begin_on(here.executor(), "k", wishes);
-        }
-        settle();
-        return made;
-    }
-    asked answered_visit() {
-        asked made = visit();
-        pass(1ms); // then the background looks for answers that nobody came for
-        return made;
-    }
-    void visit_until_there_is_a_lane() {
-        while (server_.sessions.size() < 2)
-            answered_visit();
-        answered_visit();
-        ASSERT_EQ(server_.sessions.size(), 2u);
-        ASSERT_EQ(lane().asked.size(), 1u);
-    }
-    fake_server::session& shared() { return *server_.sessions[0]; }
-    fake_server::session& lane() { return *server_.sessions[1]; }
-
     void lose_the_shared_connection() {
         server_.last().close();
         settle();
         pass(1s);
     }
-
-    runtime::monitor entrance_{io_};
 };
 
 TEST_F(NodeVisited, AnAnswerThatNobodyWaitsForIsReadInTheBackground) {

@@ -76,8 +76,10 @@ asio::awaitable<void> lanes::open(std::shared_ptr<lanes> self) {
         co_return;
     }
     self->backoff_.reset();
-    self->all_.push_back(
-        {std::make_unique<lane>(*self->context_, line->take_apart(), self->wait_), now});
+    self->all_.push_back({std::make_unique<lane>(*self->context_, line->take_apart(), self->wait_),
+                          now, told.run_id});
+    if (self->context_->other_met)
+        self->context_->other_met(told);
     if (!std::exchange(self->tidies_, true))
         runtime::run_in_background(self->context_->home, close_idle(self));
 }
@@ -167,6 +169,20 @@ void lanes::move(const net::failure& why) {
     not_before_ = time_point::min();
     for (const entry& each : all_)
         each.line->condemn();
+}
+
+void lanes::follow(const server_in_use& now, const net::failure& why) {
+    if (closed_)
+        return;
+    if (opening_ && now.may_be_another)
+        opening_->cut(why);
+    for (entry& each : all_) {
+        if (now.serves(each.run_id))
+            continue;
+        each.line->condemn();
+        each.leaves = true;
+    }
+    sweep_soon();
 }
 
 void lanes::distrust(const reply& said) {

@@ -7,6 +7,7 @@
 
 #include <memory>
 #include <optional>
+#include <string>
 #include <vector>
 
 namespace holdfast::redis {
@@ -46,6 +47,9 @@ public:
     /// Ends all at once, with what is asked there.
     void move(const net::failure& why);
 
+    /// Ends those that may lead to another server, with what is asked there.
+    void follow(const server_in_use&, const net::failure& why);
+
     /// Ends the one by which that answer came, if it is one of these, and what is asked there.
     void distrust(const reply&);
 
@@ -62,6 +66,7 @@ private:
     struct entry {
         std::unique_ptr<lane> line;
         time_point used_at;
+        std::string run_id; ///< of its server; empty: not told
         bool lent = false;
         bool leaves = false; ///< is not to be used again
         time_point lent_at{};

@@ -73,9 +73,9 @@ handshake::handshake(const options& how, credentials who, std::string_view label
         steps_.push_back(step::select_database);
     steps_.push_back(step::name_client);
     if (what_for != purpose::listening)
-        steps_.insert(steps_.end(), {step::ask_role, step::ask_time});
+        steps_.insert(steps_.end(), {step::ask_role, step::ask_time, step::ask_identity});
     if (what_for == purpose::commands)
-        steps_.insert(steps_.end(), {step::ask_identity, step::ask_history});
+        steps_.push_back(step::ask_history);
 }
 
 void handshake::compose(std::string& out) const {

@@ -13,8 +13,8 @@
 
 namespace holdfast::redis {
 
-/// What a connection is made for. `more_commands` is beside one for commands: that one asks who the
-/// server is, and the observer is told of that one alone.
+/// What a connection is made for. `more_commands` is beside one for commands: that one asks for the
+/// history of the data, and the observer is told of that one alone.
 enum class purpose { commands, more_commands, listening };
 
 /// The name a server may show for a client: printable, without spaces, not too long.

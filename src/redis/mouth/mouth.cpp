@@ -86,19 +86,32 @@ void mouth::connected(const introduction& told) {
     idle_question_ = told.tells_role ? question::role : question::ping;
     last_heard_ = context_->home.time.now();
     lookout_.watch_for(idle_until());
-    if (purpose_ == purpose::commands)
-        meet(told);
+    meet(told);
 }
 
 // What was kept may be gone, and whoever holds it is to know as soon as that can be known.
 void mouth::meet(const introduction& told) {
     const portrait::meeting which = portrait_.meet(told, last_heard_);
+    if (purpose_ != purpose::commands) {
+        if (context_->other_met)
+            context_->other_met(told);
+        return;
+    }
+    if (context_->shared_met) // before anybody asks for what is held
+        context_->shared_met(portrait_.server());
     const bool urgent =
         which == portrait::meeting::other_or_unknown && !planted(mutant::never_urgent);
     if (which != portrait::meeting::first && context_->doubt && !planted(mutant::no_doubt))
         context_->doubt(urgent);
     if (context_->met)
         context_->met(told);
+}
+
+void mouth::follow(const server_in_use& now, const net::failure& why) {
+    const bool stays =
+        link_.connected() ? now.serves(portrait_.server().run_id) : !now.may_be_another;
+    if (!stays)
+        link_.move(why);
 }
 
 void mouth::speak(std::string& out) {

@@ -59,6 +59,9 @@ public:
     void cut(const net::failure& why) { link_.cut(why); }
     void move(const net::failure& why) { link_.move(why); } ///< likewise; see link
 
+    /// Ends the connection, or the attempt to make one, if that may lead to another server.
+    void follow(const server_in_use&, const net::failure& why);
+
     bool is_connected() const { return link_.connected(); }
 
     /// Ends who waits, with `errc::closed`, but not within this call.

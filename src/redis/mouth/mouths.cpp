@@ -56,6 +56,13 @@ void mouths::move(const net::failure& why) {
     for_each([&why](mouth& each) { each.move(why); });
 }
 
+void mouths::follow(const server_in_use& now, const net::failure& why) {
+    for_each([&](mouth& each) {
+        if (&each != usual_.first.get())
+            each.follow(now, why);
+    });
+}
+
 void mouths::distrust(const reply& said, const net::failure& why) {
     for_each([&](mouth& each) {
         if (each.gave(said) && !planted(mutant::distrust_ignored))

@@ -33,6 +33,10 @@ public:
     void cut(const net::failure& why);
     void move(const net::failure& why); ///< likewise, and makes the next ones at once
 
+    /// Ends those that may lead to another server than the first one; the next ones are made at
+    /// once.
+    void follow(const server_in_use&, const net::failure& why);
+
     /// Ends the connection by which that answer came, if it is one of these.
     void distrust(const reply&, const net::failure& why);
 

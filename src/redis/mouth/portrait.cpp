@@ -22,6 +22,7 @@ std::optional<time_point> later_of(std::optional<time_point> one, std::optional<
 portrait::meeting portrait::meet(const introduction& told, time_point now) {
     const bool same = !told.replication_id.empty() && told.replication_id == replication_id_;
     const bool same_process = same && !told.run_id.empty() && told.run_id == run_id_;
+    may_be_another_ = met_ && (told.run_id.empty() || told.run_id != run_id_);
     run_id_ = told.run_id;
     replication_id_ = told.replication_id;
     if (same_process)

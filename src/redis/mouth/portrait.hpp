@@ -2,6 +2,7 @@
 #pragma once
 
 #include "redis/link/introduction.hpp"
+#include "redis/server_in_use.hpp"
 
 #include <holdfast/store.hpp>
 
@@ -17,6 +18,9 @@ public:
     enum class meeting { first, same, other_or_unknown };
     meeting meet(const introduction&, time_point now);
 
+    /// What the connection leads to.
+    server_in_use server() const { return {run_id_, may_be_another_}; }
+
     /// Nobody is connected any more: what is there next may have begun since.
     void lost(time_point now);
 
@@ -24,6 +28,7 @@ public:
 
 private:
     bool met_ = false;
+    bool may_be_another_ = false; // than the one met before
     std::string run_id_;
     std::string replication_id_;
     std::optional<time_point> forgets_before_;
