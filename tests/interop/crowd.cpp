@@ -56,7 +56,8 @@ remote_crew::remote_crew(remote_client& of, int threads, const task& what,
                          {"names", json::value_from(what.names)},
                          {"turns", turns},
                          {"history", histories.string()},
-                         {"seed", next_seed()}}}});
+                         {"seed", next_seed()},
+                         {"goes_on", what.goes_on}}}});
 }
 
 std::size_t remote_crew::new_grants() {

@@ -27,10 +27,12 @@ struct turn {
     duration rest{0};
 };
 
-/// What each worker of a crew does: turns drawn at random, on names drawn at random.
+/// What each worker of a crew does: turns drawn at random, on names drawn at random. `goes_on`: a
+/// call that fails, of ours one with a limit, is no reason to end.
 struct task {
     std::vector<std::string> names;
     std::vector<turn> turns;
+    bool goes_on = false;
 };
 
 /// Workers of one client, who go on until they are stopped.
