@@ -42,7 +42,7 @@ public:
     remote_crew(remote_client& of, int threads, const task&, std::filesystem::path histories);
     remote_crew(const remote_crew&) = delete;
 
-    std::size_t new_grants(); ///< since it was last asked
+    std::vector<std::string> new_grants(); ///< the name of each since it was last asked
 
     history stop(); ///< returns when all of them have ended: what they wrote
 
@@ -70,7 +70,7 @@ public:
           std::filesystem::path folder);
 
     const std::string& label() const { return label_; }
-    std::size_t new_grants() { return crew_->new_grants(); }
+    std::vector<std::string> new_grants() { return crew_->new_grants(); }
 
     /// SIGKILL, and a new process in its place. By name, the permits that it took along.
     std::map<std::string, permits_gone> kill_and_replace();

@@ -103,17 +103,20 @@ final class Worker implements Runnable {
         return read;
     }
 
-    /** What failed may have been carried out: nothing of it is left. */
+    /** What failed, or was denied behind a failure, may have been carried out: nothing is left. */
     private boolean acquiredOrFailed(RLock lock, Command.Turn turn) throws Exception {
-        try {
+        if (!work.goesOn()) {
             return acquired(lock, turn);
-        } catch (RedisException failure) {
-            if (!work.goesOn()) {
-                throw failure;
-            }
-            releasedInTheEnd(lock);
-            return false;
         }
+        try {
+            if (acquired(lock, turn)) {
+                return true;
+            }
+        } catch (RedisException failure) {
+            // so it is not known
+        }
+        releasedInTheEnd(lock);
+        return false;
     }
 
     private static boolean acquired(RLock lock, Command.Turn turn) throws Exception {
@@ -159,11 +162,18 @@ final class Worker implements Runnable {
         }
     }
 
-    /** However often that fails. Who asks a second time does not learn whether it was still ours. */
+    /**
+     * However often that fails, and as often as it is held: what was not answered by one server is
+     * repeated at the next, and may have been carried out twice (redisson-protocol.md §1.10). Who
+     * asks a second time does not learn whether it was still ours.
+     */
     private static boolean releasedInTheEnd(RLock lock) throws InterruptedException {
         for (boolean again = false; ; again = true) {
             try {
-                return released(lock) || again;
+                boolean wasOurs = released(lock);
+                if (!lock.isHeldByCurrentThread()) {
+                    return wasOurs || again;
+                }
             } catch (RedisException failure) {
                 Thread.sleep(PAUSE);
             }
