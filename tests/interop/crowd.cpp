@@ -5,6 +5,7 @@
 #include <atomic>
 #include <cstdlib>
 #include <iostream>
+#include <iterator>
 
 #include <gtest/gtest.h>
 
@@ -56,14 +57,15 @@ remote_crew::remote_crew(remote_client& of, int threads, const task& what,
                          {"names", json::value_from(what.names)},
                          {"turns", turns},
                          {"history", histories.string()},
-                         {"seed", next_seed()}}}});
+                         {"seed", next_seed()},
+                         {"goes_on", what.goes_on}}}});
 }
 
-std::size_t remote_crew::new_grants() {
-    std::size_t grants = 0;
+std::vector<std::string> remote_crew::new_grants() {
+    std::vector<std::string> names;
     for (history_tail& each : tails_)
-        grants += each.new_grants();
-    return grants;
+        std::ranges::move(each.new_grants(), std::back_inserter(names));
+    return names;
 }
 
 // What ended a worker is no reason not to read what all of them wrote.

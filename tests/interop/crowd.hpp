@@ -27,10 +27,12 @@ struct turn {
     duration rest{0};
 };
 
-/// What each worker of a crew does: turns drawn at random, on names drawn at random.
+/// What each worker of a crew does: turns drawn at random, on names drawn at random. `goes_on`: a
+/// call that fails, of ours one with a limit, is no reason to end.
 struct task {
     std::vector<std::string> names;
     std::vector<turn> turns;
+    bool goes_on = false;
 };
 
 /// Workers of one client, who go on until they are stopped.
@@ -40,7 +42,7 @@ public:
     remote_crew(remote_client& of, int threads, const task&, std::filesystem::path histories);
     remote_crew(const remote_crew&) = delete;
 
-    std::size_t new_grants(); ///< since it was last asked
+    std::vector<std::string> new_grants(); ///< the name of each since it was last asked
 
     history stop(); ///< returns when all of them have ended: what they wrote
 
@@ -68,7 +70,7 @@ public:
           std::filesystem::path folder);
 
     const std::string& label() const { return label_; }
-    std::size_t new_grants() { return crew_->new_grants(); }
+    std::vector<std::string> new_grants() { return crew_->new_grants(); }
 
     /// SIGKILL, and a new process in its place. By name, the permits that it took along.
     std::map<std::string, permits_gone> kill_and_replace();

@@ -9,6 +9,7 @@
 #include <iterator>
 #include <sstream>
 #include <stdexcept>
+#include <string_view>
 
 namespace holdfast::interop {
 namespace {
@@ -203,17 +204,20 @@ std::vector<std::string> tokens_out_of_order(std::vector<claim> claims) {
     return found;
 }
 
-std::size_t history_tail::new_grants() {
+std::vector<std::string> history_tail::new_grants() {
     std::ifstream lines{file_};
     lines.seekg(read_);
-    std::size_t grants = 0;
+    std::vector<std::string> names;
     for (std::string line; std::getline(lines, line) && !lines.eof();) {
         read_ += static_cast<std::streamoff>(line.size()) + 1;
-        constexpr std::array granted{" holds ", " shares ", " drew ", " passed "};
-        const auto says = [&](const char* what) { return line.find(what) != line.npos; };
-        grants += std::ranges::any_of(granted, says) ? 1 : 0;
+        std::istringstream words{line};
+        std::string ns, what, name;
+        words >> ns >> what >> name;
+        constexpr std::array<std::string_view, 4> granted{"holds", "shares", "drew", "passed"};
+        if (std::ranges::find(granted, what) != granted.end())
+            names.push_back(name);
     }
-    return grants;
+    return names;
 }
 
 } // namespace holdfast::interop

@@ -94,7 +94,8 @@ public:
     explicit history_tail(std::filesystem::path file)
         : file_{std::move(file)} {}
 
-    std::size_t new_grants();
+    /// The name of each grant since it was last asked.
+    std::vector<std::string> new_grants();
 
 private:
     std::filesystem::path file_;

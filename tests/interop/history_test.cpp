@@ -8,7 +8,9 @@ namespace holdfast::interop {
 namespace {
 
 using namespace std::chrono_literals;
+using testing::ElementsAre;
 using testing::HasSubstr;
+using testing::IsEmpty;
 using testing::UnorderedElementsAre;
 
 class Histories : public written_histories {
@@ -135,16 +137,16 @@ TEST_F(Histories, WhatShouldNotHappenIsTold) {
     EXPECT_THROW(worker("e", "nonsense\n"), std::runtime_error);
 }
 
-TEST_F(Histories, ATailCountsEachGrantOnceAndNoHalfLines) {
+TEST_F(Histories, ATailNamesEachGrantOnceAndNoHalfLines) {
     std::ofstream file{folder() / "a"};
     history_tail tail{folder() / "a"};
     file << "1 asks L 0\n2 holds L\n3 lea" << std::flush;
-    EXPECT_EQ(tail.new_grants(), 1u);
-    file << "ves L\n4 asks L 0\n5 holds L" << std::flush;
-    EXPECT_EQ(tail.new_grants(), 0u);
+    EXPECT_THAT(tail.new_grants(), ElementsAre("L"));
+    file << "ves L\n4 asks M 0\n5 shares M" << std::flush;
+    EXPECT_THAT(tail.new_grants(), IsEmpty());
     file << "\n" << std::flush;
-    EXPECT_EQ(tail.new_grants(), 1u);
-    EXPECT_EQ(tail.new_grants(), 0u);
+    EXPECT_THAT(tail.new_grants(), ElementsAre("M"));
+    EXPECT_THAT(tail.new_grants(), IsEmpty());
 }
 
 } // namespace

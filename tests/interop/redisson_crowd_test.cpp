@@ -27,7 +27,7 @@ protected:
         std::vector<std::size_t> granted(crews.size());
         EXPECT_TRUE(eventually([&] {
             for (std::size_t i = 0; i < crews.size(); ++i)
-                granted[i] += crews[i]->new_grants();
+                granted[i] += crews[i]->new_grants().size();
             return std::reduce(granted.begin(), granted.end()) >= grants &&
                    !std::ranges::count(granted, 0u);
         })) << testing::PrintToString(granted);

@@ -222,7 +222,7 @@ TEST_P(MixedStress, NobodyIsEverSureOfALockThatAnotherHas) {
         std::this_thread::sleep_until(began + second); // this is how long it runs, not a wait
         std::cout << std::setw(5) << second.count() << " s, grants:";
         for (const auto& each : all)
-            std::cout << "  " << each->label() << std::setw(5) << each->new_grants();
+            std::cout << "  " << each->label() << std::setw(5) << each->new_grants().size();
         std::cout << std::endl;
         if (second % 15s == 10s && second + 10s < length)
             make_good(all[next_victim(kills++, all.size())]->kill_and_replace());

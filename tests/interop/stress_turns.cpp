@@ -155,6 +155,22 @@ std::vector<turn> stress_turns(const guest& who) {
     return all;
 }
 
+std::vector<turn> turns_through_failover() {
+    std::vector<turn> all;
+    const auto add = [&](const std::string& object, const std::string& suffix,
+                         const std::vector<turn>& ways) {
+        for (const turn& way : at(object, suffix, ways))
+            all.push_back(way);
+    };
+    constexpr duration long_hold{300};
+    add("getLock", "", simple_turns());
+    add("getLock", "", {{.hold = long_hold}});
+    add("getFairLock", ":fair", {{.patience = in_queue}, {.patience = 0ms}});
+    add("getReadWriteLock/readLock", ":shared", simple_turns());
+    add("getReadWriteLock/writeLock", ":shared", {{}, {.patience = 20ms}, {.hold = long_hold}});
+    return all;
+}
+
 client_settings stress_settings(const guest& who) {
     // Polls: a JVM that gives up just when it is its turn tells nobody whose turn it is then. What
     // is behind: for how long the queue of a fair lock stands still for whoever was killed in it.

@@ -41,6 +41,10 @@ std::string in_form(const std::optional<std::string>& form);
 /// not meet under one name have names of their own: see `turn::suffix`.
 std::vector<turn> stress_turns(const guest&);
 
+/// Ways to take locks for whom a server may fail at any time: each is one call to take it and one
+/// to release it. Some holds are so long that the fault falls into them.
+std::vector<turn> turns_through_failover();
+
 /// What a guest is told.
 client_settings stress_settings(const guest&);
 

@@ -52,7 +52,8 @@ work work_of(const json::object& described) {
               json::value_to<std::vector<std::string>>(described.at("names")),
               {},
               json::value_to<std::string>(described.at("history")),
-              described.at("seed").to_number<std::uint64_t>()};
+              described.at("seed").to_number<std::uint64_t>(),
+              described.at("goes_on").as_bool()};
     for (const json::value& each : described.at("turns").as_array())
         what.turns.push_back(turn_of(each));
     return what;
@@ -125,7 +126,9 @@ bool worker::in_time(const turn& how, const std::function<bool()>& acquire) {
     try {
         return acquire();
     } catch (const boost::system::system_error& failure) {
-        if (how.lease == duration::zero() || failure.code() != errc::lease_lost)
+        const bool ended = how.lease > duration::zero() && failure.code() == errc::lease_lost;
+        const bool may_fail = what_.goes_on && how.patience >= duration::zero();
+        if (!ended && !may_fail)
             throw;
         return false;
     }

@@ -29,12 +29,14 @@ struct turn {
 };
 
 /// What a crew of workers does until it is stopped: turns drawn at random, on random names.
+/// `goes_on`: a call that has a limit and fails is no reason to end, since servers fail.
 struct work {
     std::size_t threads;
     std::vector<std::string> names;
     std::vector<turn> turns;
     std::string history; ///< where each worker writes, before ".0", ".1", …
     std::uint64_t seed;
+    bool goes_on;
 };
 
 work work_of(const json::object& described);
@@ -53,7 +55,7 @@ private:
     void run(const std::stop_token& over);
     void take(const turn&, const std::string& name);
     bool acquired(basic_mutex&, const turn&);
-    static bool in_time(const turn&, const std::function<bool()>& acquire);
+    bool in_time(const turn&, const std::function<bool()>& acquire);
     bool unless_cancelled(const turn&, const std::function<void(std::stop_token)>& acquire);
     void tell_of(const turn&, const std::string& name);
     bool released(const turn&, const std::string& name);

@@ -30,8 +30,17 @@ record Command(
     /** One of the locks that a lock of several is made of. */
     record Part(String client, String object, String name) {}
 
-    /** What a crew of threads does until it is stopped: turns drawn at random, on random names. */
-    record Work(int threads, List<String> names, List<Turn> turns, String history, long seed) {}
+    /**
+     * What a crew of threads does until it is stopped: turns drawn at random, on random names. {@code
+     * goesOn}: a call that fails is no reason to end, since servers fail.
+     */
+    record Work(
+            int threads,
+            List<String> names,
+            List<Turn> turns,
+            String history,
+            long seed,
+            @SerializedName("goes_on") boolean goesOn) {}
 
     /**
      * Lengths of time are milliseconds. {@code patience}: −1 for ever, 0 one attempt. {@code lease}: 0

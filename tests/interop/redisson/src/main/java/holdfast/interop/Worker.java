@@ -9,9 +9,12 @@ import java.util.concurrent.TimeoutException;
 import org.redisson.api.RFuture;
 import org.redisson.api.RLock;
 import org.redisson.api.RedissonClient;
+import org.redisson.client.RedisException;
 
 /** Takes a turn, on a name, both drawn at random, again and again, and writes down what it knows. */
 final class Worker implements Runnable {
+    private static final long PAUSE = 100;
+
     private final RedissonClient client;
     private final Command.Work work;
     private final History history;
@@ -64,7 +67,7 @@ final class Worker implements Runnable {
         // (redisson-protocol.md §3.2), so each turn has an object of its own.
         RLock lock = (RLock) Calls.object(client, turn.object(), name);
         history.asks(name, History.sureFor(turn.lease()));
-        if (!acquired(lock, turn)) {
+        if (!acquiredOrFailed(lock, turn)) {
             history.givesUp(name);
             return;
         }
@@ -88,7 +91,7 @@ final class Worker implements Runnable {
             Thread.sleep(upTo(turn.hold()));
         }
         history.leaves(name);
-        history.left(name, released(lock));
+        history.left(name, work.goesOn() ? releasedInTheEnd(lock) : released(lock));
     }
 
     /** Without letting anybody else write between. */
@@ -98,6 +101,22 @@ final class Worker implements Runnable {
         history.shares(name);
         write.unlock();
         return read;
+    }
+
+    /** What failed, or was denied behind a failure, may have been carried out: nothing is left. */
+    private boolean acquiredOrFailed(RLock lock, Command.Turn turn) throws Exception {
+        if (!work.goesOn()) {
+            return acquired(lock, turn);
+        }
+        try {
+            if (acquired(lock, turn)) {
+                return true;
+            }
+        } catch (RedisException failure) {
+            // so it is not known
+        }
+        releasedInTheEnd(lock);
+        return false;
     }
 
     private static boolean acquired(RLock lock, Command.Turn turn) throws Exception {
@@ -140,6 +159,24 @@ final class Worker implements Runnable {
             return true;
         } catch (IllegalMonitorStateException notOurs) {
             return false;
+        }
+    }
+
+    /**
+     * However often that fails, and as often as it is held: what was not answered by one server is
+     * repeated at the next, and may have been carried out twice (redisson-protocol.md §1.10). Who
+     * asks a second time does not learn whether it was still ours.
+     */
+    private static boolean releasedInTheEnd(RLock lock) throws InterruptedException {
+        for (boolean again = false; ; again = true) {
+            try {
+                boolean wasOurs = released(lock);
+                if (!lock.isHeldByCurrentThread()) {
+                    return wasOurs || again;
+                }
+            } catch (RedisException failure) {
+                Thread.sleep(PAUSE);
+            }
         }
     }
 
