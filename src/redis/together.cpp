@@ -35,8 +35,7 @@ void together::shared_met(const server_in_use& now) {
                                                                         "left"};
     mouths_->follow(now, why);
     lanes_->follow(now, why);
-    if (now.may_be_another) // it may listen at a replica as well: which one does not matter
-        ear_->move(why);
+    ear_->follow(now, why);
 }
 
 void together::other_met(const introduction& told) {

@@ -27,7 +27,7 @@ TEST_F(Ear, HasAConnectionOfItsOwn) {
     listen();
     settle();
     EXPECT_EQ(server_.sessions.size(), 2u);
-    EXPECT_EQ(server_.set_up, 5u + 1u); // a name, and no question about the server
+    EXPECT_EQ(server_.set_up, 5u + 2u); // a name, and which server it is
 }
 
 TEST_F(Ear, SubscribesOnceForAllWhoListen) {

@@ -151,6 +151,20 @@ TEST_F(OthersTogether, WhoConfirmsFollowsAndSoDoesWhoListensWhichRings) {
     EXPECT_EQ(open_connections(), 3u);
 }
 
+TEST_F(OthersTogether, WhoListensThereAlreadyStays) {
+    ask();
+    auto& one = listen();
+    settle();
+    lead_elsewhere();
+    server_.drop_connections();
+    pass(1s); // who listens comes back by itself
+    EXPECT_EQ(one.rings, 1);
+    ask();
+    pass(1s);
+    EXPECT_THAT(doubts_, ElementsAre(true));
+    EXPECT_EQ(one.rings, 1);
+}
+
 TEST_F(OthersTogether, WhatWaitsForConfirmationIsUnknownAndTheNextIsAskedAtTheOtherServer) {
     ask();
     ask("k", confirmed());

@@ -91,7 +91,13 @@ void ear::hear(reply& said, time_point received_at) {
         net::tell_impaired(context_->home, context_->address(), *refused);
 }
 
-void ear::connected(const introduction&) {
+void ear::follow(const server_in_use& now, const net::failure& why) {
+    if (now.may_be_another && !(link_.connected() && now.serves(run_id_)))
+        link_.move(why);
+}
+
+void ear::connected(const introduction& told) {
+    run_id_ = told.run_id;
     last_heard_ = now();
     refusal_told_ = false;
     channels_.connected(context_->form);

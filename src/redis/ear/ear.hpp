@@ -7,6 +7,7 @@
 #include "redis/suspicion.hpp"
 
 #include <memory>
+#include <string>
 
 namespace holdfast::redis {
 
@@ -28,6 +29,10 @@ public:
     /// Ends the connection; whoever listens does so over the next one, and is rung.
     void cut(const net::failure& why) { link_.cut(why); }
     void move(const net::failure& why) { link_.move(why); } ///< likewise, which is made at once
+
+    /// Likewise, if it may listen to the server before this one. Where it is the same one as
+    /// before, the connection stays: to listen at a replica is as good.
+    void follow(const server_in_use&, const net::failure& why);
 
     void close();
 
@@ -56,6 +61,7 @@ private:
     channels channels_;
     suspicion suspicion_;
     time_point last_heard_{};
+    std::string run_id_;        // of the server; empty: not told
     bool refusal_told_ = false; // on this connection
     bool closed_ = false;
     link link_;

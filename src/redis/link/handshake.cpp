@@ -73,7 +73,8 @@ handshake::handshake(const options& how, credentials who, std::string_view label
         steps_.push_back(step::select_database);
     steps_.push_back(step::name_client);
     if (what_for != purpose::listening)
-        steps_.insert(steps_.end(), {step::ask_role, step::ask_time, step::ask_identity});
+        steps_.insert(steps_.end(), {step::ask_role, step::ask_time});
+    steps_.push_back(step::ask_identity);
     if (what_for == purpose::commands)
         steps_.push_back(step::ask_history);
 }

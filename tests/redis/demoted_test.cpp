@@ -1,0 +1,227 @@
+// SPDX-License-Identifier: Apache-2.0
+// A server that is demoted while a lock is held, waited for and released, or left by its name; it
+// is reached by a plain address, without Sentinels.
+#include "named_pair.hpp"
+#include "support/on_each_server.hpp"
+#include "support/recorder.hpp"
+#include "support/thrown.hpp"
+
+#include <holdfast/holdfast.hpp>
+
+#include <boost/asio/use_future.hpp>
+
+#include <functional>
+#include <future>
+#include <memory>
+#include <optional>
+#include <sstream>
+#include <string>
+#include <vector>
+
+#include <gmock/gmock.h>
+
+namespace holdfast {
+namespace {
+
+using namespace std::chrono_literals;
+using support::eventually;
+using support::soon;
+using support::thrown_by;
+using ::testing::HasSubstr;
+
+class DemotedServer : public ::testing::TestWithParam<support::server_binary> {
+protected:
+    using redis_server = support::redis_server;
+
+    void SetUp() override {
+        support::make_or_skip([this] { pair_.emplace(GetParam()); });
+    }
+
+    holdfast::options how(const redis::options& where) const {
+        holdfast::options made;
+        made.store = redis::make_store(where);
+        made.lease_time = 3s;
+        made.unavailable_patience = support::far_too_long;
+        made.observer = told_;
+        return made;
+    }
+    holdfast::options by_name() const { return how(pair_->by_name()); }
+    holdfast::options by_address() const { return how(pair_->by_address()); }
+
+    redis_server& old() { return pair_->old(); }
+    redis_server& next() { return pair_->next(); }
+    static bool has(redis_server& at, const std::string& name) {
+        return at.command({"EXISTS", name}).integer == 1;
+    }
+    static std::int64_t listeners(redis_server& at, const std::string& name) {
+        const std::string channel = "redisson_lock__channel:{" + name + "}";
+        return at.command({"PUBSUB", "NUMSUB", channel}).items.at(1).integer;
+    }
+    /// What the library has there, the oldest first.
+    static std::vector<std::string> clients(redis_server& at) {
+        std::vector<std::string> ids;
+        std::istringstream all{at.command({"CLIENT", "LIST"}).text};
+        for (std::string line; std::getline(all, line);)
+            if (line.find(" name=holdfast ") != line.npos)
+                ids.push_back(line.substr(3, line.find(' ') - 3));
+        return ids;
+    }
+    bool told(event_kind kind) const {
+        return eventually([&] { return told_->count(kind) > 0; });
+    }
+    static auto end_of(const lease& held) {
+        return std::chrono::steady_clock::now() + held.remaining();
+    }
+    bool is_renewed(const lease& held) const {
+        return eventually([&, end = end_of(held)] { return end_of(held) > end + 300ms; });
+    }
+
+    // The ways in which the next one becomes the primary, and the name leads there.
+    void by_failover() {
+        pair_->failover();
+        pair_->lead_to(next());
+    }
+    void by_hand() {
+        pair_->promote(next());
+        pair_->lead_to(next());
+        pair_->follow(old(), next());
+    }
+    void by_name_alone() {
+        pair_->promote(next());
+        pair_->lead_to(next()); // and the old one takes whatever it is asked for
+    }
+    void by_death() {
+        pair_->promote(next());
+        pair_->lead_to(next());
+        old().stop();
+    }
+
+    /// A hold, a wait and a release through all that.
+    void expect_to_follow(const std::function<void()>& change) {
+        client home{by_name()}, other{by_name()};
+        mutex ours{home, "L"}, theirs{other, "L"}, free{home, "free"};
+        for (int i = 0; i < 20; ++i) // so that there are lanes, too
+            const std::scoped_lock here{free};
+        lease held = soon(ours.async_lock(asio::use_future));
+        auto waiting = theirs.async_lock(asio::use_future);
+        ASSERT_TRUE(eventually([&] { return listeners(old(), "L") == 1; }));
+        pair_->await_replica();
+        change();
+        ASSERT_TRUE(eventually([&] { return told_->count(event_kind::moved) == 2; }));
+        EXPECT_EQ(told_->last(event_kind::moved)->name, pair_->address_of(next()));
+        EXPECT_TRUE(is_renewed(held));
+        for (int i = 0; i < 20; ++i) {
+            const std::scoped_lock here{free};
+            EXPECT_TRUE(has(next(), "free"));
+        }
+        ASSERT_TRUE(eventually([&] { return listeners(next(), "L") == 1; }));
+        held.unlock();
+        const lease granted = soon(std::move(waiting));
+        EXPECT_TRUE(has(next(), "L"));
+        EXPECT_EQ(told_->count(event_kind::lost), 0u);
+    }
+
+    const std::shared_ptr<support::recorder> told_ = std::make_shared<support::recorder>();
+    std::optional<named_pair> pair_;
+};
+HOLDFAST_ON_EACH_SERVER(DemotedServer);
+
+TEST_P(DemotedServer, IsLeftByItsNameAfterFailover) {
+    expect_to_follow([&] { by_failover(); });
+}
+
+TEST_P(DemotedServer, IsLeftByItsNameAfterReplicaof) {
+    expect_to_follow([&] { by_hand(); });
+}
+
+TEST_P(DemotedServer, IsLeftByItsNameThoughItGoesOnAsAPrimary) {
+    expect_to_follow([&] { by_name_alone(); });
+}
+
+TEST_P(DemotedServer, IsLeftByItsNameWhenItDies) {
+    expect_to_follow([&] { by_death(); });
+}
+
+TEST_P(DemotedServer, IsLeftByAllConnectionsWhenOneFindsTheOther) {
+    redis::options unchecked = pair_->by_name();
+    unchecked.address_check = 1h;
+    client home{how(unchecked)}, other{how(unchecked)};
+    mutex lock{home, "L"}, theirs{other, "L"}, free{home, "free"};
+    const lease held = soon(lock.async_lock(asio::use_future));
+    for (int i = 0; i < 20; ++i)
+        const std::scoped_lock here{free};
+    auto waiting = theirs.async_lock(asio::use_future);
+    ASSERT_TRUE(eventually([&] { return listeners(old(), "L") == 1; }));
+    ASSERT_GE(clients(old()).size(), 4u) << "shared ones, a lane, and one that listens";
+    pair_->await_replica();
+    pair_->promote(next());
+    pair_->lead_to(next());
+    while (told_->count(event_kind::moved) < 2) { // the shared ones are the oldest
+        ASSERT_FALSE(clients(old()).empty());
+        old().command({"CLIENT", "KILL", "ID", clients(old()).front()});
+        ASSERT_TRUE(eventually([&, so_far = told_->count(event_kind::moved)] {
+            return told_->count(event_kind::moved) > so_far;
+        }));
+    }
+    EXPECT_TRUE(eventually([&] { return clients(old()).empty(); }));
+    ASSERT_TRUE(eventually([&] { return listeners(next(), "L") == 1; }));
+    EXPECT_TRUE(is_renewed(held));
+}
+
+// By its address there is nowhere to go: it is waited for.
+
+TEST_P(DemotedServer, ThatBecomesThePrimaryAgainHasWhatWasHeld) {
+    client home{by_address()};
+    mutex lock{home, "L"};
+    lease held = soon(lock.async_lock(asio::use_future));
+    pair_->await_replica();
+    pair_->failover();
+    ASSERT_TRUE(told(event_kind::disconnected)) << "a renewal was refused";
+    EXPECT_THAT(told_->last(event_kind::disconnected)->text, HasSubstr("READONLY"));
+    pair_->failover(next(), old());
+    EXPECT_TRUE(is_renewed(held));
+    EXPECT_EQ(told_->count(event_kind::lost), 0u);
+    held.unlock();
+    EXPECT_TRUE(eventually([&] { return !has(old(), "L"); }));
+}
+
+TEST_P(DemotedServer, ThatStaysOneEndsTheHoldWithItsTermAndGrantsNothing) {
+    holdfast::options brief = by_address();
+    brief.unavailable_patience = 100ms;
+    client home{brief};
+    mutex lock{home, "L"}, another{home, "M"};
+    const lease held = soon(lock.async_lock(asio::use_future));
+    pair_->await_replica();
+    pair_->promote(next());
+    pair_->follow(old(), next());
+    EXPECT_TRUE(eventually([&] { return held.lost().stop_requested(); }));
+    EXPECT_EQ(told_->last(event_kind::lost)->cause, event_cause::term_ended);
+    const auto why = thrown_by([&] { another.lock(); });
+    EXPECT_EQ(why.code, errc::unreachable) << why.text;
+    EXPECT_FALSE(has(next(), "M"));
+}
+
+TEST_P(DemotedServer, ToWhichAReleaseComesIsAskedAgainWhenItIsThePrimary) {
+    redis::options hasty = pair_->by_address();
+    hasty.command_timeout = 500ms; // for so long a release is waited for
+    holdfast::options lasting = how(hasty);
+    lasting.lease_time = 1min;
+    client home{lasting}, other{lasting};
+    mutex lock{home, "L"}, theirs{other, "L"};
+    lease held = soon(lock.async_lock(asio::use_future));
+    auto waiting = theirs.async_lock(asio::use_future);
+    ASSERT_TRUE(eventually([&] { return listeners(old(), "L") == 1; }));
+    pair_->await_replica();
+    pair_->failover();
+    held.unlock();
+    ASSERT_TRUE(told(event_kind::disconnected));
+    EXPECT_TRUE(has(next(), "L"));
+    EXPECT_FALSE(support::is_ready(waiting));
+    pair_->failover(next(), old());
+    const lease granted = soon(std::move(waiting));
+    EXPECT_TRUE(has(old(), "L"));
+    EXPECT_FALSE(granted.lost().stop_requested());
+}
+
+} // namespace
+} // namespace holdfast
