@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // JVMs and our processes at a few locks of a cluster, one of whose primaries is killed meanwhile
 // and comes back as a replica. All of them have a grant confirmed by the one replica that there is:
-// ours by `required_replicas`, JVMs by a WAIT behind each of their scripts. So nobody may ever be
-// sure of a lock at the same time as another. And ours get every lock again.
+// ours by `required_replicas`, JVMs by a WAIT behind each of their scripts (not after the failover,
+// behind which there is no other). So nobody may ever be sure of a lock at the same time as
+// another. And ours get every lock again.
 #include "interop/meeting.hpp"
 #include "interop/server_state.hpp"
 #include "interop/stress_turns.hpp"
