@@ -31,8 +31,8 @@ protected:
     }
 
     /// Not 3.13.6. It does not wait for the answer of its WAIT, so its grants are not confirmed.
-    /// And an `unlock()` of its that falls into a failover may never return, while its watchdog
-    /// keeps the lock: nobody gets that name any more (docs/redisson.md). The others hear each
+    /// And its calls that fall into the failover never return. If that is `unlock()`, its watchdog
+    /// keeps the lock, and nobody gets that name any more (docs/redisson.md). The others hear each
     /// other.
     static std::vector<std::string> versions() {
         std::vector<std::string> all = redisson_versions();
