@@ -45,7 +45,7 @@ read-write locks on three names of a cluster, one of whose primaries is killed a
 replica. Each grant is confirmed by a replica. Failed would be: two at once sure of a lock that one
 alone may have, a renewed lock of ours lost, a lock that one of our processes does not get
 afterwards, a JVM that gets none, or anything left. Redisson 3.13.6 does not take part: it does not
-wait until a replica has confirmed, and a release that falls into the failover never comes back
+wait until a replica has confirmed, and a release that falls into the failover does not come back
 ([more](redisson.md#replicas-sentinel-cluster)).
 """
 
