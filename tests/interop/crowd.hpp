@@ -28,7 +28,7 @@ struct turn {
 };
 
 /// What each worker of a crew does: turns drawn at random, on names drawn at random. `goes_on`: a
-/// call that fails, of ours one with a limit, is no reason to end.
+/// call that fails is no reason to end; of ours, one with a limit, or a release.
 struct task {
     std::vector<std::string> names;
     std::vector<turn> turns;

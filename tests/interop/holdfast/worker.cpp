@@ -32,13 +32,15 @@ void enter(basic_mutex& lock, duration lease, std::stop_token cancel = {}) {
         lock.lock(std::move(cancel));
 }
 
-/// False: it was not ours any more.
-bool released(basic_mutex& lock) {
+/// False: it was not ours any more. `goes_on`: what is not answered in `release_patience`, which is
+/// shorter than a failover, is asked again behind us.
+bool released(basic_mutex& lock, bool goes_on) {
     error_code failure;
     lock.unlock(failure);
-    if (failure && failure != errc::lease_lost)
+    const bool is_repeated = failure == errc::unreachable || failure == errc::outcome_unknown;
+    if (failure && failure != errc::lease_lost && !(goes_on && is_repeated))
         throw boost::system::system_error{failure};
-    return !failure;
+    return failure != errc::lease_lost;
 }
 
 } // namespace
@@ -118,7 +120,7 @@ bool worker::released(const turn& how, const std::string& name) {
         std::this_thread::sleep_for(up_to(how.hold));
     }
     history_.write("leaves " + name);
-    return interop::released(*held);
+    return interop::released(*held, what_.goes_on);
 }
 
 // On a busy machine a lease of some ms is over before its grant is known, which is told so.

@@ -29,7 +29,8 @@ struct turn {
 };
 
 /// What a crew of workers does until it is stopped: turns drawn at random, on random names.
-/// `goes_on`: a call that has a limit and fails is no reason to end, since servers fail.
+/// `goes_on`: a call that has a limit and fails is no reason to end, since servers fail; nor is a
+/// release that is not answered in time.
 struct work {
     std::size_t threads;
     std::vector<std::string> names;
