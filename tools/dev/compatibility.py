@@ -42,11 +42,11 @@ FAILOVER = """
 
 A JVM of each version with three threads and two of our processes with ten, at plain, fair and
 read-write locks on three names of a cluster, one of whose primaries is killed and comes back as a
-replica. Each grant is confirmed by a replica. Failed would be: two at once sure of a lock that one
-alone may have, a renewed lock of ours lost, a lock that one of our processes does not get
-afterwards, a JVM that gets none, or anything left. Redisson 3.13.6 does not take part: it does not
-wait until a replica has confirmed, and a release that falls into the failover does not come back
-([more](redisson.md#replicas-sentinel-cluster)).
+replica. A replica confirms each grant, and behind the failover each of ours. Failed would be: two
+at once sure of a lock that one alone may have, a renewed lock of ours lost, a lock that one of our
+processes does not get afterwards, a JVM that gets none, or anything left. Redisson 3.13.6 does not
+take part: it does not wait until a replica has confirmed, and a release that falls into the
+failover does not come back ([more](redisson.md#replicas-sentinel-cluster)).
 """
 
 WAKE_UPS = """
