@@ -148,22 +148,22 @@ TEST_P(DemotedServer, IsLeftByAllConnectionsWhenOneFindsTheOther) {
     client home{how(unchecked)}, other{how(unchecked)};
     mutex lock{home, "L"}, theirs{other, "L"}, free{home, "free"};
     const lease held = soon(lock.async_lock(asio::use_future));
-    for (int i = 0; i < 20; ++i)
+    ASSERT_TRUE(eventually([&] { // until there is a lane, too
         const std::scoped_lock here{free};
+        return clients(old()).size() >= 2;
+    }));
+    const std::vector<std::string> of_home = clients(old());
     auto waiting = theirs.async_lock(asio::use_future);
     ASSERT_TRUE(eventually([&] { return listeners(old(), "L") == 1; }));
-    ASSERT_GE(clients(old()).size(), 4u) << "shared ones, a lane, and one that listens";
+    const std::vector<std::string> all = clients(old());
+    ASSERT_GE(all.size(), of_home.size() + 2) << "the shared one, and one that listens";
     pair_->await_replica();
     pair_->promote(next());
     pair_->lead_to(next());
-    while (told_->count(event_kind::moved) < 2) { // the shared ones are the oldest
-        ASSERT_FALSE(clients(old()).empty());
-        old().command({"CLIENT", "KILL", "ID", clients(old()).front()});
-        ASSERT_TRUE(eventually([&, so_far = told_->count(event_kind::moved)] {
-            return told_->count(event_kind::moved) > so_far;
-        }));
-    }
+    old().command({"CLIENT", "KILL", "ID", of_home.front()});
+    old().command({"CLIENT", "KILL", "ID", all.at(of_home.size())});
     EXPECT_TRUE(eventually([&] { return clients(old()).empty(); }));
+    EXPECT_TRUE(eventually([&] { return told_->count(event_kind::moved) == 2; }));
     ASSERT_TRUE(eventually([&] { return listeners(next(), "L") == 1; }));
     EXPECT_TRUE(is_renewed(held));
 }

@@ -10,9 +10,9 @@
 #include <holdfast/redis/options.hpp>
 
 #include <chrono>
+#include <cstdint>
+#include <stdexcept>
 #include <string>
-#include <utility>
-#include <vector>
 
 namespace holdfast {
 
