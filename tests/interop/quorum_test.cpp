@@ -93,6 +93,8 @@ TEST_P(RedLock, AReleaseLetsTheOthersWaiterIn) {
 TEST_P(RedLock, AVoteTakenAwayLeavesAMajority) {
     remote_lock held = lock_of(first(), "alice"), across = lock_of(second(), "bob");
     held.lock();
+    // Ours is granted by a majority; the other votes may still be on their way.
+    ASSERT_TRUE(eventually([&] { return count_of("L") == size(); }));
     EXPECT_TRUE(second().one("carol", {2, "L"}).force_unlock());
     EXPECT_FALSE(across.try_lock());
     EXPECT_GE(count_of("L"), majority());
