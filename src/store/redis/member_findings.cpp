@@ -4,7 +4,9 @@
 #include "redis/wire/info.hpp"
 #include "store/redis/topology_findings.hpp"
 
+#include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace holdfast::redis {
@@ -49,25 +51,30 @@ finding shape_of(const topology_report& all) {
             alone ? "it is a primary without replicas" : "it is a primary: " + members, ""};
 }
 
+std::optional<finding> finding_of(const sentinel_report& one, const std::string& service,
+                                  const std::string& primary) {
+    const std::string who = "the Sentinel " + one.address;
+    if (!one.trouble.empty())
+        return finding{severity::warning, "topology",
+                       who + " does not say where the primary is: " + one.trouble,
+                       "Bring it back: with fewer than a majority there is no failover."};
+    if (!one.primary)
+        return finding{severity::warning, "topology", who + " knows no service '" + service + "'",
+                       "Let it watch over the same servers as the others."};
+    const std::string named = address_in_words(*one.primary);
+    if (named == primary)
+        return std::nullopt;
+    return finding{severity::warning, "topology",
+                   who + " names " + named + " as the primary, and not " + primary,
+                   "Wait until a failover is over. If it stays so: that Sentinel is cut "
+                   "off from the others, or does not watch over the same servers."};
+}
+
 void judge_sentinels(const topology_report& all, std::vector<finding>& found) {
     const std::string primary = all.shards.empty() ? "" : all.shards.front().primary.address;
-    for (const sentinel_report& each : all.sentinels) {
-        const std::string who = "the Sentinel " + each.address;
-        if (!each.trouble.empty())
-            found.push_back({severity::warning, "topology",
-                             who + " does not say where the primary is: " + each.trouble,
-                             "Bring it back: with fewer than a majority there is no failover."});
-        else if (!each.primary)
-            found.push_back({severity::warning, "topology",
-                             who + " knows no service '" + all.service + "'",
-                             "Let it watch over the same servers as the others."});
-        else if (address_in_words(*each.primary) != primary)
-            found.push_back({severity::warning, "topology",
-                             who + " names " + address_in_words(*each.primary) +
-                                 " as the primary, and not " + primary,
-                             "Wait until a failover is over. If it stays so: that Sentinel is cut "
-                             "off from the others, or does not watch over the same servers."});
-    }
+    for (const sentinel_report& each : all.sentinels)
+        if (std::optional<finding> one = finding_of(each, all.service, primary))
+            found.push_back(*std::move(one));
 }
 
 void judge_slots(const topology_report& all, std::vector<finding>& found) {
