@@ -85,11 +85,11 @@ TEST_P(IsolatedPrimary, WhatItAloneHasIsLostWhenAnotherIsElectedAndItsHolderIsTo
 
 TEST_P(IsolatedPrimary, GrantsAndRenewsNothingWhereItsReplicaMustHaveIt) {
     client home{how(1)}, other{how(1)};
-    mutex lock{home, "L"}, alone{home, "{L}alone"}, theirs{other, "L"};
+    mutex lock{home, "L"}, alone{home, "{L}alone"}, apart{home, "{L}apart"}, theirs{other, "L"};
     const lease held = soon(lock.async_lock(asio::use_future));
     isolate();
     EXPECT_EQ(thrown_by([&] { (void)alone.try_lock(); }).code, errc::outcome_unknown);
-    EXPECT_EQ(thrown_by([&] { (void)alone.try_lock(lease_time{1h}); }).code, errc::outcome_unknown);
+    EXPECT_EQ(thrown_by([&] { (void)apart.try_lock(lease_time{1h}); }).code, errc::outcome_unknown);
     auto waiting = theirs.async_lock(asio::use_future);
     await_election(); // and the new one has no replica
     while (!held.lost().stop_requested())

@@ -192,13 +192,15 @@ void redis_cluster::move(int slot, redis_server& to) {
 }
 
 void redis_cluster::call_off_moves() {
-    for (redis_server* each : servers_.up()) {
-        const cluster_line itself = lines_of(*each).at(0);
-        if (!itself.is("master"))
-            continue; // a replica learns it from its primary
-        for (const int slot : itself.open_slots)
-            require_answer(*each, {"CLUSTER", "SETSLOT", std::to_string(slot), "STABLE"});
-    }
+    for (redis_server* each : servers_.up())
+        until("no slot is open", [each] {
+            const cluster_line itself = lines_of(*each).at(0);
+            if (!itself.is("master") || itself.open_slots.empty())
+                return true;                         // a replica learns it from its primary
+            for (const int slot : itself.open_slots) // it may become a replica meanwhile
+                each->command({"CLUSTER", "SETSLOT", std::to_string(slot), "STABLE"});
+            return false;
+        });
 }
 
 bool redis_cluster::is_up(const std::string& id) {
