@@ -6,6 +6,7 @@
 #include "redis/mouth/mouths.hpp"
 #include "redis/mutants.hpp"
 #include "redis/together.hpp"
+#include "redis/while_alive.hpp"
 
 #include <boost/asio/deferred.hpp>
 
@@ -31,14 +32,8 @@ member::member(std::shared_ptr<node_context> context)
         entrance_->welcome(context_->how.lanes_max);
     if (!context_->leave_server)
         context_->leave_server = leaving();
-    context_->shared_met = [all = std::weak_ptr{together_}](const server_in_use& now) {
-        if (const auto here = all.lock())
-            here->shared_met(now);
-    };
-    context_->other_met = [all = std::weak_ptr{together_}](const introduction& told) {
-        if (const auto here = all.lock())
-            here->other_met(told);
-    };
+    context_->shared_met = while_alive(together_, &together::shared_met);
+    context_->other_met = while_alive(together_, &together::other_met);
 }
 
 asio::awaitable<reply> member::call(const script& what, std::span<const std::string_view> keys,
@@ -120,10 +115,12 @@ void member::move(const net::failure& why) {
     ear_->move(why);
 }
 
-/// What all connections may call, also when this is gone.
+/// What all connections may call, also when this is gone. It is kept by the context.
 std::function<void(const net::failure&)> member::leaving() {
-    return [shared = std::weak_ptr{mouths_}, own = std::weak_ptr{lanes_},
+    return [&known = *context_, shared = std::weak_ptr{mouths_}, own = std::weak_ptr{lanes_},
             listening = std::weak_ptr{ear_}](const net::failure& why) {
+        if (known.in_trouble)
+            known.in_trouble();
         if (const auto all = shared.lock())
             all->cut(why);
         if (const auto all = own.lock())

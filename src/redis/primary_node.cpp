@@ -6,6 +6,7 @@
 #include "redis/pursuit.hpp"
 #include "redis/sentinel/sentinel_watch.hpp"
 #include "redis/survey/surveyor.hpp"
+#include "redis/while_alive.hpp"
 
 #include <string>
 #include <utility>
@@ -42,14 +43,8 @@ primary_node::primary_node(std::shared_ptr<node_context> context)
 
 void primary_node::watch_address() {
     address_ = std::make_shared<fixed_address>(context_);
-    context_->met = [watch = std::weak_ptr{address_}](const introduction& told) {
-        if (const auto here = watch.lock())
-            here->met(told);
-    };
-    context_->parted = [watch = std::weak_ptr{address_}] {
-        if (const auto here = watch.lock())
-            here->parted();
-    };
+    context_->met = while_alive(address_, &fixed_address::met);
+    context_->parted = while_alive(address_, &fixed_address::parted);
 }
 
 void primary_node::listen_to_sentinels() {
@@ -59,15 +54,7 @@ void primary_node::listen_to_sentinels() {
     context_->find = [watch = std::weak_ptr{sentinels_}](time_point limit) {
         return find_by(watch, limit);
     };
-    context_->in_trouble = [watch = std::weak_ptr{sentinels_}] {
-        if (const auto here = watch.lock())
-            here->in_trouble();
-    };
-    context_->leave_server = [leave = context_->leave_server,
-                              ask = context_->in_trouble](const net::failure& why) {
-        ask();
-        leave(why);
-    };
+    context_->in_trouble = while_alive(sentinels_, &sentinel_watch::in_trouble);
 }
 
 asio::awaitable<reply> primary_node::pursue(const script& what,

@@ -6,6 +6,7 @@
 #include "redis/mutants.hpp"
 #include "redis/pursuit.hpp"
 #include "redis/survey/surveyor.hpp"
+#include "redis/while_alive.hpp"
 
 #include <boost/asio/post.hpp>
 
@@ -193,10 +194,7 @@ cluster_node::shared_seat cluster_node::seat_of(node_number which) {
     const auto known = std::make_shared<node_context>(of_one(context_->how, where), context_->home);
     known->form = form();
     const std::weak_ptr<map_watch> watch = watch_;
-    known->in_trouble = [watch] {
-        if (const auto here = watch.lock())
-            here->want();
-    };
+    known->in_trouble = while_alive(watch_, &map_watch::want);
     // Not within the ear, whose listeners go elsewhere then.
     known->redirected = [watch, where, &home = context_->home](const std::string& words) {
         asio::post(home.executor, [watch, where, words] {
@@ -218,11 +216,6 @@ cluster_node::shared_seat cluster_node::seat_of(node_number which) {
             home.doubt(is_there, urgent);
     };
     auto made = std::make_shared<seat>(where, known);
-    known->leave_server = [watch, leave = known->leave_server](const net::failure& why) {
-        if (const auto here = watch.lock())
-            here->want();
-        leave(why);
-    };
     made->used_at = context_->home.time.now();
     if (closed_)
         made->server.close();

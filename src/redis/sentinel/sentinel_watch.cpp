@@ -5,6 +5,7 @@
 #include "redis/mutants.hpp"
 #include "redis/sentinel/sentinel_login.hpp"
 #include "redis/sentinel/sentinel_words.hpp"
+#include "redis/while_alive.hpp"
 #include "runtime/background.hpp"
 
 #include <algorithm>
@@ -44,10 +45,7 @@ void sentinel_watch::begin() {
     unknown_service_ = false; // somebody may have told them meanwhile
     if (closed_ || std::exchange(running_, true))
         return;
-    const auto tell = [watch = weak_from_this()](const primary_switch& heard) {
-        if (const auto here = watch.lock())
-            here->hear(heard);
-    };
+    const auto tell = while_alive(shared_from_this(), &sentinel_watch::hear);
     const std::size_t sentinels = context_->how.sentinel->addresses.size();
     const std::size_t first = context_->home.random() % sentinels; // clients share them out
     for (std::size_t i = 0; i < std::min(ears_max, sentinels); ++i) {
