@@ -23,7 +23,8 @@ constexpr const char* take_in_time = R"(
     local late = tonumber(ARGV[1]) <= now[1] * 1000000 + now[2]
     return redis.call('INCR', late and 'late' or 'in time'))";
 
-class ClockOfConnection : public ::testing::TestWithParam<support::server_binary> {
+class ClockOfConnection : public ::testing::TestWithParam<support::server_binary>,
+                          protected driven_node {
 protected:
     static constexpr auto apart = 20s;
 
@@ -40,64 +41,26 @@ protected:
         how_.command_timeout = 300ms;
     }
     void TearDown() override {
-        if (node_)
-            node_->close();
-        node_.reset();
-        io_.restart();
-        io_.run_for(support::far_too_long);
+        forget_node();
+        run_to_the_end();
     }
 
-    redis::node& node() {
-        if (!node_)
-            node_ = redis::make_node(how_, {io_.get_executor(),
-                                            clock_,
-                                            [this] { return ++random_; },
-                                            {},
-                                            "a label",
-                                            duration{5'000},
-                                            [](const event&) {}});
-        return *node_;
-    }
-
-    struct outcome {
-        std::optional<redis::reply> answer;
-        error_code code;
-    };
     /// Over the shared connection, or over that for what replicas confirm.
-    outcome call(const char* text, time_point deadline, bool confirmed) {
-        outcome got;
+    outcome ask(const char* text, time_point deadline, bool confirmed) {
         std::string digest;
         for (support::redis_server* const each : {&pair_->old(), &pair_->next()})
             if (each->is_up()) // so that it is sent once, and not known there only then
                 digest = each->command({"SCRIPT", "LOAD", text}).text;
-        const redis::script what{"", digest, text};
-        const redis::argument arguments[] = {redis::server_deadline{deadline}};
         redis::call_wishes wishes;
         wishes.replicas = confirmed ? 1 : 0;
         wishes.replicas_within = 10ms;
-        auto run = [&]() -> asio::awaitable<void> {
-            got.answer = co_await node().call(what, {}, arguments, wishes);
-        };
-        bool done = false;
-        asio::co_spawn(io_, run(), [&](const std::exception_ptr& failed) {
-            done = true;
-            try {
-                if (failed)
-                    std::rethrow_exception(failed);
-            } catch (const boost::system::system_error& why) {
-                got.code = why.code();
-            }
-        });
-        while (!done) {
-            io_.restart();
-            io_.run_one_for(50ms);
-        }
-        return got;
+        return call({"", digest, text}, {}, {redis::server_deadline{deadline}}, wishes);
     }
     /// What is left of a minute when it arrives.
     std::chrono::microseconds left_of_a_minute(bool confirmed) {
-        const outcome got = call(show_deadline, clock_.now() + 1min, confirmed);
-        return std::chrono::microseconds{got.answer.value().integer};
+        const outcome got = ask(show_deadline, clock_.now() + 1min, confirmed);
+        EXPECT_FALSE(got.code) << got.text;
+        return std::chrono::microseconds{got.answer.integer};
     }
     static void expect_a_minute(std::chrono::microseconds left) {
         EXPECT_LE(left, 1min);
@@ -112,19 +75,14 @@ protected:
             each->command({"SCRIPT", "LOAD", take_in_time});
         at.pause();
         const time_point deadline = clock_.now() + how_.command_timeout;
-        EXPECT_EQ(call(take_in_time, deadline, confirmed).code, errc::outcome_unknown);
+        EXPECT_EQ(ask(take_in_time, deadline, confirmed).code, errc::outcome_unknown);
         EXPECT_GE(clock_.now(), deadline);
         at.resume();
         EXPECT_TRUE(support::eventually([&] { return number(at, "late") == 1; }));
         EXPECT_EQ(number(at, "in time"), 0);
     }
 
-    asio::io_context io_;
-    runtime::real_clock clock_{io_.get_executor()};
-    redis::options how_;
     std::optional<named_pair> pair_;
-    std::unique_ptr<redis::node> node_;
-    std::uint64_t random_ = 0;
 };
 HOLDFAST_ON_EACH_SERVER(ClockOfConnection);
 

@@ -20,30 +20,18 @@ namespace holdfast {
 inline constexpr redis::script echo{"echo", "098e0f0d1448c0a81dafe820f66d460eb09263da",
                                     "return ARGV[1]"};
 
-/// A node on a real server, run on the test's own thread.
-class node_on_server : public support::on_each_server {
+/// A node with a real clock, run on the test's own thread.
+class driven_node {
 protected:
-    explicit node_on_server(support::redis_server::options how = {})
-        : on_each_server{std::move(how)} {}
-
-    void SetUp() override {
-        on_each_server::SetUp();
-        if (IsSkipped() || HasFatalFailure())
-            return;
-        how_.unix_socket = server().socket_path();
-        how_.backoff_max = duration{200};
-    }
-    void TearDown() override {
-        forget_node();
-        io_.restart();
-        io_.run_for(support::far_too_long);
-        EXPECT_TRUE(io_.stopped()) << "something is still to be done";
-    }
-
     void forget_node() {
         if (node_)
             node_->close();
         node_.reset();
+    }
+    void run_to_the_end() {
+        io_.restart();
+        io_.run_for(support::far_too_long);
+        EXPECT_TRUE(io_.stopped()) << "something is still to be done";
     }
 
     redis::node& node() {
@@ -64,10 +52,10 @@ protected:
         std::string text;
     };
     outcome call(const redis::script& what, std::vector<std::string_view> keys,
-                 std::vector<redis::argument> arguments) {
+                 std::vector<redis::argument> arguments, const redis::call_wishes& wishes = {}) {
         outcome got;
         auto run = [&]() -> asio::awaitable<void> {
-            got.answer = co_await node().call(what, keys, arguments);
+            got.answer = co_await node().call(what, keys, arguments, wishes);
         };
         bool done = false;
         asio::co_spawn(io_, run(), [&](const std::exception_ptr& failed) {
@@ -95,17 +83,38 @@ protected:
         return holds();
     }
 
-    outcome call_echo() { return call(echo, {}, {std::string_view{"x"}}); }
-    bool answers() { return call_echo().answer.text == "x"; }
-
-    std::string clients() { return server().command({"CLIENT", "LIST"}).text; }
-
     asio::io_context io_;
     runtime::real_clock clock_{io_.get_executor()};
     redis::options how_;
     support::recorder told_;
     std::unique_ptr<redis::node> node_;
     std::uint64_t random_ = 0;
+};
+
+/// On a real server.
+class node_on_server : public support::on_each_server, protected driven_node {
+protected:
+    using driven_node::how_; // and not how the server is started
+
+    explicit node_on_server(support::redis_server::options how = {})
+        : on_each_server{std::move(how)} {}
+
+    void SetUp() override {
+        on_each_server::SetUp();
+        if (IsSkipped() || HasFatalFailure())
+            return;
+        how_.unix_socket = server().socket_path();
+        how_.backoff_max = duration{200};
+    }
+    void TearDown() override {
+        forget_node();
+        run_to_the_end();
+    }
+
+    outcome call_echo() { return call(echo, {}, {std::string_view{"x"}}); }
+    bool answers() { return call_echo().answer.text == "x"; }
+
+    std::string clients() { return server().command({"CLIENT", "LIST"}).text; }
 };
 
 } // namespace holdfast
