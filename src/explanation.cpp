@@ -86,6 +86,17 @@ constexpr std::array refusals{
                 "(MOVED or ASK at redis://), (ROLE: sentinel)",
                 "A cluster or a Sentinel is where the client was told to find one server.",
                 "Use the URL that the text names: redis+cluster:// or redis+sentinel://."},
+    server_says{store_errc::not_set_up, errc::refused, "not_set_up", "1049, 1054, 1146",
+                "The schema or the tables that locks need are not there, or are others.",
+                "Make them with holdfast doctor --create-tables, or by the statements in the "
+                "text."},
+    server_says{store_errc::unfit, errc::refused, "unfit", "(its settings)",
+                "The server is set so that a lock could be granted twice there.",
+                "The text names the setting, and what it must be."},
+    server_says{store_errc::worn_out, errc::refused, "worn_out", "(a sequence number near 2^31)",
+                "The numbers of the nodes below this path are about to end, and locks would be "
+                "granted twice then.",
+                "Wait until nobody uses this path, delete it, and it begins with 0 again."},
 };
 
 constexpr bool each_has_its_place() {
@@ -93,7 +104,7 @@ constexpr bool each_has_its_place() {
     for (const server_says& one : refusals)
         if (one.code != static_cast<store_errc>(++place))
             return false;
-    return refusals.back().code == store_errc::wrong_address; // the last there is
+    return refusals.back().code == store_errc::worn_out; // the last there is
 }
 static_assert(each_has_its_place(), "in the order of store_errc, and none is missing");
 

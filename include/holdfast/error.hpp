@@ -67,6 +67,9 @@ enum class store_errc {
     other,             ///< any other error of the server; refused
     not_replicated,    ///< carried out, but too few replicas have confirmed it; outcome_unknown
     wrong_address,     ///< a cluster or a Sentinel is where one server was expected; refused
+    not_set_up,        ///< the tables or nodes that locks need are not there; refused
+    unfit,             ///< the server is set so that locks could be granted twice there; refused
+    worn_out,          ///< the numbers that the store gives under that name have ended; refused
 };
 
 HOLDFAST_EXPORT error_code make_error_code(errc) noexcept;

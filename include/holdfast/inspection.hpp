@@ -71,6 +71,9 @@ struct lock_state {
     /// or one that waited a few seconds ago; in a fair lock's queue each of `waiters` counts.
     /// Empty if the store does not report them.
     std::optional<std::size_t> listeners{};
+    /// The fencing token of the present hold, where the store gives each grant one: MySQL,
+    /// ZooKeeper. 0: the store does not tell.
+    std::uint64_t token = 0;
     /// Of the fenced lock of that name, JVMs' too: no hold ever had a greater fencing token. 0:
     /// there was none, or the store does not tell.
     std::uint64_t last_token = 0;

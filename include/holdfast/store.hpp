@@ -206,6 +206,10 @@ struct limits {
     duration lease_max = std::chrono::hours{24 * 3652}; // ten years
     std::size_t name_bytes_max = 64 * 1024;
     duration time_limit = std::chrono::seconds{3}; ///< every call of a lock_store ends within it
+    /// Holds last as long as the client's session at the store: the term of an answer is the rest
+    /// of that, whatever lease was asked for, and a renewal that only asks prolongs it as well. The
+    /// engine ends a fixed lease by its own clock.
+    bool by_session = false;
     std::uint8_t replicas_max = 0; ///< a hold may want so many; zero: the store asks no replicas
     /// The usual length of an outage, which calls put up with: where another server has to take the
     /// place of one that died, that is longer.

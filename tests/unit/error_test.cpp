@@ -66,6 +66,9 @@ TEST(Error, WhatAServerAnsweredEqualsExactlyOneErrc) {
         {store_errc::other, errc::refused},
         {store_errc::not_replicated, errc::outcome_unknown},
         {store_errc::wrong_address, errc::refused},
+        {store_errc::not_set_up, errc::refused},
+        {store_errc::unfit, errc::refused},
+        {store_errc::worn_out, errc::refused},
     };
     EXPECT_EQ(std::size(documented), static_cast<std::size_t>(store_errcs));
     for (const auto& [answered, meant] : documented)

@@ -7,6 +7,6 @@
 namespace holdfast {
 
 inline constexpr int errcs = static_cast<int>(errc::forked);
-inline constexpr int store_errcs = static_cast<int>(store_errc::wrong_address);
+inline constexpr int store_errcs = static_cast<int>(store_errc::worn_out);
 
 } // namespace holdfast

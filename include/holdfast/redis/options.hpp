@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <holdfast/address.hpp>
 #include <holdfast/credentials.hpp>
 #include <holdfast/export.hpp>
 #include <holdfast/store.hpp>
@@ -15,6 +16,7 @@
 
 namespace holdfast::redis {
 
+using holdfast::server_address;
 using holdfast::tls_options;
 
 /// The oldest Redisson that uses the same semaphores with leases and the same rate limiters, or one
@@ -23,14 +25,6 @@ enum class redisson_form : std::uint8_t {
     v3_13, ///< up to 3.15
     v3_16, ///< 3.16
     v3_17, ///< from 3.17 on
-};
-
-/// One of several servers.
-struct server_address {
-    std::string host{};     ///< name or address; a name that has several addresses stands for all
-    std::uint16_t port = 0; ///< 0: the usual one
-
-    friend bool operator==(const server_address&, const server_address&) = default;
 };
 
 /// The Sentinels that watch over a primary and its replicas, and appoint another primary when it
