@@ -1,6 +1,6 @@
 # The servers of MySQL, MariaDB and ZooKeeper that tests run on. MariaDB and one ZooKeeper are the
-# distribution's. What the distribution has not, CI fetches, and ./dev setup --all; elsewhere the few
-# tests that take it are left out.
+# distribution's. What it has not, CI fetches, and ./dev setup --all; elsewhere the few tests that
+# take it are left out.
 # shellcheck shell=bash
 
 # <name>:<package>:<release of Debian>:<program>
@@ -39,8 +39,8 @@ export_stores() {
 
 zookeeper_folder() { printf '%s' "$servers_folder/zookeeper-$1"; }
 
-# As the JVM's peers (interop.sh): Maven checks what it fetches against the registry's own checksums,
-# and every file is checked against ours before anything runs it.
+# As the JVM's peers (interop.sh): Maven checks what it fetches against the registry's own
+# checksums, and every file is checked against ours before anything runs it.
 fetch_zookeeper() (
   version=$1 sums=$PWD/$zookeeper_source/$1.sha256
   mkdir -p "$servers_folder"
