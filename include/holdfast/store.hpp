@@ -327,6 +327,11 @@ public:
 
     /// As `client::doctor`: a problem is a finding, and not an exception.
     virtual asio::awaitable<std::vector<finding>> examine(ask trial) = 0;
+
+    /// As `client::set_up`: makes what must be there before the first lock, and says what it made
+    /// and what it found there already. Repeated, it changes nothing. Empty: this store needs
+    /// nothing. Throws as the calls of `lock_store` do.
+    virtual asio::awaitable<std::vector<finding>> set_up() { co_return std::vector<finding>{}; }
 };
 
 /// The things that a client gives to its store. All references outlive the store.
