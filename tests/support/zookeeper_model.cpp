@@ -182,8 +182,7 @@ public:
         co_return std::make_unique<watch_handle>(model_, id, heard);
     }
     asio::awaitable<watched_listing> list_and_watch(std::string path, alarm& wake) override {
-        const auto heard =
-            std::make_shared<std::function<void()>>([&wake] { wake.ring(); });
+        const auto heard = std::make_shared<std::function<void()>>([&wake] { wake.ring(); });
         std::uint64_t id = 0;
         std::function<listing()> act = [this, path, heard, &id] {
             ++model_.figures_.lists;
@@ -206,8 +205,7 @@ public:
         return {id_, timeout_, connected_, id_ == 0 ? time_point::min() : std::max(alive_, kept)};
     }
     std::shared_ptr<void> in_use() override { return users_; }
-    std::unique_ptr<holdfast::watch>
-    on_news(std::function<void(session_news)> whom) override {
+    std::unique_ptr<holdfast::watch> on_news(std::function<void(session_news)> whom) override {
         class listener final : public holdfast::watch {
         public:
             listener(std::shared_ptr<bool> alive, model_session& of,
@@ -296,9 +294,7 @@ private:
         tell(resumes ? session_news::resumed : session_news::opened);
     }
 
-    [[noreturn]] static void fail(errc why) {
-        throw net::failure{why, "as the test wants it"};
-    }
+    [[noreturn]] static void fail(errc why) { throw net::failure{why, "as the test wants it"}; }
 
     template <typename T>
     asio::awaitable<T> call(std::string_view verb, std::string path, std::function<T()> act,
@@ -354,9 +350,8 @@ zookeeper_model::zookeeper_model() {
 
 zookeeper_model::~zookeeper_model() = default;
 
-std::unique_ptr<zookeeper::session> zookeeper_model::connect(const store_context& context,
-                                                             fault_function faults,
-                                                             duration timeout) {
+std::unique_ptr<zookeeper::session>
+zookeeper_model::connect(const store_context& context, fault_function faults, duration timeout) {
     return std::make_unique<model_session>(*this, context, std::move(faults), timeout);
 }
 

@@ -5,6 +5,7 @@
 
 #include "zookeeper/session.hpp"
 
+#include <holdfast/error.hpp>
 #include <holdfast/store.hpp>
 
 #include <cstddef>
@@ -23,9 +24,10 @@ namespace holdfast::support {
 
 /// What one request meets on its way.
 struct zookeeper_fate {
-    bool unsent = false;      ///< the server cannot be reached
-    bool answer_lost = false; ///< it is carried out; the connection is lost, and the session goes on
-    bool lost = false;        ///< likewise, but it never arrived
+    bool unsent = false; ///< the server cannot be reached
+    bool answer_lost =
+        false;         ///< it is carried out; the connection is lost, and the session goes on
+    bool lost = false; ///< likewise, but it never arrived
     std::optional<store_errc> refused{};
 };
 
@@ -65,8 +67,8 @@ public:
     void set_next_number(const std::string& path, std::int64_t);
     void erase_if_empty(const std::string& path); ///< as it does with containers, once a minute
 
-    void end_session(std::int64_t);  ///< its nodes go, and its client is told
-    void cut(std::int64_t);          ///< its connection: the next request resumes it
+    void end_session(std::int64_t);       ///< its nodes go, and its client is told
+    void cut(std::int64_t);               ///< its connection: the next request resumes it
     std::vector<std::int64_t> sessions(); ///< that are open
 
     figures so_far();

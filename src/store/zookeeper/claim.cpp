@@ -95,8 +95,7 @@ asio::awaitable<std::optional<std::vector<std::string>>> claim::list_beside() {
 
 /// Nothing: not yet, since something was missing above it, and is there now.
 asio::awaitable<std::optional<std::vector<std::string>>> claim::make() {
-    const node_mode mode =
-        want_.numbered ? node_mode::ephemeral_sequential : node_mode::ephemeral;
+    const node_mode mode = want_.numbered ? node_mode::ephemeral_sequential : node_mode::ephemeral;
     new_node wanted{below(want_.parent, want_.prefix), want_.data, mode};
     unseen_ = true;
     session::entrance got;

@@ -180,7 +180,8 @@ std::optional<std::int64_t> number_in(std::string_view node) {
         if (length == number_most && end.front() != '-')
             continue;
         // "…-0000000001" is a hyphen and a number, "…--2147483648" a number below zero.
-        if (length == number_most && (node.size() == length || node[node.size() - length - 1] != '-'))
+        if (length == number_most &&
+            (node.size() == length || node[node.size() - length - 1] != '-'))
             continue;
         if (const auto number = parsed(end))
             return number;

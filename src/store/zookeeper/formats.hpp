@@ -48,7 +48,8 @@ std::optional<std::int64_t> number_in(std::string_view node);
 
 /// What our nodes have as data: the owner and, if it says so, who that is.
 /// `above`: the node of its own read hold, above which it would write; empty: it has none.
-std::string data_of(const owner_id&, const std::optional<client_card>&, std::string_view above = {});
+std::string data_of(const owner_id&, const std::optional<client_card>&,
+                    std::string_view above = {});
 
 struct told_owner {
     std::string owner{}; ///< `<uuid>:<number>`

@@ -62,8 +62,8 @@ asio::awaitable<void> go_on(std::shared_ptr<listening> it) {
 asio::awaitable<std::unique_ptr<watch>> watch_line(std::shared_ptr<household> home,
                                                    std::string path, alarm& wake) {
     std::shared_ptr<alarm> change = home->context.time.make_alarm();
-    const auto it = std::make_shared<listening>(
-        listening{home, std::move(path), &wake, std::move(change)});
+    const auto it =
+        std::make_shared<listening>(listening{home, std::move(path), &wake, std::move(change)});
     auto watching = std::make_unique<listening_watch>(it);
     co_await it->ask();
     if (it->set)

@@ -21,8 +21,7 @@ bool matches(const std::string& pattern, const std::string& name) {
     return ::fnmatch(pattern.c_str(), name.c_str(), 0) == 0;
 }
 
-void add_matching(found_paths& to, const std::string& pattern, std::string name,
-                  std::string path) {
+void add_matching(found_paths& to, const std::string& pattern, std::string name, std::string path) {
     if (matches(pattern, name))
         to.entries.push_back({std::move(name), std::move(path)});
 }

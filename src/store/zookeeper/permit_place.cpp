@@ -96,7 +96,7 @@ asio::awaitable<bool> permit_place::is_busy(std::int64_t capacity) {
     if (waiting && is_taken(*waiting, false))
         co_return true;
     const listing held = co_await home_->at->list(at_.leases);
-    co_return held && static_cast<std::int64_t>(held->size()) + want_.permits > capacity;
+    co_return held&& static_cast<std::int64_t>(held->size()) + want_.permits > capacity;
 }
 
 asio::awaitable<bool> permit_place::is_my_turn() {
@@ -141,9 +141,8 @@ asio::awaitable<answer> permit_place::granted(time_point began) {
     std::vector<own_node> nodes;
     for (const std::unique_ptr<claim>& each : seats_)
         nodes.push_back(*each->node());
-    answer said{.granted = true,
-                .token = static_cast<std::uint64_t>(nodes.front().czxid),
-                .tokens = 1};
+    answer said{
+        .granted = true, .token = static_cast<std::uint64_t>(nodes.front().czxid), .tokens = 1};
     home_->held.keep(want_, std::move(nodes));
     granted_ = true;
     try {
@@ -161,8 +160,7 @@ asio::awaitable<answer> permit_place::busy() {
             co_await each->remove();
         co_await turn_.remove();
     }
-    co_return answer{.term =
-                         remote::jittered(home_->context.poll_bound, home_->context.random())};
+    co_return answer{.term = remote::jittered(home_->context.poll_bound, home_->context.random())};
 }
 
 asio::awaitable<void> permit_place::leave() {

@@ -20,7 +20,7 @@ constexpr std::size_t batch_max = 500;
 
 /// Whose nodes are asked about together.
 struct batch_of_holds {
-    std::vector<std::size_t> which;  ///< of the list: one for each path
+    std::vector<std::size_t> which; ///< of the list: one for each path
     std::vector<std::string> paths;
 };
 

@@ -19,7 +19,8 @@ struct semaphore_paths {
         : itself{where.of(name)}
         , locks{below(itself, "locks")}
         , leases{below(itself, "leases")} {}
-    std::string itself; ///< its data is how many permits there are; Curator keeps that in each client
+    std::string
+        itself; ///< its data is how many permits there are; Curator keeps that in each client
     std::string locks;
     std::string leases;
 };

@@ -30,7 +30,8 @@ TEST_F(Place, AFreeLockIsGrantedWithItsNodesNumberAsToken) {
     EXPECT_LE(said.term, 10s) << "the session's, not the lease";
     const std::vector<std::string> nodes = model.children(line_of_lock);
     ASSERT_THAT(nodes, SizeIs(1));
-    EXPECT_EQ(nodes[0], node_prefix(node_form::curator, lock_kind::plain, want.owner) + "0000000000");
+    EXPECT_EQ(nodes[0],
+              node_prefix(node_form::curator, lock_kind::plain, want.owner) + "0000000000");
     const auto node = model.at(line_of_lock + "/" + nodes[0]);
     EXPECT_EQ(said.token, static_cast<std::uint64_t>(node->stat.czxid));
     EXPECT_EQ(said.tokens, 1u);
@@ -47,8 +48,9 @@ TEST_F(Place, AFreeLockIsOneRequestAndItsReleaseAnother) {
         const ask want = one.wish("lock");
         EXPECT_TRUE(one.look(*one.line_up(want)).granted);
         EXPECT_TRUE(one.release(want));
-        if (round > 0) // the first one makes what is above it
+        if (round > 0) { // the first one makes what is above it
             EXPECT_EQ(model.so_far().all - before, 2u);
+        }
     }
 }
 

@@ -49,8 +49,9 @@ protected:
             client_[0] = static_cast<std::uint8_t>(number);
             client_[6] = 0x8f;
             client_[7] = 0xd5;
-            store_context context{in.io.get_executor(), in.clock, [] { return 0; }, client_, "party",
-                                  10s, [](const event&) {}};
+            store_context context{
+                in.io.get_executor(), in.clock, [] { return 0; }, client_, "party", 10s,
+                [](const event&) {}};
             context.doubt = [this](const auto&, bool) { ++doubts; };
             auto faults = [this](const zookeeper_call& call) { return meet(call); };
             auto session = in.model.connect(context, faults);
