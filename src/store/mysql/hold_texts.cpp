@@ -36,6 +36,17 @@ std::string kept(const std::string& reason) {
     return "token+" + refusing(reason);
 }
 
+/// Where nobody reads any more, readers are held back for the head start of the writers that wait,
+/// which is in their marks' `token`: a writer may be dead. A derived table, since MySQL does not let
+/// an UPDATE read its own.
+std::string marks_cut(const tables& named, const lock_name& name) {
+    const std::string here = "name=" + hex(name.text);
+    return "UPDATE " + named.holds + " SET expires=LEAST(expires," + now +
+           "+INTERVAL token MICROSECOND) WHERE " + here + " AND kind=1 AND expires>" + now +
+           " AND (SELECT COUNT(*) FROM (SELECT 1 FROM " + named.holds + " WHERE " + here +
+           " AND kind=0 AND expires>" + now + " LIMIT 1) AS d)=0";
+}
+
 /// The arms between "it is mine already" and "let in".
 std::string refused_to_read(const tables& named, const ask& want) {
     const std::string beside = owner_beside(want);
@@ -91,14 +102,17 @@ std::vector<std::string> read_attempt(const tables& named, const ask& want,
                 touched + " AND NOT " + late +
                 " FOR UPDATE ON DUPLICATE KEY UPDATE expires=GREATEST(" + named.holds +
                 ".expires,VALUES(expires))",
-            "COMMIT"};
+            marks_cut(named, want.name), "COMMIT"};
 }
 
 // The lock's row first: what an attempt of this owner is just writing is seen.
 std::vector<std::string> read_release(const tables& named, const hold& held) {
-    const std::string name = hex(held.name.text), owner = to_string(held.owner);
+    const std::string name = hex(held.name.text);
+    const std::string mine = row_of(held.name, hold_row::reader, to_string(held.owner));
     return {"START TRANSACTION", "SELECT 1 FROM " + named.locks + " WHERE name=" + name + " FOR UPDATE",
-            "DELETE FROM " + named.holds + " WHERE " + row_of(held.name, hold_row::reader, owner),
+            "DELETE FROM " + named.holds + " WHERE " + mine + " AND expires>" + now,
+            "DELETE FROM " + named.holds + " WHERE " + mine,
+            marks_cut(named, held.name),
             "COMMIT"};
 }
 
@@ -110,8 +124,9 @@ std::vector<std::string> marks_after_attempt(const tables& named, const ask& wan
                              std::string{was_granted};
     if (!want.waits)
         return {gone};
-    return {"INSERT INTO " + named.holds + " (name,kind,owner,expires,beside) SELECT " +
+    return {"INSERT INTO " + named.holds + " (name,kind,owner,expires,token,beside) SELECT " +
                 hex(want.name.text) + ",1," + hex(owner) + "," + end_of(want.outlasts) + "," +
+                std::to_string(std::chrono::microseconds{want.head_start}.count()) + "," +
                 hex(owner_beside(want)) + " FROM DUAL WHERE ROW_COUNT()=1 AND NOT " +
                 std::string{was_granted} + " AND " + reason + " BETWEEN 1 AND " +
                 std::to_string(longest_left) +

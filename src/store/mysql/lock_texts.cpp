@@ -66,10 +66,15 @@ std::string lock_attempt(const tables& named, const ask& want, const attempt_ter
            when("owner=" + owner + " AND expires>" + now, "LAST_INSERT_ID(token)") +
            refused_to_write(named, want) +
            when(free_for(named, want), next_token(want.tokens)) + busy_for(named, want) + " END" +
-           unless_granted("owner", owner) + unless_granted("touched", "''") +
+           unless_granted("owner", owner) +
+           unless_granted("kind", std::to_string(static_cast<int>(kind_in_row(want.kind)))) + unless_granted("touched", "''") +
            unless_granted("info", hex(terms.info)) +
            unless_granted("expires", "GREATEST(expires," + end_of(want.lease_time) + ")") +
            " WHERE name=" + hex(want.name.text);
+}
+
+kind_column kind_in_row(lock_kind kind) noexcept {
+    return kind == lock_kind::write ? kind_column::writer : kind_column::exclusive;
 }
 
 std::string lock_row(const tables& named, const lock_name& name) {

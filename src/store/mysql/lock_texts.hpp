@@ -12,6 +12,11 @@
 
 namespace holdfast::mysql {
 
+/// Column `kind` of the table of locks: what its owner has there. It is for people and operators.
+enum class kind_column : int { exclusive = 0, writer = 1 };
+
+kind_column kind_in_row(lock_kind) noexcept;
+
 /// What an attempt needs beside what is asked for.
 struct attempt_terms {
     std::string late;     ///< as `late_after` has it

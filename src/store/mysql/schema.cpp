@@ -10,6 +10,7 @@ namespace {
 constexpr const char* lock_columns = R"(
   name    VARBINARY(255)  NOT NULL PRIMARY KEY,
   owner   VARBINARY(64)   NOT NULL DEFAULT '',
+  kind    TINYINT         NOT NULL DEFAULT 0,
   expires DATETIME(6)     NOT NULL,
   token   BIGINT UNSIGNED NOT NULL DEFAULT 0,
   touched VARBINARY(96)   NOT NULL DEFAULT '',
