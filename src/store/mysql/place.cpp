@@ -49,15 +49,16 @@ asio::awaitable<attempt> lock_place::request(time_point deadline) {
     co_return got.seen;
 }
 
-/// The bell, if the server has one; with it, where the holder has none, and without it: polls.
+/// For the bell, if the server has them; then it is also seen now and then whether the lock is free:
+/// a holder may be gone, or hold it no more, and have the bell. Otherwise, or where the bell has
+/// come and the lock is held by one that has none, this is seen often.
 void lock_place::listen() {
     if (how_.has_bell && !bell_ && bell_wait::is_of_use(at_))
         bell_ = std::make_unique<bell_wait>(at_, want_.name, wake_);
-    const bool is_called = bell_ && bell_->is_waiting();
-    if (is_called)
-        poll_.reset();
-    else if (!poll_)
-        poll_ = poller_.enrol(how_.may_be_had(at_, want_), wake_);
+    const pace now = bell_ && bell_->is_waiting() ? pace::seldom : pace::often;
+    if (!poll_ || pace_ != now)
+        poll_ = poller_.enrol(how_.may_be_had(at_, want_), wake_, now);
+    pace_ = now;
 }
 
 asio::awaitable<void> lock_place::leave() {

@@ -41,6 +41,7 @@ private:
     remote::attempts attempts_;
     std::unique_ptr<bell_wait> bell_;
     std::unique_ptr<watch> poll_;
+    pace pace_ = pace::often; ///< of that
     duration round_trip_{}; ///< of the last look
 };
 

@@ -14,9 +14,13 @@
 namespace holdfast::mysql {
 namespace {
 
-/// Between two polls. It grows by a quarter each time, and begins anew with each new waiter.
+/// Between two polls for one waiter. It grows by a quarter each time.
 constexpr duration shortest_pause{5};
 constexpr duration longest_pause{100};
+constexpr duration pause_of_called{250};
+
+/// Who is due so soon is asked for along with the others.
+constexpr duration slack{10};
 
 /// Waiters in one SELECT: more are asked about in the next.
 constexpr std::size_t asked_at_once = 200;
@@ -26,23 +30,18 @@ constexpr std::size_t asked_at_once = 200;
 /// Shared with the loop, which may outlive the poller by a moment.
 class poller::list : public std::enable_shared_from_this<poller::list> {
 public:
-    struct waiter {
-        std::string condition;
-        alarm* wake;
-    };
-
     explicit list(site& at)
         : at_{at}
         , sleep_{at.context.time.make_alarm()} {}
 
-    std::uint64_t add(std::string condition, alarm& wake) {
-        waiters_.emplace(++last_, waiter{std::move(condition), &wake});
-        pause_ = shortest_pause;
-        if (std::exchange(running_, true)) {
+    std::uint64_t add(std::string condition, alarm& wake, pace how) {
+        const duration pause = how == pace::often ? shortest_pause : pause_of_called;
+        waiters_.emplace(++last_, waiter{std::move(condition), &wake, pause,
+                                         at_.context.time.now() + pause});
+        if (std::exchange(running_, true))
             sleep_->ring();
-            return last_;
-        }
-        runtime::run_in_background(at_.context, loop(shared_from_this()));
+        else
+            runtime::run_in_background(at_.context, loop(shared_from_this()));
         return last_;
     }
 
@@ -55,28 +54,59 @@ public:
     }
 
 private:
+    struct waiter {
+        std::string condition;
+        alarm* wake;
+        duration pause;
+        time_point due;
+    };
+
     static asio::awaitable<void> loop(std::shared_ptr<list> self) {
         while (!self->stopped_ && !self->waiters_.empty()) {
-            const duration pause = self->next_pause();
-            co_await self->sleep_->wait_until(self->at_.context.time.now() + pause);
-            if (!self->stopped_ && !self->waiters_.empty())
-                co_await self->poll();
+            co_await self->sleep_->wait_until(self->next_due());
+            if (self->stopped_)
+                break;
+            const std::vector<std::uint64_t> due = self->take_due();
+            if (!due.empty())
+                co_await self->poll(due);
         }
         self->running_ = false;
     }
 
-    /// Up to a fifth less, so that clients do not all ask at the same moments.
-    duration next_pause() {
-        const duration full = pause_;
-        pause_ = std::min(longest_pause, pause_ + std::max(pause_ / 4, duration{1}));
-        const auto fifth = static_cast<std::uint64_t>(full.count()) / 5;
-        return full -
-               duration{static_cast<duration::rep>(at_.context.random() % (fifth + 1))};
+    time_point next_due() const {
+        time_point first = time_point::max();
+        for (const auto& [number, each] : waiters_)
+            first = std::min(first, each.due);
+        return first;
     }
 
-    asio::awaitable<void> poll() {
-        const auto make = [this](const runtime::remote_clock&, const server_facts&) {
-            return std::vector<std::string>{next_select()};
+    /// Nobody, if the loop was woken by a newcomer.
+    std::vector<std::uint64_t> take_due() {
+        std::vector<std::uint64_t> due;
+        const time_point now = at_.context.time.now();
+        if (next_due() > now)
+            return due;
+        for (auto& [number, each] : waiters_) {
+            if (each.due > now + slack || due.size() == asked_at_once)
+                continue;
+            due.push_back(number);
+            each.due = now + jittered(each.pause);
+            if (each.pause < longest_pause)
+                each.pause = std::min(longest_pause, each.pause * 5 / 4 + duration{1});
+        }
+        return due;
+    }
+
+    /// Up to a fifth less, so that clients do not all ask at the same moments.
+    duration jittered(duration full) {
+        const auto fifth = static_cast<std::uint64_t>(full.count()) / 5;
+        return full - duration{static_cast<duration::rep>(at_.context.random() % (fifth + 1))};
+    }
+
+    asio::awaitable<void> poll(std::vector<std::uint64_t> due) {
+        const std::string select = asking(due);
+        const auto make = [&](const runtime::remote_clock&, const server_facts&) {
+            return std::vector<std::string>{select};
         };
         composing text{make};
         try {
@@ -84,22 +114,19 @@ private:
             for (const auto& row : answer_at(said, 0).rows)
                 ring(static_cast<std::uint64_t>(number_at(row, 0)));
         } catch (const boost::system::system_error&) {
-            pause_ = longest_pause; // waiters ask by themselves, too, and are told why it fails
+            // Waiters ask by themselves, too, and learn why it fails.
+            for (auto& [number, each] : waiters_)
+                each.pause = std::max(each.pause, longest_pause);
         }
     }
 
-    std::string next_select() {
+    std::string asking(const std::vector<std::uint64_t>& due) const {
         std::string all;
-        auto next = waiters_.upper_bound(asked_);
-        for (std::size_t i = 0; i < std::min(asked_at_once, waiters_.size()); ++i, ++next) {
-            if (next == waiters_.end())
-                next = waiters_.begin();
+        for (const std::uint64_t number : due)
             all.append(all.empty() ? "SELECT " : " UNION ALL SELECT ")
-                .append(std::to_string(next->first))
+                .append(std::to_string(number))
                 .append(" FROM DUAL WHERE ")
-                .append(next->second.condition);
-            asked_ = next->first;
-        }
+                .append(waiters_.at(number).condition);
         return all;
     }
 
@@ -111,8 +138,7 @@ private:
     site& at_;
     const std::unique_ptr<alarm> sleep_;
     std::map<std::uint64_t, waiter> waiters_;
-    std::uint64_t last_ = 0, asked_ = 0;
-    duration pause_ = shortest_pause;
+    std::uint64_t last_ = 0;
     bool running_ = false, stopped_ = false;
 };
 
@@ -135,8 +161,8 @@ poller::~poller() {
     stop();
 }
 
-std::unique_ptr<watch> poller::enrol(std::string condition, alarm& wake) {
-    return std::make_unique<entry>(list_, list_->add(std::move(condition), wake));
+std::unique_ptr<watch> poller::enrol(std::string condition, alarm& wake, pace how) {
+    return std::make_unique<entry>(list_, list_->add(std::move(condition), wake, how));
 }
 
 void poller::stop() noexcept {

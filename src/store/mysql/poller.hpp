@@ -10,8 +10,11 @@
 
 namespace holdfast::mysql {
 
-/// Sees for all waiters of one client that no bell calls: one SELECT asks about all names at once,
-/// every few milliseconds at first, and seldom where nothing happens for long.
+/// `often`: every few milliseconds at first, and ten times a second in the end. `seldom`: for who
+/// is called by a bell, and only looks whether it was told everything.
+enum class pace { often, seldom };
+
+/// Sees for all waiters of one client: one SELECT asks for all whose time has come.
 class poller {
 public:
     /// It must outlive it.
@@ -20,7 +23,7 @@ public:
     ~poller();
 
     /// While the result lives, `wake` rings when `condition` (of kinds.hpp, or another) is true.
-    std::unique_ptr<watch> enrol(std::string condition, alarm& wake);
+    std::unique_ptr<watch> enrol(std::string condition, alarm& wake, pace = pace::often);
 
     /// Rings nobody any more.
     void stop() noexcept;
