@@ -72,7 +72,8 @@ private:
 
     /// The server's clock, which the second half needs, and the times of the first.
     static attempt told_by(const answers& begun) {
-        attempt got{.said = verdict::granted};
+        attempt got;
+        got.said = verdict::granted;
         got.server_now = std::chrono::microseconds{number_at(answer_at(begun, time_at).rows.at(0), 0)};
         got.sent_at = begun.sent_at;
         got.received_at = begun.received_at;

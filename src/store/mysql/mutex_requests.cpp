@@ -16,6 +16,13 @@ bool rings_bell(const site& at, const hold& of) {
     return verbs_of(of.kind)->has_bell && at.server.has_bells();
 }
 
+/// A server that does not know user locks is not asked for them again.
+void note_bell_errors(const site& at, const answers& said) {
+    constexpr unsigned not_supported = 1235;
+    if (said.of.size() > 1 && said.of[1].error == not_supported)
+        at.server.no_bells_here();
+}
+
 /// One write: the attempt, and what only a grant brings along.
 asio::awaitable<taken> attempt_once(site& at, const ask& want, const take_terms& how) {
     const bool with_bell = rings_bell(at, want);
@@ -30,8 +37,11 @@ asio::awaitable<taken> attempt_once(site& at, const ask& want, const take_terms&
         return all;
     };
     composing text{make};
-    call_wishes wishes{.on = how.on};
-    const answers said = co_await run_loosely(at.server, text, wishes);
+    // The bell and a mark are hints: what came of the attempt counts.
+    call_wishes wishes{.on = how.on, .rest_is_hint = true};
+    const answers said = co_await at.server.run(text, wishes);
+    if (with_bell)
+        note_bell_errors(at, said);
     const std::uint64_t insert_id = answer_at(said, 0).insert_id;
     taken got{attempt_in(said, insert_id)};
     got.no_row = insert_id == 0;
@@ -55,8 +65,8 @@ asio::awaitable<answers> release_once(site& at, const hold& held, std::shared_pt
         return all;
     };
     composing text{make};
-    call_wishes wishes{.on = bell, .reserved = true};
-    co_return co_await run_loosely(at.server, text, wishes);
+    call_wishes wishes{.on = bell, .rest_is_hint = true, .reserved = true};
+    co_return co_await at.server.run(text, wishes);
 }
 
 } // namespace

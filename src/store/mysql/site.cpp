@@ -13,11 +13,6 @@ namespace {
     throw net::failure{store_errc::protocol, what};
 }
 
-/// A server says so of one statement, while others were carried out.
-bool is_about_one_statement(const error_code& why) {
-    return why == errc::refused || why == store_errc::try_again;
-}
-
 } // namespace
 
 const result& answer_at(const answers& said, std::size_t which) {
@@ -52,18 +47,6 @@ attempt attempt_in(const answers& said, std::uint64_t insert_id) {
     got.received_at = said.received_at;
     got.clock = said.clock;
     return got;
-}
-
-asio::awaitable<answers> run_loosely(database& server, statements& all, call_wishes how) {
-    std::optional<net::failure> partly;
-    try {
-        co_return co_await server.run(all, std::move(how));
-    } catch (const boost::system::system_error& why) {
-        if (!is_about_one_statement(why.code()))
-            throw;
-        partly.emplace(errc::outcome_unknown, net::story_of(why));
-    }
-    throw net::failure{*partly};
 }
 
 } // namespace holdfast::mysql

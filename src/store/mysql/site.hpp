@@ -64,8 +64,4 @@ const std::string& text_at(const std::vector<std::optional<std::string>>& row, s
 /// What an attempt's insert id says, with the times of its answer.
 attempt attempt_in(const answers&, std::uint64_t insert_id);
 
-/// Runs a few statements of which the first may be carried out although a later one is refused or
-/// not carried out: then the outcome is unknown.
-asio::awaitable<answers> run_loosely(database&, statements&, call_wishes);
-
 } // namespace holdfast::mysql
