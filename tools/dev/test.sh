@@ -18,8 +18,8 @@ verb_test() {
   in_ci && lint_quickly
   test_preset ci all "$layers"
   if in_ci; then
-    test_preset asan core_tests "$sanitized_layers"
-    test_preset tsan core_tests "$sanitized_layers"
+    sanitize asan
+    sanitize tsan
     lint_thoroughly
     attempt "Building (fuzz)" build_fuzzers
     ! last_stage_ok || fuzz_all 30
@@ -27,6 +27,15 @@ verb_test() {
 
   stage_summary
   python3 tools/dev/tally.py "$results"
+}
+
+# sanitize <preset>: on one server of each store, since what they look for is ours and not the
+# server's.
+sanitize() {
+  local all=$HOLDFAST_SERVERS
+  HOLDFAST_SERVERS=${all%%;*}
+  test_preset "$1" core_tests "$sanitized_layers"
+  HOLDFAST_SERVERS=$all
 }
 
 # test_preset <preset> <target> <layers>
