@@ -3,13 +3,14 @@
 # from running.
 # shellcheck shell=bash
 
-layers="tidy docs unit sim mutants conformance redis sentinel cluster chaos cli process"
-layers+=" examples package"
-sanitized_layers="unit sim conformance redis"
+layers="tidy docs unit sim mutants conformance redis mysql zookeeper sentinel cluster chaos"
+layers+=" cli process examples package"
+sanitized_layers="unit sim conformance redis mysql zookeeper"
 
 verb_test() {
-  need build server
+  need build server stores
   fetch_servers
+  fetch_stores
   export_servers
   results=$PWD/build/results
   rm -rf "$results"
@@ -17,8 +18,8 @@ verb_test() {
   in_ci && lint_quickly
   test_preset ci all "$layers"
   if in_ci; then
-    test_preset asan core_tests "$sanitized_layers"
-    test_preset tsan core_tests "$sanitized_layers"
+    sanitize asan
+    sanitize tsan
     lint_thoroughly
     attempt "Building (fuzz)" build_fuzzers
     ! last_stage_ok || fuzz_all 30
@@ -26,6 +27,15 @@ verb_test() {
 
   stage_summary
   python3 tools/dev/tally.py "$results"
+}
+
+# sanitize <preset>: on one server of each store, since what they look for is ours and not the
+# server's.
+sanitize() {
+  local all=$HOLDFAST_SERVERS
+  HOLDFAST_SERVERS=${all%%;*}
+  test_preset "$1" core_tests "$sanitized_layers"
+  HOLDFAST_SERVERS=$all
 }
 
 # test_preset <preset> <target> <layers>
