@@ -94,14 +94,12 @@ asio::awaitable<answer> lock_place::look() {
     const time_point began = home_->context.time.now();
     if (std::exchange(granted_, false)) // that answer came too late to be of use
         home_->held.forget(want_);
-    if (want_.under != 0 && !stood_on())
-        fail_unfounded();
+    check_foundation(nullptr);
     if (!want_.waits && !spot_.may_exist() && co_await is_taken())
         co_return busy();
     for (int step = 0; step < steps_max; ++step) {
         const std::vector<std::string> names = co_await spot_.among();
-        if (want_.under != 0 && !stood_on())
-            fail_unfounded();
+        check_foundation(&names);
         const standing mine = standing_of(names, spot_.name(), aside());
         if (mine.first)
             co_return granted(began);
@@ -145,6 +143,14 @@ answer lock_place::busy() const {
 /// Null: it stands on none, or that is gone.
 const own_node* lock_place::stood_on() const {
     return node_under(*home_, want_);
+}
+
+void lock_place::check_foundation(const std::vector<std::string>* names) const {
+    if (want_.under == 0)
+        return;
+    const own_node* const under = stood_on();
+    if (!under || (names && std::ranges::find(*names, last_part(under->path)) == names->end()))
+        fail_unfounded();
 }
 
 /// Its own read hold does not keep a writer waiting.

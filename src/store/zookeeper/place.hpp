@@ -9,6 +9,7 @@
 #include <memory>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace holdfast::zookeeper {
 
@@ -51,6 +52,8 @@ private:
     answer granted(time_point began);
     answer busy() const;
     const own_node* stood_on() const;
+    /// Throws if the hold is gone that it stands on; `names`: those that are there now.
+    void check_foundation(const std::vector<std::string>* names) const;
     std::string_view aside() const;
 
     const std::shared_ptr<household> home_;
