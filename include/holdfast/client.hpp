@@ -97,6 +97,19 @@ public:
             token);
     }
 
+    /// Makes what the store needs before the first lock: the tables of a database. What was made,
+    /// and what was there already, are findings. It may be repeated, and it deletes and changes
+    /// nothing that is there. Throws `invalid_argument` if this store needs no such thing;
+    /// `refused` if this user may not make it, or if something else has its name; otherwise as the
+    /// acquiring verbs of a lock do.
+    diagnosis set_up();
+
+    template <asio::completion_token_for<void(error_code, diagnosis)> Token>
+    auto async_set_up(Token&& token) {
+        return asio::async_initiate<Token, void(error_code, diagnosis)>(
+            [engine = engine_](auto handler) { start_set_up(engine, std::move(handler)); }, token);
+    }
+
     // Questions about any lock, even one that a JVM holds. They take nothing, and they delay
     // nobody. The answer may be old when it arrives. They throw as the acquiring verbs of a lock
     // do; the asynchronous ones complete with the same codes, and cannot be cancelled.
@@ -200,6 +213,8 @@ private:
     static options with_url(const char*);
     bool await_free(lock_name, duration patience);
     static void start_doctor(std::shared_ptr<sync::engine>, lock_name,
+                             asio::any_completion_handler<void(error_code, diagnosis)>);
+    static void start_set_up(std::shared_ptr<sync::engine>,
                              asio::any_completion_handler<void(error_code, diagnosis)>);
     static void
         start_inspect(std::shared_ptr<sync::engine>, lock_name,

@@ -2,6 +2,7 @@
 #include "front/async.hpp"
 #include "front/blocking.hpp"
 #include "front/wish.hpp"
+#include "refusal.hpp"
 
 #include <holdfast/client.hpp>
 
@@ -19,6 +20,14 @@ asio::awaitable<diagnosis> examine(std::shared_ptr<sync::engine> home, lock_name
     co_return found;
 }
 
+asio::awaitable<diagnosis> set_up_store(std::shared_ptr<sync::engine> home) {
+    diagnosis made;
+    made.findings = co_await home->set_up_store();
+    if (made.findings.empty())
+        refuse("this store needs no set-up: it makes what locks need by itself");
+    co_return made;
+}
+
 } // namespace
 
 diagnosis client::doctor(lock_name trial) {
@@ -28,6 +37,15 @@ diagnosis client::doctor(lock_name trial) {
 void client::start_doctor(std::shared_ptr<sync::engine> engine, lock_name trial,
                           asio::any_completion_handler<void(error_code, diagnosis)> handler) {
     front::start(engine, examine(engine, std::move(trial)), std::move(handler));
+}
+
+diagnosis client::set_up() {
+    return front::wait_for(engine_, set_up_store(engine_));
+}
+
+void client::start_set_up(std::shared_ptr<sync::engine> engine,
+                          asio::any_completion_handler<void(error_code, diagnosis)> handler) {
+    front::start(engine, set_up_store(engine), std::move(handler));
 }
 
 } // namespace holdfast

@@ -84,6 +84,7 @@ public:
     asio::awaitable<std::vector<finding>> examine(ask trial) {
         return store_->examine(std::move(trial));
     }
+    asio::awaitable<std::vector<finding>> set_up_store() { return store_->set_up(); }
     server_identity server_of(const lock_name& name) const { return store_->identity(name); }
     gates& queues() noexcept { return gates_; }
     patience& patiences() noexcept { return patience_; }

@@ -33,6 +33,9 @@ std::vector<server_binary> servers();
 /// also tested on them. There may be none.
 std::vector<server_binary> newer_servers();
 
+/// Those that an environment variable names in that form; none if it is not set.
+std::vector<server_binary> servers_in(const char* variable);
+
 /// Whether a server that is not there fails the tests instead of skipping them:
 /// HOLDFAST_REQUIRE_SERVERS=1.
 bool servers_are_required();

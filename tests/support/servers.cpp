@@ -7,9 +7,8 @@
 #include <string_view>
 
 namespace holdfast::support {
-namespace {
 
-std::vector<server_binary> listed_in(const char* variable) {
+std::vector<server_binary> servers_in(const char* variable) {
     std::vector<server_binary> all;
     const char* const listed = std::getenv(variable);
     std::istringstream entries{listed == nullptr ? "" : listed};
@@ -22,17 +21,15 @@ std::vector<server_binary> listed_in(const char* variable) {
     return all;
 }
 
-} // namespace
-
 std::vector<server_binary> servers() {
-    std::vector<server_binary> all = listed_in("HOLDFAST_SERVERS");
+    std::vector<server_binary> all = servers_in("HOLDFAST_SERVERS");
     if (all.empty())
         all.push_back({"redis", "redis-server"});
     return all;
 }
 
 std::vector<server_binary> newer_servers() {
-    return listed_in("HOLDFAST_NEWER_SERVERS");
+    return servers_in("HOLDFAST_NEWER_SERVERS");
 }
 
 bool servers_are_required() {

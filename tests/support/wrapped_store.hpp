@@ -56,6 +56,7 @@ public:
     asio::awaitable<std::vector<finding>> examine(ask trial) override {
         return real_->examine(std::move(trial));
     }
+    asio::awaitable<std::vector<finding>> set_up() override { return real_->set_up(); }
     server_identity identity(const lock_name& name) const override { return real_->identity(name); }
     void close() noexcept override { real_->close(); }
 

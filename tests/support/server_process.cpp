@@ -1,0 +1,199 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "support/server_process.hpp"
+
+#include "support/child_process.hpp"
+
+#include <array>
+#include <chrono>
+#include <cstdlib>
+#include <cstring>
+#include <fstream>
+#include <iterator>
+#include <thread>
+
+#include <arpa/inet.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <sys/prctl.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+namespace holdfast::support {
+namespace fs = std::filesystem;
+namespace {
+
+constexpr std::chrono::seconds ready_patience{60}; // a JVM, sanitizers beside it, a busy machine
+constexpr std::chrono::milliseconds ready_poll{2};
+
+/// Between fork and exec nothing may be allocated: another thread may hold the allocator's lock.
+[[noreturn]] void turn_into(char** arguments, char** environment, int output, pid_t parent) {
+    prctl(PR_SET_PDEATHSIG, SIGKILL);
+    if (getppid() != parent)
+        _exit(127); // it died before we asked to die with it
+    dup2(output, STDOUT_FILENO);
+    dup2(output, STDERR_FILENO);
+    // Asio's sockets are open in each program that is started: none would learn that one was
+    // closed.
+    close_range(STDERR_FILENO + 1, ~0U, 0);
+    execvpe(arguments[0], arguments, environment);
+    _exit(127);
+}
+
+template <typename Address>
+std::string words_of(int family, const Address& address, const std::string& question,
+                     std::size_t limit, std::chrono::milliseconds patience) {
+    const int end = ::socket(family, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    const std::chrono::microseconds each_time = patience;
+    const timeval limited{.tv_sec = each_time.count() / 1'000'000,
+                          .tv_usec = each_time.count() % 1'000'000};
+    setsockopt(end, SOL_SOCKET, SO_RCVTIMEO, &limited, sizeof limited);
+    std::string heard;
+    if (connect(end, reinterpret_cast<const sockaddr*>(&address), sizeof address) == 0 &&
+        send(end, question.data(), question.size(), MSG_NOSIGNAL) ==
+            static_cast<ssize_t>(question.size())) {
+        std::array<char, 4096> bytes{};
+        for (ssize_t count = 1; count > 0 && heard.size() < limit;) {
+            count = recv(end, bytes.data(), bytes.size(), 0);
+            if (count > 0)
+                heard.append(bytes.data(), static_cast<std::size_t>(count));
+        }
+    }
+    close(end);
+    return heard;
+}
+
+} // namespace
+
+server_process::server_process() {
+    std::string pattern = (fs::temp_directory_path() / "holdfast-XXXXXX").string();
+    if (mkdtemp(pattern.data()) == nullptr)
+        throw server_unavailable{"cannot make a folder like " + pattern};
+    folder_ = pattern;
+}
+
+server_process::~server_process() {
+    stop();
+    std::error_code ignored;
+    fs::remove_all(folder_, ignored);
+}
+
+void server_process::start(std::vector<std::string> command,
+                           const std::vector<std::string>& environment,
+                           const std::function<bool()>& answers) {
+    if (is_running())
+        return;
+    std::vector<std::string> variables = environment;
+    for (char** variable = environ; *variable != nullptr; ++variable)
+        variables.emplace_back(*variable);
+    launch(command, variables);
+    wait_until(answers, command.front());
+}
+
+void server_process::launch(std::vector<std::string>& command,
+                            std::vector<std::string>& environment) {
+    const std::vector<char*> arguments = pointers_to(command);
+    const std::vector<char*> variables = pointers_to(environment);
+    const int output =
+        open((folder_ / "log").c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600);
+    const pid_t parent = getpid();
+    pid_ = fork();
+    if (pid_ == 0)
+        turn_into(const_cast<char**>(arguments.data()), const_cast<char**>(variables.data()),
+                  output, parent);
+    close(output);
+    if (pid_ < 0) {
+        pid_ = 0;
+        throw server_unavailable{"cannot fork"};
+    }
+}
+
+void server_process::wait_until(const std::function<bool()>& answers, const std::string& name) {
+    const auto end = std::chrono::steady_clock::now() + ready_patience;
+    while (!answers()) {
+        const bool ended = waitpid(pid_, nullptr, WNOHANG) == pid_;
+        if (ended)
+            has_ended();
+        if (ended || std::chrono::steady_clock::now() > end) {
+            stop();
+            throw server_unavailable{name + " does not start. " + last_words()};
+        }
+        std::this_thread::sleep_for(ready_poll);
+    }
+}
+
+void server_process::has_ended() {
+    pid_ = 0;
+    is_paused_ = false;
+}
+
+std::string server_process::last_words() const {
+    std::ifstream log{folder_ / "log"};
+    std::string text{std::istreambuf_iterator<char>{log}, {}};
+    constexpr std::size_t enough = 4'000;
+    if (text.size() > enough)
+        text.erase(0, text.size() - enough);
+    return text.empty() ? "It said nothing: is it there?" : "It said: " + text;
+}
+
+void server_process::stop() {
+    if (!is_running())
+        return;
+    kill(pid_, SIGKILL);
+    waitpid(pid_, nullptr, 0);
+    has_ended();
+}
+
+void server_process::shut_down() {
+    if (!is_running())
+        return;
+    resume();
+    kill(pid_, SIGTERM);
+    waitpid(pid_, nullptr, 0);
+    has_ended();
+}
+
+void server_process::pause() {
+    if (!is_running())
+        return;
+    is_paused_ = true;
+    kill(pid_, SIGSTOP);
+    // It has stopped when we are told so; until then it may still answer.
+    waitpid(pid_, nullptr, WUNTRACED);
+}
+
+void server_process::resume() {
+    if (is_running())
+        kill(pid_, SIGCONT);
+    is_paused_ = false;
+}
+
+void server_process::write(const std::string& name, const std::string& text) const {
+    std::ofstream{folder_ / name} << text;
+}
+
+void server_process::remove(const std::string& name) const {
+    std::error_code ignored;
+    fs::remove_all(folder_ / name, ignored);
+}
+
+std::string words_at(const fs::path& socket, std::size_t limit) {
+    sockaddr_un address{};
+    address.sun_family = AF_UNIX;
+    if (socket.native().size() >= sizeof address.sun_path)
+        return {};
+    std::memcpy(address.sun_path, socket.c_str(), socket.native().size());
+    return words_of(AF_UNIX, address, {}, limit, word_patience);
+}
+
+std::string words_at(std::uint16_t port, const std::string& question,
+                     std::chrono::milliseconds patience) {
+    sockaddr_in address{};
+    address.sin_family = AF_INET;
+    address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+    address.sin_port = htons(port);
+    return words_of(AF_INET, address, question, std::string::npos, patience);
+}
+
+} // namespace holdfast::support

@@ -1,0 +1,175 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "support/zookeeper_server.hpp"
+
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <sstream>
+#include <string_view>
+#include <utility>
+
+namespace holdfast::support {
+namespace fs = std::filesystem;
+namespace {
+
+/// The manifest of Debian's zookeeper.jar names all but these, which TLS takes, and a place for
+/// what it logs.
+constexpr const char* debians_classes =
+    "/usr/share/java/zookeeper.jar:/usr/share/java/netty-codec.jar:"
+    "/usr/share/java/netty-resolver.jar:/usr/share/java/netty-transport-native-unix-common.jar:"
+    "/usr/share/java/slf4j-simple.jar";
+
+std::string text_of(const std::string& file) {
+    std::ostringstream all;
+    all << std::ifstream{file}.rdbuf();
+    return all.str();
+}
+
+/// As "srvr" says it.
+std::string mode_of(const std::string& answer) {
+    constexpr std::string_view before = "Mode: ";
+    const std::size_t at = answer.find(before);
+    if (at == answer.npos)
+        return {};
+    const std::size_t from = at + before.size();
+    return answer.substr(from, answer.find('\n', from) - from);
+}
+
+} // namespace
+
+server_binary zookeeper() {
+    const char* const set = std::getenv("HOLDFAST_ZOOKEEPER");
+    return {"zookeeper", set != nullptr ? set : debians_classes};
+}
+
+std::vector<server_binary> newer_zookeepers() {
+    return servers_in("HOLDFAST_NEWER_ZOOKEEPERS");
+}
+
+std::vector<server_binary> zookeepers() {
+    std::vector<server_binary> all = newer_zookeepers();
+    all.insert(all.begin(), zookeeper());
+    return all;
+}
+
+zookeeper_server::zookeeper_server(server_binary which, options how)
+    : which_{std::move(which)}
+    , how_{std::move(how)} {
+    const std::string first = which_.path.substr(0, which_.path.find(':'));
+    if (!fs::exists(first))
+        throw server_unavailable{"there is no " + first + ", of ZooKeeper"};
+    port_ = how_.port != 0 ? how_.port : reserved_.emplace_back().number();
+    if (how_.tls) {
+        tls_port_ = reserved_.emplace_back().number();
+        authority_.emplace();
+        const identity own = authority_->issue("server");
+        process_.write("server.pem", text_of(own.certificate_file) + text_of(own.key_file));
+    }
+    process_.write("zoo.cfg", configuration());
+    restart_empty();
+}
+
+std::string zookeeper_server::configuration() const {
+    std::ostringstream lines;
+    lines << "tickTime=" << how_.tick.count() << "\n"
+          << "dataDir=" << (process_.folder() / "data").string() << "\n"
+          << "clientPort=" << port_ << "\n"
+          << "clientPortAddress=127.0.0.1\n"
+          << "maxClientCnxns=0\n"
+          << "4lw.commands.whitelist=*\n"
+          << "admin.enableServer=false\n";
+    if (how_.tls)
+        lines << tls_lines();
+    for (const std::string& each : how_.lines)
+        lines << each << "\n";
+    return lines.str();
+}
+
+std::string zookeeper_server::tls_lines() const {
+    return "secureClientPort=" + std::to_string(tls_port_) +
+           "\nsecureClientPortAddress=127.0.0.1\n"
+           "serverCnxnFactory=org.apache.zookeeper.server.NettyServerCnxnFactory\n"
+           "ssl.keyStore.type=PEM\nssl.keyStore.location=" +
+           (process_.folder() / "server.pem").string() +
+           "\nssl.trustStore.type=PEM\nssl.trustStore.location=" + authority_->file() +
+           "\nssl.clientAuth=" + how_.client_certificates + "\n";
+}
+
+/// Little memory, and ready soon: no compiler that thinks for long, no thread per core that tidies.
+std::vector<std::string> zookeeper_server::command_line() const {
+    const char* const java = std::getenv("HOLDFAST_JAVA");
+    std::vector<std::string> words{java != nullptr ? java : "java",
+                                   "-Xms32m",
+                                   "-Xmx192m",
+                                   "-XX:+UseSerialGC",
+                                   "-XX:TieredStopAtLevel=1",
+                                   "-XX:-UsePerfData",
+                                   "-Dorg.slf4j.simpleLogger.defaultLogLevel=warn",
+                                   "-Dzookeeper.extendedTypesEnabled=true",
+                                   "-Dznode.container.checkIntervalMs=" +
+                                       std::to_string(how_.container_check.count())};
+    words.push_back(std::string{"-Dzookeeper.forceSync="} + (how_.forces_to_disk ? "yes" : "no"));
+    words.insert(words.end(), how_.properties.begin(), how_.properties.end());
+    for (const std::string& each :
+         {std::string{"-cp"}, which_.path,
+          std::string{"org.apache.zookeeper.server.quorum.QuorumPeerMain"},
+          (process_.folder() / "zoo.cfg").string()})
+        words.push_back(each);
+    return words;
+}
+
+void zookeeper_server::start() {
+    process_.start(command_line(), {}, [this] { return !mode_of(ask_soon("srvr")).empty(); });
+}
+
+void zookeeper_server::launch() {
+    process_.start(command_line(), {}, [this] { return ask_soon("ruok") == "imok"; });
+}
+
+void zookeeper_server::restart() {
+    stop();
+    start();
+}
+
+void zookeeper_server::restart_empty() {
+    stop();
+    process_.remove("data");
+    fs::create_directory(process_.folder() / "data");
+    if (how_.number == 0)
+        return start();
+    process_.write("data/myid", std::to_string(how_.number) + "\n");
+    launch(); // it serves when there are enough of them
+}
+
+/// A server that is about to start takes some connections that it then forgets.
+std::string zookeeper_server::ask_soon(const std::string& four_letters) const {
+    constexpr std::chrono::milliseconds soon{50};
+    return words_at(port_, four_letters, soon);
+}
+
+std::string zookeeper_server::say(const std::string& four_letters) const {
+    return words_at(port_, four_letters);
+}
+
+std::map<std::string, std::string> zookeeper_server::figures() const {
+    std::map<std::string, std::string> all;
+    std::istringstream lines{say("mntr")};
+    for (std::string line; std::getline(lines, line);)
+        if (const std::size_t tab = line.find('\t'); line.starts_with("zk_") && tab != line.npos)
+            all[line.substr(3, tab - 3)] = line.substr(tab + 1);
+    return all;
+}
+
+bool zookeeper_server::serves() const {
+    return !mode().empty();
+}
+
+std::string zookeeper_server::mode() const {
+    return mode_of(say("srvr"));
+}
+
+std::string zookeeper_server::tls_url() const {
+    return "zk://127.0.0.1:" + std::to_string(tls_port_) + "?tls=yes";
+}
+
+} // namespace holdfast::support
