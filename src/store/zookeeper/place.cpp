@@ -93,7 +93,7 @@ lock_place::~lock_place() {
 asio::awaitable<answer> lock_place::look() {
     const time_point began = home_->context.time.now();
     if (std::exchange(granted_, false)) // that answer came too late to be of use
-        home_->held.forget(want_);
+        home_->forget(want_);
     check_foundation(nullptr);
     if (!want_.waits && !spot_.may_exist() && co_await is_taken())
         co_return busy();
@@ -128,7 +128,7 @@ asio::awaitable<bool> lock_place::is_taken() {
 answer lock_place::granted(time_point began) {
     before_.stop();
     const own_node& node = *spot_.node();
-    home_->held.keep(want_, {node});
+    home_->keep(want_, {node});
     granted_ = true;
     return answer{.granted = true,
                   .term = home_->term_since(began),
@@ -164,7 +164,7 @@ asio::awaitable<void> lock_place::leave() {
     before_.stop();
     co_await spot_.remove();
     if (std::exchange(granted_, false))
-        home_->held.forget(want_);
+        home_->forget(want_);
 }
 
 } // namespace holdfast::zookeeper

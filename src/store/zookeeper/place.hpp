@@ -57,6 +57,7 @@ private:
     std::string_view aside() const;
 
     const std::shared_ptr<household> home_;
+    const std::shared_ptr<void> session_lives_ = home_->in_use();
     const ask want_;
     const std::string parent_;
     claim spot_;
