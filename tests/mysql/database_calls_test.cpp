@@ -50,7 +50,7 @@ TEST_F(Database, TellsTheInsertIdThatTheStatementSet) {
 }
 
 TEST_F(Database, AnswersSeveralStatementsInTheirOrder) {
-    const asked call = ask({"SELECT v FROM t ORDER BY k", "UPDATE t SET v = 11 WHERE k = 1",
+    const asked call = ask_all({"SELECT v FROM t ORDER BY k", "UPDATE t SET v = 11 WHERE k = 1",
                             "SELECT v FROM t WHERE k = 1", "SELECT CONNECTION_ID()",
                             "SELECT 1 FROM t WHERE k = 99"});
     ASSERT_EQ(call->got.of.size(), 5u) << call->text;
@@ -61,20 +61,20 @@ TEST_F(Database, AnswersSeveralStatementsInTheirOrder) {
 }
 
 TEST_F(Database, AnErrorOfTheFirstStatementDoesNotMixUpTheAnswers) {
-    const asked call = ask({"SELECT nothing FROM t", "SELECT 1"});
+    const asked call = ask_all({"SELECT nothing FROM t", "SELECT 1"});
     EXPECT_EQ(call->code, make_error_code(store_errc::not_set_up)) << call->text;
     EXPECT_EQ(ask("SELECT 7")->value(), "7");
 }
 
 TEST_F(Database, AnErrorBehindSomethingThatWasDoneIsUnknown) {
-    const asked call = ask({"UPDATE t SET v = 5 WHERE k = 1", "SELECT nothing FROM t"});
+    const asked call = ask_all({"UPDATE t SET v = 5 WHERE k = 1", "SELECT nothing FROM t"});
     EXPECT_EQ(call->code, errc::outcome_unknown) << call->text;
 }
 
 TEST_F(Database, AnErrorOfAHintIsTold) {
     mysql::call_wishes wishes;
     wishes.rest_is_hint = true;
-    const asked call = ask({"UPDATE t SET v = 5 WHERE k = 1", "SELECT nothing FROM t"}, wishes);
+    const asked call = ask_all({"UPDATE t SET v = 5 WHERE k = 1", "SELECT nothing FROM t"}, wishes);
     ASSERT_EQ(call->code, error_code{}) << call->text;
     EXPECT_EQ(call->got.of.at(0).matched, 1u);
     EXPECT_EQ(call->got.of.at(1).error, 1054u);

@@ -82,9 +82,9 @@ public:
     }
 
     store_context context() {
-        store_context made{io_.get_executor(), clock_, [this] { return ++random_; }};
-        made.label = "a label";
-        made.tell = [this](const event& what) { told_.notify(what); };
+        auto tell = [this](const event& what) { told_.notify(what); };
+        store_context made{io_.get_executor(), clock_, [this] { return ++random_; }, {}, "a label",
+                           duration{5'000}, tell};
         made.doubt = [this](const std::function<bool(const lock_name&)>& which, bool urgent) {
             EXPECT_FALSE(which) << "of all holds";
             doubts_.push_back(urgent);
@@ -100,13 +100,13 @@ public:
                        [made](const std::exception_ptr& failed) { end(*made, failed); });
         return made;
     }
-    asked ask(std::vector<std::string> all, mysql::call_wishes wishes = {}) {
+    asked ask_all(std::vector<std::string> all, mysql::call_wishes wishes = {}) {
         const asked made = begin(std::move(all), std::move(wishes));
         EXPECT_TRUE(run_until([&] { return made->done; }));
         return made;
     }
     asked ask(std::string one, mysql::call_wishes wishes = {}) {
-        return ask(std::vector<std::string>{std::move(one)}, std::move(wishes));
+        return ask_all({std::move(one)}, std::move(wishes));
     }
 
     std::shared_ptr<mysql::carrier> connection_to_wait_on() {
