@@ -18,7 +18,7 @@ protected:
         database_on_server::SetUp();
         if (IsSkipped() || HasFatalFailure())
             return;
-        server().sql("CREATE OR REPLACE TABLE t (k INT PRIMARY KEY, v BIGINT) ENGINE=InnoDB");
+        server().sql("CREATE OR REPLACE TABLE t (k INT PRIMARY KEY, v BIGINT UNSIGNED) ENGINE=InnoDB");
         server().sql("INSERT INTO t VALUES (1, 10), (2, 20)");
     }
 };
@@ -94,7 +94,7 @@ TEST_F(Database, MakesItsSessionSafe) {
     EXPECT_EQ(ask("SELECT CONCAT(@@sql_mode, @@time_zone, @@autocommit, @@completion_type, "
                   "@@tx_isolation, @@innodb_lock_wait_timeout)")
                   ->value(),
-              "STRICT_ALL_TABLES+00:001NO_CHAINREAD-COMMITTED2");
+              "STRICT_ALL_TABLES+00:00ONNO_CHAINREAD-COMMITTED2");
 }
 
 TEST_F(Database, TellsWhatTheServerIs) {
