@@ -21,6 +21,10 @@ namespace holdfast::support {
 /// MariaDB's: HOLDFAST_MARIADB_SERVER, or where the distribution has it.
 server_binary mariadb();
 
+/// MySQL's, where it was fetched: HOLDFAST_NEWER_MYSQL ("mysql-9=/where/it/is;…"). There may be
+/// none.
+std::vector<server_binary> newer_mysql();
+
 class mariadb_server {
 public:
     static constexpr const char* schema = "holdfast_test";

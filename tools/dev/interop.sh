@@ -6,6 +6,7 @@
 # shellcheck shell=bash
 
 peers_source=tests/interop/redisson
+peers_shared=tests/interop/jvm # of all JVMs' peers
 peers_folder=build/interop/redisson
 
 verb_interop() {
@@ -43,8 +44,9 @@ verb_soak() {
 }
 
 prepare_interop() {
-  need build server interop
+  need build server stores interop
   fetch_servers
+  fetch_stores
   export_servers
   HOLDFAST_REDISSON=$(peers_of "$peers_source/checksums")
   HOLDFAST_REDISSON_ONCE=$(peers_of "$peers_source/checksums/once")
@@ -77,7 +79,7 @@ checksums_of() {
 
 peer_is_built() {
   local built=$peers_folder/$1/built
-  [[ -e $built && -z $(find "$peers_source"/{pom.xml,src} "$(checksums_of "$1")" -newer "$built") ]]
+  [[ -e $built && -z $(find "$peers_source"/{pom.xml,src} "$peers_shared" "$(checksums_of "$1")" -newer "$built") ]]
 }
 
 # Maven checks what it fetches against the registry's own checksums (-C). What a JVM will run is

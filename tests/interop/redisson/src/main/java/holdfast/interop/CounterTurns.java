@@ -51,7 +51,7 @@ final class CounterTurns {
             return;
         }
         history.shares(name);
-        Thread.sleep(upTo(turn.hold(), random));
+        Thread.sleep(Worker.upTo(turn.hold(), random));
         history.leaves(name);
         seats.release(permits);
         history.left(name, true);
@@ -67,7 +67,7 @@ final class CounterTurns {
             return;
         }
         history.shares(name);
-        Thread.sleep(upTo(turn.hold(), random));
+        Thread.sleep(Worker.upTo(turn.hold(), random));
         history.leaves(name);
         history.left(name, seats.tryRelease(seat));
     }
@@ -124,9 +124,5 @@ final class CounterTurns {
      */
     private static boolean rests(long stretch) {
         return stretch > 0 && NANOSECONDS.toMillis(System.nanoTime()) / stretch % 2 == 1;
-    }
-
-    static long upTo(long most, Random random) {
-        return most == 0 ? 0 : random.nextLong(most + 1);
     }
 }

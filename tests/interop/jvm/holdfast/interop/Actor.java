@@ -8,7 +8,7 @@ import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.Semaphore;
 
-/** A thread with a name that lives as long as the process: Redisson's locks belong to threads. */
+/** A thread with a name that lives as long as the process: locks belong to threads. */
 final class Actor {
     private static final Set<Thread.State> SLEEPING =
             EnumSet.of(Thread.State.WAITING, Thread.State.TIMED_WAITING);

@@ -11,8 +11,8 @@ import org.redisson.api.RLock;
 import org.redisson.api.RedissonClient;
 import org.redisson.client.RedisException;
 
-/** Takes a turn, on a name, both drawn at random, again and again, and writes down what it knows. */
-final class Worker implements Runnable {
+/** Turns at all of Redisson's locks and counters. */
+final class LockTurns implements Turns {
     private static final long PAUSE = 100;
 
     private final RedissonClient client;
@@ -20,49 +20,23 @@ final class Worker implements Runnable {
     private final History history;
     private final Random random;
     private final CounterTurns counters;
-    private volatile boolean stopped;
-    private volatile Exception endedBy;
-    private volatile long turns;
 
-    Worker(RedissonClient client, Command.Work work, History history, long seed) {
+    LockTurns(RedissonClient client, Command.Work work, History history, Random random) {
         this.client = client;
         this.work = work;
         this.history = history;
-        this.random = new Random(seed);
+        this.random = random;
         this.counters = new CounterTurns(client, history, random);
     }
 
-    void stop() {
-        stopped = true;
-    }
-
-    long turns() throws Exception {
-        if (endedBy != null) {
-            throw endedBy;
-        }
-        return turns;
-    }
-
     @Override
-    public void run() {
-        try {
-            while (!stopped) {
-                var turn = work.turns().get(random.nextInt(work.turns().size()));
-                var name = work.names().get(random.nextInt(work.names().size()));
-                if (!counters.take(turn, name + turn.suffix())) {
-                    take(turn, name + turn.suffix());
-                }
-                turns++;
-                Thread.sleep(upTo(turn.pause()));
-            }
-        } catch (Throwable thrown) {
-            var failure = thrown instanceof Exception known ? known : new Exception(thrown);
-            history.failed(Calls.words(failure));
-            endedBy = failure;
+    public void take(Command.Turn turn, String name) throws Throwable {
+        if (!counters.take(turn, name)) {
+            takeLock(turn, name);
         }
     }
 
-    private void take(Command.Turn turn, String name) throws Throwable {
+    private void takeLock(Command.Turn turn, String name) throws Throwable {
         // A lock object remembers the lease it was last given and uses it for calls without one
         // (redisson-protocol.md §3.2), so each turn has an object of its own.
         RLock lock = (RLock) Calls.object(client, turn.object(), name);
@@ -181,6 +155,6 @@ final class Worker implements Runnable {
     }
 
     private long upTo(long most) {
-        return CounterTurns.upTo(most, random);
+        return Worker.upTo(most, random);
     }
 }

@@ -4,20 +4,26 @@ package holdfast.interop;
 import java.io.IOException;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Random;
 import java.util.concurrent.TimeUnit;
-import org.redisson.api.RedissonClient;
 
 /** Threads that work until they are stopped, each with its history in a file of its own. */
 final class Crew {
     private static final long FAR_TOO_LONG = TimeUnit.SECONDS.toMillis(30);
 
+    /** Each worker has turns of its own. */
+    interface TurnMaker {
+        Turns turns(History history, Random random);
+    }
+
     private final List<Worker> workers = new ArrayList<>();
     private final List<Thread> threads = new ArrayList<>();
 
-    Crew(RedissonClient client, Command.Work work) throws IOException {
+    Crew(Command.Work work, TurnMaker maker) throws IOException {
         for (int i = 0; i < work.threads(); i++) {
             var history = new History(work.history() + "." + i);
-            workers.add(new Worker(client, work, history, work.seed() + i));
+            var random = new Random(work.seed() + i);
+            workers.add(new Worker(work, history, random, maker.turns(history, random)));
         }
         for (Worker worker : workers) {
             var thread = new Thread(worker, "worker");

@@ -13,17 +13,16 @@ import java.util.concurrent.CompletionException;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.Future;
 import java.util.function.BiConsumer;
-import org.redisson.api.RedissonClient;
 
 /**
- * Calls by name. Versions of Redisson differ in what they offer, and this is built against each: what
+ * Calls by name. Versions of a library differ in what they offer, and this is built against each: what
  * a version does not have is an error in an answer, and not of the compiler.
  */
 final class Calls {
     private Calls() {}
 
-    /** "getLock", or a path: "getReadWriteLock/readLock". */
-    static Object object(RedissonClient client, String path, String name) throws Throwable {
+    /** What a client's getter makes: "getLock"; or a path: "getReadWriteLock/readLock". */
+    static Object object(Object client, String path, String name) throws Throwable {
         Object found = null;
         for (String getter : path.split("/")) {
             found = found == null
