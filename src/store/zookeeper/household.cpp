@@ -38,6 +38,7 @@ void household::close() noexcept {
     news_.reset();
     own_watches.close();
     at->close();
+    holding_.reset();
 }
 
 void household::hear(session_news what) {
@@ -50,6 +51,18 @@ void household::hear(session_news what) {
     const bool matters = what == session_news::resumed || what == session_news::ended;
     if (matters && context.doubt)
         context.doubt({}, true);
+}
+
+void household::keep(const hold& what, std::vector<own_node> nodes) {
+    if (!holding_)
+        holding_ = at->in_use();
+    held.keep(what, std::move(nodes));
+}
+
+void household::forget(const hold& what) {
+    held.forget(what);
+    if (held.empty())
+        holding_.reset();
 }
 
 duration household::term_since(time_point began) const {

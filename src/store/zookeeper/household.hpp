@@ -14,6 +14,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace holdfast::zookeeper {
 
@@ -36,6 +37,11 @@ public:
     custodian own_watches;
 
     bool is_closed() const noexcept { return closed_; }
+
+    /// As long as somebody keeps it, writes keep the session alive.
+    std::shared_ptr<void> in_use() { return at->in_use(); }
+    void keep(const hold&, std::vector<own_node>);
+    void forget(const hold&);
 
     /// Whether that node is there, unless somebody has deleted it.
     bool lives(const own_node& node) const { return node.session == at->state().id; }
@@ -60,6 +66,7 @@ private:
 
     std::optional<client_card> card_;
     std::unique_ptr<watch> news_;
+    std::shared_ptr<void> holding_; ///< while there are holds
     std::string ensemble_;
     bool closed_ = false;
 };

@@ -55,7 +55,7 @@ asio::awaitable<release_answer> release_nodes(std::shared_ptr<household> home, h
             home->left_behind.add(each);
         throw;
     }
-    home->held.forget(what);
+    home->forget(what);
     co_await renew_numbers(*home, nodes.front().path);
     co_return release_answer{.was_ours = all};
 }
