@@ -26,7 +26,7 @@ asio::awaitable<release_answer> release_once(std::shared_ptr<link> way, hold wha
 
 void orphans::keep(const hold& what) {
     const auto is_it = [&what](const hold& each) { return each.owner == what.owner; };
-    if (!link_->is_by_session() || link_->closed() || std::ranges::any_of(left_, is_it))
+    if (!link_->keeps_orphans() || link_->closed() || std::ranges::any_of(left_, is_it))
         return;
     left_.push_back(what);
     if (!std::exchange(running_, true))
