@@ -58,8 +58,10 @@ std::vector<std::string> mariadb_server::command_line() const {
 }
 
 void mariadb_server::start() {
-    const std::vector<std::string> variables =
-        clock_ ? clock_->environment() : std::vector<std::string>{};
+    std::vector<std::string> variables = how_.environment;
+    if (clock_)
+        for (const std::string& each : clock_->environment())
+            variables.push_back(each);
     // It greets whoever connects, when it has mended its data.
     process_.start(command_line(), variables,
                    [this] { return !words_at(fs::path{socket_path()}, 1).empty(); });
