@@ -2,7 +2,7 @@
 #include "mysql/link.hpp"
 
 #include "mysql/classify.hpp"
-#include "mysql/sigpipe_guard.hpp"
+#include "mysql/tls_guard.hpp"
 
 #include <boost/asio/deferred.hpp>
 #include <boost/asio/post.hpp>
@@ -102,12 +102,12 @@ asio::awaitable<void> link::send(const std::string& statement) {
     int failed = 0;
     int wanted = 0;
     {
-        const sigpipe_guard quiet{over_tls_};
+        const tls_guard quiet{over_tls_};
         wanted = mysql_send_query_start(&failed, handle_.get(), statement.data(), statement.size());
     }
     while (wanted) {
         const int seen = co_await ready(wanted);
-        const sigpipe_guard quiet{over_tls_};
+        const tls_guard quiet{over_tls_};
         wanted = mysql_send_query_cont(&failed, handle_.get(), seen);
     }
     if (failed)
@@ -119,12 +119,12 @@ asio::awaitable<said> link::answer() {
     my_bool failed = 0;
     int wanted = 0;
     {
-        const sigpipe_guard quiet{over_tls_};
+        const tls_guard quiet{over_tls_};
         wanted = mysql_read_query_result_start(&failed, handle_.get());
     }
     while (wanted) {
         const int seen = co_await ready(wanted);
-        const sigpipe_guard quiet{over_tls_};
+        const tls_guard quiet{over_tls_};
         wanted = mysql_read_query_result_cont(&failed, handle_.get(), seen);
     }
     said told;
@@ -149,12 +149,12 @@ asio::awaitable<void> link::read_rows(said& into) {
     MYSQL_RES* raw = nullptr;
     int wanted = 0;
     {
-        const sigpipe_guard quiet{over_tls_};
+        const tls_guard quiet{over_tls_};
         wanted = mysql_store_result_start(&raw, handle_.get());
     }
     while (wanted) {
         const int seen = co_await ready(wanted);
-        const sigpipe_guard quiet{over_tls_};
+        const tls_guard quiet{over_tls_};
         wanted = mysql_store_result_cont(&raw, handle_.get(), seen);
     }
     const std::unique_ptr<MYSQL_RES, frees_rows> rows{raw};
