@@ -71,6 +71,18 @@ TEST_F(HandOff, AnObserverHearsOfEachReleaseAndAcquisition) {
     EXPECT_EQ(alice.ear->of(event_kind::acquired)[1].length, 5ms);
 }
 
+TEST_F(HandOff, AHoldThatStaysWithItsHolderIsReleased) {
+    actor& alice = enter();
+    mutex stock{alice, "stock"};
+    std::array<said<lease>, 1> waiters;
+    lease held = taken_before(stock, waiters);
+    held.hold()->stay_with_its_holder();
+    release(std::move(held));
+    EXPECT_EQ(alice.count(verb::release), 1u);
+    settle();
+    EXPECT_TRUE(waiters[0].well());
+}
+
 TEST_F(HandOff, ZeroIsNever) {
     for (const options& none : {budget(0, 1s), budget(1000, 0ms)}) {
         actor& alice = enter(none);
