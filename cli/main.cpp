@@ -2,6 +2,7 @@
 // The holdfast program: which verb was meant, and what a mistake ends with. A verb is a file.
 #include "cli/exit_status.hpp"
 #include "cli/run/inheritance.hpp"
+#include "cli/schemes.hpp"
 #include "cli/terminal/output.hpp"
 #include "cli/terminal/say.hpp"
 #include "cli/text/suggestion.hpp"
@@ -122,6 +123,7 @@ int dispatch(const cli::inheritance& inherited, cli::arguments given) {
 int main(int count, char** values) {
     const cli::inheritance inherited = cli::inheritance::take();
     try {
+        cli::add_schemes();
         return cli::after_output(dispatch(inherited, {values + 1, values + std::max(count, 1)}));
     } catch (const cli::usage_error& mistake) {
         cli::say(mistake.what());

@@ -1,9 +1,30 @@
-# The component holdfast::mysql: a library beside the core, which links libmariadb. It uses the
-# core's inside, so both come from one build.
+# The component holdfast::mysql: a library beside the core, so that only who uses it links
+# libmariadb. It uses the core's inside, and both come from one build.
 #
-# holdfast_add_mysql(): makes the targets holdfast_mysql and holdfast_mysql_internals, where
-# libmariadb is found; HOLDFAST_MYSQL=ON insists on it.
+# holdfast_add_mysql(): makes the targets holdfast_mysql, which users get, and
+# holdfast_mysql_internals, which tests and the program get, where libmariadb is found;
+# HOLDFAST_MYSQL=ON insists on it.
 set_property(CACHE HOLDFAST_MYSQL PROPERTY STRINGS AUTO ON OFF)
+
+# Where a shared core hides its inside, a shared component has what it needs of that once more.
+# These have no state that both would have to share, and define nothing that the core exports: that
+# comes from the core alone. tests/package/symbols.sh looks.
+set(holdfast_inside_of_mysql)
+
+function(holdfast_mysql_library target)
+  add_library(${target} ${ARGN})
+  file(GLOB_RECURSE sources CONFIGURE_DEPENDS
+       "${PROJECT_SOURCE_DIR}/src/mysql/*.cpp" "${PROJECT_SOURCE_DIR}/src/store/mysql/*.cpp")
+  list(FILTER sources EXCLUDE REGEX "/src/mysql/(on_demand/|linked\\.cpp$)")
+  holdfast_add_sources(${target} ${sources})
+  # By itself: a program that loads libmariadb has another one in its place.
+  target_sources(${target} PRIVATE "${PROJECT_SOURCE_DIR}/src/mysql/linked.cpp")
+  target_include_directories(${target} PRIVATE "${PROJECT_SOURCE_DIR}/src")
+  target_link_libraries(${target} PRIVATE PkgConfig::LIBMARIADB)
+  set_target_properties(${target} PROPERTIES
+    POSITION_INDEPENDENT_CODE ON DEFINE_SYMBOL ""
+    VERSION ${PROJECT_VERSION} SOVERSION ${PROJECT_VERSION_MAJOR}.${PROJECT_VERSION_MINOR})
+endfunction()
 
 function(holdfast_add_mysql)
   if(NOT HOLDFAST_MYSQL)
@@ -18,15 +39,28 @@ function(holdfast_add_mysql)
   else()
     pkg_check_modules(LIBMARIADB REQUIRED IMPORTED_TARGET GLOBAL "libmariadb>=3.3")
   endif()
-  file(GLOB_RECURSE sources CONFIGURE_DEPENDS
-       "${PROJECT_SOURCE_DIR}/src/mysql/*.cpp" "${PROJECT_SOURCE_DIR}/src/store/mysql/*.cpp")
-  if(NOT sources)
-    return()
-  endif()
-  add_library(holdfast_mysql STATIC)
-  holdfast_add_sources(holdfast_mysql ${sources})
-  target_include_directories(holdfast_mysql PRIVATE "${PROJECT_SOURCE_DIR}/src")
-  target_link_libraries(holdfast_mysql PUBLIC holdfast_internals PRIVATE PkgConfig::LIBMARIADB)
-  set_target_properties(holdfast_mysql PROPERTIES POSITION_INDEPENDENT_CODE ON)
+  holdfast_mysql_library(holdfast_mysql)
+  target_link_libraries(holdfast_mysql PUBLIC holdfast)
+  set_target_properties(holdfast_mysql PROPERTIES EXPORT_NAME mysql)
   add_library(holdfast::mysql ALIAS holdfast_mysql)
+  if(BUILD_SHARED_LIBS)
+    target_sources(holdfast_mysql PRIVATE ${holdfast_inside_of_mysql})
+    holdfast_mysql_library(holdfast_mysql_internals STATIC EXCLUDE_FROM_ALL)
+    target_link_libraries(holdfast_mysql_internals PUBLIC holdfast_internals)
+  else()
+    add_library(holdfast_mysql_internals ALIAS holdfast_mysql)
+  endif()
+endfunction()
+
+# holdfast_load_mysql_on_demand(<program>): it has the component, and loads libmariadb when the
+# first URL wants it. Linked, that and OpenSSL, which comes with it, double the time of each start.
+function(holdfast_load_mysql_on_demand target)
+  set(source "${PROJECT_SOURCE_DIR}/src/mysql/on_demand/loaded.cpp")
+  target_sources(${target} PRIVATE "${source}")
+  get_target_property(headers PkgConfig::LIBMARIADB INTERFACE_INCLUDE_DIRECTORIES)
+  set_source_files_properties("${source}" TARGET_DIRECTORY ${target} PROPERTIES
+    INCLUDE_DIRECTORIES "${PROJECT_SOURCE_DIR}/src;${headers}")
+  target_link_libraries(${target} PRIVATE holdfast_mysql_internals ${CMAKE_DL_LIBS})
+  target_link_options(${target} PRIVATE LINKER:--as-needed) # libmariadb is linked, if it is used
+  target_compile_definitions(${target} PRIVATE HOLDFAST_WITH_MYSQL)
 endfunction()

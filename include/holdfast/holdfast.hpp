@@ -23,6 +23,7 @@
 #include <holdfast/rate_limiter.hpp>
 #include <holdfast/recursive_mutex.hpp>
 #include <holdfast/redis/options.hpp>
+#include <holdfast/schemes.hpp>
 #include <holdfast/secret.hpp>
 #include <holdfast/shared_mutex.hpp>
 #include <holdfast/spin_mutex.hpp>
@@ -31,3 +32,4 @@
 #include <holdfast/tls.hpp>
 #include <holdfast/token_mutex.hpp>
 #include <holdfast/version.hpp>
+#include <holdfast/zookeeper/options.hpp>

@@ -107,7 +107,7 @@ struct answer {
     bool granted = false;     ///< for renew: the owner still holds it
     duration term{};          ///< granted: counts from before the call; busy: look again within it
     std::uint64_t token = 0;  ///< fencing token of the grant; 0 where store or kind has none
-    std::uint32_t tokens = 0; ///< the grant has so many, from `token` on
+    std::uint32_t tokens = 0; ///< the grant has so many, from `token` on; each heir needs another
 };
 
 /// The outcome of a release.
@@ -140,7 +140,8 @@ public:
     virtual bool uncertain() const noexcept = 0;
 
     /// No look of this place, answered or not, is granted after this moment. After you have left an
-    /// uncertain place, release once more when this moment has passed.
+    /// uncertain place, release once more when this moment has passed. It is past where a new
+    /// connection fences the one before.
     virtual time_point settled_at() const noexcept = 0;
 };
 
@@ -208,7 +209,8 @@ struct limits {
     duration time_limit = std::chrono::seconds{3}; ///< every call of a lock_store ends within it
     /// Holds last as long as the client's session at the store: the term of an answer is the rest
     /// of that, whatever lease was asked for, and a renewal that only asks prolongs it as well. The
-    /// engine ends a fixed lease by its own clock.
+    /// engine ends each lease by its own clock, and releases it then. A release or a leaving that
+    /// was not acknowledged is the store's to repeat, too, for as long as the session lives.
     bool by_session = false;
     std::uint8_t replicas_max = 0; ///< a hold may want so many; zero: the store asks no replicas
     /// The usual length of an outage, which calls put up with: where another server has to take the
@@ -301,7 +303,9 @@ public:
 
 /// Which server has a name, if the server says so: for clients that ask several servers.
 struct server_identity {
-    std::string id{}; ///< the same for the same server, whichever way it is reached; empty: unknown
+    /// The same for the same server, whichever way it is reached, and no other's, of whatever kind.
+    /// Empty: unknown.
+    std::string id{};
     /// The server may have forgotten everything from before this moment. Empty: it forgets nothing,
     /// or that is not known.
     std::optional<time_point> forgets_before{};

@@ -23,6 +23,8 @@ struct result {
     std::uint64_t matched = 0;   ///< rows (CLIENT_FOUND_ROWS)
     std::uint64_t insert_id = 0; ///< LAST_INSERT_ID() as the statement set it
     std::vector<std::vector<std::optional<std::string>>> rows{};
+    unsigned error = 0;  ///< the server's number; not 0 only with `call_wishes::rest_is_hint`
+    std::string words{}; ///< its text
 };
 
 /// What the server said of itself when a connection was made.
@@ -68,6 +70,9 @@ struct call_wishes {
     bool elsewhere = false;
     /// A transaction is open behind the answers, on `answers::by`, which its caller ends there.
     bool leaves_open = false;
+    /// Only the first statement counts: an error of one behind it is told in its `result`, and
+    /// neither thrown nor repeated.
+    bool rest_is_hint = false;
     /// Beyond `requests_max`: for releases and renewals alone.
     bool reserved = false;
 };
@@ -97,8 +102,13 @@ public:
 /// it was not carried out, `errc::outcome_unknown` if that is not known (the connection is cut
 /// then), a `store_errc` with the server's words if it refused, `errc::overloaded`, `errc::closed`.
 /// Deadlocks and lock waits (1205, 1213) are repeated three times within the time limit, with
-/// jitter, after ROLLBACK. A connection whose answer says that a transaction is open, where none
-/// may be, is cut: outcome_unknown.
+/// jitter, after ROLLBACK; but not in a transaction that was open before. A connection whose answer
+/// says that a transaction is open, where none may be, is cut: outcome_unknown.
+///
+/// The statements behind one that failed are carried out all the same: write them so that they do
+/// nothing then. If one fails behind others that were carried out, the whole is `outcome_unknown`;
+/// unless all are in one transaction, and none behind it succeeded: then it is rolled back, and
+/// nothing was done.
 ///
 /// Thread safety: everything on the client's executor.
 class database {

@@ -72,10 +72,12 @@ public:
     std::optional<grant> keep(time_point sent_at, const answer& said) {
         granted_ = true;
         const time_point now = call_->home->now();
-        const duration term = call_->wanted.of->counts() ? duration::max() : said.term;
+        const bool counts = call_->wanted.of->counts().has_value();
+        const duration term = counts ? duration::max() : said.term;
+        const duration useful = counts ? term : std::min(term, call_->wanted.lease);
         const time_point from = planted(mutant::lease_from_answer) ? now : sent_at;
         const time_point settled_at = spot_->uncertain() ? spot_->settled_at() : time_point::min();
-        if (call_->finished() || believed_until(from, term) <= now)
+        if (call_->finished() || believed_until(from, useful) <= now)
             return std::nullopt;
         spot_.reset();
         return grant{owner_, from, term, said.token, said.tokens, settled_at};

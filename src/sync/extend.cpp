@@ -33,7 +33,7 @@ asio::awaitable<answer> ask_once(wire_hold& held, wish wanted, renewal_wishes ho
     try {
         const answer& said = outcome.said();
         if (said.granted)
-            held.confirmed(sent_at, said.term, wanted.replicas);
+            held.confirmed(sent_at, wanted.length, said.term, wanted.replicas);
         co_return said;
     } catch (const boost::system::system_error& e) {
         if (e.code() == errc::outcome_unknown)

@@ -4,6 +4,8 @@
 #include "sync/engine.hpp"
 #include "sync/family.hpp"
 
+#include <algorithm>
+
 namespace holdfast::sync {
 namespace {
 
@@ -39,13 +41,14 @@ constexpr int inherited_max = 2;
 
 /// A hold of another kind, or of a length of its own, or for who wants more replicas, is granted by
 /// the store; and nobody begins with less than half of what it would have been given there, nor
-/// with far more.
+/// with far more. A session is as long for one as for another.
 bool suits(const wire_hold& held, const request& wanted) {
     const duration stored = held.store_forgets_at() - held.home->now();
-    const bool enough =
-        held.remaining() >= wanted.lease / 2 || planted(mutant::short_term_handed_on);
+    const bool by_session = held.home->bounds().by_session;
+    const bool enough = held.remaining() >= std::min(wanted.lease, held.given()) / 2 ||
+                        planted(mutant::short_term_handed_on);
     const bool far_more =
-        stored / inherited_max > wanted.lease && !planted(mutant::heir_has_it_all);
+        stored / inherited_max > wanted.lease && !by_session && !planted(mutant::heir_has_it_all);
     const bool confirmed =
         held.what.replicas >= wanted.of->replicas || planted(mutant::handed_on_unconfirmed);
     return held.what.kind == wanted.of->kind && held.what.permits == wanted.permits() &&

@@ -27,7 +27,7 @@ void renewal::pass_on(wire_hold& held, const shared_hold& heir) {
     forget(held);
     heir->contact_at = held.contact_at;
     if (!planted(mutant::heir_asked_for_late)) { // whoever had it may have had another lease
-        const duration lease = heir->lease();
+        const duration lease = heir->pace();
         const time_point usual = later(engine_.now(), renewal_period(lease));
         const time_point unwarned = heir->ends_at() - danger_period(lease) - lease / 10;
         heir->contact_at = std::min({held.contact_at, usual, unwarned});
@@ -50,7 +50,7 @@ void renewal::reschedule(wire_hold& held) {
     const time_point now = engine_.now();
     set_next_contact(held, now, draw());
     if (held.renewed() && !held.out_of_time()) { // extended by less than a lease it is due sooner
-        const duration usual_rest = held.lease() - renewal_period(held.lease());
+        const duration usual_rest = held.pace() - renewal_period(held.pace());
         held.contact_at = std::min(held.contact_at, std::max(now, held.ends_at() - usual_rest));
     }
     schedule(held);
@@ -112,7 +112,7 @@ constexpr duration earlier_by(duration period, int drawn) {
 constexpr duration read_period_max = std::chrono::seconds{10};
 
 duration contact_period(const wire_hold& held) {
-    const duration usual = renewal_period(held.lease());
+    const duration usual = renewal_period(held.pace());
     return held.what.kind == lock_kind::read ? std::min(usual, read_period_max) : usual;
 }
 
@@ -120,7 +120,7 @@ time_point next_action_of(const wire_hold& held) {
     const time_point end = held.ends_at();
     time_point next = held.in_flight ? end : std::min(held.contact_at, end);
     if (held.to_be_warned())
-        next = std::min(next, end - danger_period(held.lease()));
+        next = std::min(next, end - danger_period(held.pace()));
     return next;
 }
 
@@ -137,7 +137,7 @@ void renewal::doubt(const std::function<bool(const lock_name&)>& which, bool urg
         std::erase_if(doubted, [&](const shared_hold& held) { return !which(held->what.name); });
     duration spread = urgent ? duration::zero() : duration::max();
     for (const shared_hold& held : doubted)
-        spread = std::min(spread, doubt_period(held->lease()));
+        spread = std::min(spread, doubt_period(held->pace()));
     const time_point now = engine_.now();
     const auto count = static_cast<duration::rep>(doubted.size());
     const duration chance = urgent || count == 0 ? duration::zero() : engine_.jitter(spread);
@@ -147,11 +147,11 @@ void renewal::doubt(const std::function<bool(const lock_name&)>& which, bool urg
 }
 
 /// What is renewed has its next contact well before its end, which may be nearer than the lease
-/// says: it was fixed until now, or extended for a shorter time.
+/// says: it was fixed until now, or extended for a shorter time. So has what outlasts a session.
 void renewal::set_next_contact(wire_hold& held, time_point last, int drawn) {
     const duration period = contact_period(held);
     held.contact_at = later(last, period - earlier_by(period, drawn));
-    if (held.renewed() && !held.out_of_time()) {
+    if (held.needs_contact() && !held.out_of_time()) {
         const duration half = std::max((held.ends_at() - last) / 2, duration{1});
         held.contact_at = std::min(held.contact_at, later(last, half));
     }
@@ -208,7 +208,7 @@ namespace {
 
 /// Due, or nearly so while somebody travels there anyway.
 bool may_travel(const wire_hold& held, time_point now) {
-    return !held.in_flight && held.contact_at <= later(now, held.lease() / 30);
+    return !held.in_flight && held.contact_at <= later(now, held.pace() / 30);
 }
 
 } // namespace
@@ -240,8 +240,7 @@ void renewal::act_on(shared_hold held, time_point now, errands& contacts) {
                           too_long ? event_cause::max_hold : event_cause::term_ended);
         return;
     }
-    const duration lease = held->lease();
-    if (held->to_be_warned() && left <= danger_period(lease)) {
+    if (held->to_be_warned() && left <= danger_period(held->pace())) {
         held->warn();
         engine_.tell_of(*held, event_kind::in_danger,
                         held->out_of_time() ? event_cause::max_hold : event_cause::none, left);
@@ -254,7 +253,8 @@ void renewal::act_on(shared_hold held, time_point now, errands& contacts) {
     if (!travels)
         return;
     const bool renews = held->renewed() && !held->out_of_time();
-    const errand own{renews ? lease : duration::zero(), answer_period(left), held->what.replicas};
+    const errand own{renews ? held->lease() : duration::zero(), answer_period(left),
+                     held->what.replicas};
     contacts[own].push_back(std::move(held));
 }
 
@@ -274,7 +274,8 @@ public:
         if (planted(mutant::failure_takes_batch) && failed_)
             return home_.failed(*held, *failed_);
         held->unanswered = false;
-        const duration term = was_renewal() ? said.term : duration::zero();
+        const bool prolongs = was_renewal() || home_.engine_.bounds().by_session;
+        const duration term = prolongs ? said.term : duration::zero();
         home_.answered(held, asked_, sent_at_, {.granted = said.granted, .term = term}, drawn_);
     }
 
@@ -342,7 +343,7 @@ void renewal::answered(const shared_hold& held, const errand& asked, time_point 
         return;
     }
     if (said.term > duration::zero())
-        held->extended(sent_at, said.term, asked.replicas);
+        held->extended(sent_at, asked.lease_time, said.term, asked.replicas);
     if (std::exchange(held->once_more, false))
         held->contact_at = engine_.now();
     else
@@ -356,7 +357,7 @@ void renewal::failed(wire_hold& held, const boost::system::system_error& e) {
     engine_.tell_of(held, event_kind::renewal_failed, event_cause::failed, held.remaining(), &e);
     const bool at_once = std::exchange(held.once_more, false);
     const duration pause =
-        at_once ? duration::zero() : retry_period(held.lease(), held.ends_at() - engine_.now());
+        at_once ? duration::zero() : retry_period(held.pace(), held.ends_at() - engine_.now());
     held.contact_at = later(engine_.now(), pause - engine_.jitter(pause / 2));
     schedule(held);
 }

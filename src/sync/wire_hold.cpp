@@ -48,13 +48,19 @@ wire_hold::wire_hold(const request& wanted, const grant& got)
     , taken_at{granted_at}
     , late_lasts{wanted.lasts_unwanted()}
     , handed_on{0}
-    , token_{got.token}
+    , token_{what.kind == lock_kind::fenced ? got.token : 0}
     , more_tokens_{got.tokens > 0 ? got.tokens - 1 : 0}
     , deferred_{wanted.of->deferred}
     , renewed_{wanted.renewed}
     , believed_until_{sync::believed_until(got.sent_at, got.term)}
     , store_forgets_at_{forgotten_at(granted_at, got.term)}
-    , lease_{wanted.lease} {}
+    , lease_{wanted.lease} {
+    if (!home->bounds().by_session)
+        return;
+    given_ = got.term;
+    lease_ends_at_ = sync::believed_until(got.sent_at, lease_);
+    believed_until_ = std::min(believed_until_, lease_ends_at_);
+}
 
 // Whoever hands it on is alone with it on the executor, but for questions that change nothing.
 wire_hold::wire_hold(const wire_hold& other, const request& wanted)
@@ -72,7 +78,13 @@ wire_hold::wire_hold(const wire_hold& other, const request& wanted)
     , renewed_{true}
     , believed_until_{other.ends_at()}
     , store_forgets_at_{other.store_forgets_at()}
-    , lease_{wanted.lease} {}
+    , lease_{wanted.lease}
+    , given_{other.given_} {
+    if (!home->bounds().by_session)
+        return;
+    lease_ends_at_ = std::min(other.lease_ends_at_, later(granted_at, lease_));
+    believed_until_ = std::min(believed_until_, lease_ends_at_);
+}
 
 /// Held for moments, and never two at once: so a few of the client's do for all of its holds.
 std::mutex& wire_hold::mutex() const {
@@ -136,8 +148,16 @@ time_point wire_hold::remains_until() const {
     if (settled_at == time_point::min())
         return store_forgets_at();
     // It may have been extended to a shorter lease, or handed on for one.
-    const duration longest = std::max(late_lasts, lease());
+    const duration longest = std::max(late_lasts, lasts_there(lease()));
     return std::max(store_forgets_at(), forgotten_at(settled_at, longest));
+}
+
+duration wire_hold::lasts_there(duration asked) const {
+    return home->bounds().by_session ? given_ : asked;
+}
+
+bool wire_hold::needs_contact() const {
+    return renewed() || (home->bounds().by_session && believed_until_ < lease_ends_at_);
 }
 
 void wire_hold::stands_with(std::shared_ptr<wire_hold> read) {
@@ -235,13 +255,17 @@ void wire_hold::doubt() noexcept {
     home->renewals().contact_soon(*this);
 }
 
-void wire_hold::extended(time_point sent_at, duration term, unsigned replicas) {
+void wire_hold::extended(time_point sent_at, duration asked, duration term, unsigned replicas) {
     if (replicas < what.replicas)
         return perhaps_extended(term);
     const std::scoped_lock guard{mutex()};
-    believed_until_ = std::max(
-        believed_until_,
-        sync::believed_until(planted(mutant::lease_from_answer) ? home->now() : sent_at, term));
+    const time_point from = planted(mutant::lease_from_answer) ? home->now() : sent_at;
+    if (home->bounds().by_session) {
+        given_ = term;
+        lease_ends_at_ = std::max(lease_ends_at_, sync::believed_until(from, asked));
+    }
+    believed_until_ =
+        std::max(believed_until_, std::min(sync::believed_until(from, term), lease_ends_at_));
     store_forgets_at_ = std::max(store_forgets_at_, forgotten_at(home->now(), term));
     if (warned) { // that danger is over; the next one gets a token of its own
         warned = false;
@@ -249,17 +273,18 @@ void wire_hold::extended(time_point sent_at, duration term, unsigned replicas) {
     }
 }
 
-void wire_hold::confirmed(time_point sent_at, duration term, unsigned replicas) {
+void wire_hold::confirmed(time_point sent_at, duration asked, duration term, unsigned replicas) {
     if (replicas > what.replicas && believed_until_ <= sync::believed_until(sent_at, term)) {
         const std::scoped_lock guard{mutex()};
         what.replicas = static_cast<std::uint8_t>(replicas);
     }
-    extended(sent_at, term, replicas);
+    extended(sent_at, asked, term, replicas);
 }
 
-void wire_hold::perhaps_extended(duration term) {
+void wire_hold::perhaps_extended(duration asked) {
     const std::scoped_lock guard{mutex()};
-    store_forgets_at_ = std::max(store_forgets_at_, forgotten_at(home->now(), term));
+    const time_point last = forgotten_at(home->now(), lasts_there(asked));
+    store_forgets_at_ = std::max(store_forgets_at_, last);
 }
 
 void wire_hold::set_lease(duration length, bool renewed) {

@@ -17,6 +17,7 @@
 
 #include <boost/intrusive/set_hook.hpp>
 
+#include <algorithm>
 #include <atomic>
 #include <cstdint>
 #include <memory>
@@ -83,6 +84,13 @@ public:
     time_point ends_at() const;     ///< believed until then, whatever else happens to it
     bool out_of_time() const;       ///< renewed for as long as `max_hold` allows
     duration lease() const { return lease_; }
+    /// By which it is contacted, warned and handed on: the lease, or what the store gave last, if
+    /// that is shorter (a session).
+    duration pace() const { return std::min(lease_, given_); }
+    /// So much the store gave, or would give the next one; no bound: whatever is asked for.
+    duration given() const { return given_; }
+    /// It ends early if it is not contacted: it is renewed, or longer than a session.
+    bool needs_contact() const;
     /// The store reserved another fencing token for whoever has it next, or it needs none.
     bool has_token_for_heir() const;
     phase now_in() const { return phase_; }
@@ -99,16 +107,18 @@ public:
     void begin_company() { ++some_company().asked; }
     bool is_asked_for_company() const { return company_ && company_->asked > 0; }
     void end_company(time_point until);
-    /// A renewal was granted that was sent at `sent_at`, and confirmed by so many replicas. Fewer
-    /// than it needs by now: only the store keeps it for so long.
-    void extended(time_point sent_at, duration term, unsigned replicas);
+    /// What was sent at `sent_at` asked for a lease of that length, or none, and was granted for
+    /// `term`, confirmed by so many replicas. Fewer than it needs by now: only the store keeps it
+    /// for so long.
+    void extended(time_point sent_at, duration asked, duration term, unsigned replicas);
     /// The same. If they are more than it needed before, and what they confirmed is all that is
     /// believed, it needs so many from now on.
-    void confirmed(time_point sent_at, duration term, unsigned replicas);
+    void confirmed(time_point sent_at, duration asked, duration term, unsigned replicas);
     /// One was sent and never answered: it may have been carried out.
-    void perhaps_extended(duration term);
-    /// Renewed, and neither warned of the danger that lasts now nor told that it is lost.
-    bool to_be_warned() const { return renewed() && !untried && !warned && !told_lost; }
+    void perhaps_extended(duration asked);
+    /// Its end may yet be moved, and it was neither warned of the danger that lasts now nor told
+    /// that it is lost.
+    bool to_be_warned() const { return needs_contact() && !untried && !warned && !told_lost; }
     /// From now on of this length, and renewed or not.
     void set_lease(duration, bool renewed);
     void warn();            ///< fires in_danger
@@ -147,6 +157,7 @@ private:
     company& some_company();
     std::mutex& mutex() const;
     void fire(std::stop_source&);
+    duration lasts_there(duration asked) const; ///< what a request for so much makes of it
 
     const std::uint64_t token_;
     const std::uint32_t more_tokens_; // reserved behind that one
@@ -160,6 +171,10 @@ private:
     time_point believed_until_;
     time_point store_forgets_at_;
     duration lease_;
+    // Where holds last as long as a session, that is given, and the lease ends by our own clock.
+    // Else neither bounds anything: the store gives what is asked for, and ends it.
+    duration given_ = duration::max();
+    time_point lease_ends_at_ = time_point::max();
     std::unique_ptr<company> company_;
     // Made when first asked for: most holds end without anybody asking.
     mutable std::stop_source lost_{std::nostopstate};

@@ -3,6 +3,7 @@
 
 #include "refusal.hpp"
 #include "runtime/wipe.hpp"
+#include "url/schemes.hpp"
 
 #include <boost/asio/ip/address_v6.hpp>
 
@@ -46,19 +47,6 @@ std::string decoded(std::string_view text, const char* part) {
         i += 2;
     }
     return plain;
-}
-
-std::string scheme_of(std::string_view text) {
-    const auto is_letter = [](char c) { return (c | 0x20) >= 'a' && (c | 0x20) <= 'z'; };
-    const auto may_follow = [&](char c) {
-        return is_letter(c) || (c >= '0' && c <= '9') || c == '+' || c == '-' || c == '.';
-    };
-    if (text.empty() || !is_letter(text[0]) || !std::all_of(text.begin(), text.end(), may_follow))
-        return {};
-    std::string scheme{text};
-    for (char& c : scheme)
-        c = static_cast<char>(is_letter(c) ? c | 0x20 : c);
-    return scheme;
 }
 
 secret decoded_secret(std::string_view text, const char* part) {
@@ -174,6 +162,19 @@ void refuse_bytes_no_url_has(std::string_view url) {
 
 } // namespace
 
+std::string scheme_of(std::string_view text) {
+    const auto is_letter = [](char c) { return (c | 0x20) >= 'a' && (c | 0x20) <= 'z'; };
+    const auto may_follow = [&](char c) {
+        return is_letter(c) || (c >= '0' && c <= '9') || c == '+' || c == '-' || c == '.';
+    };
+    if (text.empty() || !is_letter(text[0]) || !std::all_of(text.begin(), text.end(), may_follow))
+        return {};
+    std::string scheme{text};
+    for (char& c : scheme)
+        c = static_cast<char>(is_letter(c) ? c | 0x20 : c);
+    return scheme;
+}
+
 parts split(std::string_view url) {
     if (url.empty())
         refuse("url: it is empty; for example redis://127.0.0.1:6379");
@@ -183,8 +184,7 @@ parts split(std::string_view url) {
     const auto before_colon = take_until(rest, ':');
     all.scheme = scheme_of(before_colon.value_or(""));
     if (all.scheme.empty())
-        refuse("url: it does not begin with a scheme; redis://, rediss://, redis+sentinel://, "
-               "redis+cluster://, unix:// and memory: are allowed");
+        refuse("url: it does not begin with a scheme; " + allowed_schemes() + " are allowed");
     std::string_view authority;
     if (rest.starts_with("//")) {
         authority = rest.substr(2, rest.find_first_of("/?#", 2) - 2);

@@ -45,6 +45,9 @@ struct parts {
 /// Throws `errc::invalid_argument`.
 parts split(std::string_view url);
 
+/// The scheme that such a text is, in lower case; empty: it is none.
+std::string scheme_of(std::string_view text);
+
 /// What errors say of a part that was given.
 std::string shown(const parts&, std::string_view given);
 

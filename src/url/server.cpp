@@ -2,7 +2,7 @@
 #include "url/server.hpp"
 
 #include "refusal.hpp"
-#include "url/parameters.hpp"
+#include "url/hosts.hpp"
 
 #include <algorithm>
 #include <charconv>
@@ -11,18 +11,6 @@
 
 namespace holdfast::url {
 namespace {
-
-std::uint16_t port_of(const std::string& text) {
-    std::uint16_t port = 0;
-    const char* const end = text.data() + text.size();
-    const auto [behind, failed] = std::from_chars(text.data(), end, port);
-    // Not shown: in redis://user:password, without a host, it is the password.
-    if (failed != std::errc{} || behind != end || port == 0)
-        refuse("url: the port, what follows the host's ':', is no number from 1 to 65535; an IPv6 "
-               "address is written in brackets, as in redis://[::1]:6379, and user and password "
-               "are followed by '@' and a host");
-    return port;
-}
 
 /// A scheme over the network, and what a URL of it looks like.
 struct network_form {
@@ -76,28 +64,15 @@ redis::options of_one_server(const parts& all) {
                "is written unix:///path");
     server.host = there.host;
     if (there.port)
-        server.port = port_of(*there.port);
+        server.port = read_port(all, *there.port);
     read_database_in_path(all, behind_first_slash(all), server);
     return server;
-}
-
-std::vector<redis::server_address> addresses_of(const parts& all, const network_form& form) {
-    std::vector<redis::server_address> found;
-    for (const host_and_port& each : all.hosts) {
-        if (each.host.empty())
-            refuse(std::string{all.hosts.size() > 1 ? "url: one of its hosts is empty; hosts are "
-                                                      "separated by one ',' each, as in "
-                                                    : "url: it names no host, as in "} +
-                   form.example);
-        found.push_back({each.host, each.port ? port_of(*each.port) : std::uint16_t{}});
-    }
-    return found;
 }
 
 redis::options of_sentinels(const parts& all) {
     redis::options server = over_network(all, sentinels);
     redis::sentinel_options& them = server.sentinel.emplace();
-    them.addresses = addresses_of(all, sentinels);
+    them.addresses = servers_in(all, sentinels.example);
     if (all.segments.empty() || all.segments[0].empty())
         refuse("url: it names no service; the name that the Sentinels have given to the primary "
                "follows the hosts, as in redis+sentinel://127.0.0.1:26379/SERVICE");
@@ -111,7 +86,7 @@ redis::options of_sentinels(const parts& all) {
 
 redis::options of_cluster(const parts& all) {
     redis::options server = over_network(all, cluster);
-    server.cluster.emplace().addresses = addresses_of(all, cluster);
+    server.cluster.emplace().addresses = servers_in(all, cluster.example);
     read_database_in_path(all, behind_first_slash(all), server);
     return server;
 }
@@ -131,9 +106,15 @@ redis::options over_unix_socket(const parts& all) {
 
 } // namespace
 
-bool names_server(const parts& all) {
-    return is_of(one_server, all) || is_of(sentinels, all) || is_of(cluster, all) ||
-           all.scheme == "unix" || all.scheme == "redis+unix";
+std::uint32_t read_database(const parts& all, std::string_view text) {
+    std::uint32_t number = 0;
+    const char* const end = text.data() + text.size();
+    const auto [behind, failed] = std::from_chars(text.data(), end, number);
+    if (failed != std::errc{} || behind != end)
+        refuse("url: the database " + shown(all, text) +
+               " is no number; it is written redis://host/2, redis+sentinel://host/SERVICE/2 or "
+               "?database=2");
+    return number;
 }
 
 redis::options read_server(const parts& all) {

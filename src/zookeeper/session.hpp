@@ -69,9 +69,10 @@ struct session_state {
 };
 
 /// What is reported of a session, on the executor. A new one has lost all nodes of the one before.
+/// Whoever keeps holds in it casts doubt on them (`store_context::doubt`): the session does not.
 enum class session_news : std::uint8_t {
     suspended, ///< no connection; its nodes are there while it lives
-    resumed,   ///< a connection again, the same session: watches have been set again, all fired
+    resumed,   ///< a connection again, the same session; all watches have fired, none is left
     ended,     ///< it has expired, or may have by our own clock; its nodes are gone, or go
     opened,    ///< another session: nobody has anything in it yet
 };
@@ -121,8 +122,9 @@ public:
     /// answered, `state().alive_until` has moved. Empty paths: just that. At most 500.
     virtual asio::awaitable<std::vector<bool>> confirm(std::span<const std::string> paths) = 0;
 
-    /// Rings `wake` once when that node's data changes or it is deleted, and when the session has
-    /// been resumed or has ended. Null: there is no such node.
+    /// Rings `wake` once when that node's data changes or it is deleted, or when the session has
+    /// been resumed or has ended: what happened meanwhile is not known, so look, and watch again.
+    /// Null: there is no such node.
     virtual asio::awaitable<std::unique_ptr<watch>> watch_node(std::string path, alarm& wake) = 0;
     /// Calls `whom` instead of ringing.
     virtual asio::awaitable<std::unique_ptr<watch>> watch_node(std::string path,

@@ -19,6 +19,7 @@ protected:
 HOLDFAST_ON_EACH_STORE_WITH(Belief, lock_kind::spin, lock_kind::fenced, lock_kind::token);
 
 TEST_P(Belief, TheHolderStopsBelievingBeforeTheStoreForgets) {
+    HOLDFAST_NEEDS_LEASES_OF_THEIR_OWN;
     moving_client home{store(), {}};
     mutex lock{home.get(), "lock"};
     const lease held = taken(lock, lease_time{100s});
@@ -32,6 +33,7 @@ TEST_P(Belief, TheHolderStopsBelievingBeforeTheStoreForgets) {
 }
 
 TEST_P(Belief, RenewingExtendsAllHoldsInOneRequest) {
+    HOLDFAST_NEEDS_LEASES_OF_THEIR_OWN;
     moving_client home{store(), {.lease_time = 30s}};
     std::vector<lease> held;
     for (int i = 0; i < 50; ++i) {
@@ -53,6 +55,7 @@ TEST_P(Belief, RenewingExtendsAllHoldsInOneRequest) {
 }
 
 TEST_P(Belief, AnUnreachableStoreDoesNotEndALease) {
+    HOLDFAST_NEEDS_LEASES_OF_THEIR_OWN;
     moving_client home{store(), {.lease_time = 30s}};
     mutex lock{home.get(), "lock"};
     const lease held = taken(lock);
@@ -72,6 +75,7 @@ TEST_P(Belief, AnUnreachableStoreDoesNotEndALease) {
 }
 
 TEST_P(Belief, TheEndOfTheTermEndsItWhateverTheStoreDoes) {
+    HOLDFAST_NEEDS_LEASES_OF_THEIR_OWN;
     moving_client home{store(), {.lease_time = 30s}};
     mutex lock{home.get(), "lock"};
     const lease held = taken(lock);
@@ -83,6 +87,7 @@ TEST_P(Belief, TheEndOfTheTermEndsItWhateverTheStoreDoes) {
 }
 
 TEST_P(Belief, NothingIsRenewedAfterItsRelease) {
+    HOLDFAST_NEEDS_LEASES_OF_THEIR_OWN;
     moving_client home{store(), {.lease_time = 30s}};
     mutex lock{home.get(), "lock"};
     taken(lock).unlock();
@@ -96,6 +101,7 @@ TEST_P(Belief, NothingIsRenewedAfterItsRelease) {
 }
 
 TEST_P(Belief, ARenewalNeverMakesALockThatIsGone) {
+    HOLDFAST_NEEDS_LEASES_OF_THEIR_OWN;
     moving_client home{store(), {.lease_time = 30s}};
     mutex lock{home.get(), "lock"};
     const lease held = taken(lock);
@@ -106,6 +112,7 @@ TEST_P(Belief, ARenewalNeverMakesALockThatIsGone) {
 }
 
 TEST_P(Belief, ARenewalNeverTouchesSomebodyElsesHold) {
+    HOLDFAST_NEEDS_LEASES_OF_THEIR_OWN;
     moving_client home{store(), {.lease_time = 30s}};
     mutex lock{home.get(), "lock"};
     lease held = taken(lock);
@@ -119,6 +126,7 @@ TEST_P(Belief, ARenewalNeverTouchesSomebodyElsesHold) {
 }
 
 TEST_P(Belief, AServersClockThatJumpsForwardIsALossThatIsTold) {
+    HOLDFAST_NEEDS(moves_its_clock);
     moving_client home{store(), {.lease_time = 30s}};
     client other = make_client();
     mutex lock{home.get(), "lock"}, next{other, "lock"};
@@ -131,6 +139,7 @@ TEST_P(Belief, AServersClockThatJumpsForwardIsALossThatIsTold) {
 }
 
 TEST_P(Belief, AServersClockThatJumpsBackDoesNotStopALock) {
+    HOLDFAST_NEEDS(moves_its_clock);
     moving_client home{store(), {.lease_time = 30s}};
     mutex lock{home.get(), "lock"};
     const lease held = taken(lock);

@@ -17,7 +17,8 @@ protected:
         suite::SetUp();
     }
 };
-HOLDFAST_ON_EACH_STORE(CounterList);
+HOLDFAST_ON_EACH_STORE_THAT_HAS(CounterList, counter_kind::rate, counter_kind::semaphore,
+                                counter_kind::permits);
 
 TEST_P(CounterList, HasThoseOfOneKind) {
     client home = make_client();

@@ -138,6 +138,7 @@ TEST_P(Fenced, ItExcludesAMutexOfItsNameWhichHasNoToken) {
 }
 
 TEST_P(Fenced, HoldsOfSeveralKindsAreRenewedInOneRequest) {
+    HOLDFAST_NEEDS_LEASES_OF_THEIR_OWN;
     moving_client home{store(), {.lease_time = 30s}};
     holdfast::mutex plain{home.get(), "plain"};
     spin_mutex spin{home.get(), "spin"};
@@ -169,6 +170,7 @@ TEST_P(Fenced, CountedTokensBeginAgainOnAServerThatForgot) {
 }
 
 TEST_P(Fenced, DatedTokensGrowOverAServerThatForgot) {
+    HOLDFAST_NEEDS(moves_its_clock);
     client home = make_client(), other = make_client();
     fenced_mutex first{home, "lock", {.numbers = fencing::dated}};
     fenced_mutex second{other, "lock", {.numbers = fencing::dated}};

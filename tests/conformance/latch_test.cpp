@@ -22,7 +22,7 @@ protected:
         return support::eventually([&] { return store().listeners() > 0; });
     }
 };
-HOLDFAST_ON_EACH_STORE(Latch);
+HOLDFAST_ON_EACH_STORE_THAT_HAS(Latch, counter_kind::latch);
 
 TEST_P(Latch, IsOpenUntilItIsSetAndWhenItWasCountedDown) {
     client home = make_client();

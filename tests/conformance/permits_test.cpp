@@ -30,7 +30,7 @@ protected:
         return support::eventually([&] { return store().listeners() > 0; });
     }
 };
-HOLDFAST_ON_EACH_STORE(Permits);
+HOLDFAST_ON_EACH_STORE_THAT_HAS(Permits, counter_kind::permits);
 
 TEST_P(Permits, AreAsManyAsWereSet) {
     client home = make_client();
@@ -175,6 +175,7 @@ TEST_P(Permits, ACancelledCallEndsAtOnceAndTakesNothing) {
 }
 
 TEST_P(Permits, ComeBackWhenTheirLeaseEnds) {
+    HOLDFAST_NEEDS_LEASES_OF_THEIR_OWN;
     moving_client home{store(), {}};
     leased_semaphore seats{home.get(), "seats"};
     seats.set_permits(3);
@@ -203,6 +204,7 @@ TEST_P(Permits, AWaiterHasThoseWhoseLeaseEnds) {
 }
 
 TEST_P(Permits, ARenewedLeaseIsKept) {
+    HOLDFAST_NEEDS_LEASES_OF_THEIR_OWN;
     moving_client home{store(), {}};
     leased_semaphore seats{home.get(), "seats", {.lease = lease_time{10s}}};
     seats.set_permits(2);
@@ -216,6 +218,7 @@ TEST_P(Permits, ARenewedLeaseIsKept) {
 }
 
 TEST_P(Permits, IsExtendedAsALockIs) {
+    HOLDFAST_NEEDS_LEASES_OF_THEIR_OWN;
     moving_client home{store(), {}};
     leased_semaphore seats{home.get(), "seats"};
     seats.set_permits(2);
@@ -267,6 +270,7 @@ TEST_P(Permits, AnErasedSemaphoreLosesItsLeases) {
 }
 
 TEST_P(Permits, TheLeaseOfOneIsSetByWhoeverKnowsIt) {
+    HOLDFAST_NEEDS_LEASES_OF_THEIR_OWN;
     moving_client home{store(), {}};
     leased_semaphore seats{home.get(), "seats"};
     seats.set_permits(1);

@@ -28,7 +28,7 @@ protected:
         return support::eventually([&] { return store().requests() > before; });
     }
 };
-HOLDFAST_ON_EACH_STORE(Rate);
+HOLDFAST_ON_EACH_STORE_THAT_HAS(Rate, counter_kind::rate);
 
 TEST_P(Rate, LetsAsManyBeDrawnAsWasSet) {
     client home = make_client();

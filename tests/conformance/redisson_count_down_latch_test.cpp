@@ -32,7 +32,7 @@ protected:
     std::optional<client> home_, other_;
     std::optional<latch> mine_, theirs_; ///< one latch
 };
-HOLDFAST_ON_EACH_STORE(RedissonCountDownLatch);
+HOLDFAST_ON_EACH_STORE_THAT_HAS(RedissonCountDownLatch, counter_kind::latch);
 
 TEST_P(RedissonCountDownLatch, ATimedWaitEndsWhenItIsCountedDown) {
     EXPECT_TRUE(mine_->try_set_count(1));

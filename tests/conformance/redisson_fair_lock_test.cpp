@@ -45,7 +45,7 @@ protected:
 private:
     std::mutex mutex_;
 };
-HOLDFAST_ON_EACH_STORE(RedissonFairLock);
+HOLDFAST_ON_EACH_STORE_THAT_HAS(RedissonFairLock, lock_kind::fair);
 
 constexpr fair_options counted{.again = recursion::counted};
 
@@ -57,6 +57,7 @@ std::vector<int> first(int count) {
 }
 
 TEST_P(RedissonFairLock, WhoseLeasesEndAreFollowedInOrder) {
+    HOLDFAST_NEEDS_LEASES_OF_THEIR_OWN;
     client home = make_client(), other = make_client();
     store().stranger_takes("lock", 10s);
     auto all = one_after_the_other(8, [&](int i) {
@@ -90,6 +91,7 @@ TEST_P(RedissonFairLock, ManyWaitersAllHaveIt) {
 }
 
 TEST_P(RedissonFairLock, LosersOfASingleTryAreNotQueued) {
+    HOLDFAST_NEEDS_LEASES_OF_THEIR_OWN;
     client home = make_client(), other = make_client();
     fair_mutex held{home, "lock"}, wanted{other, "lock"};
     held.lock(lease_time{5s});
@@ -139,6 +141,7 @@ TEST_P(RedissonFairLock, ForceUnlockLetsTheNextIn) {
 }
 
 TEST_P(RedissonFairLock, AnExpiredHoldPassesOnAndItsUnlockIsTold) {
+    HOLDFAST_NEEDS_LEASES_OF_THEIR_OWN;
     client home = make_client(), other = make_client();
     fair_mutex held{home, "lock"}, next{other, "lock"};
     held.lock(lease_time{2s});
@@ -153,6 +156,7 @@ TEST_P(RedissonFairLock, AnExpiredHoldPassesOnAndItsUnlockIsTold) {
 }
 
 TEST_P(RedissonFairLock, AClosedClientsLockEndsWithItsLease) {
+    HOLDFAST_NEEDS_LEASES_OF_THEIR_OWN;
     client other = make_client();
     fair_mutex watched{other, "lock"};
     std::optional<client> home = make_client({.close_patience = 0ms});

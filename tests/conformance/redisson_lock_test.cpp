@@ -88,6 +88,7 @@ TEST_P(RedissonLock, ForceUnlockFreesForEverybody) {
 }
 
 TEST_P(RedissonLock, AnExpiredHoldPassesOnAndItsUnlockIsTold) {
+    HOLDFAST_NEEDS_LEASES_OF_THEIR_OWN;
     client home = make_client(), other = make_client();
     mutex first{home, "lock"}, second{other, "lock"};
     first.lock(lease_time{2s});
@@ -116,6 +117,7 @@ TEST_P(RedissonLock, RemainingLeaseIsToldInAllStates) {
 }
 
 TEST_P(RedissonLock, AClosedClientsLockEndsWithItsLease) {
+    HOLDFAST_NEEDS_LEASES_OF_THEIR_OWN;
     client other = make_client();
     mutex watched{other, "lock"};
     std::optional<client> home = make_client({.close_patience = 0ms});

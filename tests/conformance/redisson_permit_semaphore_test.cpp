@@ -68,9 +68,10 @@ protected:
     std::optional<client> home_, other_;
     std::optional<leased_semaphore> mine_, theirs_; ///< one semaphore
 };
-HOLDFAST_ON_EACH_STORE(RedissonPermits);
+HOLDFAST_ON_EACH_STORE_THAT_HAS(RedissonPermits, counter_kind::permits);
 
 TEST_P(RedissonPermits, ALeaseIsSetUntilItEnds) {
+    HOLDFAST_NEEDS_LEASES_OF_THEIR_OWN;
     moving_client moved{store(), {}};
     leased_semaphore seats{moved.get(), "seats"};
     ASSERT_TRUE(seats.try_set_permits(1));
@@ -90,6 +91,7 @@ TEST_P(RedissonPermits, WithoutOneThereAreNone) {
 }
 
 TEST_P(RedissonPermits, AreCountedWhileTheyAreHeldAndAfterTheirEnd) {
+    HOLDFAST_NEEDS_LEASES_OF_THEIR_OWN;
     moving_client moved{store(), {}};
     leased_semaphore seats{moved.get(), "seats"};
     ASSERT_TRUE(seats.try_set_permits(2));
@@ -210,6 +212,7 @@ TEST_P(RedissonPermits, APartIsGivenBackByItsIds) {
 }
 
 TEST_P(RedissonPermits, ThoseThatEndedAreBackAndReleasingThemGivesNothing) {
+    HOLDFAST_NEEDS_LEASES_OF_THEIR_OWN;
     moving_client moved{store(), {}};
     leased_semaphore seats{moved.get(), "seats"};
     ASSERT_TRUE(seats.try_set_permits(10));

@@ -15,7 +15,7 @@ namespace {
 using support::soon;
 
 class RedissonRateLimiter : public suite {};
-HOLDFAST_ON_EACH_STORE(RedissonRateLimiter);
+HOLDFAST_ON_EACH_STORE_THAT_HAS(RedissonRateLimiter, counter_kind::rate);
 
 TEST_P(RedissonRateLimiter, ItsRateIsReadAsItWasSet) {
     client home = make_client(), other = make_client();

@@ -33,9 +33,10 @@ protected:
 private:
     std::unique_ptr<client> home_;
 };
-HOLDFAST_ON_EACH_STORE(RedissonReadWriteLock);
+HOLDFAST_ON_EACH_STORE_THAT_HAS(RedissonReadWriteLock, lock_kind::read);
 
 TEST_P(RedissonReadWriteLock, AWriterEntersWhenTheLongerReadLeaseIsOver) {
+    HOLDFAST_NEEDS_LEASES_OF_THEIR_OWN;
     shared_mutex lock{home(), "lock"};
     const auto reads_for = [&](duration length) {
         return elsewhere([&, length] {
@@ -85,6 +86,7 @@ TEST_P(RedissonReadWriteLock, ATaggedNameIsReadByManyThreads) {
 }
 
 TEST_P(RedissonReadWriteLock, AWritersLeaseThatIsOverLetsReadersIn) {
+    HOLDFAST_NEEDS_LEASES_OF_THEIR_OWN;
     shared_mutex lock{home(), "lock"};
     client other = make_client();
     shared_mutex his{other, "lock"};
@@ -96,6 +98,7 @@ TEST_P(RedissonReadWriteLock, AWritersLeaseThatIsOverLetsReadersIn) {
 }
 
 TEST_P(RedissonReadWriteLock, TheFirstReadersTimeEndsByItself) {
+    HOLDFAST_NEEDS_LEASES_OF_THEIR_OWN;
     shared_mutex lock{home(), "lock"};
     client second = make_client(), third = make_client();
     shared_mutex hers{second, "lock"}, his{third, "lock"};
@@ -190,6 +193,7 @@ TEST_P(RedissonReadWriteLock, AReaderThatLeavesDoesNotEndAnothers) {
 }
 
 TEST_P(RedissonReadWriteLock, AnExpiredWritersUnlockIsTold) {
+    HOLDFAST_NEEDS_LEASES_OF_THEIR_OWN;
     shared_mutex lock{home(), "lock"};
     client other = make_client();
     shared_mutex his{other, "lock"};
@@ -256,6 +260,7 @@ TEST_P(RedissonReadWriteLock, RandomMixesCountExactly) {
 }
 
 TEST_P(RedissonReadWriteLock, ADeadReaderBesideALivingOneDoesNotBlockForEver) {
+    HOLDFAST_NEEDS_LEASES_OF_THEIR_OWN;
     shared_mutex lock{home(), "lock"};
     client dead = make_client({.lease_time = 3s, .close_patience = 0ms});
     shared_mutex hers{dead, "lock"};

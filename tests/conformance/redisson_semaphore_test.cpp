@@ -64,7 +64,7 @@ protected:
     std::optional<client> home_, other_;
     std::optional<counting_semaphore> mine_, theirs_; ///< one semaphore
 };
-HOLDFAST_ON_EACH_STORE(RedissonSemaphore);
+HOLDFAST_ON_EACH_STORE_THAT_HAS(RedissonSemaphore, counter_kind::semaphore);
 
 TEST_P(RedissonSemaphore, AWaiterForTwoIsNotServedByOne) {
     std::future<void> waits = waiting_for(2);

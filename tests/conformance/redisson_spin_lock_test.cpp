@@ -23,7 +23,7 @@ protected:
     std::optional<client> home_, other_;
     std::optional<spin_mutex> held_, wanted_; ///< one lock, with Redisson's own pauses
 };
-HOLDFAST_ON_EACH_STORE(RedissonSpinLock);
+HOLDFAST_ON_EACH_STORE_THAT_HAS(RedissonSpinLock, lock_kind::spin);
 
 TEST_P(RedissonSpinLock, AnAsynchronousLockWaitsForTheRelease) {
     held_->lock();

@@ -13,6 +13,7 @@ HOLDFAST_ON_EACH_STORE_WITH(Renewal, lock_kind::spin, lock_kind::fenced, lock_ki
 constexpr duration lease_length = 10s;
 
 TEST_P(Renewal, GoesOnAfterARestartThatForgotTheLock) {
+    HOLDFAST_NEEDS_LEASES_OF_THEIR_OWN;
     moving_client home{store(), {.lease_time = lease_length}};
     mutex lock{home.get(), "lock"};
     lock.lock();
@@ -26,6 +27,7 @@ TEST_P(Renewal, GoesOnAfterARestartThatForgotTheLock) {
 }
 
 TEST_P(Renewal, OfAnEarlierHoldDoesNotDisturbALaterOne) {
+    HOLDFAST_NEEDS_LEASES_OF_THEIR_OWN;
     moving_client home{store(), {.lease_time = lease_length}};
     recursive_mutex a{home.get(), "lock"};
     a.lock();
@@ -39,6 +41,7 @@ TEST_P(Renewal, OfAnEarlierHoldDoesNotDisturbALaterOne) {
 }
 
 TEST_P(Renewal, AForcedUnlockReachesTheHolder) {
+    HOLDFAST_NEEDS_LEASES_OF_THEIR_OWN;
     moving_client home{store(), {.lease_time = lease_length}};
     client operators = make_client();
     mutex lock{home.get(), "lock"};
@@ -50,6 +53,7 @@ TEST_P(Renewal, AForcedUnlockReachesTheHolder) {
 }
 
 TEST_P(Renewal, AnEvictedLockIsNoticedAlsoWhenItsLeaseIsFixed) {
+    HOLDFAST_NEEDS_LEASES_OF_THEIR_OWN;
     moving_client home{store(), {}};
     mutex lock{home.get(), "lock"};
     lease held = lock.async_lock(lease_time{lease_length}, asio::use_future).get();
@@ -59,6 +63,7 @@ TEST_P(Renewal, AnEvictedLockIsNoticedAlsoWhenItsLeaseIsFixed) {
 }
 
 TEST_P(Renewal, AnExplicitLeaseEndsByItself) {
+    HOLDFAST_NEEDS_LEASES_OF_THEIR_OWN;
     moving_client home{store(), {}};
     mutex lock{home.get(), "lock"};
     lease held = lock.async_lock(lease_time{lease_length}, asio::use_future).get();

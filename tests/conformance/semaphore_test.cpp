@@ -24,7 +24,7 @@ protected:
         return support::eventually([&] { return store().listeners() > 0; });
     }
 };
-HOLDFAST_ON_EACH_STORE(Semaphore);
+HOLDFAST_ON_EACH_STORE_THAT_HAS(Semaphore, counter_kind::semaphore);
 
 TEST_P(Semaphore, HasAsManyPermitsAsWereSet) {
     client home = make_client();

@@ -14,7 +14,7 @@ protected:
         return support::eventually([&] { return store().listeners() > 0; });
     }
 };
-HOLDFAST_ON_EACH_STORE(SharedContract);
+HOLDFAST_ON_EACH_STORE_THAT_HAS(SharedContract, lock_kind::read);
 
 TEST_P(SharedContract, ReadersHoldTogetherAndAWriterAlone) {
     client home = make_client(), other = make_client();
@@ -201,6 +201,7 @@ TEST_P(SharedContract, ALostAnswerTakesNothingForEver) {
 }
 
 TEST_P(SharedContract, BothSidesAreRenewed) {
+    HOLDFAST_NEEDS_LEASES_OF_THEIR_OWN;
     moving_client here{store(), {.lease_time = 6s}};
     shared_mutex lock{here.get(), "lock"};
     const lease reads = asked(lock.shared()).get();

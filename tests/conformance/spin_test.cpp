@@ -15,7 +15,7 @@ protected:
         return support::eventually([&] { return store().requests() > before + 2; });
     }
 };
-HOLDFAST_ON_EACH_STORE(Spin);
+HOLDFAST_ON_EACH_STORE_THAT_HAS(Spin, lock_kind::spin);
 
 TEST_P(Spin, AWaiterListensToNobodyAndFindsAReleaseByItself) {
     client home = make_client({.poll_bound = hardly_ever});

@@ -3,8 +3,11 @@
 // let a stranger in. A new store is one implementation and one line in stores().
 #pragma once
 
+#include <holdfast/counters.hpp>
 #include <holdfast/holdfast.hpp>
 
+#include <algorithm>
+#include <cstddef>
 #include <functional>
 #include <initializer_list>
 #include <memory>
@@ -65,6 +68,29 @@ public:
     /// It takes over with what it has; the old one is its replica from then on.
     virtual void fail_over() {}
 
+    // In what a store is unlike Redis. A test that needs the contrary leaves that part out, or is
+    // skipped.
+    /// A hold ends with the session of its client: a lease has no length of its own there, and
+    /// nobody tells how long a stranger's lasts.
+    virtual bool leases_by_session() const { return false; }
+    /// Those who are told of releases and stand in no queue are counted: by `listeners`, and by
+    /// whoever inspects a lock.
+    virtual bool counts_listeners() const { return true; }
+    /// `pass` is a jump of its clock, by which tokens are dated too, and may go back.
+    virtual bool moves_its_clock() const { return true; }
+    /// Fencing tokens are 1, 2, 3 for each name, only fenced locks have them, and the last one is
+    /// known when the lock is free.
+    virtual bool counts_tokens() const { return true; }
+    /// A lock of one name is of one kind: another kind is refused with `wrong_type`.
+    virtual bool tells_kinds_apart() const { return true; }
+    /// Every request about locks is counted by `requests`, and nothing else, and each look, release
+    /// and renewal is one.
+    virtual bool counts_requests() const { return true; }
+    /// The permits of a leased semaphore can become more or fewer, and each has a lease of its own.
+    virtual bool changes_permits() const { return true; }
+    /// The bytes of the longest name, if it has only letters.
+    virtual std::size_t name_bytes_max() const { return std::size_t{64} * 1024; }
+
     /// A place in a queue must outlast what usually passes until another server takes over.
     virtual duration place_lasts_at_most() const { return std::chrono::seconds{30}; }
 
@@ -87,7 +113,14 @@ struct store_kind {
     std::string label;
     /// Throws support::server_unavailable.
     std::function<std::unique_ptr<store_under_test>()> make;
-    lock_kind locks = lock_kind::plain; ///< what the tests' `mutex` is: suite.hpp
+    lock_kind locks = lock_kind::plain;    ///< what the tests' `mutex` is: suite.hpp
+    std::vector<lock_kind> without{};      ///< it has no such locks
+    std::vector<counter_kind> uncounted{}; ///< nor those
+
+    bool has(lock_kind kind) const { return std::ranges::find(without, kind) == without.end(); }
+    bool has(counter_kind kind) const {
+        return std::ranges::find(uncounted, kind) == uncounted.end();
+    }
 };
 
 inline std::string label_of(lock_kind kind) {
@@ -103,10 +136,13 @@ inline void PrintTo(const store_kind& kind, std::ostream* to) {
 
 std::unique_ptr<store_under_test> make_memory();
 std::vector<store_kind> redis_servers();
+std::vector<store_kind> zookeeper_servers();
 
 inline std::vector<store_kind> stores() {
     std::vector<store_kind> all = redis_servers();
     all.insert(all.begin(), {"memory", make_memory});
+    for (store_kind& each : zookeeper_servers())
+        all.push_back(std::move(each));
     return all;
 }
 
@@ -117,11 +153,19 @@ inline std::vector<store_kind> stores_with(std::initializer_list<lock_kind> kind
     std::vector<store_kind> all = plain;
     for (const lock_kind kind : kinds)
         for (store_kind each : plain)
-            if (!each.label.ends_with("-tls")) {
+            if (!each.label.ends_with("-tls") && each.has(kind)) {
                 each.locks = kind;
                 all.push_back(std::move(each));
             }
     return all;
+}
+
+/// Those that have all of these kinds, of locks or of what is counted.
+template <typename... Kinds>
+std::vector<store_kind> stores_that_have(Kinds... kinds) {
+    std::vector<store_kind> some = stores();
+    std::erase_if(some, [&](const store_kind& each) { return !(each.has(kinds) && ...); });
+    return some;
 }
 
 } // namespace holdfast::conformance

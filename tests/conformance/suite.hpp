@@ -164,6 +164,18 @@ inline std::string name_of(const ::testing::TestParamInfo<store_kind>& info) {
 
 #define HOLDFAST_ON_EACH_STORE(fixture)                                                            \
     INSTANTIATE_TEST_SUITE_P(Stores, fixture, ::testing::ValuesIn(stores()), name_of)
+/// Only on those that have all of these kinds.
+#define HOLDFAST_ON_EACH_STORE_THAT_HAS(fixture, ...)                                              \
+    INSTANTIATE_TEST_SUITE_P(Stores, fixture, ::testing::ValuesIn(stores_that_have(__VA_ARGS__)),  \
+                             name_of)
 #define HOLDFAST_ON_EACH_STORE_WITH(fixture, ...)                                                  \
     INSTANTIATE_TEST_SUITE_P(Stores, fixture, ::testing::ValuesIn(stores_with({__VA_ARGS__})),     \
                              name_of)
+
+/// For a test that is about what not every store does: a trait of store_under_test.
+#define HOLDFAST_NEEDS(trait)                                                                      \
+    if (!(store().trait()))                                                                        \
+    GTEST_SKIP() << "not of this store: " #trait
+#define HOLDFAST_NEEDS_LEASES_OF_THEIR_OWN                                                         \
+    if (store().leases_by_session())                                                               \
+    GTEST_SKIP() << "a lease is the session's here"

@@ -23,7 +23,7 @@ protected:
         return support::eventually([&] { return store().listeners() > 0; });
     }
 };
-HOLDFAST_ON_EACH_STORE(Token);
+HOLDFAST_ON_EACH_STORE_THAT_HAS(Token, lock_kind::token);
 
 TEST_P(Token, WhatAnotherProgramHoldsIsBusyUntilItsLeaseEnds) {
     moving_client home{store(), {}};

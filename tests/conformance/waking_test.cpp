@@ -47,6 +47,7 @@ TEST_P(Waking, AReleaseBetweenLookAndSleepIsNotMissed) {
 }
 
 TEST_P(Waking, TheEndOfADeadHoldersLeaseWakesAWaiter) {
+    HOLDFAST_NEEDS_LEASES_OF_THEIR_OWN;
     moving_client home{store(), {.poll_bound = hardly_ever}};
     mutex lock{home.get(), "lock"};
     make_traffic(home.get(), 1);

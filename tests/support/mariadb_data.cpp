@@ -100,16 +100,20 @@ bool is_mysql(const server_binary& which) {
 std::vector<std::string> data_arguments(const server_binary& which, const fs::path& data) {
     std::vector<std::string> words{"--no-defaults",
                                    "--datadir=" + data.string(),
-                                   "--innodb-data-file-path=ibdata1:1M:autoextend",
-                                   "--innodb-temp-data-file-path=ibtmp1:1M:autoextend",
                                    "--innodb-autoextend-increment=1",
                                    "--innodb-flush-method=fsync",
                                    "--innodb-use-native-aio=0",
                                    "--innodb-buffer-pool-size=8M",
                                    "--performance-schema=OFF",
                                    "--skip-log-bin"};
-    if (!is_mysql(which))
-        words.emplace_back("--innodb-log-file-size=4M");
+    const std::vector<std::string> more =
+        is_mysql(which)
+            ? std::vector<std::string>{"--innodb-redo-log-capacity=8M", "--skip-innodb-doublewrite",
+                                       "--mysqlx=OFF", "--secure-file-priv=NULL"}
+            : std::vector<std::string>{"--innodb-log-file-size=4M",
+                                       "--innodb-data-file-path=ibdata1:1M:autoextend",
+                                       "--innodb-temp-data-file-path=ibtmp1:1M:autoextend"};
+    words.insert(words.end(), more.begin(), more.end());
     if (geteuid() == 0)
         words.emplace_back("--user=root"); // else it refuses to run
     return words;
@@ -121,7 +125,9 @@ fs::path prepared_data(const server_binary& which) {
     const fs::path folder = fs::read_symlink("/proc/self/exe").parent_path() / "server_data";
     fs::create_directories(folder);
     const std::string statements = first_statements(which);
-    const std::string version = which.path + std::to_string(fs::file_size(which.path)) + statements;
+    std::string version = which.path + std::to_string(fs::file_size(which.path)) + statements;
+    for (const std::string& each : data_arguments(which, folder))
+        version += each;
     const fs::path data =
         folder / (which.label + "-" + std::to_string(std::hash<std::string>{}(version)));
     const file_lock alone{folder / "lock"};

@@ -25,6 +25,10 @@ server_binary mariadb() {
     return {"mariadb", set != nullptr ? set : "/usr/sbin/mariadbd"};
 }
 
+std::vector<server_binary> newer_mysql() {
+    return servers_in("HOLDFAST_NEWER_MYSQL");
+}
+
 mariadb_server::mariadb_server(server_binary which, options how)
     : which_{std::move(which)}
     , how_{std::move(how)} {
@@ -46,8 +50,6 @@ std::vector<std::string> mariadb_server::command_line() const {
          "--skip-name-resolve", "--pid-file=" + (process_.folder() / "pid").string(),
          "--innodb-buffer-pool-load-at-startup=OFF", "--innodb-buffer-pool-dump-at-shutdown=OFF",
          "--innodb-flush-log-at-trx-commit=" + std::to_string(how_.flush_at_commit)});
-    if (is_mysql(which_))
-        add({"--mysqlx=OFF", "--secure-file-priv=NULL"});
     if (identity_)
         add({"--ssl-cert=" + identity_->certificate_file, "--ssl-key=" + identity_->key_file,
              "--ssl-ca=" + authority_->file()});
@@ -56,8 +58,10 @@ std::vector<std::string> mariadb_server::command_line() const {
 }
 
 void mariadb_server::start() {
-    const std::vector<std::string> variables =
-        clock_ ? clock_->environment() : std::vector<std::string>{};
+    std::vector<std::string> variables = how_.environment;
+    if (clock_)
+        for (const std::string& each : clock_->environment())
+            variables.push_back(each);
     // It greets whoever connects, when it has mended its data.
     process_.start(command_line(), variables,
                    [this] { return !words_at(fs::path{socket_path()}, 1).empty(); });

@@ -21,6 +21,10 @@ namespace holdfast::support {
 /// MariaDB's: HOLDFAST_MARIADB_SERVER, or where the distribution has it.
 server_binary mariadb();
 
+/// MySQL's, where it was fetched: HOLDFAST_NEWER_MYSQL ("mysql-9=/where/it/is;…"). There may be
+/// none.
+std::vector<server_binary> newer_mysql();
+
 class mariadb_server {
 public:
     static constexpr const char* schema = "holdfast_test";
@@ -33,10 +37,11 @@ public:
         /// `innodb_flush_log_at_trx_commit`. 2: no commit waits for the disk; nothing is lost if
         /// only the program dies.
         int flush_at_commit = 2;
-        bool own_clock = false;               ///< `step_clock` works; needs a C compiler
-        std::vector<std::string> arguments{}; ///< as on its command line
-        std::uint16_t port = 0;               ///< zero: one that is free
-        std::filesystem::path data{};         ///< what it starts with; empty: a fresh schema
+        bool own_clock = false;                 ///< `step_clock` works; needs a C compiler
+        std::vector<std::string> arguments{};   ///< as on its command line
+        std::vector<std::string> environment{}; ///< beside ours: `NAME=value`
+        std::uint16_t port = 0;                 ///< zero: one that is free
+        std::filesystem::path data{};           ///< what it starts with; empty: a fresh schema
     };
 
     /// Returns when it answers. The server dies with the thread that makes it.
@@ -67,9 +72,13 @@ public:
     /// Another session, as for who holds a row.
     sql_connection connect() const;
 
+    /// The program and what it is started with.
+    std::vector<std::string> command_line() const;
+
     pid_t pid() const { return process_.pid(); }
     std::uint16_t port() const { return port_; }
     std::string socket_path() const { return (process_.folder() / "socket").string(); }
+    const std::filesystem::path& folder() const { return process_.folder(); }
     std::filesystem::path data_folder() const { return process_.folder() / "data"; }
     std::string url() const; ///< with user and password
     std::string unix_url() const;
@@ -77,8 +86,6 @@ public:
     const std::string& label() const { return which_.label; }
 
 private:
-    std::vector<std::string> command_line() const;
-
     server_binary which_;
     options how_;
     std::optional<reserved_port> reserved_;

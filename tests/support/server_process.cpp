@@ -3,12 +3,14 @@
 
 #include "support/child_process.hpp"
 
+#include <algorithm>
 #include <array>
 #include <chrono>
 #include <cstdlib>
 #include <cstring>
 #include <fstream>
 #include <iterator>
+#include <string_view>
 #include <thread>
 
 #include <arpa/inet.h>
@@ -26,7 +28,6 @@ namespace {
 
 constexpr std::chrono::seconds ready_patience{60}; // a JVM, sanitizers beside it, a busy machine
 constexpr std::chrono::milliseconds ready_poll{2};
-constexpr timeval word_patience{.tv_sec = 1, .tv_usec = 0}; // it may be stopped
 
 /// Between fork and exec nothing may be allocated: another thread may hold the allocator's lock.
 [[noreturn]] void turn_into(char** arguments, char** environment, int output, pid_t parent) {
@@ -42,11 +43,27 @@ constexpr timeval word_patience{.tv_sec = 1, .tv_usec = 0}; // it may be stopped
     _exit(127);
 }
 
+/// These, and our own that have other names.
+std::vector<std::string> with_ours(const std::vector<std::string>& wanted) {
+    std::vector<std::string> all = wanted;
+    for (char** variable = environ; *variable != nullptr; ++variable) {
+        const std::string_view ours{*variable};
+        const std::string_view name = ours.substr(0, ours.find('=') + 1);
+        if (std::none_of(wanted.begin(), wanted.end(),
+                         [&](const std::string& each) { return each.starts_with(name); }))
+            all.emplace_back(ours);
+    }
+    return all;
+}
+
 template <typename Address>
 std::string words_of(int family, const Address& address, const std::string& question,
-                     std::size_t limit) {
+                     std::size_t limit, std::chrono::milliseconds patience) {
     const int end = ::socket(family, SOCK_STREAM | SOCK_CLOEXEC, 0);
-    setsockopt(end, SOL_SOCKET, SO_RCVTIMEO, &word_patience, sizeof word_patience);
+    const std::chrono::microseconds each_time = patience;
+    const timeval limited{.tv_sec = each_time.count() / 1'000'000,
+                          .tv_usec = each_time.count() % 1'000'000};
+    setsockopt(end, SOL_SOCKET, SO_RCVTIMEO, &limited, sizeof limited);
     std::string heard;
     if (connect(end, reinterpret_cast<const sockaddr*>(&address), sizeof address) == 0 &&
         send(end, question.data(), question.size(), MSG_NOSIGNAL) ==
@@ -82,9 +99,7 @@ void server_process::start(std::vector<std::string> command,
                            const std::function<bool()>& answers) {
     if (is_running())
         return;
-    std::vector<std::string> variables = environment;
-    for (char** variable = environ; *variable != nullptr; ++variable)
-        variables.emplace_back(*variable);
+    std::vector<std::string> variables = with_ours(environment);
     launch(command, variables);
     wait_until(answers, command.front());
 }
@@ -182,15 +197,16 @@ std::string words_at(const fs::path& socket, std::size_t limit) {
     if (socket.native().size() >= sizeof address.sun_path)
         return {};
     std::memcpy(address.sun_path, socket.c_str(), socket.native().size());
-    return words_of(AF_UNIX, address, {}, limit);
+    return words_of(AF_UNIX, address, {}, limit, word_patience);
 }
 
-std::string words_at(std::uint16_t port, const std::string& question) {
+std::string words_at(std::uint16_t port, const std::string& question,
+                     std::chrono::milliseconds patience) {
     sockaddr_in address{};
     address.sin_family = AF_INET;
     address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
     address.sin_port = htons(port);
-    return words_of(AF_INET, address, question, std::string::npos);
+    return words_of(AF_INET, address, question, std::string::npos, patience);
 }
 
 } // namespace holdfast::support

@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include "support/redis_server.hpp" // server_unavailable
+#include "support/servers.hpp"
 
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
 #include <filesystem>
 #include <functional>
 #include <string>
@@ -48,9 +51,14 @@ private:
     bool is_paused_ = false;
 };
 
-/// What a server with that unix socket, or on that port of 127.0.0.1, says by itself or in answer
-/// to `question`, up to `limit` bytes or until it closes. Empty: it does not listen.
+/// How long an answer may take: the server may be stopped.
+constexpr std::chrono::milliseconds word_patience{2'000};
+
+/// What a server with that unix socket says by itself, or one on that port of 127.0.0.1 in answer
+/// to `question`, until it closes, `limit` bytes are there or the time is over. Empty: it does not
+/// listen, or says nothing.
 std::string words_at(const std::filesystem::path& socket, std::size_t limit);
-std::string words_at(std::uint16_t port, const std::string& question);
+std::string words_at(std::uint16_t port, const std::string& question,
+                     std::chrono::milliseconds patience = word_patience);
 
 } // namespace holdfast::support

@@ -5,6 +5,7 @@
 #include <filesystem>
 #include <fstream>
 #include <sstream>
+#include <string_view>
 #include <utility>
 
 namespace holdfast::support {
@@ -24,12 +25,30 @@ std::string text_of(const std::string& file) {
     return all.str();
 }
 
+/// As "srvr" says it.
+std::string mode_of(const std::string& answer) {
+    constexpr std::string_view before = "Mode: ";
+    const std::size_t at = answer.find(before);
+    if (at == answer.npos)
+        return {};
+    const std::size_t from = at + before.size();
+    return answer.substr(from, answer.find('\n', from) - from);
+}
+
 } // namespace
 
+server_binary zookeeper() {
+    const char* const set = std::getenv("HOLDFAST_ZOOKEEPER");
+    return {"zookeeper", set != nullptr ? set : debians_classes};
+}
+
+std::vector<server_binary> newer_zookeepers() {
+    return servers_in("HOLDFAST_NEWER_ZOOKEEPERS");
+}
+
 std::vector<server_binary> zookeepers() {
-    std::vector<server_binary> all = servers_in("HOLDFAST_ZOOKEEPER");
-    if (all.empty())
-        all.push_back({"zookeeper", debians_classes});
+    std::vector<server_binary> all = newer_zookeepers();
+    all.insert(all.begin(), zookeeper());
     return all;
 }
 
@@ -100,11 +119,11 @@ std::vector<std::string> zookeeper_server::command_line() const {
 }
 
 void zookeeper_server::start() {
-    process_.start(command_line(), {}, [this] { return serves(); });
+    process_.start(command_line(), {}, [this] { return !mode_of(ask_soon("srvr")).empty(); });
 }
 
 void zookeeper_server::launch() {
-    process_.start(command_line(), {}, [this] { return say("ruok") == "imok"; });
+    process_.start(command_line(), {}, [this] { return ask_soon("ruok") == "imok"; });
 }
 
 void zookeeper_server::restart() {
@@ -120,6 +139,12 @@ void zookeeper_server::restart_empty() {
         return start();
     process_.write("data/myid", std::to_string(how_.number) + "\n");
     launch(); // it serves when there are enough of them
+}
+
+/// A server that is about to start takes some connections that it then forgets.
+std::string zookeeper_server::ask_soon(const std::string& four_letters) const {
+    constexpr std::chrono::milliseconds soon{50};
+    return words_at(port_, four_letters, soon);
 }
 
 std::string zookeeper_server::say(const std::string& four_letters) const {
@@ -140,13 +165,7 @@ bool zookeeper_server::serves() const {
 }
 
 std::string zookeeper_server::mode() const {
-    constexpr std::string_view before = "Mode: ";
-    const std::string answer = say("srvr");
-    const std::size_t at = answer.find(before);
-    if (at == answer.npos)
-        return {};
-    const std::size_t from = at + before.size();
-    return answer.substr(from, answer.find('\n', from) - from);
+    return mode_of(say("srvr"));
 }
 
 std::string zookeeper_server::tls_url() const {

@@ -16,8 +16,14 @@
 
 namespace holdfast::support {
 
-/// Those that tests run on: HOLDFAST_ZOOKEEPER ("zookeeper-3.8=<class path>;…"), or that of the
-/// distribution's package. The path of each is a class path.
+/// That of the distribution's package, or HOLDFAST_ZOOKEEPER. The path of each is a class path.
+server_binary zookeeper();
+
+/// Where they were fetched: HOLDFAST_NEWER_ZOOKEEPERS ("zookeeper-3.9.4=<class path>;…"). There may
+/// be none.
+std::vector<server_binary> newer_zookeepers();
+
+/// The first, and then the others.
 std::vector<server_binary> zookeepers();
 
 class zookeeper_server {
@@ -44,7 +50,7 @@ public:
     };
 
     /// Returns when it serves. The server dies with the thread that makes it.
-    explicit zookeeper_server(const server_binary& which = zookeepers().front())
+    explicit zookeeper_server(const server_binary& which = zookeeper())
         : zookeeper_server{which, options{}} {}
     zookeeper_server(server_binary, options);
 
@@ -67,6 +73,7 @@ public:
     /// "standalone", "leader", "follower", "observer"; empty: it does not serve.
     std::string mode() const;
 
+    const std::filesystem::path& folder() const { return process_.folder(); }
     pid_t pid() const { return process_.pid(); }
     std::uint16_t port() const { return port_; }
     std::uint16_t tls_port() const { return tls_port_; }
@@ -77,6 +84,7 @@ public:
     const std::string& label() const { return which_.label; }
 
 private:
+    std::string ask_soon(const std::string& four_letters) const;
     std::string configuration() const;
     std::string tls_lines() const;
     std::vector<std::string> command_line() const;

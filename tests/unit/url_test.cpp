@@ -42,8 +42,9 @@ struct mistake {
 constexpr mistake malformed[] = {
     {"", "it is empty; for example redis://127.0.0.1:6379"},
     {"localhost",
-     "does not begin with a scheme; redis://, rediss://, redis+sentinel://, redis+cluster://, "
-     "unix:// and memory: are allowed"},
+     "does not begin with a scheme; redis://, rediss://, unix:// (or redis+unix://), "
+     "redis+sentinel://, rediss+sentinel://, redis+cluster://, rediss+cluster:// and memory: are "
+     "allowed"},
     {"//localhost", "does not begin with a scheme"},
     {"1redis://localhost", "does not begin with a scheme"},
     {"localhost:6379", "there is no scheme \"localhost\"; redis://, rediss://, unix://"},

@@ -13,7 +13,7 @@ using support::zookeeper_server;
 class ZookeeperServer : public ::testing::Test {
 protected:
     zookeeper_server& start(zookeeper_server::options how = {}) {
-        return *(server_ = std::make_unique<zookeeper_server>(support::zookeepers().front(), how));
+        return *(server_ = std::make_unique<zookeeper_server>(support::zookeeper(), how));
     }
     void SetUp() override {
         support::make_or_skip([this] { start(); });

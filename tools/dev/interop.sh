@@ -44,8 +44,9 @@ verb_soak() {
 }
 
 prepare_interop() {
-  need build server interop
+  need build server stores interop
   fetch_servers
+  fetch_stores
   export_servers
   HOLDFAST_REDISSON=$(peers_of "$peers_source/checksums")
   HOLDFAST_REDISSON_ONCE=$(peers_of "$peers_source/checksums/once")

@@ -2,8 +2,8 @@
 # and is unpacked into a folder of ours, so that the machine's package sources stay as they are.
 # shellcheck shell=bash
 
-# <name>:<package>:<release of Debian>
-newer_servers=(redis-8:redis-server:trixie valkey-9:valkey-server:forky)
+# <name>:<package>:<release of Debian>:<program>
+newer_servers=(redis-8:redis-server:trixie:redis-server valkey-9:valkey-server:forky:valkey-server)
 servers_folder=${HOLDFAST_CACHE:-${XDG_CACHE_HOME:-$HOME/.cache}/holdfast}/servers
 
 # Tells the tests which servers to run on. One that is not there is named too: its tests are then
@@ -16,6 +16,7 @@ export_servers() {
   HOLDFAST_SERVERS+=";valkey-8=$servers_folder/valkey-8/bin/valkey-server"
   export HOLDFAST_REDIS_SERVER HOLDFAST_SERVERS
   export_newer_servers
+  export_stores
   if in_ci; then
     export HOLDFAST_REQUIRE_SERVERS=1
   fi
@@ -23,15 +24,20 @@ export_servers() {
 
 # Only those that are there: nobody has to have them.
 export_newer_servers() {
-  local entry name package
-  HOLDFAST_NEWER_SERVERS=
-  for entry in "${newer_servers[@]}"; do
-    IFS=: read -r name package _ <<< "$entry"
-    if [[ -x $servers_folder/$name/bin/$package ]]; then
-      HOLDFAST_NEWER_SERVERS+="${HOLDFAST_NEWER_SERVERS:+;}$name=$servers_folder/$name/bin/$package"
+  HOLDFAST_NEWER_SERVERS=$(those_there "${newer_servers[@]}")
+  export HOLDFAST_NEWER_SERVERS
+}
+
+# "<name>=<program>;…" of these entries.
+those_there() {
+  local entry name program all=
+  for entry in "$@"; do
+    IFS=: read -r name _ _ program <<< "$entry"
+    if [[ -x $servers_folder/$name/bin/$program ]]; then
+      all+="${all:+;}$name=$servers_folder/$name/bin/$program"
     fi
   done
-  export HOLDFAST_NEWER_SERVERS
+  printf '%s' "$all"
 }
 
 # "7.0" of "Redis server v=7.0.15 sha=…".
@@ -39,7 +45,7 @@ server_version() { { "$1" --version || true; } | sed -nE 's/.* v=([0-9]+\.[0-9]+
 
 fetch_servers() {
   fetch_valkey_8
-  fetch_newer_servers
+  fetch_each "${newer_servers[@]}"
 }
 
 fetch_valkey_8() {
@@ -56,40 +62,45 @@ fetch_valkey_8() {
   fi
 }
 
-# One that cannot be had is told, in CI too. Once a week it is tried again.
-fetch_newer_servers() {
-  local entry name package release failed recently status
-  for entry in "${newer_servers[@]}"; do
-    IFS=: read -r name package release <<< "$entry"
-    failed=$servers_folder/.no-$name
-    recently=$(find "$failed" -mtime -7 2> /dev/null) || true
-    if [[ -x $servers_folder/$name/bin/$package || -n $recently ]]; then
-      continue
-    fi
-    say "Fetching $name"
-    mkdir -p "$servers_folder"
-    # Not `if fetch_server`: `set -e` would then not act inside it.
-    set +e
-    (
-      set -e
-      fetch_server "$name" "$package" "$release"
-    ) > "$servers_folder/.$name.log" 2>&1
-    status=$?
-    set -e
-    if ((status == 0)); then
-      rm -f "$failed"
-    else
-      touch "$failed"
-      warn "no $name, so a few tests are left out; why: $servers_folder/.$name.log"
+fetch_each() {
+  local entry name package release program
+  for entry in "$@"; do
+    IFS=: read -r name package release program <<< "$entry"
+    if [[ ! -x $servers_folder/$name/bin/$program ]]; then
+      fetch_if_it_can_be_had "$name" fetch_server "$name" "$package" "$release" "$program"
     fi
   done
 }
 
-# fetch_server <name> <package> [<release>]: leaves <servers_folder>/<name>/bin/<package>, ready to
-# run.
+# fetch_if_it_can_be_had <name> <command>...
+# One that cannot be had is told, in CI too. Once a week it is tried again.
+fetch_if_it_can_be_had() {
+  local name=$1 failed=$servers_folder/.no-$1 status
+  shift
+  [[ -z $(find "$failed" -mtime -7 2> /dev/null) ]] || return 0
+  say "Fetching $name"
+  mkdir -p "$servers_folder"
+  # Not `if "$@"`: `set -e` would then not act inside it.
+  set +e
+  (
+    set -e
+    "$@"
+  ) > "$servers_folder/.$name.log" 2>&1
+  status=$?
+  set -e
+  if ((status == 0)); then
+    rm -f "$failed"
+  else
+    touch "$failed"
+    warn "no $name, so a few tests are left out; why: $servers_folder/.$name.log"
+  fi
+}
+
+# fetch_server <name> <package> [<release> [<program>]]: leaves
+# <servers_folder>/<name>/bin/<program>, ready to run.
 # It is made beside and moved into place: a broken or concurrent run leaves nothing half done.
 fetch_server() (
-  name=$1 package=$2 release=${3:-}
+  name=$1 package=$2 release=${3:-} program=${4:-$2}
   work=$(mktemp -d "$servers_folder/.$name.XXXXXX")
   trap 'rm -rf "$work"' EXIT
   private_apt_options "$work" "$release"
@@ -98,7 +109,8 @@ fetch_server() (
   # another release, what it would bring to a machine with nothing.
   mapfile -t packages < <(
     apt-get "${apt_options[@]}" -s --no-install-recommends install "$package" |
-      sed -nE 's/^Inst ([^ ]+) .*/\1/p' | grep -E "${release:+^(redis|valkey|lib|zlib)}"
+      sed -nE 's/^Inst ([^ ]+) .*/\1/p' | grep -E "${release:+^(redis|valkey|mysql|lib|zlib)}" |
+      grep -v ^libperl # of the scripts beside a server
   )
   ((${#packages[@]} > 0)) || packages=("$package")
   mkdir -p "$work/debs" "$work/made"
@@ -106,8 +118,8 @@ fetch_server() (
   for deb in "$work"/debs/*.deb; do
     dpkg -x "$deb" "$work/made"
   done
-  make_runnable "$work/made" "$package"
-  "$work/made/bin/$package" --version
+  make_runnable "$work/made" "$program"
+  "$work/made/bin/$program" --version
   rm -rf "${servers_folder:?}/$name"
   mv -T "$work/made" "$servers_folder/$name"
 )
@@ -149,25 +161,27 @@ machine_mirror() {
 
 # bin/<server> is a link where this machine has all its libraries, else a script that names ours.
 # With a libc of its own it also needs that one's loader, which must be told by which name it is
-# called: the server is one of several programs in one file.
+# called: a server may be one of several programs in one file, and look for its files beside it.
 make_runnable() {
-  local root=$1 server=$2 libraries loader start=
+  local root=$1 server=$2 place libraries loader start=
+  place=usr/bin/$server
+  [[ -x $root/$place ]] || place=usr/sbin/$server
   mkdir -p "$root/bin"
-  if ! ldd "$root/usr/bin/$server" | grep -q 'not found'; then
-    ln -s "../usr/bin/$server" "$root/bin/$server"
+  if ! ldd "$root/$place" 2>&1 | grep -q 'not found'; then
+    ln -s "../$place" "$root/bin/$server"
     return
   fi
   libraries=$(find "$root" -name '*.so*' -printf "\$root/%P\n" | xargs -d '\n' dirname | sort -u |
     paste -sd:)
   loader=$(find "$root" -name 'ld-linux*.so.*' -printf "\$root/%P\n" | head -n 1)
   if [[ -n $loader ]]; then
-    start="\"$loader\" --library-path \"$libraries\" --argv0 $server"
+    start="\"$loader\" --library-path \"$libraries\" --argv0 \"\$root/$place\""
     libraries=
   fi
   cat > "$root/bin/$server" << END
 #!/bin/sh
 root=\$(dirname "\$(dirname "\$(readlink -f "\$0")")")
-${libraries:+LD_LIBRARY_PATH=$libraries }exec $start "\$root/usr/bin/$server" "\$@"
+${libraries:+LD_LIBRARY_PATH=$libraries }exec $start "\$root/$place" "\$@"
 END
   chmod +x "$root/bin/$server"
 }

@@ -1,10 +1,16 @@
 # ./dev setup: the packages of tools/packages.txt, and the servers that Debian 12 itself has not.
-# Nothing to do is the usual case and takes a fraction of a second.
+# Nothing to do is the usual case and takes a fraction of a second. --all fetches also what only CI
+# takes.
 # shellcheck shell=bash
 
 verb_setup() {
-  need build server check
+  if (($# > 0)); then
+    [[ $* == --all ]] || die "usage: ./dev setup [--all]"
+    fetches_all=1
+  fi
+  need build server stores check
   fetch_servers
+  fetch_stores
   say "Everything is there. Next: ./dev demo, or ./dev test"
 }
 
@@ -85,11 +91,16 @@ as_root() {
 }
 
 # Debian starts a service as soon as its package is installed, now and at each boot. The tests start
-# servers of their own, so a redis-server that comes with set-up stays still; one that was there
-# before is not touched.
+# servers of their own, so one that comes with set-up stays still; one that was there before is not
+# touched.
+services_to_keep_still="redis-server mariadb zookeeper"
+
 without_starting_services() {
-  local policy=/usr/sbin/policy-rc.d status=0
-  if dpkg-query -W redis-server > /dev/null 2>&1 || [[ -e $policy ]]; then
+  local policy=/usr/sbin/policy-rc.d status=0 service new=()
+  for service in $services_to_keep_still; do
+    is_a_service "$service" || new+=("$service")
+  done
+  if ((${#new[@]} == 0)) || [[ -e $policy ]]; then
     "$@"
     return
   fi
@@ -97,8 +108,14 @@ without_starting_services() {
   as_root chmod +x "$policy"
   "$@" || status=$?
   as_root rm -f "$policy"
-  if [[ -d /run/systemd/system ]]; then
-    as_root systemctl --quiet disable redis-server || true
-  fi
+  for service in "${new[@]}"; do
+    if [[ -d /run/systemd/system ]] && is_a_service "$service"; then
+      as_root systemctl --quiet disable "$service" || true
+    fi
+  done
   return "$status"
+}
+
+is_a_service() {
+  [[ -e /lib/systemd/system/$1.service || -e /etc/init.d/$1 ]]
 }

@@ -3,13 +3,14 @@
 # from running.
 # shellcheck shell=bash
 
-layers="tidy docs unit sim mutants conformance redis sentinel cluster chaos cli process"
-layers+=" examples package"
-sanitized_layers="unit sim conformance redis"
+layers="tidy docs unit sim mutants conformance redis mysql zookeeper sentinel cluster chaos"
+layers+=" cli process examples package"
+sanitized_layers="unit sim conformance redis mysql zookeeper"
 
 verb_test() {
-  need build server
+  need build server stores
   fetch_servers
+  fetch_stores
   export_servers
   results=$PWD/build/results
   rm -rf "$results"

@@ -76,6 +76,13 @@ struct way {
 ///     server.resume(0);            // the old one goes on, and does not know of the other yet
 ///     server.demote(0);            // now it does, and is a replica
 ///
+/// Or it may keep holds by *session*, as ZooKeeper does:
+///
+///     server.keep_by_session(10s);    // before anybody connects
+///
+/// What a client holds then lasts until nothing of the client has come for so long. Each request
+/// prolongs all of it, and the lease that was asked for ends nothing here: the client ends it.
+///
 /// A client whose requests want replicas (`options::required_replicas`) is told by how many its
 /// last write was confirmed, as Redis' WAIT does: for a second at most, or a third of the command
 /// timeout, or of the lease, if that is shorter. A server that never had a replica confirms
@@ -95,6 +102,9 @@ public:
                           duration command_timeout = std::chrono::seconds{3});
     store_factory connect(way);
 
+    /// Throws `std::logic_error` where there are replicas: no such server has any.
+    void keep_by_session(duration session_time);
+
     // The server's own clock decides when leases end, and which requests are too late. Of several
     // machines each has its own; what replicas are sent has dates of the primary's.
     void step_clock(duration);        ///< forward or back, at once; of the primary
@@ -106,7 +116,8 @@ public:
     // is not there.
 
     /// So many more replicas of the primary. Whatever is written reaches each of them after `lag`,
-    /// and the primary knows it as long after that.
+    /// and the primary knows it as long after that. Throws `std::logic_error` where holds are kept
+    /// by session.
     void replicate(std::size_t count, duration lag = {});
     void set_lag(std::size_t replica, duration); ///< of what is written from now on
     /// Nothing reaches it any more, not even what is on its way, and it confirms nothing more.

@@ -7,12 +7,13 @@
 #include <utility>
 
 namespace holdfast::memory {
+
 verdict_on_look exclusive_table::look(const ask& want) {
     const std::string owner = to_string(want.owner);
     lock* held = find(want.name);
     const bool is_new = !held;
     if (is_new)
-        held = &locks_.emplace(want.name.text, lock{owner, microseconds::min()}).first->second;
+        held = &locks_.emplace(want.name.text, lock{owner, microseconds::min(), 0}).first->second;
     if (held->owner != owner)
         return {verdict::busy, clock_.left(held->ends_at)};
     held->ends_at = std::max(held->ends_at, clock_.end_of(want.lease_time));
@@ -20,6 +21,7 @@ verdict_on_look exclusive_table::look(const ask& want) {
     if (want.kind == lock_kind::fenced) {
         const std::uint64_t last = is_new ? reserve_tokens(want) : last_token(want.name);
         granted.token = last + 1 - want.tokens;
+        held->token = want.tokens == 1 ? granted.token : 0;
     }
     return granted;
 }
@@ -29,6 +31,11 @@ std::uint64_t exclusive_table::reserve_tokens(const ask& want) {
     if (want.numbers == fencing::dated)
         last = std::max(last, static_cast<std::uint64_t>(clock_.now().count()) - 1);
     return last += want.tokens;
+}
+
+std::uint64_t exclusive_table::token(const lock_name& name) const {
+    const auto found = locks_.find(name.text);
+    return found == locks_.end() || is_over(found->second) ? 0 : found->second.token;
 }
 
 std::uint64_t exclusive_table::last_token(const lock_name& name) const {
@@ -50,6 +57,12 @@ bool exclusive_table::release(const hold& what) {
     return true;
 }
 
+void exclusive_table::prolong(const owner_id& owner, microseconds end) {
+    for (auto& [name, held] : locks_)
+        if (!is_over(held) && is_of_client(held.owner, owner))
+            held.ends_at = std::max(held.ends_at, end);
+}
+
 std::optional<holding> exclusive_table::inspect(const lock_name& name) const {
     const auto found = locks_.find(name.text);
     if (found == locks_.end() || is_over(found->second))
@@ -66,7 +79,7 @@ std::vector<std::string> exclusive_table::held() const {
 }
 
 void exclusive_table::occupy(const lock_name& name, std::string owner, duration lease_time) {
-    locks_.insert_or_assign(name.text, lock{std::move(owner), clock_.end_of(lease_time)});
+    locks_.insert_or_assign(name.text, lock{std::move(owner), clock_.end_of(lease_time), 0});
 }
 
 bool exclusive_table::erase(const lock_name& name) {

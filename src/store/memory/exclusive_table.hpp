@@ -40,6 +40,8 @@ public:
     verdict_on_look look(const ask&);
     bool renew(const hold&, duration lease_time); ///< false: it is not held by that owner
     bool release(const hold&);                    ///< likewise
+    /// Whatever that owner's client holds does not end sooner.
+    void prolong(const owner_id&, microseconds end);
 
     std::optional<holding> inspect(const lock_name&) const; ///< nothing: it is free
     std::vector<std::string> held() const;                  ///< their names, in order
@@ -52,13 +54,16 @@ public:
         last_tokens_ = other.last_tokens_;
     }
 
+    /// Of the present hold. 0: it has none, or is the first of several that may have it in turn.
+    std::uint64_t token(const lock_name&) const;
     /// The greatest that was given away or reserved; a lock that goes leaves it. 0: there was none.
     std::uint64_t last_token(const lock_name&) const;
 
 private:
     struct lock {
         std::string owner;
-        microseconds ends_at; ///< microseconds::max(): no end
+        microseconds ends_at;    ///< microseconds::max(): no end
+        std::uint64_t token = 0; ///< see token()
     };
 
     bool is_over(const lock& l) const { return clock_.is_over(l.ends_at); }

@@ -31,8 +31,22 @@ bool server::group::has_replicas() const {
     return machines_.size() > 1;
 }
 
+duration server::group::session_time() const {
+    const std::lock_guard lock_it{mutex_};
+    return session_time_;
+}
+
+void server::group::keep_by_session(duration session_time) {
+    const std::lock_guard lock_it{mutex_};
+    if (machines_.size() > 1)
+        throw std::logic_error{"a server that keeps holds by session has no replicas"};
+    session_time_ = session_time;
+}
+
 void server::group::replicate(std::size_t count, duration lag) {
     const std::lock_guard lock_it{mutex_};
+    if (session_time_ > duration::zero())
+        throw std::logic_error{"a server that keeps holds by session has no replicas"};
     lag_ = lag;
     for (; count > 0; --count) {
         machines_.push_back(std::make_shared<state>(clients_clock_, machines_.size()));

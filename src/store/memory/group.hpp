@@ -42,6 +42,7 @@ public:
 
     // As of the server.
     void replicate(std::size_t count, duration lag);
+    void keep_by_session(duration session_time);
     void set_lag(std::size_t replica, duration);
     void cut_replica(std::size_t replica);
     void promote(std::size_t);
@@ -51,6 +52,8 @@ public:
 
     /// Whether there ever was a replica: otherwise all is confirmed at once.
     bool has_replicas() const;
+
+    duration session_time() const; ///< zero: holds have leases of their own
 
     announcement last_announced() const;
 
@@ -69,6 +72,7 @@ private:
     std::vector<machine> machines_;
     std::vector<std::shared_ptr<stream>> streams_; // to each machine; null: it follows nobody
     duration lag_{};
+    duration session_time_{};
     std::size_t primary_ = 0;
     std::size_t announced_ = 0;
     std::uint64_t term_ = 1;

@@ -25,6 +25,7 @@ link::link(std::shared_ptr<server::group> servers, const way& how, const store_c
     , faults_{how.faults}
     , notices_{how.notices}
     , command_timeout_{how.command_timeout}
+    , session_time_{group_->session_time()}
     , home_{context} {
     connect();
 }
@@ -171,6 +172,11 @@ asio::awaitable<void> link::act_later(std::shared_ptr<link> self, time_point whe
     co_await self->rest(*nap, when);
     if (!self->closed_)
         act();
+}
+
+asio::awaitable<void> link::nap(duration length) {
+    const std::unique_ptr<alarm> sleep = home_.time.make_alarm();
+    co_await rest(*sleep, now() + length);
 }
 
 asio::awaitable<void> link::rest(alarm& bed, time_point until) {

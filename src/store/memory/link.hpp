@@ -72,6 +72,11 @@ public:
         return met_ ? server_identity{server_->id(), forgets_before_} : server_identity{};
     }
     duration command_timeout() const { return command_timeout_; }
+    /// Zero: holds have leases of their own.
+    duration session_time() const { return session_time_; }
+    bool is_by_session() const { return session_time_ > duration::zero(); }
+    bool closed() const { return closed_; }
+    asio::awaitable<void> nap(duration); ///< or until it is closed
     time_point now() const { return home_.time.now(); }
 
     /// Whether the wake-up that has just come is one that the test wants lost.
@@ -143,6 +148,7 @@ private:
     fault_function faults_;
     notice_function notices_;
     duration command_timeout_;
+    const duration session_time_;
     const store_context home_;
     std::shared_ptr<runtime::remote_clock> server_clock_;
     std::list<alarm*> sleepers_; // in order, so that a simulation repeats itself
@@ -241,6 +247,8 @@ void link::arrive(std::shared_ptr<server::state> there, fate f, confirmation wan
         sent->refused = true;
         return at(now() + f.answer_delay, [sent] { deliver(*sent); });
     }
+    if (is_by_session())
+        there->prolong_session(home_.client, session_time_);
     const std::uint64_t before = there->writes();
     answer.said = f.denied ? T{} : execute(*there);
     const std::uint64_t after = there->writes();

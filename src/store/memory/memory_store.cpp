@@ -57,7 +57,11 @@ std::optional<std::string> memory_locks::objection_to(const lock_name& name) con
 }
 
 std::unique_ptr<place> memory_locks::line_up(ask want, alarm& wake) {
-    return std::make_unique<lock_place>(link_, context_, std::move(want), wake);
+    if (link_->is_by_session()) {
+        want.lease_time = link_->session_time();
+        want.tokens = 1;
+    }
+    return std::make_unique<lock_place>(link_, context_, orphans_, std::move(want), wake);
 }
 
 asio::awaitable<void> memory_locks::renew(hold_list asked_about, const renewal_wishes& how,
@@ -67,9 +71,9 @@ asio::awaitable<void> memory_locks::renew(hold_list asked_about, const renewal_w
         holds.push_back(*each);
     if (holds.empty())
         co_return;
-    const duration lease_time = how.lease_time;
-    request asked{verb::renew, holds.front().name.text, holds, lease_time, how.elsewhere};
-    if (lease_time > duration::zero()) // a question needs no confirmation
+    const duration lease_time = link_->is_by_session() ? link_->session_time() : how.lease_time;
+    request asked{verb::renew, holds.front().name.text, holds, how.lease_time, how.elsewhere};
+    if (how.lease_time > duration::zero()) // a question needs no confirmation
         asked.replicas = holds.front().replicas;
     const fate f = link_->decide(asked);
     const std::vector<std::size_t> allowed = places_allowed(holds.size(), f.denied_holds);
@@ -102,12 +106,7 @@ asio::awaitable<void> memory_locks::renew(hold_list asked_about, const renewal_w
 }
 
 asio::awaitable<release_answer> memory_locks::release(hold what) {
-    const request asked{verb::release, what.name.text, {&what, 1}};
-    std::function<release_answer(server::state&)> execute = [what](server::state& server) {
-        return server.release(what);
-    };
-    const auto got = co_await link_->call(asked, std::move(execute));
-    co_return got.said;
+    return release_or_keep(link_, orphans_, std::move(what));
 }
 
 asio::awaitable<std::optional<holding>> memory_inspector::inspect(lock_name name) {

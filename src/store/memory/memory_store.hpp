@@ -4,6 +4,7 @@
 
 #include "store/memory/link.hpp"
 #include "store/memory/memory_counters.hpp"
+#include "store/memory/orphans.hpp"
 
 #include <memory>
 #include <utility>
@@ -15,11 +16,15 @@ public:
     /// `context` must outlive it, and every place.
     memory_locks(std::shared_ptr<link> way, const store_context& context)
         : link_{std::move(way)}
-        , context_{context} {}
+        , context_{context}
+        , orphans_{std::make_shared<orphans>(link_, context_)} {}
 
     bool offers(lock_kind kind) const noexcept override { return server::state::keeps(kind); }
     limits bounds() const noexcept override {
-        return {.time_limit = link_->command_timeout(), .replicas_max = replicas_max};
+        const bool by_session = link_->is_by_session();
+        return {.time_limit = link_->command_timeout(),
+                .by_session = by_session,
+                .replicas_max = by_session ? std::uint8_t{0} : replicas_max};
     }
     std::optional<std::string> objection_to(const lock_name&) const override;
 
@@ -33,6 +38,7 @@ private:
 
     std::shared_ptr<link> link_;
     const store_context& context_;
+    std::shared_ptr<orphans> orphans_;
 };
 
 class memory_inspector final : public inspector {

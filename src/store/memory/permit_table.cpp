@@ -58,6 +58,15 @@ permit_table::left permit_table::release(const hold& what) {
     return said;
 }
 
+void permit_table::prolong(const owner_id& owner, microseconds end) {
+    constexpr std::size_t digits_of_client = 20;
+    const std::string client = permit_id(owner).substr(0, digits_of_client);
+    for (auto& [name, here] : pools_)
+        for (auto& [id, its_end] : here.held)
+            if (id.starts_with(client) && !clock_.is_over(its_end))
+                its_end = std::max(its_end, end);
+}
+
 change_verdict permit_table::change(const counter_change& what, duration memory) {
     if (const counter_answer* const before = requests_.find(what.name, what.request))
         return {.what = *before};

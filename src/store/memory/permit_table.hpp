@@ -35,6 +35,8 @@ public:
     verdict_on_look look(const ask&);
     bool renew(const hold&, duration lease_time); ///< false: not all are held any more
     left release(const hold&);                    ///< those that are still there
+    /// Whatever that owner's client holds does not end sooner.
+    void prolong(const owner_id&, microseconds end);
     change_verdict change(const counter_change&, duration memory);
     change_verdict carry_out(const counter_change&); ///< a stranger's, which is not remembered
 

@@ -15,10 +15,11 @@ constexpr duration after_the_end{1};
 
 } // namespace
 
-lock_place::lock_place(std::shared_ptr<link> way, const store_context& context, ask want,
-                       alarm& wake)
+lock_place::lock_place(std::shared_ptr<link> way, const store_context& context,
+                       std::shared_ptr<orphans> left_behind, ask want, alarm& wake)
     : link_{std::move(way)}
     , context_{context}
+    , orphans_{std::move(left_behind)}
     , want_{std::move(want)}
     , wake_{wake}
     , is_told_{want_.kind != lock_kind::spin}
@@ -72,12 +73,8 @@ asio::awaitable<void> lock_place::leave() {
     ear_.reset();
     if (!attempts_.must_leave())
         co_return;
-    const hold who = want_;
-    const memory::request asked{verb::release, who.name.text, {&who, 1}};
-    std::function<release_answer(server::state&)> execute = [who](server::state& server) {
-        return server.release(who);
-    };
-    co_await link_->call(asked, std::move(execute));
+    hold who = want_;
+    (void)co_await release_or_keep(link_, orphans_, std::move(who));
     attempts_.left();
 }
 

@@ -3,6 +3,7 @@
 
 #include "store/memory/ear.hpp"
 #include "store/memory/link.hpp"
+#include "store/memory/orphans.hpp"
 #include "store/remote/attempts.hpp"
 
 #include <memory>
@@ -14,7 +15,8 @@ namespace holdfast::memory {
 class lock_place final : public place {
 public:
     /// `context` and `wake` must outlive it.
-    lock_place(std::shared_ptr<link>, const store_context& context, ask, alarm& wake);
+    lock_place(std::shared_ptr<link>, const store_context& context, std::shared_ptr<orphans>, ask,
+               alarm& wake);
 
     asio::awaitable<answer> look() override;
     asio::awaitable<void> leave() override;
@@ -29,6 +31,7 @@ private:
 
     std::shared_ptr<link> link_;
     const store_context& context_;
+    std::shared_ptr<orphans> orphans_;
     ask want_;
     alarm& wake_;
     const bool is_told_;

@@ -39,6 +39,10 @@ store_factory server::connect(way how) {
         };
 }
 
+void server::keep_by_session(duration session_time) {
+    group_->keep_by_session(session_time);
+}
+
 void server::replicate(std::size_t count, duration lag) {
     group_->replicate(count, lag);
 }

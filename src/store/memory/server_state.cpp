@@ -182,6 +182,7 @@ std::optional<lock_state> server::state::state_of(const lock_name& name) const {
         return std::nullopt;
     told.waiting = told.waiters.size();
     told.remaining = held ? held->remaining : std::nullopt;
+    told.token = has_.locks.token(name);
     told.last_token = has_.locks.last_token(name);
     return told;
 }
@@ -234,6 +235,17 @@ forced_verdict server::state::force(const lock_name& name, const std::string& on
 microseconds server::state::now() const {
     const guard lock_it{mutex_};
     return clock_.now();
+}
+
+void server::state::prolong_session(const std::array<std::uint8_t, 16>& client,
+                                    duration session_time) {
+    const guard lock_it{mutex_};
+    const owner_id any{client, 0};
+    const microseconds end = clock_.end_of(session_time);
+    has_.locks.prolong(any, end);
+    has_.shared.prolong(any, end);
+    has_.tokens.prolong(any, end);
+    has_.permits.prolong(any, end);
 }
 
 time_point server::state::forgets_before() const {

@@ -9,6 +9,7 @@
 
 #include <holdfast/memory/server.hpp>
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
@@ -82,6 +83,9 @@ public:
     bool is_another_thing(const lock_name&, counter_kind) const;
 
     microseconds now() const;
+
+    /// A request of that client has come: what it holds lasts for so long from now on.
+    void prolong_session(const std::array<std::uint8_t, 16>& client, duration session_time);
 
     const std::string& id() const noexcept { return id_; } ///< no two in a process have the same
     /// By the clients' clock. One that was never restarted has forgotten nothing.

@@ -150,6 +150,21 @@ bool shared_table::renew(const hold& what, duration lease_time) {
     return true;
 }
 
+void shared_table::prolong(const owner_id& owner, microseconds end) {
+    for (auto& [name, held] : locks_) {
+        if (clock_.is_over(held.ends_at))
+            continue;
+        bool is_its = is_of_client(held.writer, owner);
+        for (auto& [reader, timer] : held.readers)
+            if (is_of_client(reader, owner) && !clock_.is_over(timer)) {
+                timer = std::max(timer, end);
+                is_its = true;
+            }
+        if (is_its)
+            held.ends_at = std::max(held.ends_at, end);
+    }
+}
+
 left_verdict shared_table::release(const hold& what) {
     return what.kind == lock_kind::read ? release_read(what) : release_write(what);
 }

@@ -29,6 +29,8 @@ public:
     verdict_on_look look(const ask&);
     bool renew(const hold&, duration lease_time); ///< false: it is not held by that owner
     left_verdict release(const hold&);
+    /// Whatever that owner's client holds does not end sooner.
+    void prolong(const owner_id&, microseconds end);
 
     std::optional<holding> inspect(const lock_name&) const; ///< nothing: it is free
     std::vector<std::string> held() const;                  ///< their names, in order

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "store/redis/client_cards.hpp"
 
-#include "runtime/self.hpp"
-#include "runtime/wall_clock.hpp"
 #include "store/redis/by_slot.hpp"
 #include "store/redis/replies.hpp"
 #include "store/redis/scripts.hpp"
@@ -20,9 +18,6 @@ constexpr std::size_t uuid_size = 36;
 /// Our UUIDs' third group: version 8, and our mark.
 constexpr std::size_t mark_at = 14;
 constexpr std::string_view mark = "8fd5";
-
-/// Of a label. It is for people to read, and written every now and then.
-constexpr std::size_t label_bytes_max = 256;
 
 std::optional<client_card> card_in(const reply& said) {
     const std::vector<reply>& words = items(said);
@@ -50,13 +45,6 @@ std::optional<std::string> client_key(std::string_view owner) {
 
 std::string client_key(const std::array<std::uint8_t, 16>& client) {
     return std::string{key_prefix}.append(to_string(owner_id{client, 0}), 0, uuid_size);
-}
-
-client_card card_of(const store_context& context) {
-    runtime::self here = runtime::this_process();
-    return {std::move(here.host), here.pid, std::move(here.program),
-            context.label.substr(0, label_bytes_max),
-            std::chrono::floor<std::chrono::seconds>(runtime::wall_clock_time())};
 }
 
 asio::awaitable<void> announce_client(node& server, std::string key, client_card card,

@@ -20,9 +20,6 @@ namespace holdfast::redis {
 std::optional<std::string> client_key(std::string_view owner);
 std::string client_key(const std::array<std::uint8_t, 16>& client);
 
-/// This process, under the label that the client was given.
-client_card card_of(const store_context&);
-
 /// Kept for that long, and for zero taken away.
 asio::awaitable<void> announce_client(node&, std::string key, client_card, duration kept);
 

@@ -12,6 +12,7 @@
 #include "store/redis/scripts.hpp"
 #include "store/redis/server_facts.hpp"
 #include "store/redis/topology_findings.hpp"
+#include "store/remote/card_of.hpp"
 
 #include <algorithm>
 #include <iterator>
@@ -236,8 +237,8 @@ private:
             co_return;
         const std::string key = client_key(context_.client) + ":doctor";
         try {
-            co_await announce_client(server_, key, card_of(context_), trial_.lease_time);
-            co_await announce_client(server_, key, card_of(context_), duration::zero());
+            co_await announce_client(server_, key, remote::card_of(context_), trial_.lease_time);
+            co_await announce_client(server_, key, remote::card_of(context_), duration::zero());
             add(severity::fine, "identity", "clients can say who holds a lock");
         } catch (const boost::system::system_error& why) {
             add(severity::note, "identity",

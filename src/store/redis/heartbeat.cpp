@@ -3,6 +3,7 @@
 
 #include "net/failure.hpp"
 #include "runtime/background.hpp"
+#include "store/remote/card_of.hpp"
 
 #include <algorithm>
 #include <limits>
@@ -25,7 +26,7 @@ heartbeat::heartbeat(node& server, store_context context)
     : server_{&server}
     , context_{std::move(context)}
     , key_{client_key(context_.client)}
-    , card_{card_of(context_)} {}
+    , card_{remote::card_of(context_)} {}
 
 void heartbeat::beat(duration lease, time_point now) {
     const duration::rep kept = std::max({lease.count(), kept_min.count(), kept_.load()});

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "store/remote/attempts.hpp"
 
+#include "store/remote/jitter.hpp"
+
 #include <holdfast/error.hpp>
 
 #include <boost/system/system_error.hpp>
@@ -10,12 +12,6 @@
 
 namespace holdfast::remote {
 namespace {
-
-/// Waiters that slept the same time would all ask at the same moment: up to a fifth less.
-duration jittered(duration bound, std::uint64_t random) {
-    const auto fifth = static_cast<std::uint64_t>(bound.count()) / 5;
-    return bound - duration{static_cast<duration::rep>(random % (fifth + 1))};
-}
 
 /// Errors after which the request has not been and will not be carried out.
 bool was_not_carried_out(const error_code& failure) {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "url/parameters.hpp"
+#include "url/client_parameters.hpp"
+#include "url/reading.hpp"
 #include "url/server.hpp"
 
 #include <holdfast/options.hpp>
@@ -16,6 +17,14 @@ using namespace std::chrono_literals;
 
 redis::options server_at(std::string_view text) {
     return read_server(split(text));
+}
+
+void apply_parameters(const parts& all, options& how, redis::options* server) {
+    reading inside{all};
+    store_url url{inside};
+    read_client_parameters(url, how);
+    read_server_parameters(url, *server);
+    url.refuse_unknown();
 }
 
 TEST(UrlServer, IsWhatTheUrlSaysAndTheDefaultsOtherwise) {

@@ -1,0 +1,9 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+namespace cli {
+
+/// From now on `--url` may name each kind of store that this program was built with.
+void add_schemes();
+
+} // namespace cli

@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "mysql/judgement.hpp"
+
+#include <algorithm>
+
+namespace holdfast::mysql {
+namespace {
+
+bool succeeded(const said& one) {
+    return one.what.error == 0;
+}
+
+judgement judge_success(std::span<const said> all, const call_wishes& wishes) {
+    using outcome = judgement::outcome;
+    const bool open = !all.empty() && all.back().open;
+    if (!open)
+        return {outcome::carried_out, all.size()};
+    return {wishes.leaves_open ? outcome::left_open : outcome::unknown, all.size()};
+}
+
+} // namespace
+
+judgement judge(std::span<const said> all, bool was_open, const call_wishes& wishes) {
+    using outcome = judgement::outcome;
+    const auto found = std::ranges::find_if_not(all, succeeded);
+    if (found == all.end())
+        return judge_success(all, wishes);
+    const auto failed = static_cast<std::size_t>(found - all.begin());
+    const bool in_transaction = failed == 0 ? was_open : all[failed - 1].open;
+    if (!in_transaction && failed == 0)
+        return {outcome::not_carried_out, failed};
+    if (!in_transaction)
+        return {wishes.rest_is_hint ? outcome::carried_out : outcome::unknown, failed};
+    // Some errors end the transaction, and then each statement behind stands for itself.
+    const bool went_on = std::any_of(found, all.end(), succeeded);
+    return {went_on ? outcome::unknown : outcome::not_carried_out, failed};
+}
+
+} // namespace holdfast::mysql

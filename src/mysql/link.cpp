@@ -1,0 +1,268 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "mysql/link.hpp"
+
+#include "mysql/classify.hpp"
+#include "mysql/sigpipe_guard.hpp"
+
+#include <boost/asio/deferred.hpp>
+#include <boost/asio/post.hpp>
+
+#include <utility>
+
+#include <mysql.h>
+#include <sys/socket.h>
+
+namespace holdfast::mysql {
+namespace {
+
+/// Of libmariadb, and of nobody else: the connection has ended, or cannot be understood any more.
+bool ended_by(unsigned error) {
+    return error >= 2000 && error < 3000;
+}
+
+struct frees_rows {
+    void operator()(MYSQL_RES* rows) const noexcept { mysql_free_result(rows); }
+};
+
+std::vector<std::optional<std::string>> copy_of(MYSQL_ROW row, const unsigned long* lengths,
+                                                unsigned columns) {
+    std::vector<std::optional<std::string>> made(columns);
+    for (unsigned column = 0; column < columns; ++column)
+        if (row[column])
+            made[column].emplace(row[column], lengths[column]);
+    return made;
+}
+
+} // namespace
+
+/// While it lives, a call is under way.
+class link::call {
+public:
+    call(link& on, time_point limit)
+        : on_{on} {
+        on_.busy_ = true;
+        on_.limit_ = limit;
+    }
+    call(const call&) = delete;
+    ~call() {
+        on_.busy_ = false;
+        on_.limit_ = time_point::max();
+        if (!done_)
+            on_.cut({errc::closed, "the call was given up"}); // its frame is destroyed
+        if (on_.cut_)
+            on_.release();
+        else
+            on_.watch();
+    }
+    void done() { done_ = true; }
+
+private:
+    link& on_;
+    bool done_ = false;
+};
+
+link::link(const store_context& home, handle made)
+    : home_{home}
+    , handle_{std::move(made)}
+    , over_tls_{handle_.over_tls()}
+    , socket_{home.executor, handle_.socket()} {}
+
+link::~link() {
+    release();
+}
+
+asio::awaitable<std::vector<said>> link::ask(const std::vector<std::string>& statements,
+                                             time_point limit) {
+    const auto keep = shared_from_this();
+    if (cut_)
+        throw_lost(false);
+    call mine{*this, limit};
+    sent_at_ = home_.time.now();
+    bool sent = false;
+    for (const std::string& each : statements) {
+        co_await send(each);
+        if (cut_)
+            throw_lost(sent);
+        sent = true;
+    }
+    std::vector<said> all;
+    all.reserve(statements.size());
+    while (all.size() < statements.size()) {
+        all.push_back(co_await answer());
+        if (cut_)
+            throw_lost(true);
+    }
+    heard_at_ = home_.time.now();
+    open_ = all.back().open;
+    mine.done();
+    co_return all;
+}
+
+asio::awaitable<void> link::send(const std::string& statement) {
+    int failed = 0;
+    int wanted = 0;
+    {
+        const sigpipe_guard quiet{over_tls_};
+        wanted = mysql_send_query_start(&failed, handle_.get(), statement.data(), statement.size());
+    }
+    while (wanted) {
+        const int seen = co_await ready(wanted);
+        const sigpipe_guard quiet{over_tls_};
+        wanted = mysql_send_query_cont(&failed, handle_.get(), seen);
+    }
+    if (failed)
+        cut(failure_of({.code = make_error_code(errc::outcome_unknown)}, handle_.error(),
+                       handle_.words()));
+}
+
+asio::awaitable<said> link::answer() {
+    my_bool failed = 0;
+    int wanted = 0;
+    {
+        const sigpipe_guard quiet{over_tls_};
+        wanted = mysql_read_query_result_start(&failed, handle_.get());
+    }
+    while (wanted) {
+        const int seen = co_await ready(wanted);
+        const sigpipe_guard quiet{over_tls_};
+        wanted = mysql_read_query_result_cont(&failed, handle_.get(), seen);
+    }
+    said told;
+    if (!failed && mysql_field_count(handle_.get()) > 0)
+        co_await read_rows(told);
+    else if (!failed) {
+        told.what.matched = mysql_affected_rows(handle_.get());
+        told.what.insert_id = mysql_insert_id(handle_.get());
+    } else {
+        told.what.error = handle_.error();
+        told.what.words = handle_.words();
+    }
+    told.open = told.what.error == 0 && handle_.in_transaction();
+    if (ended_by(told.what.error)) {
+        const meaning what = classify(told.what.error, told.what.words);
+        cut(failure_of(what, told.what.error, told.what.words));
+    }
+    co_return told;
+}
+
+asio::awaitable<void> link::read_rows(said& into) {
+    MYSQL_RES* raw = nullptr;
+    int wanted = 0;
+    {
+        const sigpipe_guard quiet{over_tls_};
+        wanted = mysql_store_result_start(&raw, handle_.get());
+    }
+    while (wanted) {
+        const int seen = co_await ready(wanted);
+        const sigpipe_guard quiet{over_tls_};
+        wanted = mysql_store_result_cont(&raw, handle_.get(), seen);
+    }
+    const std::unique_ptr<MYSQL_RES, frees_rows> rows{raw};
+    if (!rows) {
+        into.what.error = handle_.error();
+        into.what.words = handle_.words();
+        co_return;
+    }
+    const unsigned columns = mysql_num_fields(raw);
+    while (const MYSQL_ROW row = mysql_fetch_row(raw))
+        into.what.rows.push_back(copy_of(row, mysql_fetch_lengths(raw), columns));
+}
+
+asio::awaitable<int> link::ready(int wanted) {
+    const bool to_write = (wanted & MYSQL_WAIT_WRITE) && !(wanted & MYSQL_WAIT_READ);
+    auto begin = [this, to_write](auto handler) {
+        asio::any_completion_handler<void()>{std::move(handler)}.swap(waiter_);
+        if (!to_write)
+            return watch();
+        auto writable = [weak = weak_from_this()](error_code) {
+            if (const auto self = weak.lock())
+                self->resume();
+        };
+        socket_.async_wait(asio::posix::descriptor_base::wait_write, writable);
+    };
+    co_await asio::async_initiate<const asio::deferred_t, void()>(begin, asio::deferred);
+    co_return to_write ? MYSQL_WAIT_WRITE : MYSQL_WAIT_READ;
+}
+
+/// One wait for all times: for the answer while a call is under way, and else for the end.
+void link::watch() {
+    if (watching_ || !socket_.is_open())
+        return;
+    watching_ = true;
+    auto seen = [weak = weak_from_this()](error_code failed) {
+        const auto self = weak.lock();
+        if (!self)
+            return;
+        self->watching_ = false;
+        if (failed != asio::error::operation_aborted)
+            self->readable();
+    };
+    socket_.async_wait(asio::posix::descriptor_base::wait_read, seen);
+}
+
+void link::readable() {
+    if (busy_)
+        return resume();
+    if (cut_ || !socket_.is_open())
+        return;
+    if (!has_ended())
+        return watch(); // what was seen has been read meanwhile
+    if (on_lost)
+        std::exchange(on_lost, {})();
+}
+
+void link::resume() {
+    if (!waiter_)
+        return;
+    asio::any_completion_handler<void()> taken;
+    taken.swap(waiter_);
+    std::move(taken)();
+}
+
+bool link::has_ended() noexcept {
+    if (!cut_ && says_something())
+        cut({errc::unreachable, "closed by the server"});
+    return is_cut();
+}
+
+/// A server says nothing unasked; only why it ends the connection.
+bool link::says_something() const noexcept {
+    char any = 0;
+    const ssize_t got = ::recv(handle_.socket(), &any, 1, MSG_PEEK | MSG_DONTWAIT);
+    return got >= 0 || (errno != EAGAIN && errno != EINTR);
+}
+
+void link::throw_lost(bool may_have_arrived) const {
+    const bool says_other = may_have_arrived ? cut_->code() == errc::unreachable
+                                             : cut_->code() == errc::outcome_unknown;
+    const errc instead = may_have_arrived ? errc::outcome_unknown : errc::unreachable;
+    throw net::failure{says_other ? make_error_code(instead) : cut_->code(), cut_->text()};
+}
+
+void link::cut(net::failure why) noexcept {
+    if (cut_)
+        return;
+    cut_.emplace(std::move(why));
+    if (busy_)
+        handle_.shut_down();
+    else
+        release();
+}
+
+void link::end() noexcept {
+    if (!cut_ && !busy_) {
+        cut_.emplace(errc::unreachable, "it was not needed any more");
+        if (socket_.is_open())
+            socket_.release();
+        handle_.say_goodbye();
+    }
+    cut({errc::unreachable, "it was not needed any more"});
+}
+
+void link::release() noexcept {
+    if (socket_.is_open())
+        socket_.release();
+    handle_ = handle{};
+}
+
+} // namespace holdfast::mysql

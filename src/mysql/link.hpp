@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "mysql/handle.hpp"
+#include "mysql/line.hpp"
+
+#include <boost/asio/posix/stream_descriptor.hpp>
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace holdfast::mysql {
+
+/// One connection, from when it was dialled to its end.
+///
+/// libmariadb's calls are never left in the middle: what has to end early has its socket shut down,
+/// and is then carried through to its error.
+class link final : public line, public std::enable_shared_from_this<link> {
+public:
+    link(const store_context&, handle);
+    link(const link&) = delete;
+    ~link() override;
+
+    asio::awaitable<std::vector<said>> ask(const std::vector<std::string>& statements,
+                                           time_point limit) override;
+    time_point limit() const override { return limit_; }
+    time_point sent_at() const override { return sent_at_; }
+    time_point heard_at() const override { return heard_at_; }
+    bool transaction_open() const override { return open_; }
+    void cut(net::failure why) noexcept override;
+    void end() noexcept override;
+    bool is_cut() const override { return cut_.has_value(); }
+    bool has_ended() noexcept override;
+    const net::failure& why() const override { return *cut_; }
+    const std::shared_ptr<runtime::remote_clock>& clock() const override { return clock_; }
+
+    bool over_tls() const { return over_tls_; }
+
+private:
+    class call;
+
+    asio::awaitable<void> send(const std::string& statement);
+    asio::awaitable<said> answer();
+    asio::awaitable<void> read_rows(said& into);
+    asio::awaitable<int> ready(int wanted);
+    void watch();
+    void readable();
+    void resume();
+    bool says_something() const noexcept;
+    void release() noexcept;
+    [[noreturn]] void throw_lost(bool may_have_arrived) const;
+
+    const store_context& home_;
+    handle handle_;
+    const bool over_tls_;
+    asio::posix::stream_descriptor socket_; // the handle's: never closed here
+    const std::shared_ptr<runtime::remote_clock> clock_ =
+        std::make_shared<runtime::remote_clock>();
+
+    asio::any_completion_handler<void()> waiter_; // swap it, never assign it: Boost 1.81
+    bool watching_ = false;
+    bool busy_ = false;
+    bool open_ = false;
+    std::optional<net::failure> cut_;
+    time_point limit_ = time_point::max();
+    time_point sent_at_{}, heard_at_{};
+};
+
+} // namespace holdfast::mysql

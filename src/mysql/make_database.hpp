@@ -1,0 +1,15 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "mysql/database.hpp"
+
+#include <holdfast/mysql/options.hpp>
+
+#include <memory>
+
+namespace holdfast::mysql {
+
+/// Connects when it is asked for the first time. `options`: checked.
+std::unique_ptr<database> make_database(options, store_context);
+
+} // namespace holdfast::mysql

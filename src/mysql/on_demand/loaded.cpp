@@ -1,0 +1,119 @@
+// SPDX-License-Identifier: Apache-2.0
+// libmariadb's functions, each of which calls the one of the library that is loaded. A program has
+// these in place of libmariadb, which its linker then does not take.
+#include "mysql/availability.hpp"
+
+#include <cstdarg>
+#include <string>
+
+#include <dlfcn.h>
+#include <mysql.h>
+
+/// Each that the component calls: result, name, parameters, arguments. The program's test tells of
+/// one that is missing here: libmariadb would be linked for it.
+#define HOLDFAST_FORWARDED(F)                                                                      \
+    F(my_ulonglong, mysql_affected_rows, (MYSQL * my), (my))                                       \
+    F(void, mysql_close, (MYSQL * my), (my))                                                       \
+    F(unsigned int, mysql_errno, (MYSQL * my), (my))                                               \
+    F(const char*, mysql_error, (MYSQL * my), (my))                                                \
+    F(unsigned long*, mysql_fetch_lengths, (MYSQL_RES * rows), (rows))                             \
+    F(MYSQL_ROW, mysql_fetch_row, (MYSQL_RES * rows), (rows))                                      \
+    F(unsigned int, mysql_field_count, (MYSQL * my), (my))                                         \
+    F(void, mysql_free_result, (MYSQL_RES * rows), (rows))                                         \
+    F(my_socket, mysql_get_socket, (MYSQL * my), (my))                                             \
+    F(const char*, mysql_get_ssl_cipher, (MYSQL * my), (my))                                       \
+    F(MYSQL*, mysql_init, (MYSQL * my), (my))                                                      \
+    F(my_ulonglong, mysql_insert_id, (MYSQL * my), (my))                                           \
+    F(unsigned int, mysql_num_fields, (MYSQL_RES * rows), (rows))                                  \
+    F(int, mysql_read_query_result_cont, (my_bool * failed, MYSQL * my, int what),                 \
+      (failed, my, what))                                                                          \
+    F(int, mysql_read_query_result_start, (my_bool * failed, MYSQL * my), (failed, my))            \
+    F(MYSQL*, mysql_real_connect,                                                                  \
+      (MYSQL * my, const char* host, const char* user, const char* password, const char* schema,   \
+       unsigned int port, const char* socket, unsigned long flags),                                \
+      (my, host, user, password, schema, port, socket, flags))                                     \
+    F(int, mysql_send_query_cont, (int* failed, MYSQL* my, int what), (failed, my, what))          \
+    F(int, mysql_send_query_start,                                                                 \
+      (int* failed, MYSQL* my, const char* text, unsigned long length),                            \
+      (failed, my, text, length))                                                                  \
+    F(int, mysql_server_init, (int count, char** values, char** groups), (count, values, groups))  \
+    F(int, mysql_store_result_cont, (MYSQL_RES * *rows, MYSQL * my, int what), (rows, my, what))   \
+    F(int, mysql_store_result_start, (MYSQL_RES * *rows, MYSQL * my), (rows, my))                  \
+    F(void, mysql_thread_end, (), ())                                                              \
+    F(my_bool, mysql_thread_init, (), ())
+
+namespace holdfast::mysql {
+namespace {
+
+constexpr const char* library = "libmariadb.so.3"; // the soname; it stands for the interface
+constexpr const char* options_function = "mysql_optionsv";
+
+#define HOLDFAST_NAME(result, name, parameters, arguments) #name,
+constexpr const char* all_functions[] = {HOLDFAST_FORWARDED(HOLDFAST_NAME) options_function};
+#undef HOLDFAST_NAME
+
+struct loaded_library {
+    void* handle = nullptr;
+    std::string objection{};
+};
+
+/// Never unloaded: OpenSSL has things to do at the end of the program.
+loaded_library load() {
+    loaded_library made{.handle = ::dlopen(library, RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE)};
+    if (made.handle == nullptr) {
+        made.objection = ::dlerror();
+        return made;
+    }
+    for (const char* const name : all_functions)
+        if (::dlsym(made.handle, name) == nullptr)
+            made.objection = std::string{library} + " is too old, it has no " + name;
+    return made;
+}
+
+const loaded_library& the_library() {
+    static const loaded_library loaded = load();
+    return loaded;
+}
+
+template <typename Function>
+Function* function_in_library(const char* name) {
+    return reinterpret_cast<Function*>(::dlsym(the_library().handle, name));
+}
+
+} // namespace
+
+std::string objection_to_library() {
+    const std::string& objection = the_library().objection;
+    if (objection.empty())
+        return {};
+    return "MySQL's client library cannot be loaded: " + objection +
+           "; install it (Debian: the package libmariadb3)";
+}
+
+} // namespace holdfast::mysql
+
+extern "C" {
+
+#define HOLDFAST_FORWARD(result, name, parameters, arguments)                                      \
+    result name parameters {                                                                       \
+        static auto* const real = holdfast::mysql::function_in_library<decltype(name)>(#name);     \
+        return real arguments;                                                                     \
+    }
+HOLDFAST_FORWARDED(HOLDFAST_FORWARD)
+#undef HOLDFAST_FORWARD
+#undef HOLDFAST_FORWARDED
+
+/// All that are used have one value, but for attributes of the connection.
+int mysql_optionsv(MYSQL* my, enum mysql_option option, ...) {
+    static auto* const real = holdfast::mysql::function_in_library<decltype(mysql_optionsv)>(
+        holdfast::mysql::options_function);
+    va_list values;
+    va_start(values, option);
+    const void* const first = va_arg(values, const void*);
+    const void* const second =
+        option == MYSQL_OPT_CONNECT_ATTR_ADD ? va_arg(values, const void*) : nullptr;
+    va_end(values);
+    return real(my, option, first, second);
+}
+
+} // extern "C"

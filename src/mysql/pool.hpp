@@ -1,0 +1,126 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "mysql/classify.hpp"
+#include "mysql/seats.hpp"
+#include "net/backoff.hpp"
+#include "net/presence.hpp"
+
+#include <holdfast/mysql/options.hpp>
+
+#include <cstddef>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace holdfast::mysql {
+
+/// All connections of one client: makes them, lends them, watches over them, and leaves a server
+/// that takes no writes. They all lead to one server at a time.
+///
+///   a request ──▶ waits for a connection ──▶ is written ──▶ answered
+///                   │                          └─▶ late: the connection is cut, outcome_unknown
+///                   └─▶ late, or none of the servers can be connected to: unreachable
+///
+/// What runs in it keeps it alive, so it may outlive the store.
+class pool final : public std::enable_shared_from_this<pool> {
+public:
+    using maker_of_lines =
+        std::function<std::unique_ptr<line_maker>(const store_context&, const options&)>;
+    pool(options, store_context, const maker_of_lines&);
+    pool(const pool&) = delete;
+
+    // As of `database`.
+    asio::awaitable<answers> run(statements&, call_wishes);
+    asio::awaitable<std::shared_ptr<carrier>> connection_to_wait_on(time_point limit);
+    const std::optional<server_facts>& facts() const { return facts_; }
+    bool has_bells() const;
+    void no_bells_here() noexcept { no_bells_ = true; }
+    const options& how() const { return how_; }
+    std::string address() const;
+    void close() noexcept;
+
+    // As of `carrier`.
+    void keep_apart(const seats::place&, bool);
+    void let_go(const seats::place&);
+
+private:
+    class lent;
+    class room;
+    using place = seats::place;
+
+    static constexpr int repeats_max = 3;
+    static constexpr duration repeat_pause_max{40};
+    /// While this client holds anything, no pause between two attempts to connect is longer.
+    static constexpr duration pause_max_while_holding{250};
+
+    // Requests: pool.cpp
+    void admit(const call_wishes&) const;
+    asio::awaitable<lent> seat_for(const call_wishes&, time_point limit);
+    place named_by(const call_wishes&) const;
+    place take_free();
+    void take_back(const place&);
+    asio::awaitable<std::optional<answers>> carry_out(const place&, statements&,
+                                                      const call_wishes&, time_point limit,
+                                                      int tries);
+    asio::awaitable<std::vector<said>> ask(const place&, const std::vector<std::string>&,
+                                           time_point limit);
+    asio::awaitable<void> roll_back(const place&, time_point limit);
+    asio::awaitable<void> pause_before_repeat();
+    answers answers_from(const place&, std::vector<said>);
+    std::shared_ptr<carrier> carrier_of(const place&);
+    net::failure unsent() const;
+
+    // Connections: pool_connecting.cpp
+    void want_connection();
+    bool wants_connection() const;
+    asio::awaitable<void> keep_connecting(std::shared_ptr<pool>);
+    asio::awaitable<introduced> make_line(time_point limit);
+    void attempt_failed(const net::failure&);
+    void pause_connecting();
+    place join(introduced, bool to_wait_on);
+    void meet(const portrait&);
+    void gone(const place&);
+    void leave_server(const net::failure&);
+    void cut_all(const net::failure&);
+
+    // Limits: pool_watching.cpp
+    void watch_for(time_point limit);
+    asio::awaitable<void> oversee(std::shared_ptr<pool>);
+    time_point next_limit() const;
+    time_point idle_until(const seat&) const;
+    void look_at_limits(time_point now);
+    asio::awaitable<void> use_idle(std::shared_ptr<pool>, place);
+    void distrust(time_point unheard_since);
+    asio::awaitable<void> clean(std::shared_ptr<pool>, place);
+
+    const options how_;
+    const store_context home_;
+    const std::unique_ptr<line_maker> maker_;
+    seats seats_;
+    queue pausing_; // before they are repeated
+    net::presence presence_;
+    net::backoff backoff_;
+    const std::unique_ptr<alarm> rest_;  // of keep_connecting
+    const std::unique_ptr<alarm> watch_; // of oversee
+
+    std::size_t current_ = 0;             // of how_.servers
+    std::vector<net::failure> round_;     // why the servers could not be connected to, one by one
+    std::optional<net::failure> trouble_; // the last of that
+    std::size_t under_way_ = 0;           // requests, queued ones too
+    std::size_t to_be_waited_on_ = 0;     // connections that are being made
+    time_point not_before_ = time_point::min();
+    time_point connected_since_{};
+    time_point asleep_until_ = time_point::min();
+    std::optional<server_facts> facts_;
+    std::string server_;      // that was met last
+    time_point last_heard_{}; // of it
+    bool connecting_ = false;
+    bool overseeing_ = false;
+    bool no_bells_ = false;
+    bool closed_ = false;
+};
+
+} // namespace holdfast::mysql

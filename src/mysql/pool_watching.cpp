@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: Apache-2.0
+// How a pool ends what takes too long, and uses what is idle.
+#include "mysql/pool.hpp"
+#include "mysql/set_up.hpp"
+#include "net/later.hpp"
+#include "runtime/background.hpp"
+
+#include <boost/asio/post.hpp>
+#include <boost/asio/use_awaitable.hpp>
+
+#include <algorithm>
+#include <utility>
+
+namespace holdfast::mysql {
+
+void pool::watch_for(time_point limit) {
+    if (closed_)
+        return;
+    if (!std::exchange(overseeing_, true))
+        runtime::run_in_background(home_, oversee(shared_from_this()));
+    else if (limit < asleep_until_)
+        watch_->ring();
+}
+
+/// What is done in time is not told here: this wakes up, and looks for the next limit.
+asio::awaitable<void> pool::oversee(std::shared_ptr<pool>) {
+    asleep_until_ = time_point::min(); // it will look at all limits anyway
+    // Not within the call that sets the limit: that one is still on its way to sleep.
+    co_await asio::post(home_.executor, asio::use_awaitable);
+    time_point seen_to = time_point::min();
+    while (!closed_ && !seats_.empty()) {
+        asleep_until_ = std::max(next_limit(), seen_to);
+        co_await watch_->wait_until(asleep_until_);
+        if (closed_)
+            break;
+        const time_point now = home_.time.now();
+        look_at_limits(now);
+        seen_to = now + duration{1}; // what was cut still has to notice it
+    }
+    overseeing_ = false;
+}
+
+time_point pool::idle_until(const seat& one) const {
+    return net::later(one.at->heard_at(), how_.keep_alive);
+}
+
+time_point pool::next_limit() const {
+    time_point first = time_point::max();
+    for (const place& each : seats_.all()) {
+        const bool idle = !each->taken && !each->in_transaction;
+        first = std::min({first, each->at->limit(), idle ? idle_until(*each) : first});
+    }
+    return first;
+}
+
+void pool::look_at_limits(time_point now) {
+    const std::vector<place> all = seats_.all();
+    for (const place& each : all) {
+        if (each->at->limit() <= now)
+            each->at->cut({errc::outcome_unknown, each->who.facts.address +
+                                                      " did not answer in time"});
+        else if (!each->taken && !each->in_transaction && idle_until(*each) <= now) {
+            each->taken = true;
+            runtime::run_in_background(home_, use_idle(shared_from_this(), each));
+        }
+    }
+}
+
+/// So that nothing on the way forgets it. A server that takes no writes any more shows it here.
+asio::awaitable<void> pool::use_idle(std::shared_ptr<pool>, place one) {
+    const time_point limit = net::later(home_.time.now(), how_.command_timeout);
+    watch_for(limit);
+    std::optional<net::failure> failed;
+    try {
+        portrait now = co_await look_again(*one->at, limit);
+        now.facts.address = one->who.facts.address;
+        now.facts.over_tls = one->who.facts.over_tls;
+        one->who = std::move(now);
+        facts_ = one->who.facts;
+    } catch (const net::failure& why) {
+        failed = why;
+    }
+    if (failed) {
+        one->at->cut(*failed);
+        if (failed->code() == store_errc::read_only || failed->code() == store_errc::unfit)
+            leave_server(*failed);
+    }
+    take_back(one);
+}
+
+/// Whoever was silent at least as long as one that did not answer may be as dead.
+void pool::distrust(time_point unheard_since) {
+    const std::vector<place> all = seats_.all();
+    for (const place& each : all)
+        if (each->free() && each->at->heard_at() < unheard_since) {
+            each->at->cut({errc::unreachable, "the server does not answer"});
+            gone(each);
+        }
+}
+
+} // namespace holdfast::mysql

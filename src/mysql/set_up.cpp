@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "mysql/set_up.hpp"
+
+#include "mysql/classify.hpp"
+
+#include <algorithm>
+#include <charconv>
+#include <cstdint>
+#include <optional>
+
+namespace holdfast::mysql {
+namespace {
+
+/// No server keeps an idle connection for less.
+constexpr std::chrono::seconds idle_least{60};
+
+std::string session_settings(duration keep_alive) {
+    const auto idle = std::max(std::chrono::ceil<std::chrono::seconds>(3 * keep_alive), idle_least);
+    // A local time zone folds an hour each autumn. Without strict mode a name that is too long is
+    // cut, and two locks become one. Chained transactions would leave one open behind each request.
+    return "SET time_zone='+00:00',autocommit=1,sql_mode='STRICT_ALL_TABLES',completion_type=0,"
+           "innodb_lock_wait_timeout=2,lock_wait_timeout=2,wait_timeout=" +
+           std::to_string(idle.count());
+}
+
+constexpr const char* isolation =
+    "SET SESSION TRANSACTION ISOLATION LEVEL READ COMMITTED, READ WRITE";
+
+// SHOW, and not SELECT @@x: that would pin a connection that comes through a statement proxy.
+constexpr const char* session_question =
+    "SHOW SESSION VARIABLES WHERE Variable_name IN "
+    "('autocommit','completion_type','sql_mode','time_zone')";
+constexpr const char* global_question =
+    "SHOW GLOBAL VARIABLES WHERE Variable_name IN "
+    "('version','read_only','super_read_only','innodb_read_only','wsrep_on','binlog_format',"
+    "'group_replication_group_name','group_replication_single_primary_mode',"
+    "'innodb_flush_log_at_trx_commit','sql_mode','max_user_connections','wait_timeout',"
+    "'server_uuid','hostname','port','server_id','datadir')";
+constexpr const char* status_question =
+    "SHOW GLOBAL STATUS WHERE Variable_name IN "
+    "('Slaves_running','Slave_running','wsrep_ready','Uptime')";
+/// The server's clock; and whether SYSDATE() is that of the start of the statement. For that the
+/// statement must take some microseconds, and SLEEP hangs while somebody moves the date.
+constexpr const char* clock_question =
+    "SELECT UNIX_TIMESTAMP(SYSDATE(6)),BENCHMARK(100,SHA1('holdfast')),SYSDATE(6)=NOW(6)";
+
+void require_success(const std::vector<said>& all) {
+    for (const said& one : all)
+        if (one.what.error != 0)
+            throw failure_of(classify_connecting(one.what.error, one.what.words), one.what.error,
+                             one.what.words);
+}
+
+const std::string* cell(const result& of, std::size_t column) {
+    if (of.rows.size() != 1 || of.rows[0].size() <= column || !of.rows[0][column])
+        return nullptr;
+    return &*of.rows[0][column];
+}
+
+/// "1795618060.751786".
+std::optional<std::chrono::microseconds> seconds_in(const std::string& text) {
+    const auto point = text.find('.');
+    std::int64_t seconds = 0;
+    const char* const end = text.data() + std::min(point, text.size());
+    if (std::from_chars(text.data(), end, seconds).ptr != end)
+        return std::nullopt;
+    std::string fraction = point == text.npos ? "" : text.substr(point + 1);
+    fraction.resize(6, '0');
+    std::int64_t micros = 0;
+    std::from_chars(fraction.data(), fraction.data() + fraction.size(), micros);
+    return std::chrono::seconds{seconds} + std::chrono::microseconds{micros};
+}
+
+/// What is asked each time: the last three statements of `all`.
+portrait read(line& on, const std::vector<said>& all) {
+    const std::size_t first = all.size() - 3;
+    const result& time = all[first + 2].what;
+    const std::string* const shown = cell(time, 0);
+    const std::string* const same = cell(time, 2);
+    const auto now = shown ? seconds_in(*shown) : std::nullopt;
+    if (!now || !same)
+        throw net::failure{store_errc::protocol, "the server does not tell its time"};
+    on.clock()->learn(on.sent_at(), on.heard_at(), *now);
+    return portrait_of(variables_in(all[first].what), variables_in(all[first + 1].what),
+                       *same == "1");
+}
+
+} // namespace
+
+asio::awaitable<portrait> set_up(line& on, duration keep_alive, time_point limit) {
+    const std::vector<std::string> all{session_settings(keep_alive), isolation, session_question,
+                                       global_question, status_question, clock_question};
+    const std::vector<said> answers = co_await on.ask(all, limit);
+    require_success(answers);
+    if (const auto objection = objection_to_session(variables_in(answers[2].what)))
+        throw net::failure{*objection};
+    portrait found = read(on, answers);
+    if (const auto objection = objection_to(found))
+        throw net::failure{*objection};
+    co_return found;
+}
+
+asio::awaitable<portrait> look_again(line& on, time_point limit) {
+    const std::vector<std::string> all{global_question, status_question, clock_question};
+    const std::vector<said> answers = co_await on.ask(all, limit);
+    require_success(answers);
+    portrait found = read(on, answers);
+    if (const auto objection = objection_to(found))
+        throw net::failure{*objection};
+    co_return found;
+}
+
+} // namespace holdfast::mysql

@@ -1,0 +1,120 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "store/mysql/counter_change.hpp"
+
+#include "store/mysql/clauses.hpp"
+#include "store/mysql/counter_texts.hpp"
+
+#include <chrono>
+#include <utility>
+
+namespace holdfast::mysql {
+namespace {
+
+/// What the first half read.
+struct seen_counter {
+    bool has_row = false;
+    std::optional<counter_answer> before{}; ///< it was carried out already
+    counter_now now{};
+};
+
+seen_counter seen_in(const answers& said) {
+    seen_counter seen;
+    seen.has_row = answer_at(said, touched_at).matched > 0;
+    if (const auto& rows = answer_at(said, outcome_at).rows; !rows.empty())
+        seen.before = counter_answer{.done = number_at(rows.front(), 0) == 1,
+                                     .beyond = number_at(rows.front(), 1) == 1,
+                                     .value = number_at(rows.front(), 2)};
+    if (const auto& rows = answer_at(said, value_at).rows; !rows.empty())
+        seen.now.value = number_at(rows.front(), 0);
+    if (const auto& rows = answer_at(said, held_at).rows; !rows.empty()) {
+        seen.now.held = number_at(rows.front(), 0);
+        seen.now.that_permit_is_held = number_at(rows.front(), 1) > 0;
+    }
+    return seen;
+}
+
+class changing {
+public:
+    changing(site& at, const counter_change& what, time_point deadline, duration memory)
+        : at_{at}
+        , what_{what}
+        , deadline_{deadline}
+        , memory_{memory}
+        , mark_{at.next_mark(what.request)} {}
+
+    asio::awaitable<attempt> run(counter_answer& outcome) {
+        const answers begun = co_await begin();
+        seen_counter seen = seen_in(begun);
+        if (what_.kind == counter_kind::latch)
+            seen.now.held = 0;
+        attempt got = told_by(begun);
+        effect_ = effect_of(what_, seen.now);
+        if (seen.before)
+            effect_ = {.said = *seen.before};
+        const bool writes = seen.has_row && !seen.before;
+        outcome = effect_.said;
+        if (!co_await end(begun, writes))
+            got.said = verdict::late;
+        co_return got;
+    }
+
+private:
+    asio::awaitable<answers> begin() {
+        const auto make = [this](const runtime::remote_clock&, const server_facts& facts) {
+            is_mariadb_ = facts.is_mariadb;
+            idle_limit_ = facts.idle_limit;
+            return change_begun(at_.named, what_, mark_, facts.is_mariadb);
+        };
+        composing text{make};
+        call_wishes wishes{.leaves_open = true};
+        co_return co_await at_.server.run(text, wishes);
+    }
+
+    /// The server's clock, which the second half needs, and the times of the first.
+    static attempt told_by(const answers& begun) {
+        attempt got;
+        got.said = verdict::granted;
+        got.server_now = std::chrono::microseconds{number_at(answer_at(begun, time_at).rows.at(0), 0)};
+        got.sent_at = begun.sent_at;
+        got.received_at = begun.received_at;
+        got.clock = begun.clock;
+        if (got.clock)
+            got.clock->learn(got.sent_at, got.received_at, got.server_now);
+        return got;
+    }
+
+    /// Whether it was in time.
+    asio::awaitable<bool> end(const answers& begun, bool writes) {
+        const auto make = [&](const runtime::remote_clock& clock, const server_facts&) {
+            std::vector<std::string> all{"COMMIT"};
+            if (writes)
+                all = change_ended(at_.named, what_, effect_, mark_, late_after(clock, deadline_),
+                                   memory_);
+            all.push_back(usual_idle_time(is_mariadb_, idle_limit_));
+            return all;
+        };
+        composing text{make};
+        call_wishes wishes{.on = begun.by};
+        const answers done = co_await at_.server.run(text, wishes);
+        co_return !writes || answer_at(done, 0).matched > 0;
+    }
+
+    site& at_;
+    const counter_change& what_;
+    const time_point deadline_;
+    const duration memory_;
+    const std::string mark_;
+    counter_effect effect_;
+    bool is_mariadb_ = false;
+    duration idle_limit_{};
+};
+
+} // namespace
+
+asio::awaitable<attempt> change_once(site& at, const counter_change& what, time_point deadline,
+                                     duration memory, counter_answer& said) {
+    changing one{at, what, deadline, memory};
+    co_return co_await one.run(said);
+}
+
+} // namespace holdfast::mysql

@@ -1,0 +1,138 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "store/mysql/counter_texts.hpp"
+
+#include "store/mysql/clauses.hpp"
+
+#include <algorithm>
+
+namespace holdfast::mysql {
+namespace {
+
+const std::string at_begin{now_text};
+
+bool may_make_it(counter_verb verb) {
+    return verb == counter_verb::add || verb == counter_verb::take_back ||
+           verb == counter_verb::set || verb == counter_verb::set_new;
+}
+
+std::string request_row(const counter_change& what) {
+    return counter_row(what.name, what.kind) + " AND request=" + hex(to_string(what.request));
+}
+
+std::string of_this_permit(const counter_change& what) {
+    return "name=" + hex(what.name.text) + " AND kind=2 AND owner=" + hex(what.permit);
+}
+
+/// The end of a counter that goes by itself.
+std::string end_of_counter(duration kept) {
+    return kept > duration::zero() ? end_of(kept) : "NULL";
+}
+
+std::string living_counter() {
+    return "value IS NOT NULL AND (expires IS NULL OR expires>" + at_begin + ")";
+}
+
+} // namespace
+
+std::string kind_number(counter_kind kind) {
+    return kind == counter_kind::permits ? "1" : "2";
+}
+
+std::string counter_row(const lock_name& name, counter_kind kind) {
+    return "name=" + hex(name.text) + " AND kind=" + kind_number(kind);
+}
+
+std::string short_idle_time(bool is_mariadb) {
+    return is_mariadb ? "SET SESSION idle_transaction_timeout=3" : "SET SESSION wait_timeout=3";
+}
+
+std::string usual_idle_time(bool is_mariadb, duration idle_limit) {
+    constexpr std::int64_t least = 60;
+    const auto seconds = std::chrono::ceil<std::chrono::seconds>(idle_limit).count();
+    return is_mariadb ? "SET SESSION idle_transaction_timeout=0"
+                      : "SET SESSION wait_timeout=" +
+                            std::to_string(std::max<std::int64_t>(seconds, least));
+}
+
+std::vector<std::string> change_begun(const tables& named, const counter_change& what,
+                                      const std::string& mark, bool is_mariadb) {
+    const std::string row = counter_row(what.name, what.kind);
+    const std::string made = "INSERT INTO " + named.counters + " (name,kind) VALUES(" +
+                             hex(what.name.text) + "," + kind_number(what.kind) +
+                             ") ON DUPLICATE KEY UPDATE value=value";
+    return {short_idle_time(is_mariadb),
+            "START TRANSACTION",
+            may_make_it(what.verb) ? made : "DO 0",
+            "UPDATE " + named.counters + " SET touched=" + hex(mark) + " WHERE " + row,
+            "SELECT value FROM " + named.counters + " WHERE " + row + " AND " + living_counter(),
+            "SELECT done,beyond,value FROM " + named.requests + " WHERE " + request_row(what) +
+                " AND expires>" + at_begin,
+            "SELECT COUNT(*),COALESCE(SUM(owner=" + hex(what.permit) + "),0) FROM " + named.holds +
+                " WHERE name=" + hex(what.name.text) + " AND kind=2 AND expires>" + at_begin,
+            "SELECT " + std::string{runs_text}};
+}
+
+std::vector<std::string> change_ended(const tables& named, const counter_change& what,
+                                      const counter_effect& effect, const std::string& mark,
+                                      const std::string& late, duration memory) {
+    const std::string row = counter_row(what.name, what.kind);
+    const std::string in_time = " AND touched=" + hex(mark);
+    const std::string remembered =
+        " AND EXISTS(SELECT 1 FROM " + named.requests + " WHERE " + request_row(what) + ")";
+    std::vector<std::string> all{
+        "INSERT INTO " + named.requests +
+        " (name,kind,request,done,beyond,value,expires) SELECT name,kind," +
+        hex(to_string(what.request)) + "," + (effect.said.done ? "1" : "0") + "," +
+        (effect.said.beyond ? "1" : "0") + "," + std::to_string(effect.said.value) + "," +
+        end_of(memory) + " FROM " + named.counters + " WHERE " + row + in_time + " AND NOT " +
+        is_late(late)};
+    if (effect.ends_permit)
+        all.push_back("DELETE FROM " + named.holds + " WHERE " + of_this_permit(what) + remembered);
+    if (effect.sets_lease)
+        all.push_back("UPDATE " + named.holds + " SET expires=" + end_of(what.kept) + " WHERE " +
+                      of_this_permit(what) + remembered);
+    if (effect.changes && effect.value)
+        all.push_back("UPDATE " + named.counters + " SET value=" + std::to_string(*effect.value) +
+                      (what.verb == counter_verb::set_new
+                           ? ",expires=" + end_of_counter(what.kept)
+                           : std::string{}) +
+                      " WHERE " + row + in_time + remembered);
+    if (effect.changes && !effect.value) {
+        if (what.kind == counter_kind::permits)
+            all.push_back("DELETE FROM " + named.holds + " WHERE name=" + hex(what.name.text) +
+                          " AND kind=2" + remembered);
+        all.push_back("DELETE FROM " + named.counters + " WHERE " + row + in_time + remembered);
+    }
+    all.push_back("DELETE FROM " + named.requests + " WHERE " + row + " AND expires<=" + at_begin +
+                  " LIMIT 100");
+    all.emplace_back("COMMIT");
+    return all;
+}
+
+std::string latch_look(const tables& named, const lock_name& name) {
+    return "SELECT 1 FROM " + named.counters + " WHERE " + counter_row(name, counter_kind::latch) +
+           " AND value>0 AND " + living_counter();
+}
+
+std::string latch_is_open(const tables& named, const lock_name& name) {
+    return "NOT EXISTS(" + latch_look(named, name) + ")";
+}
+
+std::string counter_inspected(const tables& named, const lock_name& name, counter_kind kind) {
+    const std::string held = kind == counter_kind::permits
+                                 ? "(SELECT COUNT(*) FROM " + named.holds + " AS h WHERE h.name=" +
+                                       hex(name.text) + " AND h.kind=2 AND h.expires>" + at_begin +
+                                       ")"
+                                 : "0";
+    return "SELECT value," + held + " FROM " + named.counters + " WHERE " +
+           counter_row(name, kind) + " AND " + living_counter();
+}
+
+std::string counters_listed(const tables& named, counter_kind kind, const std::string& behind,
+                            std::size_t at_most) {
+    return "SELECT name FROM " + named.counters + " WHERE kind=" + kind_number(kind) +
+           " AND name>" + hex(behind) + " AND " + living_counter() + " ORDER BY name LIMIT " +
+           std::to_string(at_most);
+}
+
+} // namespace holdfast::mysql

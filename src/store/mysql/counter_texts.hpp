@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: Apache-2.0
+// The statements about numbers: how many permits a semaphore has, and a latch's count.
+#pragma once
+
+#include "store/mysql/counter_effect.hpp"
+#include "store/mysql/names.hpp"
+
+#include <holdfast/counters.hpp>
+
+#include <cstddef>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace holdfast::mysql {
+
+/// Column `kind` of the table of counters.
+std::string kind_number(counter_kind);
+
+/// "name=… and kind=…".
+std::string counter_row(const lock_name&, counter_kind);
+
+/// The session's limit for who is silent while a transaction is open, or the usual one again: a
+/// process that freezes in between does not block others for long.
+std::string short_idle_time(bool is_mariadb);
+std::string usual_idle_time(bool is_mariadb, duration idle_limit);
+
+/// The first half of a change: a transaction begins, `mark` is written into the counter's row, which
+/// locks it, and is read what is there, with the outcome of this request if it was carried out
+/// before.
+std::vector<std::string> change_begun(const tables&, const counter_change&,
+                                      const std::string& mark, bool is_mariadb);
+inline constexpr std::size_t touched_at = 3, value_at = 4, outcome_at = 5, held_at = 6,
+                             time_at = 7;
+
+/// The second half: the outcome is remembered for so long, unless it is late or the transaction of
+/// the first half is gone, which its first statement says by having no row; and what it is about is
+/// written.
+std::vector<std::string> change_ended(const tables&, const counter_change&, const counter_effect&,
+                                      const std::string& mark, const std::string& late,
+                                      duration memory);
+
+/// A row if the latch is closed.
+std::string latch_look(const tables&, const lock_name&);
+std::string latch_is_open(const tables&, const lock_name&); ///< a condition
+
+/// Value, and how many permits are held; no row: there is none.
+std::string counter_inspected(const tables&, const lock_name&, counter_kind);
+
+/// The same with its name in front, of those behind that name.
+std::string counters_listed(const tables&, counter_kind, const std::string& behind,
+                            std::size_t at_most);
+
+} // namespace holdfast::mysql

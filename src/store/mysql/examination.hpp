@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "store/mysql/site.hpp"
+
+#include <holdfast/store.hpp>
+
+#include <vector>
+
+namespace holdfast::mysql {
+
+/// As `store::examine`: what the server says of itself, and whether a lock can be taken, renewed and
+/// released there.
+asio::awaitable<std::vector<finding>> examine_server(site&, ask trial);
+
+/// As `store::set_up`.
+asio::awaitable<std::vector<finding>> make_tables(site&);
+
+} // namespace holdfast::mysql

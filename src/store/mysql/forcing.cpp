@@ -1,0 +1,119 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "store/mysql/forcing.hpp"
+
+#include "store/mysql/clauses.hpp"
+#include "store/mysql/counter_texts.hpp"
+
+#include <algorithm>
+#include <chrono>
+#include <utility>
+#include <vector>
+
+namespace holdfast::mysql {
+namespace {
+
+/// Under the lock of the row: who has it alone, and who reads.
+std::vector<std::string> holders_locked(const site& at, const lock_name& name, bool is_mariadb) {
+    const std::string here = " WHERE name=" + hex(name.text), alive = ">" + std::string{now_text};
+    return {short_idle_time(is_mariadb), "START TRANSACTION",
+            "SELECT IF(expires" + alive + ",owner,NULL) FROM " + at.named.locks + here +
+                " FOR UPDATE",
+            "SELECT owner FROM " + at.named.holds + here + " AND kind=0 AND expires" + alive +
+                " FOR UPDATE",
+            "SELECT " + std::string{runs_text}};
+}
+
+struct holders {
+    std::optional<std::string> alone{};
+    std::vector<std::string> readers{};
+
+    std::vector<std::string> all() const {
+        std::vector<std::string> names;
+        if (alone)
+            names.push_back(*alone);
+        names.insert(names.end(), readers.begin(), readers.end());
+        return names;
+    }
+};
+
+holders holders_in(const answers& said) {
+    holders found;
+    if (const auto& rows = answer_at(said, 2).rows; !rows.empty() && !rows.front().empty())
+        found.alone = rows.front().front();
+    for (const auto& row : answer_at(said, 3).rows)
+        found.readers.push_back(text_at(row, 0));
+    return found;
+}
+
+bool is_meant(const force_wish& what, const holders& found) {
+    if (what.side == lock_kind::token)
+        return false; // this store has none
+    const bool right_side = !what.side || found.alone.has_value() == (*what.side != lock_kind::read);
+    const std::vector<std::string> all = found.all();
+    return right_side && !all.empty() &&
+           (what.only_from.empty() || std::ranges::count(all, what.only_from) > 0);
+}
+
+std::vector<std::string> holders_ended(const site& at, const force_wish& what, const holders& found,
+                                       const std::string& late) {
+    const std::string here = " WHERE name=" + hex(what.name.text);
+    const std::string in_time = " AND NOT " + is_late(late);
+    std::vector<std::string> all;
+    if (found.alone)
+        all.push_back("UPDATE " + at.named.locks + " SET owner='',info='',expires=LEAST(expires," +
+                      std::string{past_text} + ")" + here + " AND owner=" + hex(*found.alone) +
+                      in_time);
+    if (!found.readers.empty())
+        all.push_back("DELETE FROM " + at.named.holds + here + " AND kind=0 AND owner IN " +
+                      list_of(found.readers) + in_time);
+    return all;
+}
+
+/// What the first half said of the clock.
+attempt clock_in(const answers& said) {
+    attempt got;
+    got.said = verdict::granted;
+    got.server_now = std::chrono::microseconds{number_at(answer_at(said, 4).rows.at(0), 0)};
+    got.sent_at = said.sent_at;
+    got.received_at = said.received_at;
+    got.clock = said.clock;
+    if (got.clock)
+        got.clock->learn(got.sent_at, got.received_at, got.server_now);
+    return got;
+}
+
+} // namespace
+
+asio::awaitable<attempt> force_once(site& at, const force_wish& what, time_point deadline,
+                                    forced& outcome) {
+    bool is_mariadb = false;
+    duration idle_limit{};
+    const auto begin = [&](const runtime::remote_clock&, const server_facts& facts) {
+        is_mariadb = facts.is_mariadb;
+        idle_limit = facts.idle_limit;
+        return holders_locked(at, what.name, facts.is_mariadb);
+    };
+    composing begun{begin};
+    call_wishes first{.leaves_open = true};
+    const answers said = co_await at.server.run(begun, first);
+    const holders found = holders_in(said);
+    attempt got = clock_in(said);
+    const bool ends = is_meant(what, found);
+    const auto end = [&](const runtime::remote_clock& clock, const server_facts&) {
+        std::vector<std::string> all;
+        if (ends)
+            all = holders_ended(at, what, found, late_after(clock, deadline));
+        all.emplace_back("COMMIT");
+        all.push_back(usual_idle_time(is_mariadb, idle_limit));
+        return all;
+    };
+    composing ended{end};
+    call_wishes second{.on = said.by};
+    const answers done = co_await at.server.run(ended, second);
+    outcome = {.was_locked = ends, .owners = found.all()};
+    if (ends && answer_at(done, 0).matched == 0)
+        got.said = verdict::late;
+    co_return got;
+}
+
+} // namespace holdfast::mysql

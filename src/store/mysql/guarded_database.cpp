@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "store/mysql/guarded_database.hpp"
+
+#include "net/failure.hpp"
+#include "runtime/background.hpp"
+#include "store/mysql/schema.hpp"
+#include "store/mysql/site.hpp"
+
+namespace holdfast::mysql {
+namespace {
+
+net::failure with_advice(const boost::system::system_error& why, const tables& named) {
+    std::string text = net::story_of(why);
+    if (why.code() == store_errc::not_set_up)
+        text += "; `holdfast doctor --create-tables` makes the tables of locks, and so do these "
+                "statements:\n" +
+                ddl(named);
+    if (why.code() == store_errc::no_permission)
+        text += "; grant SELECT, INSERT, UPDATE, DELETE on the tables of locks (" + named.locks +
+                ", " + named.holds + ", " + named.counters + ", " + named.requests + ", " +
+                named.identity + ")";
+    return {why.code(), std::move(text)};
+}
+
+} // namespace
+
+asio::awaitable<answers> guarded_database::run(statements& what, call_wishes wishes) {
+    std::optional<net::failure> refused;
+    try {
+        answers said = co_await inner_->run(what, std::move(wishes));
+        ask_for_identity(said.server);
+        co_return said;
+    } catch (const boost::system::system_error& why) {
+        if (why.code() != store_errc::not_set_up && why.code() != store_errc::no_permission)
+            throw;
+        refused.emplace(with_advice(why, named_));
+    }
+    throw net::failure{*refused};
+}
+
+/// Another address, another server: perhaps with other data.
+void guarded_database::ask_for_identity(const std::string& server) {
+    if (asked_ == server)
+        return;
+    asked_ = server;
+    runtime::run_in_background(context_, read_identity(shared_from_this()));
+}
+
+asio::awaitable<void> guarded_database::read_identity(std::shared_ptr<guarded_database> self) {
+    const auto make = [&](const runtime::remote_clock&, const server_facts&) {
+        return std::vector<std::string>{"SELECT id FROM " + self->named_.identity};
+    };
+    composing text{make};
+    try {
+        const answers said = co_await self->inner_->run(text);
+        if (!answer_at(said, 0).rows.empty())
+            self->identity_ = text_at(said.of.front().rows.front(), 0);
+    } catch (const boost::system::system_error&) {
+        self->asked_.clear(); // at the next request
+    }
+}
+
+} // namespace holdfast::mysql

@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "store/mysql/kinds.hpp"
+
+#include "store/mysql/mutex_requests.hpp"
+#include "store/mysql/permit_requests.hpp"
+#include "store/mysql/shared_requests.hpp"
+
+namespace holdfast::mysql {
+namespace {
+
+constexpr verbs exclusive{take_lock, release_lock, kept_in::locks, lock_may_be_had, true};
+constexpr verbs of_readers{take_to_read, release_read, kept_in::readers, may_be_read};
+constexpr verbs of_writers{take_lock, release_lock, kept_in::locks, lock_may_be_had};
+constexpr verbs of_permits{take_permits, return_permits, kept_in::permits, permits_are_free};
+
+} // namespace
+
+// Spin locks poll, and so do all that are no exclusive ones here; a token, a semaphore without
+// leases and a rate are Redis' own.
+const verbs* verbs_of(lock_kind kind) noexcept {
+    switch (kind) {
+    case lock_kind::plain:
+    case lock_kind::fenced:
+        return &exclusive;
+    case lock_kind::read:
+        return &of_readers;
+    case lock_kind::write:
+        return &of_writers;
+    case lock_kind::permit:
+        return &of_permits;
+    case lock_kind::fair:
+    case lock_kind::spin:
+    case lock_kind::token:
+        break;
+    }
+    return nullptr;
+}
+
+} // namespace holdfast::mysql

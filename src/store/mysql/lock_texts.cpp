@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "store/mysql/lock_texts.hpp"
+
+#include "store/mysql/clauses.hpp"
+#include "store/mysql/hold_texts.hpp"
+#include "store/mysql/packed_answer.hpp"
+
+namespace holdfast::mysql {
+namespace {
+
+std::string when(std::string_view condition, std::string_view then) {
+    return std::string{" WHEN "}.append(condition).append(" THEN ").append(then);
+}
+
+/// The token as it is, and the answer a refusal.
+std::string unchanged(std::string_view reason) {
+    return "token+" + refusing(reason);
+}
+
+std::string unless_granted(std::string_view column, std::string_view granted) {
+    return std::string{","}
+        .append(column)
+        .append("=IF(")
+        .append(was_granted)
+        .append(",")
+        .append(granted)
+        .append(",")
+        .append(column)
+        .append(")");
+}
+
+/// The arms that only a writer has, between "it is mine" and "it is free".
+std::string refused_to_write(const tables& named, const ask& want) {
+    if (want.kind != lock_kind::write || want.under == 0)
+        return {};
+    return when("NOT " + reads(named, owner_beside(want)),
+                unchanged(std::to_string(unfounded_reason)));
+}
+
+std::string free_for(const tables& named, const ask& want) {
+    std::string free = "expires<=" + std::string{now_text};
+    if (want.kind == lock_kind::write)
+        free += " AND NOT " + somebody_reads(named, owner_beside(want));
+    return free;
+}
+
+/// What a writer waits for: the holder, or the last of the readers.
+std::string busy_for(const tables& named, const ask& want) {
+    if (want.kind != lock_kind::write)
+        return when("TRUE", unchanged(left_until("expires")));
+    std::string all;
+    if (want.under != 0)
+        all = when(another_upgrades(named, owner_beside(want)),
+                   unchanged(std::to_string(conflict_reason)));
+    const std::string last = "GREATEST(expires," + last_reader_ends(named, owner_beside(want)) + ")";
+    return all + when("TRUE", unchanged(left_until(last)));
+}
+
+} // namespace
+
+// Assignments are carried out from left to right: `token` says what the others do.
+std::string lock_attempt(const tables& named, const ask& want, const attempt_terms& terms) {
+    const std::string owner = hex(to_string(want.owner)), now{now_text};
+    return "UPDATE " + named.locks + " SET token=CASE" +
+           when(is_late(terms.late), unchanged(std::to_string(late_reason))) +
+           when("owner=" + owner + " AND expires>" + now, "LAST_INSERT_ID(token)") +
+           refused_to_write(named, want) +
+           when(free_for(named, want), next_token(want.tokens)) + busy_for(named, want) + " END" +
+           unless_granted("owner", owner) +
+           unless_granted("kind", std::to_string(static_cast<int>(kind_in_row(want.kind)))) + unless_granted("touched", "''") +
+           unless_granted("info", hex(terms.info)) +
+           unless_granted("expires", "GREATEST(expires," + end_of(want.lease_time) + ")") +
+           " WHERE name=" + hex(want.name.text);
+}
+
+kind_column kind_in_row(lock_kind kind) noexcept {
+    return kind == lock_kind::write ? kind_column::writer : kind_column::exclusive;
+}
+
+std::string lock_row(const tables& named, const lock_name& name) {
+    return "INSERT INTO " + named.locks + " (name,expires) VALUES(" + hex(name.text) + "," +
+           std::string{past_text} + ") ON DUPLICATE KEY UPDATE touched=touched";
+}
+
+// One that is over is cleared, too: what is left of its attempts then finds nothing of its own.
+std::string lock_release(const tables& named, const hold& held) {
+    return "UPDATE " + named.locks + " SET token=token+0*LAST_INSERT_ID(IF(expires>" +
+           std::string{now_text} + ",2,1)),owner='',info='',expires=LEAST(expires," +
+           std::string{past_text} + ") WHERE name=" + hex(held.name.text) +
+           " AND owner=" + hex(to_string(held.owner));
+}
+
+std::string bell_for_grant(std::string_view bell) {
+    const std::string name = "'" + std::string{bell} + "'";
+    return "SELECT IF(ROW_COUNT()=1 AND " + std::string{was_granted} + ",IF(IS_USED_LOCK(" + name +
+           ")<=>CONNECTION_ID(),1,GET_LOCK(" + name + ",0)),-1)";
+}
+
+std::string bell_dropped(std::string_view bell) {
+    const std::string name = "'" + std::string{bell} + "'";
+    return "SELECT RELEASE_LOCK(" + name + "),IS_FREE_LOCK(" + name + ")";
+}
+
+} // namespace holdfast::mysql

@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: Apache-2.0
+// The statements about what one owner has alone: mutexes of all kinds, and the writer's side.
+#pragma once
+
+#include "store/mysql/names.hpp"
+
+#include <holdfast/store.hpp>
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+namespace holdfast::mysql {
+
+/// Column `kind` of the table of locks: what its owner has there. It is for people and operators.
+enum class kind_column : int { exclusive = 0, writer = 1 };
+
+kind_column kind_in_row(lock_kind) noexcept;
+
+/// What an attempt needs beside what is asked for.
+struct attempt_terms {
+    std::string late;     ///< as `late_after` has it
+    std::string info{};   ///< who that is, for people
+    std::string touched{}; ///< used once: by it the rest of a transaction finds what its begin did
+};
+
+/// One attempt to have it alone; its insert id is a `packed_answer`. Of kind write: while nobody
+/// reads, but the owner that it stands beside.
+std::string lock_attempt(const tables&, const ask&, const attempt_terms&);
+
+/// A row for a name that nobody has used yet. It is not "INSERT IGNORE": that cuts a name that is
+/// too long, and two locks would be one.
+std::string lock_row(const tables&, const lock_name&);
+
+/// Its insert id is 2 if it was this owner's, and 1 if the lease was over.
+std::string lock_release(const tables&, const hold&);
+
+/// Behind an attempt, in the same write: takes the bell where the attempt was granted. 1: it is
+/// ours.
+std::string bell_for_grant(std::string_view bell);
+
+/// Behind a release, in the same write: gives it back. The second column is 0 if somebody waits.
+std::string bell_dropped(std::string_view bell);
+
+} // namespace holdfast::mysql

@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "store/mysql/packed_answer.hpp"
+
+namespace holdfast::mysql {
+namespace {
+
+remote::verdict verdict_for(std::uint64_t reason) {
+    switch (reason) {
+    case late_reason:
+        return remote::verdict::late;
+    case conflict_reason:
+        return remote::verdict::conflict;
+    case unfounded_reason:
+        return remote::verdict::unfounded;
+    default:
+        return remote::verdict::busy;
+    }
+}
+
+} // namespace
+
+packed_answer taken_apart(std::uint64_t insert_id) {
+    packed_answer all;
+    all.no_row = insert_id == 0;
+    if (insert_id < refused_bit) {
+        all.said = all.no_row ? remote::verdict::busy : remote::verdict::granted;
+        all.last_token = insert_id;
+        return all;
+    }
+    const std::uint64_t rest = insert_id - refused_bit;
+    const std::uint64_t reason = rest & ((std::uint64_t{1} << reason_bits) - 1);
+    all.said = verdict_for(reason);
+    all.server_now = std::chrono::milliseconds{rest >> reason_bits};
+    if (all.said == remote::verdict::busy && reason < longest_left)
+        all.left = duration{static_cast<duration::rep>(reason)};
+    return all;
+}
+
+} // namespace holdfast::mysql

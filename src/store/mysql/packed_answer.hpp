@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: Apache-2.0
+// The insert id of an attempt is its whole answer, so one round trip tells all:
+//
+//     0                no such row
+//     below 2^63       granted; it is the last of the grant's tokens
+//     else             not granted: bits 20 to 62 are the server's clock in milliseconds, bits 0 to
+//                      19 why: 0 late, else the milliseconds that are left of what keeps it busy
+#pragma once
+
+#include "store/remote/attempts.hpp"
+
+#include <chrono>
+#include <cstdint>
+#include <optional>
+
+namespace holdfast::mysql {
+
+inline constexpr std::uint64_t refused_bit = std::uint64_t{1} << 63U;
+inline constexpr unsigned reason_bits = 20;
+
+/// The reasons that are no length of time.
+inline constexpr std::uint64_t late_reason = 0;
+inline constexpr std::uint64_t longest_left = 1'048'573; ///< or more: 17 minutes
+inline constexpr std::uint64_t conflict_reason = 1'048'574;
+inline constexpr std::uint64_t unfounded_reason = 1'048'575;
+
+struct packed_answer {
+    bool no_row = false;
+    remote::verdict said{};
+    std::optional<duration> left{};         ///< busy; nothing: for long, or without end
+    std::chrono::microseconds server_now{}; ///< zero: it does not tell
+    std::uint64_t last_token = 0;           ///< granted
+};
+
+packed_answer taken_apart(std::uint64_t insert_id);
+
+} // namespace holdfast::mysql

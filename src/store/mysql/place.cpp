@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: Apache-2.0
+// How one client waits for one lock: ask; listen, ask again; sleep; ask.
+#include "store/mysql/place.hpp"
+
+#include "net/later.hpp"
+#include "store/remote/mark.hpp"
+
+#include <utility>
+
+namespace holdfast::mysql {
+namespace {
+
+/// The server tells what is left rounded up; its clock and ours are read at other moments.
+constexpr duration rounding_of_ends{1};
+
+} // namespace
+
+lock_place::lock_place(site& at, bells& all, poller& polls, ask want, alarm& wake)
+    : at_{at}
+    , bells_{all}
+    , poller_{polls}
+    , want_{std::move(want)}
+    , how_{*verbs_of(want_.kind)}
+    , wake_{wake}
+    , attempts_{at.context, want_, at.server.command_timeout()} {}
+
+asio::awaitable<answer> lock_place::look() {
+    if (attempts_.found_busy())
+        listen();
+    const duration bound = remote::poll_bound_of(want_, at_.context.poll_bound);
+    remote::attempts::sender send = [this](time_point deadline) { return request(deadline); };
+    co_return co_await attempts_.look(std::move(send), bound, rounding_of_ends);
+}
+
+asio::awaitable<attempt> lock_place::request(time_point deadline) {
+    remote::set_terms_of_mark(want_, at_.context.poll_bound, round_trip_);
+    const std::shared_ptr<carrier> rung_on = bell_ ? bell_->rung_on() : nullptr;
+    take_terms terms{deadline, rung_on};
+    const taken got = co_await how_.take(at_, want_, std::move(terms));
+    round_trip_ = got.seen.received_at - got.seen.sent_at;
+    if (got.seen.said == verdict::granted) {
+        if (got.bell)
+            bells_.keep(want_, got.bell, net::later(got.seen.sent_at, want_.lease_time));
+        if (rung_on && got.bell)
+            bell_->is_handed_over();
+        bell_.reset();
+        poll_.reset();
+    }
+    co_return got.seen;
+}
+
+/// For the bell, if the server has them; then it is also seen now and then whether the lock is free:
+/// a holder may be gone, or hold it no more, and have the bell. Otherwise, or where the bell has
+/// come and the lock is held by one that has none, this is seen often.
+void lock_place::listen() {
+    if (how_.has_bell && !bell_ && bell_wait::is_of_use(at_))
+        bell_ = std::make_unique<bell_wait>(at_, want_.name, wake_);
+    const pace now = bell_ && bell_->is_waiting() ? pace::seldom : pace::often;
+    if (!poll_ || pace_ != now)
+        poll_ = poller_.enrol(how_.may_be_had(at_, want_), wake_, now);
+    pace_ = now;
+}
+
+asio::awaitable<void> lock_place::leave() {
+    bell_.reset();
+    poll_.reset();
+    if (!attempts_.must_leave())
+        co_return;
+    std::shared_ptr<carrier> bell = bells_.take_out(want_);
+    co_await how_.release(at_, want_, std::move(bell));
+    attempts_.left();
+}
+
+} // namespace holdfast::mysql

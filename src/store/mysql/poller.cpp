@@ -1,0 +1,172 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "store/mysql/poller.hpp"
+
+#include "runtime/background.hpp"
+
+#include <boost/system/system_error.hpp>
+
+#include <algorithm>
+#include <cstdint>
+#include <map>
+#include <utility>
+#include <vector>
+
+namespace holdfast::mysql {
+namespace {
+
+/// Between two polls for one waiter. It grows by a quarter each time.
+constexpr duration shortest_pause{5};
+constexpr duration longest_pause{100};
+constexpr duration pause_of_called{250};
+
+/// Who is due so soon is asked for along with the others.
+constexpr duration slack{10};
+
+/// Waiters in one SELECT: more are asked about in the next.
+constexpr std::size_t asked_at_once = 200;
+
+} // namespace
+
+/// Shared with the loop, which may outlive the poller by a moment.
+class poller::list : public std::enable_shared_from_this<poller::list> {
+public:
+    explicit list(site& at)
+        : at_{at}
+        , sleep_{at.context.time.make_alarm()} {}
+
+    std::uint64_t add(std::string condition, alarm& wake, pace how) {
+        const duration pause = how == pace::often ? shortest_pause : pause_of_called;
+        waiters_.emplace(++last_, waiter{std::move(condition), &wake, pause,
+                                         at_.context.time.now() + pause});
+        if (std::exchange(running_, true))
+            sleep_->ring();
+        else
+            runtime::run_in_background(at_.context, loop(shared_from_this()));
+        return last_;
+    }
+
+    void remove(std::uint64_t number) { waiters_.erase(number); }
+
+    void stop() noexcept {
+        stopped_ = true;
+        waiters_.clear();
+        sleep_->ring();
+    }
+
+private:
+    struct waiter {
+        std::string condition;
+        alarm* wake;
+        duration pause;
+        time_point due;
+    };
+
+    static asio::awaitable<void> loop(std::shared_ptr<list> self) {
+        while (!self->stopped_ && !self->waiters_.empty()) {
+            co_await self->sleep_->wait_until(self->next_due());
+            if (self->stopped_)
+                break;
+            const std::vector<std::uint64_t> due = self->take_due();
+            if (!due.empty())
+                co_await self->poll(due);
+        }
+        self->running_ = false;
+    }
+
+    time_point next_due() const {
+        time_point first = time_point::max();
+        for (const auto& [number, each] : waiters_)
+            first = std::min(first, each.due);
+        return first;
+    }
+
+    /// Nobody, if the loop was woken by a newcomer.
+    std::vector<std::uint64_t> take_due() {
+        std::vector<std::uint64_t> due;
+        const time_point now = at_.context.time.now();
+        if (next_due() > now)
+            return due;
+        for (auto& [number, each] : waiters_) {
+            if (each.due > now + slack || due.size() == asked_at_once)
+                continue;
+            due.push_back(number);
+            each.due = now + jittered(each.pause);
+            if (each.pause < longest_pause)
+                each.pause = std::min(longest_pause, each.pause * 5 / 4 + duration{1});
+        }
+        return due;
+    }
+
+    /// Up to a fifth less, so that clients do not all ask at the same moments.
+    duration jittered(duration full) {
+        const auto fifth = static_cast<std::uint64_t>(full.count()) / 5;
+        return full - duration{static_cast<duration::rep>(at_.context.random() % (fifth + 1))};
+    }
+
+    asio::awaitable<void> poll(std::vector<std::uint64_t> due) {
+        const std::string select = asking(due);
+        const auto make = [&](const runtime::remote_clock&, const server_facts&) {
+            return std::vector<std::string>{select};
+        };
+        composing text{make};
+        try {
+            const answers said = co_await at_.server.run(text);
+            for (const auto& row : answer_at(said, 0).rows)
+                ring(static_cast<std::uint64_t>(number_at(row, 0)));
+        } catch (const boost::system::system_error&) {
+            // Waiters ask by themselves, too, and learn why it fails.
+            for (auto& [number, each] : waiters_)
+                each.pause = std::max(each.pause, longest_pause);
+        }
+    }
+
+    std::string asking(const std::vector<std::uint64_t>& due) const {
+        std::string all;
+        for (const std::uint64_t number : due)
+            all.append(all.empty() ? "SELECT " : " UNION ALL SELECT ")
+                .append(std::to_string(number))
+                .append(" FROM DUAL WHERE ")
+                .append(waiters_.at(number).condition);
+        return all;
+    }
+
+    void ring(std::uint64_t number) {
+        if (const auto found = waiters_.find(number); found != waiters_.end())
+            found->second.wake->ring();
+    }
+
+    site& at_;
+    const std::unique_ptr<alarm> sleep_;
+    std::map<std::uint64_t, waiter> waiters_;
+    std::uint64_t last_ = 0;
+    bool running_ = false, stopped_ = false;
+};
+
+class poller::entry final : public watch {
+public:
+    entry(std::shared_ptr<list> of, std::uint64_t number)
+        : of_{std::move(of)}
+        , number_{number} {}
+    ~entry() override { of_->remove(number_); }
+
+private:
+    const std::shared_ptr<list> of_;
+    const std::uint64_t number_;
+};
+
+poller::poller(site& at)
+    : list_{std::make_shared<list>(at)} {}
+
+poller::~poller() {
+    stop();
+}
+
+std::unique_ptr<watch> poller::enrol(std::string condition, alarm& wake, pace how) {
+    return std::make_unique<entry>(list_, list_->add(std::move(condition), wake, how));
+}
+
+void poller::stop() noexcept {
+    list_->stop();
+}
+
+} // namespace holdfast::mysql

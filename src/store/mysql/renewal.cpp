@@ -1,0 +1,192 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "store/mysql/renewal.hpp"
+
+#include "net/later.hpp"
+#include "store/mysql/renewal_texts.hpp"
+
+#include <boost/asio/co_spawn.hpp>
+#include <boost/asio/deferred.hpp>
+#include <boost/asio/experimental/parallel_group.hpp>
+#include <boost/asio/use_awaitable.hpp>
+
+#include <algorithm>
+#include <exception>
+#include <map>
+#include <optional>
+#include <set>
+#include <utility>
+#include <vector>
+
+namespace holdfast::mysql {
+namespace {
+
+/// Rows in one transaction: a few milliseconds of the server's time.
+constexpr std::size_t batch_max = 500;
+
+/// Some holds of one table.
+struct batch {
+    kept_in where{};
+    std::vector<std::size_t> places; ///< in the list that was asked for
+    std::vector<held_row> rows;
+};
+
+std::vector<batch> batches_of(hold_list holds) {
+    std::vector<batch> full;
+    std::map<kept_in, batch> open;
+    for (std::size_t i = 0; i < holds.size(); ++i) {
+        const kept_in where = verbs_of(holds[i]->kind)->where;
+        batch& now = open[where];
+        now.where = where;
+        now.places.push_back(i);
+        std::ranges::move(rows_of(*holds[i]), std::back_inserter(now.rows));
+        if (now.rows.size() >= batch_max)
+            full.push_back(std::exchange(now, {}));
+    }
+    for (auto& [where, rest] : open)
+        if (!rest.places.empty())
+            full.push_back(std::move(rest));
+    return full;
+}
+
+class renewing {
+public:
+    renewing(site& at, bells& all, hold_list holds, const renewal_wishes& how, renewal_sink& to)
+        : at_{at}
+        , bells_{all}
+        , holds_{holds}
+        , how_{how}
+        , to_{to} {}
+
+    asio::awaitable<void> run() {
+        std::vector<batch> all = batches_of(holds_);
+        if (all.size() == 1) {
+            co_await renew(all.front());
+            co_return;
+        }
+        const auto start = [this](const batch& some) {
+            return asio::co_spawn(at_.context.executor, renew(some), asio::deferred);
+        };
+        std::vector<decltype(start(all.front()))> under_way;
+        under_way.reserve(all.size());
+        for (const batch& some : all)
+            under_way.push_back(start(some));
+        auto group = asio::experimental::make_parallel_group(std::move(under_way));
+        auto outcomes =
+            co_await group.async_wait(asio::experimental::wait_for_all{}, asio::use_awaitable);
+        for (const std::exception_ptr& bug : std::get<1>(outcomes))
+            if (bug)
+                std::rethrow_exception(bug);
+    }
+
+private:
+    using rows_left = std::map<held_row, duration>;
+
+    asio::awaitable<void> renew(const batch& some) {
+        std::optional<boost::system::system_error> failed;
+        rows_left left;
+        try {
+            if (how_.lease_time > duration::zero())
+                left = co_await prolong(some);
+            if (left.size() < some.rows.size())
+                co_await see_the_rest(some, left);
+        } catch (const boost::system::system_error& why) {
+            failed = why;
+        }
+        for (const std::size_t place : some.places) {
+            if (failed)
+                to_.failed(place, *failed);
+            else
+                report(place, left);
+        }
+    }
+
+    call_wishes wishes() const {
+        return {.answer_by = how_.answer_by, .elsewhere = how_.elsewhere, .reserved = true};
+    }
+
+    /// Those that could be locked; they last for the whole lease from now on.
+    asio::awaitable<rows_left> prolong(const batch& some) {
+        bool is_mariadb = false;
+        duration idle_limit{};
+        const auto begin = [&](const runtime::remote_clock&, const server_facts& facts) {
+            is_mariadb = facts.is_mariadb;
+            idle_limit = facts.idle_limit;
+            return rows_locked(at_.named, some.where, some.rows, facts.is_mariadb);
+        };
+        composing begun{begin};
+        call_wishes first = wishes();
+        first.leaves_open = true;
+        const answers said = co_await at_.server.run(begun, first);
+        std::vector<held_row> ours;
+        for (const auto& row : answer_at(said, 2).rows)
+            ours.push_back({text_at(row, 0), text_at(row, 1)});
+        const auto end = [&](const runtime::remote_clock&, const server_facts&) {
+            return rows_prolonged(at_.named, some.where, ours, how_.lease_time, is_mariadb,
+                                  idle_limit);
+        };
+        composing ended{end};
+        call_wishes second = wishes();
+        second.on = said.by;
+        const answers done = co_await at_.server.run(ended, second);
+        rows_left left;
+        if (answer_at(done, 0).matched == ours.size()) // else they are asked about, one by one
+            for (held_row& each : ours)
+                left.emplace(std::move(each), how_.lease_time);
+        co_return left;
+    }
+
+    /// A row that somebody else has locked stays as it is, and ours while its time is not over.
+    asio::awaitable<void> see_the_rest(const batch& some, rows_left& left) {
+        std::vector<held_row> rest;
+        for (const held_row& each : some.rows)
+            if (!left.contains(each))
+                rest.push_back(each);
+        const auto make = [&](const runtime::remote_clock&, const server_facts&) {
+            return std::vector<std::string>{rows_seen(at_.named, some.where, rest)};
+        };
+        composing seen{make};
+        const answers said = co_await at_.server.run(seen, wishes());
+        for (const auto& row : answer_at(said, 0).rows) {
+            const std::chrono::microseconds until{number_at(row, 2)};
+            const duration whole = std::chrono::floor<duration>(until);
+            left.emplace(held_row{text_at(row, 0), text_at(row, 1)},
+                         how_.lease_time > duration::zero() ? std::min(whole, how_.lease_time)
+                                                            : duration::zero());
+        }
+    }
+
+    void report(std::size_t place, const rows_left& left) {
+        const hold& held = *holds_[place];
+        duration term = how_.lease_time;
+        for (const held_row& each : rows_of(held)) {
+            const auto found = left.find(each);
+            if (found == left.end()) {
+                bells_.drop(held);
+                to_.renewed(place, answer{});
+                return;
+            }
+            term = std::min(term, found->second);
+        }
+        if (how_.lease_time > duration::zero())
+            bells_.extend(held, net::later(at_.context.time.now(), term));
+        to_.renewed(place, answer{.granted = true, .term = term});
+    }
+
+    site& at_;
+    bells& bells_;
+    hold_list holds_;
+    const renewal_wishes& how_;
+    renewal_sink& to_;
+};
+
+} // namespace
+
+asio::awaitable<void> renew_holds(site& at, bells& all, hold_list holds, const renewal_wishes& how,
+                                  renewal_sink& to) {
+    if (holds.empty())
+        co_return;
+    renewing them{at, all, holds, how, to};
+    co_await them.run();
+}
+
+} // namespace holdfast::mysql

@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "store/mysql/site.hpp"
+
+#include "net/failure.hpp"
+#include "store/mysql/packed_answer.hpp"
+
+#include <charconv>
+
+namespace holdfast::mysql {
+namespace {
+
+[[noreturn]] void throw_unexpected(const char* what) {
+    throw net::failure{store_errc::protocol, what};
+}
+
+} // namespace
+
+const result& answer_at(const answers& said, std::size_t which) {
+    if (which >= said.of.size())
+        throw_unexpected("the server answered fewer statements than were sent");
+    return said.of[which];
+}
+
+const std::string& text_at(const std::vector<std::optional<std::string>>& row, std::size_t column) {
+    if (column >= row.size() || !row[column])
+        throw_unexpected("a value is missing in a row");
+    return *row[column];
+}
+
+std::int64_t number_at(const std::vector<std::optional<std::string>>& row, std::size_t column) {
+    const std::string& text = text_at(row, column);
+    std::int64_t value = 0;
+    const auto [end, ec] = std::from_chars(text.data(), text.data() + text.size(), value);
+    if (ec != std::errc{} || end != text.data() + text.size())
+        throw_unexpected("a value in a row is no number");
+    return value;
+}
+
+attempt attempt_in(const answers& said, std::uint64_t insert_id) {
+    const packed_answer told = taken_apart(insert_id);
+    attempt got;
+    got.said = told.said;
+    got.left = told.left;
+    got.server_now = told.server_now;
+    got.token = told.last_token;
+    got.sent_at = said.sent_at;
+    got.received_at = said.received_at;
+    got.clock = said.clock;
+    return got;
+}
+
+} // namespace holdfast::mysql

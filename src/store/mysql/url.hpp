@@ -1,0 +1,12 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <holdfast/mysql/options.hpp>
+#include <holdfast/schemes.hpp>
+
+namespace holdfast::mysql {
+
+/// All that a URL says of a database. Throws `errc::invalid_argument`.
+options read_url(store_url&);
+
+} // namespace holdfast::mysql

@@ -1,0 +1,12 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <holdfast/inspection.hpp>
+#include <holdfast/store.hpp>
+
+namespace holdfast::remote {
+
+/// This process, under the label that the client was given.
+client_card card_of(const store_context&);
+
+} // namespace holdfast::remote

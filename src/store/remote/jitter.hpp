@@ -1,0 +1,16 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <holdfast/time.hpp>
+
+#include <cstdint>
+
+namespace holdfast::remote {
+
+/// Waiters that slept the same time would all ask at the same moment: up to a fifth less.
+inline duration jittered(duration bound, std::uint64_t random) {
+    const auto fifth = static_cast<std::uint64_t>(bound.count()) / 5;
+    return bound - duration{static_cast<duration::rep>(random % (fifth + 1))};
+}
+
+} // namespace holdfast::remote

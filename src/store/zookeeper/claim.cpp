@@ -1,0 +1,150 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "store/zookeeper/claim.hpp"
+
+#include "net/failure.hpp"
+#include "store/zookeeper/formats.hpp"
+
+#include <holdfast/error.hpp>
+
+#include <boost/system/system_error.hpp>
+
+#include <algorithm>
+#include <utility>
+
+namespace holdfast::zookeeper {
+namespace {
+
+/// The server counts the nodes that are made below one path with 31 bits. What it gives beyond is
+/// not in order; some give the last number again and again. So that is never used.
+constexpr std::int64_t number_last = (std::int64_t{1} << 31) - (std::int64_t{1} << 20);
+
+/// The session may end, or somebody delete a node, again and again; or what is above it, empty for
+/// a while, be taken away by the ensemble.
+constexpr int rounds_max = 5;
+
+bool was_not_made(const error_code& why) {
+    return why == errc::unreachable || why == errc::refused || why == errc::overloaded ||
+           why == errc::closed;
+}
+
+void refuse_worn_out(const own_node& node) {
+    const std::optional<std::int64_t> number = number_in(node.path);
+    if (!number || (*number >= 0 && *number < number_last))
+        return;
+    throw net::failure{store_errc::worn_out,
+                       "the numbers below '" + std::string{parent_of(node.path)} +
+                           "' have ended: it has had " + std::to_string(number_last) +
+                           " nodes or more. Delete that path while nobody uses it"};
+}
+
+void refuse_too_long(const std::string& parent, std::size_t length) {
+    if (length > line_longest)
+        throw net::failure{store_errc::out_of_memory,
+                           std::to_string(length) + " nodes are below '" + parent +
+                               "', more than " + std::to_string(line_longest)};
+}
+
+} // namespace
+
+claim::claim(std::shared_ptr<household> home, wish want)
+    : home_{std::move(home)}
+    , want_{std::move(want)} {}
+
+claim::~claim() {
+    if (mine_)
+        home_->left_behind.add(std::move(*mine_));
+    if (unseen_)
+        home_->left_behind.add_unseen(want_.parent, want_.prefix);
+}
+
+own_node claim::hand_over() {
+    own_node node = std::move(*mine_);
+    mine_.reset();
+    return node;
+}
+
+asio::awaitable<std::vector<std::string>> claim::among() {
+    for (int round = 0; round < rounds_max; ++round) {
+        if (unseen_)
+            co_await find();
+        if (mine_ && !home_->lives(*mine_))
+            mine_.reset(); // it went with its session
+        std::optional<std::vector<std::string>> names;
+        if (mine_)
+            names = co_await list_beside();
+        else
+            names = co_await make();
+        if (names && mine_ && home_->lives(*mine_) && is_among(*names)) {
+            refuse_worn_out(*mine_);
+            refuse_too_long(want_.parent, names->size());
+            co_return std::move(*names);
+        }
+        if (names || !mine_) // somebody has deleted it, or its session has ended: so anew
+            mine_.reset();
+    }
+    throw net::failure{errc::unreachable, "the node below '" + want_.parent +
+                                              "' was gone again and again when it was looked for"};
+}
+
+asio::awaitable<std::optional<std::vector<std::string>>> claim::list_beside() {
+    listing names = co_await home_->at->list(want_.parent);
+    if (!names)
+        names.emplace(); // somebody has deleted all of it
+    co_return names;
+}
+
+/// Nothing: not yet, since something was missing above it, and is there now.
+asio::awaitable<std::optional<std::vector<std::string>>> claim::make() {
+    const node_mode mode = want_.numbered ? node_mode::ephemeral_sequential : node_mode::ephemeral;
+    new_node wanted{below(want_.parent, want_.prefix), want_.data, mode};
+    unseen_ = true;
+    session::entrance got;
+    try {
+        got = co_await home_->at->create_and_list(std::move(wanted), want_.parent);
+    } catch (const boost::system::system_error& why) {
+        unseen_ = !was_not_made(why.code());
+        throw;
+    }
+    unseen_ = false;
+    switch (got.made.why) {
+    case session::refusal::no_parent:
+        co_await home_->make_path(want_.parent, want_.parents_mode);
+        co_return std::nullopt;
+    case session::refusal::exists: // an earlier request's, or an earlier session's
+        co_await find();
+        co_return std::nullopt;
+    case session::refusal::none:
+        break;
+    }
+    const node_stat& made = got.made.node.stat;
+    mine_.emplace(std::move(got.made.node.path), made.ephemeral_owner, made.czxid);
+    co_return std::move(got.children);
+}
+
+/// After a lost answer. Not there means: it never will be, for the session has moved on.
+asio::awaitable<void> claim::find() {
+    std::vector<own_node> found = co_await find_unseen(*home_, want_.parent, want_.prefix);
+    unseen_ = false;
+    mine_.reset();
+    for (own_node& each : found)
+        if (!mine_)
+            mine_ = std::move(each);
+        else
+            home_->left_behind.add(std::move(each));
+}
+
+asio::awaitable<void> claim::remove() {
+    if (unseen_)
+        co_await find();
+    if (mine_ && home_->lives(*mine_)) {
+        std::string path = mine_->path;
+        co_await home_->at->remove(std::move(path));
+    }
+    mine_.reset();
+}
+
+bool claim::is_among(const std::vector<std::string>& names) const {
+    return std::ranges::find(names, name()) != names.end();
+}
+
+} // namespace holdfast::zookeeper

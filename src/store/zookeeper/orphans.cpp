@@ -1,0 +1,112 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "store/zookeeper/orphans.hpp"
+
+#include "runtime/background.hpp"
+#include "store/zookeeper/household.hpp"
+
+#include <holdfast/error.hpp>
+
+#include <boost/system/system_error.hpp>
+
+#include <algorithm>
+#include <optional>
+#include <utility>
+
+namespace holdfast::zookeeper {
+
+void orphans::add(own_node node) {
+    if (!home_.lives(node))
+        return;
+    const auto same = [&](const entry& each) {
+        return !each.unseen && below(each.parent, each.name) == node.path;
+    };
+    if (std::ranges::none_of(left_, same))
+        left_.push_back(
+            {std::string{parent_of(node.path)}, std::string{last_part(node.path)}, false});
+    try_all();
+}
+
+void orphans::add_unseen(std::string parent, std::string prefix) {
+    left_.push_back({std::move(parent), std::move(prefix), true});
+    try_all();
+}
+
+bool orphans::take_deleted(const own_node& node) {
+    return std::erase(deleted_, node.path) != 0;
+}
+
+void orphans::session_ended() {
+    left_.clear();
+    deleted_.clear();
+}
+
+void orphans::try_all() {
+    if (left_.empty() || home_.is_closed())
+        return;
+    if (trying_) {
+        once_more_ = true;
+        return;
+    }
+    if (!home_.at->state().connected)
+        return;
+    trying_ = true;
+    runtime::run_in_background(home_.context, try_each(home_.shared_from_this()));
+}
+
+asio::awaitable<void> orphans::try_each(std::shared_ptr<household> home) {
+    do {
+        once_more_ = false;
+        for (std::size_t left = left_.size(); left > 0 && !left_.empty(); --left) {
+            // Out of the list meanwhile, as that may be emptied.
+            const entry one = left_.front();
+            left_.pop_front();
+            const std::int64_t session = home->at->state().id;
+            bool again = false;
+            try {
+                co_await try_one(one);
+            } catch (const boost::system::system_error&) {
+                again = home->at->state().id == session;
+            }
+            if (again)
+                left_.push_back(one);
+            else if (!one.unseen)
+                deleted_.push_back(below(one.parent, one.name));
+        }
+    } while (once_more_ && home->at->state().connected && !home->is_closed());
+    trying_ = false;
+}
+
+asio::awaitable<void> orphans::try_one(entry one) {
+    if (one.unseen)
+        co_return co_await delete_unseen(home_, one.parent, one.name);
+    std::string path = below(one.parent, one.name);
+    co_await home_.at->remove(path);
+}
+
+asio::awaitable<std::vector<own_node>> find_unseen(household& home, std::string parent,
+                                                   std::string prefix) {
+    co_await home.at->sync(parent);
+    const listing children = co_await home.at->list(parent);
+    std::vector<own_node> found;
+    if (!children)
+        co_return found;
+    for (const std::string& each : *children) {
+        if (!each.starts_with(prefix))
+            continue;
+        std::string path = below(parent, each);
+        const std::optional<node_data> node = co_await home.at->get(path);
+        // One of an earlier session is about to go, and holds nothing for us.
+        if (node && node->stat.ephemeral_owner == home.at->state().id)
+            found.emplace_back(std::move(path), node->stat.ephemeral_owner, node->stat.czxid);
+    }
+    std::ranges::sort(found, {}, &own_node::czxid);
+    co_return found;
+}
+
+asio::awaitable<void> delete_unseen(household& home, std::string parent, std::string prefix) {
+    const std::vector<own_node> found = co_await find_unseen(home, parent, prefix);
+    for (const own_node& each : found)
+        co_await home.at->remove(each.path);
+}
+
+} // namespace holdfast::zookeeper

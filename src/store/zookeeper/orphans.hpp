@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "store/zookeeper/own_node.hpp"
+
+#include <holdfast/asio.hpp>
+
+#include <cstddef>
+#include <cstdint>
+#include <list>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace holdfast::zookeeper {
+
+class household;
+
+/// Nodes that shall go, and of which nobody knows yet whether they have: they would keep others
+/// from the lock until the session ends. Their deletion is tried after each reconnection.
+/// Thread safety: everything on the client's executor.
+class orphans {
+public:
+    explicit orphans(household& home)
+        : home_{home} {}
+
+    void add(own_node);
+
+    /// All children of `parent` whose names begin so, of the session that is open or will be: the
+    /// answer to a request that makes one was lost.
+    void add_unseen(std::string parent, std::string prefix);
+
+    /// Whether it was deleted here. Asked once, then that is forgotten.
+    bool take_deleted(const own_node&);
+
+    void try_all();       ///< the session goes on, and can be asked
+    void session_ended(); ///< with all of its nodes
+
+    std::size_t count() const noexcept { return left_.size(); }
+
+private:
+    struct entry {
+        std::string parent;
+        std::string name; ///< or its beginning
+        bool unseen;
+    };
+
+    asio::awaitable<void> try_each(std::shared_ptr<household>);
+    asio::awaitable<void> try_one(entry);
+
+    household& home_;
+    std::list<entry> left_;
+    std::vector<std::string> deleted_;
+    bool trying_ = false;
+    bool once_more_ = false;
+};
+
+/// Deletes all children of `parent` whose names begin so, if this client's present session made
+/// them.
+asio::awaitable<void> delete_unseen(household&, std::string parent, std::string prefix);
+
+/// The first of those; nothing: there is none, and none will come of an earlier request.
+asio::awaitable<std::vector<own_node>> find_unseen(household&, std::string parent,
+                                                   std::string prefix);
+
+} // namespace holdfast::zookeeper

@@ -1,0 +1,177 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "store/zookeeper/permit_place.hpp"
+
+#include "net/failure.hpp"
+#include "store/remote/jitter.hpp"
+#include "store/zookeeper/order.hpp"
+
+#include <holdfast/error.hpp>
+
+#include <boost/system/system_error.hpp>
+
+#include <algorithm>
+#include <utility>
+
+namespace holdfast::zookeeper {
+namespace {
+
+constexpr int turns_max = 10;
+
+/// Both stay when they are empty, or the number of permits would go with them.
+constexpr node_mode mode_above = node_mode::persistent;
+
+claim::wish turn_wish(const household& home, const ask& want, const semaphore_paths& at) {
+    return {at.locks, node_prefix(node_form::curator, lock_kind::plain, want.owner),
+            home.data_for(want.owner), true, mode_above};
+}
+
+claim::wish seat_wish(const household& home, const owner_id& owner, const semaphore_paths& at) {
+    return {at.leases, permit_prefix(owner), home.data_for(owner), true, mode_above};
+}
+
+} // namespace
+
+permit_place::permit_place(std::shared_ptr<household> home, ask want, alarm& wake)
+    : home_{std::move(home)}
+    , want_{std::move(want)}
+    , wake_{wake}
+    , at_{home_->where, want_.name}
+    , turn_{home_, turn_wish(*home_, want_, at_)}
+    , before_{*home_, wake} {
+    owner_id each = want_.owner;
+    for (std::uint32_t i = 0; i < want_.permits; ++i, ++each.number)
+        seats_.push_back(std::make_unique<claim>(home_, seat_wish(*home_, each, at_)));
+}
+
+permit_place::~permit_place() {
+    if (granted_ && !leaving_)
+        for (const std::unique_ptr<claim>& each : seats_)
+            (void)each->hand_over();
+}
+
+bool permit_place::must_leave() const noexcept {
+    return granted_ || turn_.may_exist() ||
+           std::ranges::any_of(seats_, [](const auto& each) { return each->may_exist(); });
+}
+
+bool permit_place::uncertain() const noexcept {
+    return turn_.uncertain() ||
+           std::ranges::any_of(seats_, [](const auto& each) { return each->uncertain(); });
+}
+
+asio::awaitable<answer> permit_place::look() {
+    const time_point began = home_->context.time.now();
+    if (std::exchange(granted_, false))
+        home_->forget(want_);
+    const std::optional<std::int64_t> all = co_await capacity();
+    if (!all)
+        co_return co_await busy();
+    if (want_.permits > *all)
+        throw net::failure{errc::invalid_argument, "'" + want_.name.text + "' has " +
+                                                       std::to_string(*all) +
+                                                       " permits in all, fewer than are wanted"};
+    if (!want_.waits && !must_leave() && co_await is_busy(*all))
+        co_return co_await busy();
+    if (!co_await is_my_turn() || !co_await has_seats(*all))
+        co_return co_await busy();
+    co_return co_await granted(began);
+}
+
+/// Nobody has said how many there are: whoever waits is told when somebody does.
+asio::awaitable<std::optional<std::int64_t>> permit_place::capacity() {
+    const std::optional<std::int64_t> known = co_await read_capacity(*home_, at_);
+    if (known || !want_.waits)
+        co_return known;
+    std::string path = at_.itself;
+    if (!co_await before_.watch_over(path)) {
+        co_await home_->make_path(path, mode_above);
+        co_await before_.watch_over(path);
+    }
+    co_return co_await read_capacity(*home_, at_);
+}
+
+/// Without patience nothing is written as long as there is no use.
+asio::awaitable<bool> permit_place::is_busy(std::int64_t capacity) {
+    const listing waiting = co_await home_->at->list(at_.locks);
+    if (waiting && is_taken(*waiting, false))
+        co_return true;
+    const listing held = co_await home_->at->list(at_.leases);
+    co_return held&& static_cast<std::int64_t>(held->size()) + want_.permits > capacity;
+}
+
+asio::awaitable<bool> permit_place::is_my_turn() {
+    for (int turn = 0; turn < turns_max; ++turn) {
+        const std::vector<std::string> names = co_await turn_.among();
+        const standing mine = standing_of(names, turn_.name());
+        if (mine.first)
+            co_return true;
+        if (!want_.waits)
+            co_return false;
+        std::string one_before = below(at_.locks, mine.behind);
+        if (co_await before_.watch_over(std::move(one_before)))
+            co_return false;
+    }
+    wake_.ring();
+    co_return false;
+}
+
+/// All that are there count, whoever made them: as Curator counts.
+asio::awaitable<bool> permit_place::has_seats(std::int64_t capacity) {
+    const auto enough = [capacity](std::size_t taken) {
+        return static_cast<std::int64_t>(taken) <= capacity;
+    };
+    std::size_t taken = 0;
+    for (const std::unique_ptr<claim>& each : seats_)
+        taken = (co_await each->among()).size();
+    if (enough(taken))
+        co_return true;
+    if (!want_.waits)
+        co_return false;
+    others_leases_.reset();
+    session::watched_listing now = co_await home_->at->list_and_watch(at_.leases, wake_);
+    others_leases_ = std::move(now.children_watched);
+    if (now.children && enough(now.children->size()))
+        wake_.ring(); // looked for once more, since one of ours may be missing
+    co_return false;
+}
+
+asio::awaitable<answer> permit_place::granted(time_point began) {
+    before_.stop();
+    others_leases_.reset();
+    std::vector<own_node> nodes;
+    for (const std::unique_ptr<claim>& each : seats_)
+        nodes.push_back(*each->node());
+    answer said{
+        .granted = true, .token = static_cast<std::uint64_t>(nodes.front().czxid), .tokens = 1};
+    home_->keep(want_, std::move(nodes));
+    granted_ = true;
+    try {
+        co_await turn_.remove();
+    } catch (const boost::system::system_error&) {
+        // It is deleted when that can be done, and the permits are had.
+    }
+    said.term = home_->term_since(began);
+    co_return said;
+}
+
+asio::awaitable<answer> permit_place::busy() {
+    if (!want_.waits && must_leave()) {
+        for (const std::unique_ptr<claim>& each : seats_)
+            co_await each->remove();
+        co_await turn_.remove();
+    }
+    co_return answer{.term = remote::jittered(home_->context.poll_bound, home_->context.random())};
+}
+
+asio::awaitable<void> permit_place::leave() {
+    leaving_ = true;
+    before_.stop();
+    others_leases_.reset();
+    for (const std::unique_ptr<claim>& each : seats_)
+        co_await each->remove();
+    co_await turn_.remove();
+    if (std::exchange(granted_, false))
+        home_->forget(want_);
+}
+
+} // namespace holdfast::zookeeper

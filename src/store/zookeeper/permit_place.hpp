@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "store/zookeeper/claim.hpp"
+#include "store/zookeeper/place.hpp"
+#include "store/zookeeper/semaphore_paths.hpp"
+
+#include <holdfast/store.hpp>
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace holdfast::zookeeper {
+
+/// One owner in the line for permits. It queues for the mutex of the semaphore, and has it while it
+/// waits until there are as many as it wants: so all are had or none.
+class permit_place final : public place {
+public:
+    /// `wake` must outlive it.
+    permit_place(std::shared_ptr<household>, ask, alarm& wake);
+    ~permit_place() override;
+
+    asio::awaitable<answer> look() override;
+    asio::awaitable<void> leave() override;
+
+    bool must_leave() const noexcept override;
+    bool uncertain() const noexcept override;
+    time_point settled_at() const noexcept override { return time_point::min(); }
+
+private:
+    asio::awaitable<std::optional<std::int64_t>> capacity();
+    asio::awaitable<bool> is_busy(std::int64_t capacity);
+    asio::awaitable<bool> is_my_turn();
+    asio::awaitable<bool> has_seats(std::int64_t capacity);
+    asio::awaitable<answer> granted(time_point began);
+    asio::awaitable<answer> busy();
+
+    const std::shared_ptr<household> home_;
+    const std::shared_ptr<void> session_lives_ = home_->in_use();
+    const ask want_;
+    alarm& wake_;
+    const semaphore_paths at_;
+    claim turn_;
+    std::vector<std::unique_ptr<claim>> seats_;
+    sentry before_;
+    std::unique_ptr<watch> others_leases_;
+    bool granted_ = false;
+    bool leaving_ = false;
+};
+
+} // namespace holdfast::zookeeper

@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "store/zookeeper/household.hpp"
+#include "store/zookeeper/inspector.hpp"
+#include "store/zookeeper/zookeeper_counters.hpp"
+#include "store/zookeeper/zookeeper_locks.hpp"
+
+#include <holdfast/store.hpp>
+
+#include <memory>
+#include <utility>
+#include <vector>
+
+namespace holdfast::zookeeper {
+
+/// A store in one session at an ensemble, however that is reached: in tests at a model.
+class zookeeper_store final : public store {
+public:
+    zookeeper_store(std::unique_ptr<session> at, store_context context, const options& how)
+        : home_{std::make_shared<household>(std::move(at), std::move(context), how)}
+        , locks_{home_}
+        , counters_{home_}
+        , inspector_{home_}
+        , session_wanted_{how.session_timeout} {
+        home_->begin();
+    }
+    zookeeper_store(const zookeeper_store&) = delete;
+    ~zookeeper_store() override { close(); }
+
+    lock_store& locks() noexcept override { return locks_; }
+    counter_store* counters() noexcept override { return &counters_; }
+    inspector& operators_view() noexcept override { return inspector_; }
+    server_identity identity(const lock_name&) const override { return {home_->ensemble(), {}}; }
+    asio::awaitable<std::vector<finding>> examine(ask trial) override;
+    asio::awaitable<void> depart() override;
+    void close() noexcept override { home_->close(); }
+
+private:
+    const std::shared_ptr<household> home_;
+    zookeeper_locks locks_;
+    zookeeper_counters counters_;
+    lock_inspector inspector_;
+    const duration session_wanted_;
+};
+
+} // namespace holdfast::zookeeper

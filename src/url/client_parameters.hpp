@@ -1,0 +1,12 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <holdfast/options.hpp>
+#include <holdfast/schemes.hpp>
+
+namespace holdfast::url {
+
+/// The parameters that are the same for every store. Throws `errc::invalid_argument`.
+void read_client_parameters(store_url&, options&);
+
+} // namespace holdfast::url

@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "url/parts.hpp"
+
+#include <holdfast/credentials.hpp>
+
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace holdfast::url {
+
+/// What a `store_url` stands on: the URL, and which of its parameters were asked for.
+class reading {
+public:
+    explicit reading(const parts& of, credential_provider with = {})
+        : all{of}
+        , logging_in{std::move(with)} {}
+    reading(const reading&) = delete;
+
+    const parts& all;
+    const credential_provider logging_in;
+    std::vector<std::string> known{}; ///< in the order in which they were asked for
+};
+
+} // namespace holdfast::url

@@ -1,0 +1,321 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "zookeeper/keeper.hpp"
+
+#include "net/credentials.hpp"
+#include "net/later.hpp"
+#include "net/time_limit.hpp"
+#include "runtime/background.hpp"
+#include "zookeeper/handshake.hpp"
+
+#include <boost/asio/post.hpp>
+#include <boost/asio/use_awaitable.hpp>
+
+#include <algorithm>
+#include <exception>
+#include <utility>
+
+namespace holdfast::zookeeper {
+namespace {
+
+/// No ensemble grants more, and the protocol has 32 bits for it.
+constexpr duration timeout_longest = std::chrono::hours{24};
+
+/// What ended the attempt, whatever that was: the loop that keeps the session must go on.
+net::failure trouble_of_attempt() {
+    try {
+        throw;
+    } catch (const net::failure& why) {
+        // No request was sent, whatever the server said.
+        const bool unsure = why.code() == errc::outcome_unknown;
+        return {unsure ? make_error_code(errc::unreachable) : why.code(), why.text()};
+    } catch (const std::exception& why) {
+        return {errc::unreachable, why.what()};
+    } catch (...) {
+        return {errc::unreachable, "an exception that is no std::exception"};
+    }
+}
+
+/// It is no failure of the server's: the next attempt follows at once.
+struct session_has_ended {};
+
+} // namespace
+
+class keeper::use {
+public:
+    explicit use(std::weak_ptr<keeper> of)
+        : of_{std::move(of)} {}
+    use(const use&) = delete;
+    ~use() {
+        if (const auto it = of_.lock())
+            it->use_ended();
+    }
+
+private:
+    const std::weak_ptr<keeper> of_;
+};
+
+class keeper::listening final : public watch {
+public:
+    explicit listening(listener mine)
+        : mine_{std::move(mine)} {}
+    ~listening() override { *mine_ = nullptr; } // the list drops it when it is used next
+
+private:
+    const listener mine_;
+};
+
+keeper::keeper(options how, store_context home)
+    : how_{std::move(how)}
+    , home_{std::move(home)}
+    , servers_{how_.servers, home_.random, how_.backoff_min, how_.backoff_max}
+    , presence_{home_}
+    , rest_{home_.time.make_alarm()}
+    , lookout_{home_, [this] { return next_limit(); },
+               [this](time_point now) { limit_reached(now); }} {
+    for (const server_address& one : servers_.all())
+        servers_at_.emplace_back(one, how_.tls);
+}
+
+duration keeper::wanted_timeout() const {
+    const duration wanted =
+        how_.session_timeout > duration::zero() ? how_.session_timeout : home_.lease_time;
+    return std::min(wanted, timeout_longest);
+}
+
+session_state keeper::state() const {
+    return {session_.id, session_.timeout, connected_, session_.term.alive_until()};
+}
+
+std::shared_ptr<void> keeper::in_use() {
+    auto mine = std::make_shared<use>(weak_from_this());
+    if (users_++ == 0 && !closed_) {
+        beat_due_ = home_.time.now();
+        watch_for(beat_due_);
+        connect();
+    }
+    return mine;
+}
+
+void keeper::use_ended() {
+    if (--users_ == 0 && !closed_) { // and if closed, the clock may be gone
+        last_asked_ = home_.time.now();
+        watch_for(last_asked_);
+    }
+}
+
+std::unique_ptr<watch> keeper::on_news(std::function<void(session_news)> whom) {
+    listeners_.push_back(std::make_shared<std::function<void(session_news)>>(std::move(whom)));
+    return std::make_unique<listening>(listeners_.back());
+}
+
+void keeper::tell(session_news what) {
+    std::erase_if(listeners_, [](const listener& one) { return !*one; });
+    for (const listener& one : std::vector<listener>{listeners_.begin(), listeners_.end()})
+        if (const auto call = *one) // a copy: it may end itself
+            call(what);
+}
+
+void keeper::connect() {
+    if (!closed_ && !std::exchange(running_, true))
+        runtime::run_in_background(home_, keep_connected(shared_from_this()));
+}
+
+asio::awaitable<void> keeper::keep_connected(std::shared_ptr<void>) {
+    // Not within the call that wants to talk: that one is still on its way to sleep.
+    co_await asio::post(home_.executor, asio::use_awaitable);
+    while (!closed_ && wants_connection()) {
+        if (home_.time.now() < not_before_) {
+            co_await rest_->wait_until(not_before_);
+            continue;
+        }
+        shared_connection line;
+        std::optional<net::failure> failed;
+        try {
+            line = line_ = std::make_shared<connection>(home_, how_);
+            failed = co_await establish(*line);
+        } catch (const session_has_ended&) {
+            line->cut({errc::unreachable, "the session has ended"});
+            continue;
+        } catch (const std::exception& why) { // no memory, no alarm: this loop must go on
+            failed.emplace(errc::unreachable, why.what());
+        }
+        if (failed) {
+            attempt_failed(*failed);
+            continue;
+        }
+        conversation_begins();
+        const net::failure why = co_await converse(*line);
+        conversation_ended(why);
+    }
+    running_ = false;
+}
+
+/// Nothing: it is done.
+asio::awaitable<std::optional<net::failure>> keeper::establish(connection& line) {
+    const auto timeout = session_.exists() ? std::optional{session_.timeout} : std::nullopt;
+    const duration patience = servers_.patience(how_.connect_timeout, timeout);
+    auto give_up = [&line, patience] {
+        line.cut({errc::unreachable, "not done within " + std::to_string(patience.count()) +
+                                         " ms (" + line.occupation() + ")"});
+    };
+    try {
+        const time_point give_up_at = net::later(home_.time.now(), patience);
+        const net::time_limit limit{home_, give_up_at, give_up};
+        co_await line.dial(servers_at_[servers_.present()], give_up_at);
+        co_await begin_session(line);
+        co_return std::nullopt;
+    } catch (const session_has_ended&) {
+        throw;
+    } catch (...) {
+        const net::failure why = trouble_of_attempt();
+        line.cut(why);
+        co_return std::make_optional<net::failure>(why.code(), "no connection to " + address() +
+                                                                   ": " + why.text());
+    }
+}
+
+asio::awaitable<void> keeper::begin_session(connection& line) {
+    const time_point now = home_.time.now();
+    if (session_.exists() && session_.is_long_gone(now))
+        end_session(false);
+    if (corpse_ && !corpse_->is_long_gone(now))
+        co_await bury(line);
+    const greeting said = session_.to_greet(wanted_timeout());
+    const welcome told = co_await greet(line, said);
+    meet(told, now);
+    const credentials who = net::credentials_now({how_.user, how_.password}, how_.credentials);
+    if (!who.user.empty())
+        co_await log_in(line, who);
+}
+
+/// A session that our clock has ended may live on: as long as its nodes are there, everybody waits
+/// behind them.
+asio::awaitable<void> keeper::bury(connection& line) {
+    const greeting said = corpse_->to_greet({});
+    const welcome told = co_await greet(line, said);
+    const bool lives = told.id == corpse_->id && told.timeout_ms > 0;
+    if (lives)
+        co_await say_farewell(line);
+    corpse_.reset();
+    throw session_has_ended{};
+}
+
+void keeper::meet(const welcome& told, time_point sent_at) {
+    const bool granted = told.id != 0 && told.timeout_ms > 0;
+    if (!session_.exists()) {
+        if (!granted)
+            throw net::failure{errc::unreachable, "the server granted no session"};
+        session_.opened(told, sent_at);
+        fresh_ = true;
+        return;
+    }
+    // Some servers hand out another session without a word when they do not know the one asked for.
+    if (!granted || told.id != session_.id) {
+        end_session(false);
+        throw session_has_ended{};
+    }
+    session_.resumed(told, sent_at);
+}
+
+void keeper::attempt_failed(const net::failure& why) {
+    line_.reset();
+    if (closed_)
+        return;
+    presence_.gone(address(), why);
+    trouble_ = why;
+    go_on_elsewhere();
+    const bool no_hope = servers_.size() == 1 || why.code() == errc::refused;
+    if (servers_.all_failed() && no_hope)
+        fail(requests_.drop_queued(), why);
+}
+
+void keeper::go_on_elsewhere() {
+    duration pause = servers_.leave(home_.random());
+    if (users_ > 0)
+        pause = std::min(pause, pause_max_in_use);
+    not_before_ = net::later(home_.time.now(), pause);
+}
+
+void keeper::conversation_begins() {
+    connected_ = true;
+    connected_since_ = last_heard_ = last_asked_ = beat_due_ = home_.time.now();
+    leaves_ = false;
+    const bool opened = std::exchange(fresh_, false);
+    last_write_ = opened ? connected_since_ : time_point::min(); // what resumes is no write
+    presence_.back(address());
+    trouble_.reset();
+    watch_for(beat_due_);
+    if (!opened)
+        watches_.tell_all();
+    tell(opened ? session_news::opened : session_news::resumed);
+}
+
+void keeper::conversation_ended(const net::failure& why) {
+    connected_ = false;
+    const std::string from = address();
+    line_.reset();
+    const bool garbage = why.code() == store_errc::protocol;
+    const net::failure lost{why.code(), "connection to " + from + " lost: " + why.text()};
+    if (!closed_ && !leaves_) {
+        presence_.gone(from, lost);
+        trouble_ = lost;
+        // A server that accepts, and drops us at once, is not one to be asked again at once.
+        if (home_.time.now() - connected_since_ > how_.backoff_max)
+            servers_.served();
+        go_on_elsewhere();
+    }
+    fail(requests_.drop_written(),
+         {garbage ? why.code() : make_error_code(errc::outcome_unknown), lost.text()});
+    if (closed_)
+        return;
+    if (session_.exists()) {
+        tell(session_news::suspended);
+        watch_for(session_.term.alive_until());
+    }
+}
+
+void keeper::end_session(bool may_be_alive) {
+    if (!session_.exists())
+        return;
+    if (may_be_alive) {
+        corpse_ = std::move(session_);
+        corpse_->last_zxid = 0; // any server will do
+    }
+    session_ = {};
+    fresh_ = false;
+    watches_.tell_all();
+    tell(session_news::ended);
+}
+
+std::string keeper::below_chroot(const std::string& path) const {
+    if (how_.chroot.empty())
+        return path;
+    return path == "/" ? how_.chroot : how_.chroot + path;
+}
+
+asio::awaitable<void> keeper::depart() {
+    if (closed_ || !session_.exists())
+        co_return;
+    const auto goodbye = std::make_shared<request>(message{.what = opcode::close_session});
+    say_goodbye(goodbye);
+    auto enough = [this, goodbye] { withdraw(goodbye); };
+    const net::time_limit limit{home_, net::later(home_.time.now(), how_.connect_timeout), enough};
+    try {
+        co_await settled(goodbye);
+    } catch (const net::failure&) { // then it ends with its timeout
+    }
+}
+
+void keeper::close() {
+    if (std::exchange(closed_, true)) // and then the clock may be gone
+        return;
+    rest_->ring();
+    lookout_.close();
+    const net::failure why{errc::closed, "the client is closed"};
+    if (line_)
+        line_->cut(why);
+    fail_later(requests_.drop_written(), why);
+    fail_later(requests_.drop_queued(), why);
+}
+
+} // namespace holdfast::zookeeper

@@ -1,0 +1,148 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "net/presence.hpp"
+#include "zookeeper/connection.hpp"
+#include "zookeeper/ensemble.hpp"
+#include "zookeeper/known_session.hpp"
+#include "zookeeper/lookout.hpp"
+#include "zookeeper/requests.hpp"
+#include "zookeeper/session.hpp"
+#include "zookeeper/watches.hpp"
+
+#include <deque>
+#include <list>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace holdfast::zookeeper {
+
+/// Keeps a session at the ensemble as long as somebody needs one: connects, opens or resumes it,
+/// moves the talk, says that this client lives, goes to the next server when one is lost or silent.
+///
+///   none ──opened──▶ connected ◀──resumed── suspended
+///     ▲                  │ └──lost, silent──▶ │
+///     └──────ended───────┴────────────────────┘   the server says so, our own clock says so,
+///                                                 nobody needs it any more
+///
+/// A request waits for a connection until its time is over; where there is only one server, or each
+/// denies us, it fails with that attempt. What is sent and not answered when the connection is lost
+/// is never sent again.
+class keeper final : public std::enable_shared_from_this<keeper> {
+public:
+    keeper(options, store_context);
+    keeper(const keeper&) = delete;
+
+    /// Puts it into the queue. Throws `net::failure`: closed, overloaded.
+    void ask(shared_request);
+
+    /// Completes when it is settled. Throws `net::failure` if it was not answered.
+    asio::awaitable<void> settled(shared_request);
+
+    /// Whoever watches does so from when that request is answered without an error.
+    std::unique_ptr<watch> watch_with(const shared_request&, watches::shared_watcher);
+
+    session_state state() const;
+    std::shared_ptr<void> in_use();
+    std::unique_ptr<watch> on_news(std::function<void(session_news)>);
+
+    const options& how() const { return how_; }
+    std::string address() const { return servers_at_[servers_.present()].address; }
+    /// Of a path, where the server has it.
+    std::string below_chroot(const std::string& path) const;
+
+    asio::awaitable<void> depart();
+    void close();
+
+private:
+    /// More than that is not written at once, so that what is far behind can still be given up.
+    static constexpr std::size_t batch_bytes_max = 256 * 1024;
+    /// A session that nobody uses is closed after that time, or two timeouts.
+    static constexpr duration idle_most = std::chrono::minutes{1};
+    /// While somebody uses it, no pause between two attempts to connect is longer.
+    static constexpr duration pause_max_in_use{250};
+
+    class use;
+    class watching;
+    class listening;
+    using shared_connection = std::shared_ptr<connection>;
+    using listener = std::shared_ptr<std::function<void(session_news)>>;
+
+    // keeper.cpp: the session, from connection to connection.
+    void connect();
+    asio::awaitable<void> keep_connected(std::shared_ptr<void> keep);
+    asio::awaitable<std::optional<net::failure>> establish(connection&);
+    asio::awaitable<void> begin_session(connection&);
+    asio::awaitable<void> bury(connection&);
+    void meet(const welcome&, time_point sent_at);
+    void attempt_failed(const net::failure& why);
+    void conversation_begins();
+    void conversation_ended(const net::failure& why);
+    void go_on_elsewhere();
+    void end_session(bool may_be_alive);
+    void tell(session_news);
+    void use_ended();
+    duration wanted_timeout() const;
+    bool wants_connection() const { return requests_.anything_queued() || users_ > 0; }
+
+    // keeper_talk.cpp: requests and answers.
+    asio::awaitable<net::failure> converse(connection&);
+    asio::awaitable<void> finish_sending(std::shared_ptr<void> keep, shared_connection);
+    void flush_soon();
+    void flush();
+    void compose_queued(std::string& out);
+    void hear(std::string_view frame);
+    void answered(const shared_request&);
+    void withdraw(const shared_request&);
+    void resume(request&);
+    void fail(const std::vector<shared_request>&, const net::failure& why);
+    void fail_later(const std::vector<shared_request>&, const net::failure& why);
+    void say_goodbye(const shared_request&);
+
+    // keeper_limits.cpp: what takes too long, and what is to be said in time.
+    void watch_for(time_point limit) { lookout_.watch_for(limit, shared_from_this()); }
+    time_point next_limit() const;
+    void limit_reached(time_point now);
+    void give_up_late(time_point now);
+    void beat(time_point now);
+    duration beat_period() const { return session_.timeout / (users_ > 0 ? 12 : 3); }
+    time_point silent_at() const;
+    time_point idle_until() const;
+    duration silence_max() const;
+    net::failure unsent() const;
+    net::failure unanswered(duration within) const;
+
+    const options how_;
+    const store_context home_;
+    ensemble servers_;
+    std::deque<destination> servers_at_; // in the order of the ensemble's numbers
+    net::presence presence_;
+    const std::unique_ptr<alarm> rest_;
+    time_point not_before_ = time_point::min(); // the next attempt to connect
+
+    known_session session_;
+    std::optional<known_session> corpse_; // ended by our own clock; its nodes may still be there
+    requests requests_;
+    watches watches_;
+    std::list<listener> listeners_;
+    lookout lookout_;
+
+    shared_connection line_; // the one that is being made or used
+    std::optional<net::failure> trouble_;
+    time_point connected_since_{};
+    time_point last_heard_{};
+    time_point last_write_{};
+    time_point beat_due_{};
+    time_point last_asked_{};
+    std::size_t users_ = 0;
+    bool running_ = false; // keep_connected
+    bool connected_ = false;
+    bool flush_is_due_ = false;
+    bool fresh_ = false;  // the session was opened, and nobody was told yet
+    bool leaves_ = false; // the present connection ends since we want it to
+    bool closed_ = false;
+};
+
+} // namespace holdfast::zookeeper

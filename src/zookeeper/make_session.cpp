@@ -1,0 +1,234 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "zookeeper/make_session.hpp"
+
+#include "zookeeper/keeper.hpp"
+#include "zookeeper/wire/classify.hpp"
+
+#include <memory>
+#include <utility>
+
+namespace holdfast::zookeeper {
+namespace {
+
+/// All calls keep the keeper, so the session may go while they are under way. What goes into a
+/// co_await has a name here: g++ 12 frees some temporaries twice.
+class kept_session final : public session {
+public:
+    kept_session(options how, store_context home)
+        : keeper_{std::make_shared<keeper>(std::move(how), std::move(home))} {}
+    ~kept_session() override { keeper_->close(); }
+
+    asio::awaitable<creation> create(new_node) override;
+    asio::awaitable<entrance> create_and_list(new_node, std::string parent) override;
+    asio::awaitable<listing> list(std::string path) override;
+    asio::awaitable<std::optional<node_data>> get(std::string path) override;
+    asio::awaitable<bool> set(std::string path, std::string data) override;
+    asio::awaitable<removal> remove(std::string path) override;
+    asio::awaitable<void> sync(std::string path) override;
+    asio::awaitable<std::vector<bool>> confirm(std::span<const std::string> paths) override;
+    asio::awaitable<std::unique_ptr<watch>> watch_node(std::string path, alarm& wake) override;
+    asio::awaitable<std::unique_ptr<watch>> watch_node(std::string path,
+                                                       std::function<void()> whom) override;
+    asio::awaitable<watched_listing> list_and_watch(std::string path, alarm& wake) override;
+
+    session_state state() const override { return keeper_->state(); }
+    std::shared_ptr<void> in_use() override { return keeper_->in_use(); }
+    std::unique_ptr<watch> on_news(std::function<void(session_news)> whom) override {
+        return keeper_->on_news(std::move(whom));
+    }
+    duration command_timeout() const noexcept override { return keeper_->how().command_timeout; }
+    std::string address() const override { return keeper_->address(); }
+    asio::awaitable<void> depart() override;
+    void close() noexcept override { keeper_->close(); }
+
+private:
+    using shared_keeper = std::shared_ptr<keeper>;
+
+    const shared_keeper keeper_;
+};
+
+using shared_keeper = std::shared_ptr<keeper>;
+
+shared_request asked(keeper& of, message what) {
+    auto made = std::make_shared<request>(std::move(what));
+    of.ask(made);
+    return made;
+}
+
+/// Whether it went well; false: with that error. Throws for any other.
+bool went_well(const request& done, std::int32_t expected, const std::string& in_words) {
+    if (done.error != answered::well && done.error != expected)
+        throw failure_of(done.error, in_words);
+    return done.error == answered::well;
+}
+
+message creation_message(const keeper& of, const new_node& node) {
+    return create_message(of.below_chroot(node.path), node.data, node.mode, of.how().acl);
+}
+
+bool lacks_containers(const request& done, const new_node& node) {
+    return node.mode == node_mode::container && done.error == answered::unimplemented;
+}
+
+session::creation creation_of(const keeper& of, const request& done, const new_node& node) {
+    session::creation made;
+    if (done.error == answered::no_node)
+        made.why = session::refusal::no_parent;
+    else if (!went_well(done, answered::node_exists, "the creation of " + node.path))
+        made.why = session::refusal::exists;
+    else
+        made.node = read_created(done.body);
+    const std::string& chroot = of.how().chroot;
+    if (made.node.path.starts_with(chroot))
+        made.node.path.erase(0, chroot.size());
+    return made;
+}
+
+listing listing_of(const request& done, const std::string& path) {
+    if (!went_well(done, answered::no_node, "the list of " + path))
+        return std::nullopt;
+    return read_children(done.body);
+}
+
+asio::awaitable<session::creation> kept_session::create(new_node node) {
+    const shared_keeper home = keeper_;
+    shared_request done = asked(*home, creation_message(*home, node));
+    co_await home->settled(done);
+    if (lacks_containers(*done, node)) {
+        node.mode = node_mode::persistent;
+        done = asked(*home, creation_message(*home, node));
+        co_await home->settled(done);
+    }
+    co_return creation_of(*home, *done, node);
+}
+
+asio::awaitable<session::entrance> kept_session::create_and_list(new_node node,
+                                                                 std::string parent) {
+    const shared_keeper home = keeper_;
+    const shared_request made = asked(*home, creation_message(*home, node));
+    const shared_request listed = asked(*home, list_message(home->below_chroot(parent), false));
+    co_await home->settled(made);
+    co_await home->settled(listed);
+    entrance both;
+    both.made = creation_of(*home, *made, node);
+    both.children = listing_of(*listed, parent);
+    co_return both;
+}
+
+asio::awaitable<listing> kept_session::list(std::string path) {
+    const shared_keeper home = keeper_;
+    const shared_request done = asked(*home, list_message(home->below_chroot(path), false));
+    co_await home->settled(done);
+    co_return listing_of(*done, path);
+}
+
+asio::awaitable<std::optional<node_data>> kept_session::get(std::string path) {
+    const shared_keeper home = keeper_;
+    const shared_request done = asked(*home, get_message(home->below_chroot(path), false));
+    co_await home->settled(done);
+    if (!went_well(*done, answered::no_node, "the data of " + path))
+        co_return std::nullopt;
+    co_return read_data(done->body);
+}
+
+asio::awaitable<bool> kept_session::set(std::string path, std::string data) {
+    const shared_keeper home = keeper_;
+    const shared_request done = asked(*home, set_message(home->below_chroot(path), data));
+    co_await home->settled(done);
+    co_return went_well(*done, answered::no_node, "new data of " + path);
+}
+
+asio::awaitable<session::removal> kept_session::remove(std::string path) {
+    const shared_keeper home = keeper_;
+    const shared_request done = asked(*home, remove_message(home->below_chroot(path)));
+    co_await home->settled(done);
+    if (done->error == answered::not_empty)
+        co_return removal::has_children;
+    co_return went_well(*done, answered::no_node, "the deletion of " + path) ? removal::removed
+                                                                             : removal::absent;
+}
+
+asio::awaitable<void> kept_session::sync(std::string path) {
+    const shared_keeper home = keeper_;
+    const shared_request done = asked(*home, sync_message(home->below_chroot(path)));
+    co_await home->settled(done);
+    went_well(*done, answered::well, "a sync");
+}
+
+asio::awaitable<std::vector<bool>> kept_session::confirm(std::span<const std::string> paths) {
+    const shared_keeper home = keeper_;
+    std::vector<std::string> whole;
+    for (const std::string& path : paths)
+        whole.push_back(home->below_chroot(path));
+    if (paths.empty())
+        whole.push_back(home->below_chroot("/"));
+    const shared_request done = asked(*home, check_message(whole));
+    co_await home->settled(done);
+    went_well(*done, answered::no_node, "a check");
+    const auto found = read_checks(done->body, whole.size());
+    // What is behind the first that is missing was not looked at. What this server answers behind
+    // its answer to a write is at least as new as that write.
+    std::vector<shared_request> again(paths.size());
+    for (std::size_t i = 0; i < paths.size(); ++i)
+        if (!found[i])
+            again[i] = asked(*home, exists_message(whole[i]));
+    std::vector<bool> there(paths.size());
+    for (std::size_t i = 0; i < paths.size(); ++i) {
+        if (again[i])
+            co_await home->settled(again[i]);
+        there[i] = again[i]
+                       ? went_well(*again[i], answered::no_node, "whether there is " + paths[i])
+                       : *found[i];
+    }
+    co_return there;
+}
+
+asio::awaitable<std::unique_ptr<watch>> kept_session::watch_node(std::string path, alarm& wake) {
+    std::function<void()> ring = [&wake] { wake.ring(); };
+    return watch_node(std::move(path), std::move(ring));
+}
+
+asio::awaitable<std::unique_ptr<watch>> kept_session::watch_node(std::string path,
+                                                                 std::function<void()> whom) {
+    const shared_keeper home = keeper_;
+    const std::string whole = home->below_chroot(path);
+    const auto who = std::make_shared<watches::watcher>(
+        watches::watcher{watches::of::node, whole, std::move(whom)});
+    const auto done = std::make_shared<request>(get_message(whole, true));
+    std::unique_ptr<watch> watching = home->watch_with(done, who);
+    home->ask(done);
+    co_await home->settled(done);
+    if (!went_well(*done, answered::no_node, "the data of " + path))
+        co_return nullptr;
+    co_return watching;
+}
+
+asio::awaitable<session::watched_listing> kept_session::list_and_watch(std::string path,
+                                                                       alarm& wake) {
+    const shared_keeper home = keeper_;
+    const std::string whole = home->below_chroot(path);
+    const auto who = std::make_shared<watches::watcher>(
+        watches::watcher{watches::of::children, whole, [&wake] { wake.ring(); }});
+    const auto done = std::make_shared<request>(list_message(whole, true));
+    watched_listing both;
+    both.children_watched = home->watch_with(done, who);
+    home->ask(done);
+    co_await home->settled(done);
+    both.children = listing_of(*done, path);
+    if (!both.children)
+        both.children_watched = nullptr;
+    co_return both;
+}
+
+asio::awaitable<void> kept_session::depart() {
+    const shared_keeper home = keeper_;
+    co_await home->depart();
+}
+
+} // namespace
+
+std::unique_ptr<session> make_session(options how, store_context home) {
+    return std::make_unique<kept_session>(std::move(how), std::move(home));
+}
+
+} // namespace holdfast::zookeeper

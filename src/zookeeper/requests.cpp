@@ -1,0 +1,152 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "zookeeper/requests.hpp"
+
+#include <algorithm>
+#include <limits>
+#include <utility>
+
+namespace holdfast::zookeeper {
+namespace {
+
+[[noreturn]] void nobody_asked(std::int32_t number) {
+    throw net::failure{store_errc::protocol,
+                       "an answer that nobody asked for, number " + std::to_string(number)};
+}
+
+/// Whether the ensemble agreed on that. Errors of throttling, sessions and the like come from one
+/// server alone; of the others these are all that our writes can meet.
+bool is_carried_out(std::int32_t error) {
+    return error == answered::well || error == answered::no_node ||
+           error == answered::node_exists || error == answered::not_empty;
+}
+
+} // namespace
+
+void requests::ask(shared_request what, time_point now) {
+    what->asked_at = now;
+    by_age_.push_back(what);
+    queued_.push_back(std::move(what));
+}
+
+bool requests::anything_queued() const {
+    return !queued_.empty(); // the first one waits
+}
+
+/// The negative ones have a meaning of their own, and zero is the greeting's.
+std::int32_t requests::next_number() {
+    const std::int32_t number = next_number_;
+    next_number_ = number == std::numeric_limits<std::int32_t>::max() ? 1 : number + 1;
+    return number;
+}
+
+shared_request requests::write_next(std::string& out, time_point now) {
+    while (!queued_.empty()) {
+        shared_request next = std::move(queued_.front());
+        queued_.pop_front();
+        if (next->standing == request::stage::settled)
+            continue; // it was given up
+        drop_settled();
+        next->standing = request::stage::written;
+        next->sent_at = now;
+        next->number = next_number();
+        compose(out, next->number, next->what);
+        written_.push_back(next);
+        return next;
+    }
+    return nullptr;
+}
+
+void requests::write_ping(std::string& out, time_point now) {
+    compose_ping(out);
+    pings_.push_back(now);
+}
+
+requests::heard requests::hear(std::string_view frame) {
+    jute_reader from{frame};
+    const answer_head head = read_head(from);
+    heard said{
+        .zxid = head.zxid, .is_answer = head.number != number_of::event, .error = head.error};
+    if (head.number == number_of::event) {
+        said.event = read_event(from);
+        return said;
+    }
+    if (head.number == number_of::ping) {
+        if (pings_.empty())
+            nobody_asked(head.number);
+        pings_.pop_front();
+        return said;
+    }
+    if (written_.empty() || written_.front()->number != head.number)
+        nobody_asked(head.number);
+    const shared_request whose = std::move(written_.front());
+    written_.pop_front();
+    if (whose->what.is_write() && is_carried_out(head.error))
+        said.write_done = whose->sent_at;
+    if (whose->standing == request::stage::settled)
+        return said; // too late
+    whose->error = head.error;
+    whose->body = from.rest();
+    settle(*whose);
+    said.answered = whose;
+    return said;
+}
+
+void requests::settle(request& one) {
+    one.standing = request::stage::settled;
+    drop_settled();
+}
+
+void requests::give_up(request& one) {
+    if (one.standing != request::stage::settled)
+        settle(one);
+}
+
+/// Those in the middle go when they have come to the front.
+void requests::drop_settled() {
+    for (std::deque<shared_request>* const some : {&by_age_, &queued_})
+        while (!some->empty() && some->front()->standing == request::stage::settled)
+            some->pop_front();
+}
+
+std::vector<shared_request> requests::late(time_point asked_by) {
+    std::vector<shared_request> all;
+    while (!by_age_.empty() && by_age_.front()->asked_at <= asked_by) {
+        all.push_back(by_age_.front());
+        settle(*all.back()); // takes it away here
+    }
+    return all;
+}
+
+std::optional<time_point> requests::oldest() const {
+    if (by_age_.empty())
+        return std::nullopt;
+    return by_age_.front()->asked_at;
+}
+
+std::vector<shared_request> requests::drop(std::deque<shared_request>& some) {
+    std::vector<shared_request> all;
+    for (shared_request& one : std::exchange(some, {}))
+        if (one->standing != request::stage::settled) {
+            settle(*one);
+            all.push_back(std::move(one));
+        }
+    return all;
+}
+
+std::vector<shared_request> requests::drop_written() {
+    pings_.clear();
+    return drop(written_);
+}
+
+std::vector<shared_request> requests::drop_queued() {
+    return drop(queued_);
+}
+
+std::optional<time_point> requests::owed_since() const {
+    if (written_.empty() && pings_.empty())
+        return std::nullopt;
+    const time_point first = written_.empty() ? time_point::max() : written_.front()->sent_at;
+    return pings_.empty() ? first : std::min(first, pings_.front());
+}
+
+} // namespace holdfast::zookeeper

@@ -1,0 +1,220 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "zookeeper/wire/messages.hpp"
+
+#include "net/failure.hpp"
+#include "zookeeper/wire/frame_reader.hpp"
+
+#include <algorithm>
+#include <array>
+#include <utility>
+
+namespace holdfast::zookeeper {
+namespace {
+
+constexpr std::int32_t any_version = -1;
+constexpr std::int32_t every_permission = 31;
+constexpr std::int32_t no_more = -1; // the type that ends the parts of a multi
+constexpr std::size_t password_bytes = 16;
+
+std::int32_t as_number(opcode what) {
+    return static_cast<std::int32_t>(what);
+}
+
+template <typename Fill>
+message made(opcode what, Fill fill) {
+    message one{.what = what};
+    jute_writer to{one.body};
+    fill(to);
+    return one;
+}
+
+void write_acl(jute_writer& to, node_acl who) {
+    const bool open = who == node_acl::open;
+    to.number(1).number(every_permission);
+    to.text(open ? "world" : "auth").text(open ? "anyone" : "");
+}
+
+/// How the parts of a multi are told apart, asked and answered.
+struct part_head {
+    std::int32_t type = no_more;
+    bool done = true;
+    std::int32_t error = -1;
+};
+
+void write_part_head(jute_writer& to, const part_head& head) {
+    to.number(head.type).flag(head.done).number(head.error);
+}
+
+part_head read_part_head(jute_reader& from) {
+    part_head head;
+    head.type = from.number();
+    head.done = from.flag();
+    head.error = from.number();
+    return head;
+}
+
+} // namespace
+
+bool message::is_write() const {
+    constexpr std::array writes{opcode::remove, opcode::set_data, opcode::multi, opcode::create2,
+                                opcode::create_container};
+    return std::ranges::find(writes, what) != writes.end();
+}
+
+message create_message(std::string_view path, std::string_view data, node_mode mode, node_acl who) {
+    const bool container = mode == node_mode::container;
+    return made(container ? opcode::create_container : opcode::create2, [&](jute_writer& to) {
+        to.text(path).text(data);
+        write_acl(to, who);
+        to.number(static_cast<std::int32_t>(mode));
+    });
+}
+
+message remove_message(std::string_view path) {
+    return made(opcode::remove, [&](jute_writer& to) { to.text(path).number(any_version); });
+}
+
+message exists_message(std::string_view path) {
+    return made(opcode::exists, [&](jute_writer& to) { to.text(path).flag(false); });
+}
+
+message get_message(std::string_view path, bool watched) {
+    return made(opcode::get_data, [&](jute_writer& to) { to.text(path).flag(watched); });
+}
+
+message set_message(std::string_view path, std::string_view data) {
+    return made(opcode::set_data,
+                [&](jute_writer& to) { to.text(path).text(data).number(any_version); });
+}
+
+message list_message(std::string_view path, bool watched) {
+    return made(opcode::get_children, [&](jute_writer& to) { to.text(path).flag(watched); });
+}
+
+message sync_message(std::string_view path) {
+    return made(opcode::sync, [&](jute_writer& to) { to.text(path); });
+}
+
+message check_message(std::span<const std::string> paths) {
+    return made(opcode::multi, [&](jute_writer& to) {
+        for (const std::string& path : paths) {
+            write_part_head(to, {as_number(opcode::check), false, -1});
+            to.text(path).number(any_version);
+        }
+        write_part_head(to, {});
+    });
+}
+
+void compose(std::string& out, std::int32_t number, const message& what) {
+    const std::size_t begun_at = begin_frame(out);
+    jute_writer{out}.number(number).number(as_number(what.what));
+    out += what.body;
+    end_frame(out, begun_at);
+}
+
+void compose_ping(std::string& out) {
+    compose(out, number_of::ping, {.what = opcode::ping});
+}
+
+void compose_digest(std::string& out, const credentials& who) {
+    const std::size_t begun_at = begin_frame(out);
+    const std::string_view password = who.password.reveal();
+    jute_writer to{out};
+    to.number(number_of::authentication).number(as_number(opcode::authenticate));
+    to.number(0).text("digest");
+    // Piece by piece: so there is no copy of the password that nobody wipes.
+    to.number(static_cast<std::int32_t>(who.user.size() + 1 + password.size()));
+    out.append(who.user).append(":").append(password);
+    end_frame(out, begun_at);
+}
+
+void compose_greeting(std::string& out, const greeting& said) {
+    const std::size_t begun_at = begin_frame(out);
+    jute_writer to{out};
+    to.number(0).long_number(said.last_zxid).number(said.timeout_ms).long_number(said.id);
+    to.text(said.id ? said.password : std::string(password_bytes, '\0'));
+    to.flag(false); // a server that can only read is no use
+    end_frame(out, begun_at);
+}
+
+welcome read_welcome(std::string_view frame) {
+    jute_reader from{frame};
+    (void)from.number(); // the version of the protocol, always 0
+    welcome said;
+    said.timeout_ms = from.number();
+    said.id = from.long_number();
+    said.password = from.text();
+    return said;
+}
+
+answer_head read_head(jute_reader& from) {
+    answer_head head;
+    head.number = from.number();
+    head.zxid = from.long_number();
+    head.error = from.number();
+    return head;
+}
+
+node_event read_event(jute_reader& from) {
+    node_event told;
+    told.type = from.number();
+    (void)from.number(); // the state of the session, which we know
+    told.path = from.text();
+    return told;
+}
+
+node_stat read_stat(jute_reader& from) {
+    node_stat stat;
+    stat.czxid = from.long_number();
+    stat.mzxid = from.long_number();
+    stat.made_at = from.long_number();
+    (void)from.long_number(); // when it was changed
+    stat.version = from.number();
+    stat.child_version = from.number();
+    (void)from.number(); // the version of its ACL
+    stat.ephemeral_owner = from.long_number();
+    stat.data_length = from.number();
+    stat.children = from.number();
+    (void)from.long_number(); // of the last change among the children
+    return stat;
+}
+
+created_node read_created(std::string_view body) {
+    jute_reader from{body};
+    created_node made{.path = std::string{from.text()}};
+    if (!from.at_end()) // servers before 3.5.3 say no more of a container
+        made.stat = read_stat(from);
+    return made;
+}
+
+node_data read_data(std::string_view body) {
+    jute_reader from{body};
+    node_data found{.data = std::string{from.text()}};
+    found.stat = read_stat(from);
+    return found;
+}
+
+std::vector<std::string> read_children(std::string_view body) {
+    return jute_reader{body}.texts();
+}
+
+std::vector<std::optional<bool>> read_checks(std::string_view body, std::size_t count) {
+    jute_reader from{body};
+    std::vector<std::optional<bool>> there;
+    there.reserve(count);
+    bool decided = true; // up to here
+    for (std::size_t i = 0; i < count; ++i) {
+        const part_head head = read_part_head(from);
+        if (head.done)
+            throw net::failure{store_errc::protocol, "an answer to fewer checks than were asked"};
+        const bool failed = head.type == no_more;
+        const std::int32_t error = failed ? from.number() : head.error;
+        there.push_back(decided ? std::optional{error == answered::well} : std::nullopt);
+        decided = decided && error == answered::well;
+    }
+    if (!read_part_head(from).done)
+        throw net::failure{store_errc::protocol, "an answer to more checks than were asked"};
+    return there;
+}
+
+} // namespace holdfast::zookeeper

@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: Apache-2.0
+// A URL as the reader of its scheme gets it.
+#pragma once
+
+#include "url/client_parameters.hpp"
+#include "url/parts.hpp"
+#include "url/reading.hpp"
+
+#include <holdfast/error.hpp>
+
+#include <string>
+#include <string_view>
+
+#include <gtest/gtest.h>
+
+namespace holdfast::support {
+
+/// What `read(store_url&)` makes of it, after the client's own parameters were read.
+template <typename Read>
+auto read_store_url(std::string_view text, Read read, credential_provider logging_in = {}) {
+    const url::parts all = url::split(text);
+    url::reading inside{all, std::move(logging_in)};
+    store_url seen{inside};
+    options client;
+    url::read_client_parameters(seen, client);
+    return read(seen);
+}
+
+/// The words with which it refuses.
+template <typename Read>
+std::string url_refusal(std::string_view text, Read read) {
+    try {
+        (void)read_store_url(text, read);
+    } catch (const boost::system::system_error& e) {
+        EXPECT_EQ(e.code(), errc::invalid_argument) << text;
+        return e.what();
+    }
+    ADD_FAILURE() << text << " was taken";
+    return {};
+}
+
+} // namespace holdfast::support
