@@ -20,9 +20,8 @@ contest at_keeper(std::string name, int at_once, goals wanted) {
 } // namespace
 
 std::vector<contest> about_keepers() {
-    contest queue =
-        at_keeper("keeper.queue.64", 64,
-                  {{".p50", {.ratio = 0.75}}, {".client_cpu", {.ratio = 0.25}}});
+    contest queue = at_keeper("keeper.queue.64", 64,
+                              {{".p50", {.ratio = 0.75}}, {".client_cpu", {.ratio = 0.25}}});
     queue.ours = holdfast_queue;
     queue.yardstick = curator_queue;
     queue.what = &hand_offs;

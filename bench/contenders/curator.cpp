@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Curator in a JVM of its own: the peer of ./dev interop (tests/interop/others/curator), which takes
-// whole turns by itself.
+// Curator in a JVM of its own: the peer of ./dev interop (tests/interop/others/curator), which
+// takes whole turns by itself.
 #include "bench/contenders/arena.hpp"
 #include "bench/contenders/neighbours_program.hpp"
 #include "bench/contenders/peer.hpp"

@@ -47,7 +47,7 @@ private:
         return std::chrono::milliseconds{1 + (7 * i + turns_++) % 3};
     }
 
-    std::deque<member> members_; // they do not move
+    std::deque<member> members_;        // they do not move
     stopwatch::time_point released_at_; // guarded by the lock and nothing else, as is the next one
     int turns_ = 0;
 };
