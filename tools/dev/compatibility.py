@@ -16,7 +16,8 @@ HEAD = """\
 Made by `./dev interop` of {date}, and by nobody's hand: what the tests in
 [tests/interop](../tests/interop/README.md) found, each on servers of its own, with Redisson in a
 JVM. Where one column names two kinds of server, the locks were on some of each; a cluster or a
-Sentinel set is of one kind. ZooKeeper has a [section](#at-zookeeper) of its own. The times are of one machine, and of value next to each other only.
+Sentinel set is of one kind. [At ZooKeeper](#at-zookeeper) it was Curator and kazoo. The times are
+of one machine, and of value next to each other only.
 """
 
 NEIGHBOURS = """
@@ -50,8 +51,8 @@ So **Curator and kazoo both hold the same lock**, and ours beside them cannot me
 programs of kazoo are to meet ours, one of these:
 
 - `form=kazoo` in our URLs: then no Curator there;
-- kazoo's `extra_lock_patterns`, in each of its programs: `["-lock-"]` for a `Lock`, `["-__WRIT__"]`
-  for a `ReadLock`, `["-__WRIT__", "-__READ__"]` for a `WriteLock`: likewise no Curator there;
+- kazoo's `extra_lock_patterns`, in each of its programs: `["-lock-"]` for a `Lock`,
+  `["-__WRIT__"]` for a `ReadLock`, `["-__WRIT__", "-__READ__"]` for a `WriteLock`: likewise no Curator there;
 - classes derived from kazoo's, whose `_NODE_NAME` and `_EXCLUDE_NAMES` are these marks: then Curator
   too. [kazoo_peer.py](../tests/interop/others/python/kazoo_peer.py) has all three classes.
 
