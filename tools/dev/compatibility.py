@@ -51,10 +51,11 @@ So **Curator and kazoo both hold the same lock**, and ours beside them cannot me
 programs of kazoo are to meet ours, one of these:
 
 - `form=kazoo` in our URLs: then no Curator there;
-- kazoo's `extra_lock_patterns`, in each of its programs: `["-lock-"]` for a `Lock`,
-  `["-__WRIT__"]` for a `ReadLock`, `["-__WRIT__", "-__READ__"]` for a `WriteLock`: likewise no Curator there;
-- classes derived from kazoo's, whose `_NODE_NAME` and `_EXCLUDE_NAMES` are these marks: then Curator
-  too. [kazoo_peer.py](../tests/interop/others/python/kazoo_peer.py) has all three classes.
+- kazoo's `extra_lock_patterns`, in each of its programs: then no Curator there either. They are
+  `["-lock-"]` for a `Lock`, `["-__WRIT__"]` for a `ReadLock`, `["-__WRIT__", "-__READ__"]` for a
+  `WriteLock`;
+- classes derived from kazoo's, whose `_NODE_NAME` and `_EXCLUDE_NAMES` are these marks: then
+  Curator too. [kazoo_peer.py](../tests/interop/others/python/kazoo_peer.py) has all three.
 
 A Curator client goes on believing in its hold when somebody deletes its node, as `holdfast unlock
 --force` does (`CuratorsBelief`), and each of its semaphores has the number of permits that its own
