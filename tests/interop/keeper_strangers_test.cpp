@@ -72,5 +72,20 @@ TEST_P(Strangers, KazoosLockDoesNotWaitForKazoosReaders) {
     EXPECT_TRUE(reads.unlock());
 }
 
+class StrangersInKazoosForm : public Strangers {};
+HOLDFAST_AT_KEEPER(StrangersInKazoosForm,
+                   std::vector<keeper_setting>{{"kazoo", naming::kazoos, false, "getLock"}});
+
+TEST_P(StrangersInKazoosForm, OursWaitsForCuratorWhichDoesNotWaitForOurs) {
+    remote_lock at_curator = curator().thread("alice").lock("L"), at_us = lock_of(ours(), "bob");
+    at_curator.lock();
+    EXPECT_FALSE(at_us.try_lock());
+    EXPECT_TRUE(at_curator.unlock());
+    at_us.lock();
+    EXPECT_TRUE(at_curator.try_lock());
+    EXPECT_TRUE(at_curator.unlock());
+    EXPECT_TRUE(at_us.unlock());
+}
+
 } // namespace
 } // namespace holdfast::interop
