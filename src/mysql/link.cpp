@@ -207,7 +207,6 @@ void link::readable() {
         return;
     if (!has_ended())
         return watch(); // what was seen has been read meanwhile
-    cut({errc::unreachable, "closed by the server"});
     if (on_lost)
         std::exchange(on_lost, {})();
 }
@@ -220,8 +219,14 @@ void link::resume() {
     std::move(taken)();
 }
 
+bool link::has_ended() noexcept {
+    if (!cut_ && says_something())
+        cut({errc::unreachable, "closed by the server"});
+    return is_cut();
+}
+
 /// A server says nothing unasked; only why it ends the connection.
-bool link::has_ended() const {
+bool link::says_something() const noexcept {
     char any = 0;
     const ssize_t got = ::recv(handle_.socket(), &any, 1, MSG_PEEK | MSG_DONTWAIT);
     return got >= 0 || (errno != EAGAIN && errno != EINTR);

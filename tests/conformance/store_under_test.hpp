@@ -136,10 +136,13 @@ inline void PrintTo(const store_kind& kind, std::ostream* to) {
 
 std::unique_ptr<store_under_test> make_memory();
 std::vector<store_kind> redis_servers();
+std::vector<store_kind> zookeeper_servers();
 
 inline std::vector<store_kind> stores() {
     std::vector<store_kind> all = redis_servers();
     all.insert(all.begin(), {"memory", make_memory});
+    for (store_kind& each : zookeeper_servers())
+        all.push_back(std::move(each));
     return all;
 }
 
