@@ -4,6 +4,9 @@
 #include "session_on_server.hpp"
 #include "support/zookeeper_ensemble.hpp"
 
+#include <algorithm>
+#include <functional>
+
 namespace holdfast {
 namespace {
 
@@ -38,12 +41,14 @@ protected:
         return session_options(ports, 8s);
     }
 
-    /// Goes on as a client does, until the others do not see its node any more.
-    static void expect_belief_to_end_first(running_session& mine, running_session& other,
-                                           const std::string& path) {
+    /// Goes on until the others do not see its node any more.
+    static void expect_belief_to_end_first(
+        running_session& mine, running_session& other, const std::string& path,
+        const std::function<void()>& also = [] {}) {
         time_point believed = time_point::min();
         for (bool gone = false; !gone;) {
             mine.run_for(5ms);
+            also();
             believed = std::max(believed, mine->state().alive_until);
             try {
                 gone = !other.has(path);
@@ -86,18 +91,41 @@ TEST_F(TheTermNeverOutlivesTheNode, WhereAFollowerIsKilled) {
     }
 }
 
-TEST_F(TheTermNeverOutlivesTheNode, WhereAFollowerIsCutOff) {
-    zookeeper_server& follower = all_->follower();
-    running_session other{beside(follower)};
-    running_session mine{at(follower)};
-    mine.use();
-    const std::string path = mine.create("/cut", node_mode::ephemeral);
-    mine.run_for(1500ms);
-    all_->cut_off(follower);
-    expect_belief_to_end_first(mine, other, path);
+/// That server sees the node for seconds, and says so.
+class ServerCutOff : public TheTermNeverOutlivesTheNode {
+protected:
+    void cut_off_with_a_client(zookeeper_server& server) {
+        running_session other{beside(server)};
+        running_session mine{at(server)};
+        const std::string path = mine.create("/cut", node_mode::ephemeral);
+        const std::vector<std::string> paths{path};
+        for (int i = 0; i < 30; ++i) {
+            mine.run_for(50ms);
+            EXPECT_THAT(mine.run(mine->confirm(paths)), ::testing::ElementsAre(true));
+        }
+        all_->cut_off(server);
+        int seen = 0;
+        const auto look = [&] {
+            try {
+                seen += mine.has(path);
+            } catch (const boost::system::system_error&) { // it has noticed
+            }
+        };
+        expect_belief_to_end_first(mine, other, path, look);
+        EXPECT_GT(seen, 10);
+    }
+};
+
+TEST_F(ServerCutOff, AFollowerConvincesNobody) {
+    cut_off_with_a_client(all_->follower());
 }
 
-TEST_F(TheTermNeverOutlivesTheNode, WhereTheLeaderIsCutOff) {
+TEST_F(ServerCutOff, TheLeaderConvincesNobody) {
+    cut_off_with_a_client(all_->leader());
+}
+
+// Its heartbeats are not answered, and no other server can be reached.
+TEST_F(ServerCutOff, AClientThatIsInUseEndsItsSessionInTime) {
     zookeeper_server& leader = all_->leader();
     running_session other{beside(leader)};
     running_session mine{at(leader)};
@@ -106,6 +134,7 @@ TEST_F(TheTermNeverOutlivesTheNode, WhereTheLeaderIsCutOff) {
     mine.run_for(1500ms);
     all_->cut_off(leader);
     expect_belief_to_end_first(mine, other, path);
+    EXPECT_EQ(std::count(mine.news.begin(), mine.news.end(), session_news::ended), 1);
 }
 
 class SessionFailover : public TheTermNeverOutlivesTheNode {
