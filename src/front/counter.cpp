@@ -24,6 +24,20 @@ const char* word_for(counter_kind kind) {
     return "counters";
 }
 
+/// For people whose store does not.
+const char* who_counts(counter_kind kind) {
+    switch (kind) {
+    case counter_kind::semaphore:
+    case counter_kind::rate:
+        return "Redis has (docs/stores.md)";
+    case counter_kind::latch:
+        return "Redis and MySQL have (docs/stores.md)";
+    case counter_kind::permits:
+        break;
+    }
+    return "Redis, MySQL and ZooKeeper have (docs/stores.md)";
+}
+
 /// What a count may be changed by.
 std::int64_t checked(const sync::counter_subject& of, std::int64_t amount) {
     const bool is_latch = of.what == counter_kind::latch;
@@ -43,7 +57,8 @@ counter_store& counters_of(sync::engine& home, counter_kind kind) {
         throw worded_error{closed()}; // its store is gone too
     counter_store* const store = home.counters();
     if (!store || !store->offers(kind))
-        refuse(std::string{"the store of this client has no "} + word_for(kind));
+        refuse(std::string{"the store of this client has no "} + word_for(kind) + "; " +
+               who_counts(kind));
     return *store;
 }
 

@@ -62,6 +62,7 @@ TEST_F(MutexOptions, AKindThatTheStoreDoesNotKeepIsRefused) {
     const auto refused = thrown_by([&] { const mutex m{home, "stock"}; });
     EXPECT_EQ(refused.code, errc::invalid_argument);
     EXPECT_THAT(refused.text, HasSubstr("keeps no locks of that kind"));
+    EXPECT_THAT(refused.text, HasSubstr("ZooKeeper do")) << "who does is said";
 }
 
 } // namespace
