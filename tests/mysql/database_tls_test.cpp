@@ -9,6 +9,7 @@
 #include <string>
 
 #include <fcntl.h>
+#include <openssl/err.h>
 #include <signal.h>
 #include <sys/socket.h>
 
@@ -118,6 +119,23 @@ TEST_F(DatabaseOverTls, ClosingSaysGoodbyeToTheServer) {
     EXPECT_EQ(server().counted("Aborted_clients"), 0u);
 }
 
+/// OpenSSL keeps errors in a list of the thread's, and who reads one that is another's goes astray.
+TEST_F(DatabaseOverTls, ErrorsThatOthersLeftInOpensslAreNotOurs) {
+    ASSERT_TRUE(answers());
+    ERR_raise(ERR_LIB_USER, 1);
+    EXPECT_TRUE(answers());
+    EXPECT_EQ(told_.count(event_kind::disconnected), 0u);
+}
+
+TEST_F(DatabaseOverTls, NoErrorIsLeftInOpensslForOthers) {
+    how_.command_timeout = 300ms;
+    ASSERT_TRUE(answers());
+    server().pause();
+    EXPECT_FALSE(answers());
+    EXPECT_EQ(ERR_peek_error(), 0ul);
+    server().resume();
+}
+
 volatile sig_atomic_t sigpipes_heard = 0;
 
 TEST_F(DatabaseOverTls, ClosingTlsBehindADeadPeerRaisesNoSignal) {
@@ -211,11 +229,12 @@ TEST_F(DatabaseWithOthersName, IsNotTrustedAfterItsTimeEither) {
 
 /// libmariadb looks at the name only if it was told where the authorities are.
 TEST_F(DatabaseWithOthersName, IsNotTrustedByTheSystemsAuthoritiesEither) {
+    setenv("SSL_CERT_FILE", server().certificates().file().c_str(), 1);
+    how_.tls = tls_options{};
+    EXPECT_TRUE(answers()) << "the system's are those of this file now";
     authority::wanted what;
     what.names = "DNS:elsewhere";
     shows(what);
-    setenv("SSL_CERT_FILE", server().certificates().file().c_str(), 1);
-    how_.tls = tls_options{};
     const asked call = ask("SELECT 1");
     unsetenv("SSL_CERT_FILE");
     EXPECT_EQ(call->code, make_error_code(store_errc::untrusted)) << call->text;
