@@ -65,7 +65,8 @@ TEST_F(DatabaseFailover, WhereNoneTakesWritesTheTextTellsOfEach) {
     other().stop();
     const asked call = ask("SELECT 1");
     EXPECT_EQ(call->code, errc::unreachable);
-    EXPECT_THAT(call->text, AllOf(HasSubstr("read-only"), HasSubstr(std::to_string(other().port()))));
+    EXPECT_THAT(call->text,
+                AllOf(HasSubstr("read-only"), HasSubstr(std::to_string(other().port()))));
     other().start();
     EXPECT_TRUE(run_until([&] { return is_at(other()); }));
 }
@@ -84,9 +85,8 @@ TEST_F(DatabaseFailover, AReplicaIsNotAsked) {
     support::until("the replica runs",
                    [&] { return other().value("SHOW STATUS LIKE 'Slave_running'") != ""; });
     how_.servers = {{"127.0.0.1", other().port()}};
-    ASSERT_TRUE(run_until([&] {
-        return other().sql("SHOW STATUS LIKE 'Slave_running'").at(0).at(1) == "ON";
-    }));
+    ASSERT_TRUE(run_until(
+        [&] { return other().sql("SHOW STATUS LIKE 'Slave_running'").at(0).at(1) == "ON"; }));
     const asked call = ask("SELECT 1");
     EXPECT_EQ(call->code, make_error_code(store_errc::read_only)) << call->text;
     EXPECT_THAT(call->text, HasSubstr("replica"));

@@ -5,11 +5,12 @@
 #include "support/certificates.hpp"
 #include "tcp_way.hpp"
 
+#include <openssl/err.h>
+
 #include <cstdlib>
 #include <string>
 
 #include <fcntl.h>
-#include <openssl/err.h>
 #include <signal.h>
 #include <sys/socket.h>
 
@@ -17,9 +18,9 @@ namespace holdfast {
 namespace {
 
 using namespace std::chrono_literals;
+using support::authority;
 using ::testing::AnyOf;
 using ::testing::HasSubstr;
-using support::authority;
 
 class DatabaseOverTls : public database_on_server {
 protected:
@@ -279,7 +280,8 @@ TEST_F(DatabaseLogin, LocalhostIsReachedByTcpAndNotByASocket) {
     use_tcp("localhost");
     const asked call = ask("SELECT host FROM information_schema.processlist WHERE "
                            "id = CONNECTION_ID()");
-    EXPECT_THAT(call->value(), AnyOf(HasSubstr("localhost:"), HasSubstr("127.0.0.1:"))) << call->text;
+    EXPECT_THAT(call->value(), AnyOf(HasSubstr("localhost:"), HasSubstr("127.0.0.1:")))
+        << call->text;
 }
 
 TEST_F(DatabaseLogin, FilesOfTheClientAreNotSent) {

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "mysql/check_options.hpp"
-
 #include "support/certificates.hpp"
 #include "support/thrown.hpp"
 
@@ -36,12 +35,18 @@ TEST(MysqlOptions, TheUsualOnesAreAllowed) {
 
 TEST(MysqlOptions, ServersAreOneToSixtyFourDifferentOnes) {
     EXPECT_THAT(objection([](options& how) { how.servers.clear(); }), HasSubstr("servers"));
-    EXPECT_THAT(objection([](options& how) { how.servers = {{"a", 0}, {"a", 3306}}; }),
+    EXPECT_THAT(objection([](options& how) {
+                    how.servers = {{"a", 0}, {"a", 3306}};
+                }),
                 HasSubstr("twice, as number 1 and 2"));
     EXPECT_THAT(objection([](options& how) { how.servers = {{"", 1}}; }), HasSubstr("empty"));
-    EXPECT_THAT(objection([](options& how) { how.servers.assign(65, {"a", 1}); }),
+    EXPECT_THAT(objection([](options& how) {
+                    how.servers.assign(65, {"a", 1});
+                }),
                 HasSubstr("65 entries"));
-    EXPECT_THAT(objection([](options& how) { how.servers = {{std::string("a\0b", 3), 1}}; }),
+    EXPECT_THAT(objection([](options& how) {
+                    how.servers = {{std::string("a\0b", 3), 1}};
+                }),
                 HasSubstr("NUL"));
 }
 

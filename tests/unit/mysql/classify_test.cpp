@@ -76,8 +76,9 @@ TEST(MysqlClassify, AFullDiskIsUnreachable) {
 }
 
 TEST(MysqlClassify, TlsIsToldByItsWords) {
-    EXPECT_EQ(code_of(2026, "TLS/SSL error: certificate verify failed (unable to get local issuer)"),
-              make_error_code(store_errc::untrusted));
+    EXPECT_EQ(
+        code_of(2026, "TLS/SSL error: certificate verify failed (unable to get local issuer)"),
+        make_error_code(store_errc::untrusted));
     EXPECT_EQ(code_of(2026, "TLS/SSL error: Validation of SSL server certificate failed"),
               make_error_code(store_errc::untrusted));
     EXPECT_EQ(code_of(2026, "TLS/SSL error: SSL is required, but the server does not support it"),

@@ -79,10 +79,10 @@ TEST(MysqlFacts, GaleraHasSeveralWritersAndMustBeReady) {
 
 TEST(MysqlFacts, GroupReplicationHasSeveralWritersWithSeveralPrimaries) {
     const variables group = with(mariadb, "group_replication_group_name", "a-b-c");
-    EXPECT_FALSE(of(with(group, "group_replication_single_primary_mode", "ON"))
-                     .facts.has_several_writers);
-    EXPECT_TRUE(of(with(group, "group_replication_single_primary_mode", "OFF"))
-                    .facts.has_several_writers);
+    EXPECT_FALSE(
+        of(with(group, "group_replication_single_primary_mode", "ON")).facts.has_several_writers);
+    EXPECT_TRUE(
+        of(with(group, "group_replication_single_primary_mode", "OFF")).facts.has_several_writers);
 }
 
 TEST(MysqlFacts, WhatCouldGrantLateIsRefused) {

@@ -92,8 +92,7 @@ private:
 
     holdfast::clock& time_;
     const std::unique_ptr<alarm> wake_;
-    const std::shared_ptr<runtime::remote_clock> clock_ =
-        std::make_shared<runtime::remote_clock>();
+    const std::shared_ptr<runtime::remote_clock> clock_ = std::make_shared<runtime::remote_clock>();
     std::optional<net::failure> cut_;
     time_point limit_ = time_point::max(), sent_at_{}, heard_at_{};
     bool busy_ = false, answered_ = false, open_ = false;
@@ -173,7 +172,7 @@ protected:
         if (!pool_) {
             auto tell = [this](const event& what) { told_.notify(what); };
             store_context home{io_.get_executor(), clock_, [this] { return random_(); }, {}, "test",
-                               duration{}, tell};
+                               duration{},         tell};
             home.doubt = [this](const auto&, bool urgent) { doubts_.push_back(urgent); };
             home.holds_any = [this] { return holds_; };
             const auto make = [this](const store_context& at, const options&) {
