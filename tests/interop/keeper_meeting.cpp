@@ -131,12 +131,13 @@ void keeper_meeting::SetUp() {
     RecordProperty("primitive", primitive_of(GetParam()));
     RecordProperty("keeper", shared_keeper().label());
     RecordProperty("neighbour", column_of(GetParam()));
-    RecordProperty("version", others().id());
 }
 
 remote_client& keeper_meeting::others() {
-    if (!others_)
+    if (!others_) {
         others_ = another(true);
+        RecordProperty("version", others_->id());
+    }
     return *others_;
 }
 

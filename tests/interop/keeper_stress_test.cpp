@@ -83,7 +83,7 @@ protected:
 
     client_settings settings_of(const std::string& neighbour) const {
         const naming names = GetParam().names;
-        client_settings how{.lease_time = duration{6s}, .root = root_};
+        client_settings how{.lease_time = duration{4s}, .root = root_};
         how.keeper = neighbour.empty() ? told_to_ours(names) : told_to(neighbour, names);
         how.keeper["permits"] = seats_there;
         return how;

@@ -29,6 +29,12 @@ std::vector<server_binary> newer_mysql() {
     return servers_in("HOLDFAST_NEWER_MYSQL");
 }
 
+std::vector<server_binary> mysql_servers() {
+    std::vector<server_binary> all = newer_mysql();
+    all.insert(all.begin(), mariadb());
+    return all;
+}
+
 mariadb_server::mariadb_server(server_binary which, options how)
     : which_{std::move(which)}
     , how_{std::move(how)} {

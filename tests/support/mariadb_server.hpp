@@ -25,6 +25,9 @@ server_binary mariadb();
 /// none.
 std::vector<server_binary> newer_mysql();
 
+/// The first, and then the others.
+std::vector<server_binary> mysql_servers();
+
 class mariadb_server {
 public:
     static constexpr const char* schema = "holdfast_test";
