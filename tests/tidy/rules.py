@@ -34,6 +34,8 @@ LAYERS = {
     "src/store/remote": ("store/remote", "runtime"),
     "src/store/redis": ("store/redis", "store/remote", "redis", "net", "runtime"),
     "src/store/zookeeper": ("store/zookeeper", "store/remote", "zookeeper", "net", "runtime"),
+    "src/mysql": ("mysql", "net", "runtime"),
+    "src/store/mysql": ("store/mysql", "store/remote", "mysql", "net", "runtime"),
     "src/store/memory": ("store/memory", "store/remote", "runtime"),
     "include": (),
     "cli": ("cli",),
