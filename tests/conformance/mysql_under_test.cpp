@@ -84,7 +84,11 @@ public:
     }
     void stranger_sets_token(const std::string&, std::optional<duration>) override {}
     void stranger_releases(const std::string& name) override { evict(name); }
-    void stranger_queues(const std::string&) override {}
+    void stranger_queues(const std::string& name) override {
+        change("INSERT INTO " + named.holds + " (name,kind,owner,expires,token) VALUES(" +
+               mysql::hex(name) + ",3," + stranger_in_rows +
+               ",UTC_TIMESTAMP(6)+INTERVAL 300 SECOND,1)");
+    }
     void stranger_shares(const std::string& name, lock_kind side, duration lease) override {
         if (side == lock_kind::write) {
             evict(name);
@@ -132,7 +136,10 @@ public:
             "SELECT COUNT(*) FROM (SELECT name FROM " + named.locks + alive +
             " UNION SELECT name FROM " + named.holds + alive + " AND kind=0) AS held"));
     }
-    std::size_t waiting(const std::string&) override { return 0; }
+    std::size_t waiting(const std::string& name) override {
+        return std::stoul(
+            server_.value("SELECT COUNT(*) FROM " + named.holds + where(name) + " AND kind=3"));
+    }
     std::size_t listeners() override { return 0; }
     std::size_t requests() override { return server_.counted("Com_update") - changed_; }
     bool put_something_else(const std::string&) override { return false; }
@@ -176,7 +183,7 @@ private:
 store_kind mysql_server() {
     return {.label = "mariadb",
             .make = [] { return std::make_unique<mysql_under_test>(); },
-            .without = {lock_kind::spin, lock_kind::fair, lock_kind::token},
+            .without = {lock_kind::spin, lock_kind::token},
             .uncounted = {counter_kind::semaphore, counter_kind::rate}};
 }
 
