@@ -3,6 +3,7 @@
 
 #include "net/failure.hpp"
 #include "net/tls_context.hpp"
+#include "zookeeper/ensemble.hpp"
 
 #include <algorithm>
 #include <string>
@@ -15,7 +16,6 @@ namespace {
 constexpr duration time_longest = std::chrono::hours{24};
 constexpr duration session_shortest{100};
 constexpr std::size_t servers_most = 64;
-constexpr std::uint16_t usual_port = 2181;
 /// What a certificate or a hello can carry at all.
 constexpr std::size_t server_name_bytes_max = 253;
 /// Names come behind it, and a server takes no more than a megabyte at once.

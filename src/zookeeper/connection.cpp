@@ -6,11 +6,14 @@
 #include "net/time_limit.hpp"
 
 #include <boost/asio/buffer.hpp>
+#include <boost/asio/local/stream_protocol.hpp>
 #include <boost/asio/redirect_error.hpp>
 #include <boost/asio/use_awaitable.hpp>
 #include <boost/asio/write.hpp>
 
 #include <utility>
+
+#include <sys/un.h>
 
 namespace holdfast::zookeeper {
 namespace {
@@ -49,9 +52,16 @@ asio::awaitable<void> connection::dial(const destination& to, time_point give_up
 }
 
 asio::awaitable<std::vector<net::stream_endpoint>> connection::find(const destination& to) {
+    const std::string& host = to.where.host;
+    if (host.starts_with('/')) { // so several servers may be in one process of tests
+        if (host.size() >= sizeof(sockaddr_un::sun_path))
+            throw net::failure{errc::unreachable, "the path is too long for a socket"};
+        const net::stream_endpoint local = asio::local::stream_protocol::endpoint{host};
+        co_return std::vector{local};
+    }
     occupied_with("looking up its address");
     auto given_up = [this] { return is_cut(); };
-    const auto hosts = co_await net::look_up(socket_.get_executor(), to.where.host, to.where.port,
+    const auto hosts = co_await net::look_up(socket_.get_executor(), host, to.where.port,
                                              *look_up_alarm_, given_up);
     throw_if_cut();
     co_return std::vector<net::stream_endpoint>(hosts.begin(), hosts.end());

@@ -7,7 +7,6 @@
 namespace holdfast::zookeeper {
 namespace {
 
-constexpr std::uint16_t usual_port = 2181;
 constexpr duration patience_least{10};
 constexpr std::size_t doublings_max = 20;
 

@@ -14,6 +14,8 @@
 
 namespace holdfast::zookeeper {
 
+inline constexpr std::uint16_t usual_port = 2181;
+
 /// Which server is asked next, and how patiently. One after the other, in an order that is drawn
 /// once, so that the clients of an ensemble are spread over it. No I/O, no clock.
 class ensemble {

@@ -4,6 +4,8 @@
 #include <boost/asio/buffer.hpp>
 #include <boost/asio/co_spawn.hpp>
 #include <boost/asio/detached.hpp>
+#include <boost/asio/generic/stream_protocol.hpp>
+#include <boost/asio/ip/tcp.hpp>
 #include <boost/asio/local/stream_protocol.hpp>
 #include <boost/asio/post.hpp>
 #include <boost/asio/use_awaitable.hpp>
@@ -23,7 +25,8 @@ namespace holdfast::support {
 namespace asio = boost::asio;
 namespace {
 
-using socket = asio::local::stream_protocol::socket;
+using protocol = asio::generic::stream_protocol;
+using socket = protocol::socket;
 
 struct connection {
     explicit connection(asio::io_context& io)
@@ -46,12 +49,13 @@ using shared_connection = std::shared_ptr<connection>;
 
 class stream_proxy::state : public std::enable_shared_from_this<state> {
 public:
-    state(asio::io_context& io, std::string server_socket)
+    state(asio::io_context& io, std::string path, protocol::endpoint server)
         : io_{io}
-        , server_socket_{std::move(server_socket)}
-        , acceptor_{io, {path()}} {}
+        , path_{std::move(path)}
+        , server_{std::move(server)}
+        , acceptor_{io, {path_}} {}
 
-    std::string path() const { return server_socket_ + ".proxy"; }
+    const std::string& path() const { return path_; }
 
     void start() { asio::co_spawn(io_, accept(shared_from_this()), asio::detached); }
     void stop() {
@@ -59,7 +63,7 @@ public:
         acceptor_.close(ignored);
         for (const shared_connection& each : open_)
             each->close();
-        std::remove(path().c_str());
+        std::remove(path_.c_str());
     }
 
     void lose(bool ears_only) {
@@ -98,7 +102,8 @@ private:
     std::size_t bytes_before_cut(way, std::size_t);
 
     asio::io_context& io_;
-    const std::string server_socket_;
+    const std::string path_;
+    const protocol::endpoint server_;
     asio::local::stream_protocol::acceptor acceptor_;
     std::set<shared_connection> open_;
 };
@@ -106,9 +111,9 @@ private:
 asio::awaitable<void> stream_proxy::state::accept(std::shared_ptr<state> self) {
     for (;;) {
         const auto both = std::make_shared<connection>(self->io_);
-        co_await self->acceptor_.async_accept(both->client, asio::use_awaitable);
+        both->client = co_await self->acceptor_.async_accept(asio::use_awaitable);
         boost::system::error_code nobody_there;
-        both->server.connect({self->server_socket_}, nobody_there);
+        both->server.connect(self->server_, nobody_there);
         both->is_lost = self->is_silent;
         if (nobody_there && !self->is_silent)
             both->close();
@@ -178,7 +183,16 @@ asio::awaitable<void> stream_proxy::state::carry(std::shared_ptr<state> self,
 }
 
 stream_proxy::stream_proxy(const std::string& server_socket)
-    : state_{std::make_shared<state>(loop_.io(), server_socket)} {
+    : state_{std::make_shared<state>(
+          loop_.io(), server_socket + ".proxy",
+          protocol::endpoint{asio::local::stream_protocol::endpoint{server_socket}})} {
+    asio::post(loop_.io(), [state = state_] { state->start(); });
+}
+
+stream_proxy::stream_proxy(const std::string& path, std::uint16_t server_port)
+    : state_{std::make_shared<state>(loop_.io(), path,
+                                     protocol::endpoint{asio::ip::tcp::endpoint{
+                                         asio::ip::address_v4::loopback(), server_port}})} {
     asio::post(loop_.io(), [state = state_] { state->start(); });
 }
 

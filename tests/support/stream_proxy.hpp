@@ -6,6 +6,7 @@
 #include "support/loop_thread.hpp"
 
 #include <cstddef>
+#include <cstdint>
 #include <memory>
 #include <string>
 
@@ -20,6 +21,8 @@ class stream_proxy {
 public:
     /// Its socket is `<server_socket>.proxy`. Throws `boost::system::system_error`.
     explicit stream_proxy(const std::string& server_socket);
+    /// Of a server at that port of 127.0.0.1. Its own socket is at the path.
+    stream_proxy(const std::string& path, std::uint16_t server_port);
     stream_proxy(const stream_proxy&) = delete;
     ~stream_proxy();
 

@@ -30,7 +30,7 @@ constexpr std::size_t number_least = 10;
 constexpr std::size_t number_most = 11;
 
 std::optional<std::int64_t> parsed(std::string_view text) {
-    if (text.size() < number_least || text.size() > number_most)
+    if (text.size() != number_least && (text.size() != number_most || text.front() != '-'))
         return std::nullopt;
     std::int64_t value = 0;
     const char* const end = text.data() + text.size();

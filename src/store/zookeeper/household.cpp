@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "store/zookeeper/household.hpp"
 
+#include "runtime/background.hpp"
 #include "store/remote/card_of.hpp"
 #include "store/zookeeper/formats.hpp"
 
@@ -38,6 +39,7 @@ void household::close() noexcept {
     news_.reset();
     own_watches.close();
     at->close();
+    holding_.reset();
 }
 
 void household::hear(session_news what) {
@@ -47,9 +49,35 @@ void household::hear(session_news what) {
         left_behind.try_all();
         own_watches.try_again();
     }
+    if (what == session_news::opened && !where.root().empty())
+        runtime::run_in_background(context, read_root(shared_from_this()));
     const bool matters = what == session_news::resumed || what == session_news::ended;
     if (matters && context.doubt)
         context.doubt({}, true);
+}
+
+/// If it is not there yet, it is learnt when it is made.
+asio::awaitable<void> household::read_root(std::shared_ptr<household>) {
+    try {
+        std::string root = where.root();
+        const std::optional<node_data> found = co_await at->get(std::move(root));
+        if (found)
+            learn_root(found->stat);
+    } catch (const boost::system::system_error&) {
+        // The next session asks again; until then nobody can tell.
+    }
+}
+
+void household::keep(const hold& what, std::vector<own_node> nodes) {
+    if (!holding_)
+        holding_ = at->in_use();
+    held.keep(what, std::move(nodes));
+}
+
+void household::forget(const hold& what) {
+    held.forget(what);
+    if (held.empty())
+        holding_.reset();
 }
 
 duration household::term_since(time_point began) const {

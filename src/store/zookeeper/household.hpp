@@ -14,6 +14,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace holdfast::zookeeper {
 
@@ -37,6 +38,11 @@ public:
 
     bool is_closed() const noexcept { return closed_; }
 
+    /// As long as somebody keeps it, writes keep the session alive.
+    std::shared_ptr<void> in_use() { return at->in_use(); }
+    void keep(const hold&, std::vector<own_node>);
+    void forget(const hold&);
+
     /// Whether that node is there, unless somebody has deleted it.
     bool lives(const own_node& node) const { return node.session == at->state().id; }
 
@@ -50,16 +56,18 @@ public:
     /// it has been empty for some time, and `last` says otherwise.
     asio::awaitable<void> make_path(std::string path, node_mode last = node_mode::container);
 
-    /// A reading of the root: which ensemble this is.
+    /// Which ensemble this is, by when it made the root, as far as that is known.
     const std::string& ensemble() const noexcept { return ensemble_; }
-    void learn_root(const node_stat&);
 
 private:
+    void learn_root(const node_stat&);
     void hear(session_news);
+    asio::awaitable<void> read_root(std::shared_ptr<household>);
     asio::awaitable<bool> make_node(std::string path, node_mode);
 
     std::optional<client_card> card_;
     std::unique_ptr<watch> news_;
+    std::shared_ptr<void> holding_; ///< while there are holds
     std::string ensemble_;
     bool closed_ = false;
 };

@@ -62,7 +62,7 @@ bool permit_place::uncertain() const noexcept {
 asio::awaitable<answer> permit_place::look() {
     const time_point began = home_->context.time.now();
     if (std::exchange(granted_, false))
-        home_->held.forget(want_);
+        home_->forget(want_);
     const std::optional<std::int64_t> all = co_await capacity();
     if (!all)
         co_return co_await busy();
@@ -143,7 +143,7 @@ asio::awaitable<answer> permit_place::granted(time_point began) {
         nodes.push_back(*each->node());
     answer said{
         .granted = true, .token = static_cast<std::uint64_t>(nodes.front().czxid), .tokens = 1};
-    home_->held.keep(want_, std::move(nodes));
+    home_->keep(want_, std::move(nodes));
     granted_ = true;
     try {
         co_await turn_.remove();
@@ -171,7 +171,7 @@ asio::awaitable<void> permit_place::leave() {
         co_await each->remove();
     co_await turn_.remove();
     if (std::exchange(granted_, false))
-        home_->held.forget(want_);
+        home_->forget(want_);
 }
 
 } // namespace holdfast::zookeeper

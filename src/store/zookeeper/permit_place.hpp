@@ -39,6 +39,7 @@ private:
     asio::awaitable<answer> busy();
 
     const std::shared_ptr<household> home_;
+    const std::shared_ptr<void> session_lives_ = home_->in_use();
     const ask want_;
     alarm& wake_;
     const semaphore_paths at_;

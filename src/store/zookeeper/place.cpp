@@ -93,15 +93,13 @@ lock_place::~lock_place() {
 asio::awaitable<answer> lock_place::look() {
     const time_point began = home_->context.time.now();
     if (std::exchange(granted_, false)) // that answer came too late to be of use
-        home_->held.forget(want_);
-    if (want_.under != 0 && !stood_on())
-        fail_unfounded();
+        home_->forget(want_);
+    check_foundation(nullptr);
     if (!want_.waits && !spot_.may_exist() && co_await is_taken())
         co_return busy();
     for (int step = 0; step < steps_max; ++step) {
         const std::vector<std::string> names = co_await spot_.among();
-        if (want_.under != 0 && !stood_on())
-            fail_unfounded();
+        check_foundation(&names);
         const standing mine = standing_of(names, spot_.name(), aside());
         if (mine.first)
             co_return granted(began);
@@ -130,7 +128,7 @@ asio::awaitable<bool> lock_place::is_taken() {
 answer lock_place::granted(time_point began) {
     before_.stop();
     const own_node& node = *spot_.node();
-    home_->held.keep(want_, {node});
+    home_->keep(want_, {node});
     granted_ = true;
     return answer{.granted = true,
                   .term = home_->term_since(began),
@@ -147,6 +145,14 @@ const own_node* lock_place::stood_on() const {
     return node_under(*home_, want_);
 }
 
+void lock_place::check_foundation(const std::vector<std::string>* names) const {
+    if (want_.under == 0)
+        return;
+    const own_node* const under = stood_on();
+    if (!under || (names && std::ranges::find(*names, last_part(under->path)) == names->end()))
+        fail_unfounded();
+}
+
 /// Its own read hold does not keep a writer waiting.
 std::string_view lock_place::aside() const {
     const own_node* const under = want_.kind == lock_kind::write ? stood_on() : nullptr;
@@ -158,7 +164,7 @@ asio::awaitable<void> lock_place::leave() {
     before_.stop();
     co_await spot_.remove();
     if (std::exchange(granted_, false))
-        home_->held.forget(want_);
+        home_->forget(want_);
 }
 
 } // namespace holdfast::zookeeper

@@ -9,6 +9,7 @@
 #include <memory>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace holdfast::zookeeper {
 
@@ -51,9 +52,12 @@ private:
     answer granted(time_point began);
     answer busy() const;
     const own_node* stood_on() const;
+    /// Throws if the hold is gone that it stands on; `names`: those that are there now.
+    void check_foundation(const std::vector<std::string>* names) const;
     std::string_view aside() const;
 
     const std::shared_ptr<household> home_;
+    const std::shared_ptr<void> session_lives_ = home_->in_use();
     const ask want_;
     const std::string parent_;
     claim spot_;

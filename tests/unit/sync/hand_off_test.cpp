@@ -95,6 +95,21 @@ TEST_F(HandOff, ZeroIsNever) {
     }
 }
 
+// A store may have a token for each: ZooKeeper, MySQL. Only a fenced lock needs another one.
+TEST_F(HandOff, APlainLockIsHandedOnAlthoughTheStoreNumbersEveryGrant) {
+    actor& alice = enter();
+    alice.meddling.token = 17;
+    mutex stock{alice, "stock"};
+    std::array<said<lease>, 1> waiters;
+    lease held = taken_before(stock, waiters);
+    EXPECT_EQ(held.fencing_token(), 0u);
+    release(std::move(held));
+    EXPECT_EQ(alice.count(verb::release), 0u);
+    ASSERT_TRUE(waiters[0].well());
+    EXPECT_EQ(waiters[0].value().fencing_token(), 0u);
+    release(waiters[0].take());
+}
+
 TEST_F(HandOff, SoOftenAndThenTheStoreHears) {
     actor& alice = enter(budget(2, 1h));
     mutex stock{alice, "stock"};

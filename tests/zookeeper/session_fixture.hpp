@@ -1,0 +1,156 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "fake_server.hpp"
+#include "support/recorder.hpp"
+#include "support/sim_clock.hpp"
+#include "zookeeper/make_session.hpp"
+
+#include <boost/asio/bind_cancellation_slot.hpp>
+#include <boost/asio/cancellation_signal.hpp>
+#include <boost/asio/co_spawn.hpp>
+#include <boost/system/system_error.hpp>
+
+#include <exception>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <random>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <gmock/gmock.h>
+
+namespace holdfast {
+
+using zookeeper::opcode;
+using zookeeper::session_news;
+
+/// A session at servers that say what the test says, in simulated time: what is on its way arrives
+/// at once, and the clock stands still until the test lets it go on.
+class on_fake_zookeeper : public ::testing::Test {
+protected:
+    /// One call, and what came of it.
+    template <typename T>
+    struct calling {
+        bool done = false;
+        std::optional<T> answer{};
+        error_code code{};
+        std::string text{};
+        asio::cancellation_signal cancel{};
+    };
+    template <typename T>
+    using call = std::shared_ptr<calling<T>>;
+
+    explicit on_fake_zookeeper() {
+        how_.servers = {{server_.path(), 1}};
+        how_.session_timeout = duration{6000};
+    }
+
+    ~on_fake_zookeeper() override {
+        close();
+        stop_servers();
+        settle();
+        EXPECT_EQ(clock_.sleepers(), 0u) << "somebody sleeps on";
+        EXPECT_TRUE(io_.stopped()) << "something is still to be done";
+    }
+
+    virtual void stop_servers() { server_.stop(); }
+
+    zookeeper::session& session() {
+        if (!session_) {
+            session_ = zookeeper::make_session(how_, context());
+            news_watch_ = session_->on_news([this](session_news what) { news_.push_back(what); });
+        }
+        return *session_;
+    }
+
+    void close() {
+        use_.reset();
+        if (session_)
+            session_->close();
+        session_.reset();
+    }
+
+    void use() { use_ = session().in_use(); }
+
+    /// Begins, and goes on as far as it gets without time going on.
+    template <typename T>
+    call<T> begin(asio::awaitable<T> what) {
+        auto made = std::make_shared<calling<T>>();
+        auto ended = [made](const std::exception_ptr& failed, auto... answer) {
+            made->done = true;
+            (made->answer.emplace(std::move(answer)), ...);
+            note(*made, failed);
+        };
+        asio::co_spawn(io_, std::move(what),
+                       asio::bind_cancellation_slot(made->cancel.slot(), ended));
+        settle();
+        return made;
+    }
+    call<bool> begin(asio::awaitable<void> what) { return begin(told(std::move(what))); }
+
+    auto list(std::string path = "/p") { return begin(session().list(std::move(path))); }
+    auto create(std::string path = "/p/n") {
+        zookeeper::new_node node{std::move(path), "me", zookeeper::node_mode::ephemeral};
+        return begin(session().create(std::move(node)));
+    }
+    auto confirm(std::vector<std::string> paths = {}) {
+        return begin(confirmation(session(), std::move(paths)));
+    }
+    /// In the manner of a function, and the test goes on only if it worked.
+    void open() {
+        const auto done = list();
+        ASSERT_TRUE(done->done);
+        ASSERT_FALSE(done->code) << done->text;
+    }
+
+    duration left() { return session().state().alive_until - clock_.now(); }
+
+    void settle() { clock_.run_until(clock_.now()); }
+    void pass(duration length) { clock_.run_for(length); }
+
+    store_context context() {
+        auto tell = [this](const event& what) { told_.notify(what); };
+        return {io_.get_executor(),      clock_, [this] { return random_(); }, {}, "test", {}, tell,
+                std::chrono::seconds{30}};
+    }
+
+    asio::io_context io_;
+    sim::sim_clock clock_{io_};
+    fake_zookeeper server_{io_};
+    zookeeper::options how_;
+    support::recorder told_;
+    std::unique_ptr<zookeeper::session> session_;
+    std::vector<session_news> news_;
+    std::unique_ptr<watch> news_watch_;
+    std::shared_ptr<void> use_;
+    std::mt19937_64 random_{1};
+
+private:
+    static asio::awaitable<std::vector<bool>> confirmation(zookeeper::session& at,
+                                                           std::vector<std::string> paths) {
+        co_return co_await at.confirm(paths);
+    }
+
+    static asio::awaitable<bool> told(asio::awaitable<void> what) {
+        co_await std::move(what);
+        co_return true;
+    }
+
+    template <typename T>
+    static void note(calling<T>& mine, const std::exception_ptr& failed) {
+        if (!failed)
+            return;
+        mine.answer.reset();
+        try {
+            std::rethrow_exception(failed);
+        } catch (const boost::system::system_error& why) {
+            mine.code = why.code();
+            mine.text = why.what();
+        }
+    }
+};
+
+} // namespace holdfast
