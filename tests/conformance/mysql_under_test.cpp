@@ -9,6 +9,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <utility>
 
 namespace holdfast::conformance {
 namespace {
@@ -63,6 +64,10 @@ public:
 
     /// All ends come nearer: the server's own timed waits end by its date, which is not moved.
     void pass(duration by) override {
+        if (frozen_ || !server_.is_up()) {
+            owed_ += by;
+            return;
+        }
         for (const std::string& table : {named.locks, named.holds, named.counters, named.requests})
             change("UPDATE " + table + " SET expires=expires-" + interval(by));
     }
@@ -71,8 +76,15 @@ public:
         server_.restart();
     }
     void stop_answering() override { server_.stop(); }
-    void freeze() override { server_.pause(); }
-    void thaw() override { server_.resume(); }
+    void freeze() override {
+        server_.pause();
+        frozen_ = true;
+    }
+    void thaw() override {
+        server_.resume();
+        frozen_ = false;
+        pass(std::exchange(owed_, duration::zero()));
+    }
     void evict(const std::string& name) override {
         for (const std::string& table : {named.locks, named.holds, named.counters, named.requests})
             change("DELETE FROM " + table + where(name));
@@ -124,6 +136,7 @@ public:
         return std::stoll(value);
     }
 
+    bool counts_requests() const override { return false; }
     bool counts_listeners() const override { return false; }
     bool moves_its_clock() const override { return false; }
     bool counts_tokens() const override { return false; }
@@ -176,6 +189,8 @@ private:
     support::mariadb_server& server_;
     std::optional<support::stream_proxy> wire_;
     std::size_t changed_ = 0;
+    bool frozen_ = false;
+    duration owed_{}; ///< time that passed while nothing could be asked
 };
 
 } // namespace
