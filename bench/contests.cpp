@@ -222,6 +222,7 @@ std::vector<contest> contests() {
     std::ranges::move(about_counters(), std::back_inserter(all));
     std::ranges::move(about_several_locks(), std::back_inserter(all));
     std::ranges::move(about_topologies(), std::back_inserter(all));
+    std::ranges::move(about_keepers(), std::back_inserter(all));
     return all;
 }
 

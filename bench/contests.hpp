@@ -28,6 +28,7 @@ struct contest {
 
 std::vector<contest> contests();         ///< all of them
 std::vector<contest> about_topologies(); ///< those with a `group`
+std::vector<contest> about_keepers();    ///< at ZooKeeper
 
 /// Many leases of one client, renewed for as long as renewal takes to come round.
 struct vigil {

@@ -14,7 +14,7 @@ struct side {
     contender& who;
     std::vector<nanoseconds> samples{};
 
-    turn take_turn(accounts& books, nanoseconds length) try {
+    turn take_turn(ledger& books, nanoseconds length) try {
         return bench::take_turn(who, books, length, samples);
     } catch (const std::exception& trouble) {
         throw std::runtime_error{std::string{name} + ": " + trouble.what()};
@@ -23,7 +23,7 @@ struct side {
 
 } // namespace
 
-outcome duel(contender& we, contender& they, accounts& books, const course& how) {
+outcome duel(contender& we, contender& they, ledger& books, const course& how) {
     std::vector<round> rounds;
     side ours{"ours", we}, yardstick{"yardstick", they};
     for (int i = 0; i <= how.rounds; ++i) {

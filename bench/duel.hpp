@@ -6,7 +6,7 @@
 
 #include "bench/contenders/contender.hpp"
 #include "bench/figures/round.hpp"
-#include "bench/server/accounts.hpp"
+#include "bench/server/ledger.hpp"
 
 #include <functional>
 
@@ -19,6 +19,6 @@ struct course {
 };
 
 /// Throws if a contender fails, or if the server's books do not show what it claims to have done.
-outcome duel(contender& ours, contender& yardstick, accounts&, const course&);
+outcome duel(contender& ours, contender& yardstick, ledger&, const course&);
 
 } // namespace holdfast::bench

@@ -62,10 +62,10 @@ void meeting::hold(const contest& which) {
         arena where = arena_for(which.way, which.query, which.at_once);
         if (which.group)
             where.group = which.group(groups_);
-        accounts books = books_of(where);
+        const std::unique_ptr<ledger> books = ledger_of(where);
         const made ours = which.ours(where);
         const made yardstick = which.yardstick(where);
-        const outcome seen = duel(*ours, *yardstick, books, course_of(which.name, which.slowness));
+        const outcome seen = duel(*ours, *yardstick, *books, course_of(which.name, which.slowness));
         keep(figures(which.name, *which.what, which.wanted, seen.rounds));
         record_.distribution_of(which.name, seen);
     });

@@ -14,23 +14,12 @@ using namespace std::chrono_literals;
 /// release, a release of ours that is not waited for.
 constexpr auto books_close_within = 2s;
 
-std::string trouble_with(const accounts& books, const claim& scripts) {
-    const long long counted = books.scripts_run();
-    if (counted < scripts.least || counted > scripts.most)
-        return "the server ran " + std::to_string(counted) + " scripts, and not " +
-               std::to_string(scripts.least) + " to " + std::to_string(scripts.most);
-    if (const auto left = books.keys(); !left.empty())
-        return std::to_string(left.size()) + " keys are left on the server, '" + left.front() +
-               "' among them";
-    return {};
-}
-
-void compare_with_books(const tally& all, const claim& scripts, const accounts& books) {
+void compare_with_books(const tally& all, const claim& scripts, const ledger& books) {
     if (all.done == 0 || all.samples.empty())
         throw std::runtime_error{"did nothing in a whole turn"};
     const auto deadline = stopwatch::now() + books_close_within;
     for (;;) {
-        const std::string trouble = trouble_with(books, scripts);
+        const std::string trouble = books.trouble_with(scripts);
         if (trouble.empty())
             return;
         if (stopwatch::now() > deadline)
@@ -41,7 +30,7 @@ void compare_with_books(const tally& all, const claim& scripts, const accounts& 
 
 } // namespace
 
-turn take_turn(contender& who, accounts& books, nanoseconds length,
+turn take_turn(contender& who, ledger& books, nanoseconds length,
                std::vector<nanoseconds>& samples) {
     books.clear();
     const double server_before = books.cpu_seconds();

@@ -3,7 +3,7 @@
 
 #include "bench/contenders/contender.hpp"
 #include "bench/figures/round.hpp"
-#include "bench/server/accounts.hpp"
+#include "bench/server/ledger.hpp"
 
 #include <vector>
 
@@ -11,6 +11,6 @@ namespace holdfast::bench {
 
 /// Adds its samples to `samples`. Throws if the contender fails, or if the server's books do not
 /// show what it claims to have done.
-turn take_turn(contender&, accounts&, nanoseconds length, std::vector<nanoseconds>& samples);
+turn take_turn(contender&, ledger&, nanoseconds length, std::vector<nanoseconds>& samples);
 
 } // namespace holdfast::bench

@@ -23,7 +23,7 @@ function(holdfast_mysql_library target)
   # By itself: a program that loads libmariadb has another one in its place.
   target_sources(${target} PRIVATE "${PROJECT_SOURCE_DIR}/src/mysql/linked.cpp")
   target_include_directories(${target} PRIVATE "${PROJECT_SOURCE_DIR}/src")
-  target_link_libraries(${target} PRIVATE PkgConfig::LIBMARIADB)
+  target_link_libraries(${target} PRIVATE PkgConfig::LIBMARIADB OpenSSL::Crypto)
   set_target_properties(${target} PROPERTIES
     POSITION_INDEPENDENT_CODE ON DEFINE_SYMBOL ""
     VERSION ${PROJECT_VERSION} SOVERSION ${PROJECT_VERSION_MAJOR}.${PROJECT_VERSION_MINOR})

@@ -4,6 +4,7 @@
 
 #include "bench/contenders/contender.hpp"
 #include "bench/server/accounts.hpp"
+#include "bench/server/keeper_books.hpp"
 #include "bench/server/more_servers.hpp"
 #include "bench/server/site.hpp"
 
@@ -38,10 +39,17 @@ struct arena {
     }
 };
 
-/// Of all servers that are there.
+/// Of all Redis servers that are there.
 inline accounts books_of(const arena& where) {
     return where.group ? accounts{connect_to_all(*where.group)}
                        : accounts{where.home.connect(transport::unix_socket)};
+}
+
+/// Of whatever servers are there.
+inline std::unique_ptr<ledger> ledger_of(const arena& where) {
+    if (where.group && where.group->keeper)
+        return std::make_unique<keeper_books>(*where.group->keeper);
+    return std::make_unique<accounts>(books_of(where));
 }
 
 /// The same names on both sides, one for each thread, coroutine or request in flight.
@@ -144,6 +152,12 @@ made redisson_free_semaphore(const arena&);
 made redisson_permits(const arena&);
 made redisson_rate(const arena&);
 made redisson_confirmed(const arena&); ///< by both replicas, for each grant and each release
+
+// At ZooKeeper: one lock, which each thread wants through a client of its own; and Curator's, which
+// throw `not_here`.
+made holdfast_queue(const arena&);
+made curator_threads(const arena&);
+made curator_queue(const arena&);
 
 // Other programs' locks on five servers, over TCP alone. They throw `not_here`.
 made redsync_quorum(const arena&);

@@ -4,17 +4,13 @@
 
 #include "bench/figures/tally.hpp"
 #include "bench/server/cpu.hpp"
+#include "bench/server/ledger.hpp"
 
 #include <chrono>
 
 namespace holdfast::bench {
 
 using stopwatch = std::chrono::steady_clock;
-
-/// How many scripts the server must have carried out if a tally is true.
-struct claim {
-    long long least, most;
-};
 
 class contender {
 public:

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // Redlock as others have it, redsync and node-redlock, in processes of their own: the peers of
 // ./dev interop (tests/interop/others), which take whole turns by themselves.
+#include "bench/contenders/neighbours_program.hpp"
 #include "bench/contenders/nodes.hpp"
 #include "bench/contenders/peer.hpp"
 #include "bench/contenders/redisson.hpp"
 
-#include <cstdlib>
 #include <limits>
 
 namespace holdfast::bench {
@@ -16,21 +16,9 @@ using namespace std::chrono_literals;
 /// As long as Redisson's: for V8's compiler, and for Go's connections.
 constexpr auto warm_up_of_others = 3s;
 
-/// HOLDFAST_NEIGHBOURS is `<name>=<program>;…`, as `./dev bench` sets it.
-std::string program_of(const std::string& name) {
-    const char* const given = std::getenv("HOLDFAST_NEIGHBOURS");
-    const std::string all = std::string{";"} + (given ? given : "") + ";";
-    const std::string label = ";" + name + "=";
-    const std::size_t found = all.find(label);
-    if (found == all.npos)
-        throw not_here{"no " + name + ": ./dev bench says what it misses"};
-    const std::size_t begin = found + label.size();
-    return all.substr(begin, all.find(';', begin) - begin);
-}
-
 std::vector<std::string> command_for(const std::string& name,
                                      const std::vector<const server*>& nodes) {
-    std::vector<std::string> words{program_of(name), "bench"};
+    std::vector<std::string> words{program_of_neighbour(name), "bench"};
     for (const server* node : nodes)
         words.push_back(node->url(transport::tcp_loopback));
     return words;

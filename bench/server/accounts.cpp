@@ -53,6 +53,17 @@ long long accounts::successes(std::initializer_list<const char*> commands) const
     return sum;
 }
 
+std::string accounts::trouble_with(const claim& scripts) const {
+    const long long counted = scripts_run();
+    if (counted < scripts.least || counted > scripts.most)
+        return "the server ran " + std::to_string(counted) + " scripts, and not " +
+               std::to_string(scripts.least) + " to " + std::to_string(scripts.most);
+    if (const auto left = keys(); !left.empty())
+        return std::to_string(left.size()) + " keys are left on the server, '" + left.front() +
+               "' among them";
+    return {};
+}
+
 long long accounts::scripts_run() const {
     return successes({"cmdstat_evalsha:", "cmdstat_eval:"});
 }

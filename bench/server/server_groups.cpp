@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "bench/server/server_groups.hpp"
 
+#include "bench/contenders/redisson.hpp"
 #include "bench/server/cpu.hpp"
 #include "bench/server/server.hpp"
 
@@ -65,6 +66,12 @@ support::redis_sentinels& server_groups::sentinels() {
     return *sentinels_;
 }
 
+support::zookeeper_server& server_groups::keeper() {
+    if (!keeper_)
+        keeper_ = std::make_unique<support::zookeeper_server>();
+    return *keeper_;
+}
+
 double server_groups::cpu_seconds() {
     double sum = 0;
     if (replicas_)
@@ -73,6 +80,8 @@ double server_groups::cpu_seconds() {
         sum += cpu_seconds_in(nodes->servers());
     if (sentinels_)
         sum += cpu_seconds_in(sentinels_->servers().servers());
+    if (keeper_)
+        sum += cpu_seconds_of(keeper_->pid());
     return sum;
 }
 
@@ -118,6 +127,13 @@ site three_primaries(server_groups& all) {
 
 site three_primaries_with_replicas(server_groups& all) {
     return site_of(all.cluster(3, 1), 3);
+}
+
+site one_keeper(server_groups& all) try {
+    const support::zookeeper_server& server = all.keeper();
+    return {.url = server.url(), .ports = {server.port()}, .keeper = &server};
+} catch (const support::server_unavailable& missing) {
+    throw not_here{missing.what()};
 }
 
 } // namespace holdfast::bench

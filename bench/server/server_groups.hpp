@@ -5,6 +5,7 @@
 #include "support/redis_cluster.hpp"
 #include "support/redis_replicas.hpp"
 #include "support/redis_sentinels.hpp"
+#include "support/zookeeper_server.hpp"
 
 #include <map>
 #include <memory>
@@ -21,6 +22,7 @@ public:
     support::redis_replicas& replicas(); ///< a primary with two
     support::redis_cluster& cluster(std::size_t primaries, std::size_t replicas_each);
     support::redis_sentinels& sentinels();
+    support::zookeeper_server& keeper(); ///< no write of it waits for the disk
 
     double cpu_seconds(); ///< of those that run
 
@@ -29,6 +31,7 @@ private:
     std::map<std::pair<std::size_t, std::size_t>, std::unique_ptr<support::redis_cluster>>
         clusters_;
     std::unique_ptr<support::redis_sentinels> sentinels_;
+    std::unique_ptr<support::zookeeper_server> keeper_;
 };
 
 /// "127.0.0.1:7000" of each node, and of each Sentinel.
@@ -44,5 +47,6 @@ site two_replicas(server_groups&);
 site one_primary(server_groups&); ///< of a cluster
 site three_primaries(server_groups&);
 site three_primaries_with_replicas(server_groups&);
+site one_keeper(server_groups&); ///< Throws `not_here`
 
 } // namespace holdfast::bench

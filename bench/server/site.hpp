@@ -8,6 +8,10 @@
 #include <string>
 #include <vector>
 
+namespace holdfast::support {
+class zookeeper_server;
+} // namespace holdfast::support
+
 namespace holdfast::bench {
 
 /// Where a contest is held if it is about several servers. All of them speak TCP.
@@ -15,6 +19,7 @@ struct site {
     std::string url;                  ///< as `client` takes it, without settings
     std::vector<std::uint16_t> ports; ///< of all, the primaries first
     std::size_t primaries = 1;
+    const support::zookeeper_server* keeper = nullptr; ///< it is this one
 };
 
 /// On the loopback device. Throws when refused.

@@ -51,7 +51,8 @@ public:
 
     /// Stop is requested when a renewed hold will end soon (a third of its lease is left), because
     /// renewals fail or `max_hold` has ended them; and at a loss, if not before. A renewal that
-    /// succeeds ends the danger: ask for a new token then.
+    /// succeeds ends the danger: ask for a new token then. Where holds last as long as a session it
+    /// is a third of that, and a fixed lease that is longer is warned of, too.
     [[nodiscard]] std::stop_token in_danger() const;
 
     /// How long the hold is still believed if no renewal comes. Zero: it is not believed.

@@ -306,8 +306,8 @@ struct server_identity {
     /// The same for the same server, whichever way it is reached, and no other's, of whatever kind.
     /// Empty: unknown.
     std::string id{};
-    /// The server may have forgotten everything from before this moment. Empty: it forgets nothing,
-    /// or that is not known.
+    /// The server may have forgotten everything from before this moment. `time_point::min()`: it
+    /// forgets nothing. Empty: that is not known, and a quorum with it is reported as impaired.
     std::optional<time_point> forgets_before{};
 };
 

@@ -80,7 +80,8 @@ private:
         if (!who.forgets_before || !longest_lease_)
             return;
         const time_point from = sync::later(*who.forgets_before, *longest_lease_);
-        said.counts_in = std::max(from - started_at, duration::zero());
+        if (from > started_at) // which may be so long ago that the difference has no value
+            said.counts_in = from - started_at;
     }
 
     std::shared_ptr<inquiry> from_;

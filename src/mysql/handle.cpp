@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "mysql/handle.hpp"
 
-#include "mysql/sigpipe_guard.hpp"
+#include "mysql/tls_guard.hpp"
 
 #include <array>
 
@@ -41,7 +41,7 @@ void handle::say_goodbye() noexcept {
     if (!raw_)
         return;
     if (over_tls()) {
-        const sigpipe_guard quiet{true};
+        const tls_guard quiet{true};
         mysql_close(std::exchange(raw_, nullptr));
         return;
     }
@@ -53,7 +53,7 @@ void handle::say_goodbye() noexcept {
 void handle::close() noexcept {
     if (!raw_)
         return;
-    const sigpipe_guard quiet{over_tls()};
+    const tls_guard quiet{over_tls()};
     shut_down();
     mysql_close(std::exchange(raw_, nullptr));
 }

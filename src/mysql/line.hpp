@@ -39,6 +39,9 @@ public:
     virtual bool is_cut() const = 0;
     virtual const net::failure& why() const = 0; ///< it was cut
 
+    /// Looks whether the server has hung up meanwhile; then it is cut. Of one that is idle.
+    virtual bool has_ended() noexcept = 0;
+
     /// Called when the server has hung up while nothing was asked, after the cut.
     std::function<void()> on_lost{};
 

@@ -2,7 +2,7 @@
 #include "mysql/link.hpp"
 
 #include "mysql/classify.hpp"
-#include "mysql/sigpipe_guard.hpp"
+#include "mysql/tls_guard.hpp"
 
 #include <boost/asio/deferred.hpp>
 #include <boost/asio/post.hpp>
@@ -102,12 +102,12 @@ asio::awaitable<void> link::send(const std::string& statement) {
     int failed = 0;
     int wanted = 0;
     {
-        const sigpipe_guard quiet{over_tls_};
+        const tls_guard quiet{over_tls_};
         wanted = mysql_send_query_start(&failed, handle_.get(), statement.data(), statement.size());
     }
     while (wanted) {
         const int seen = co_await ready(wanted);
-        const sigpipe_guard quiet{over_tls_};
+        const tls_guard quiet{over_tls_};
         wanted = mysql_send_query_cont(&failed, handle_.get(), seen);
     }
     if (failed)
@@ -119,12 +119,12 @@ asio::awaitable<said> link::answer() {
     my_bool failed = 0;
     int wanted = 0;
     {
-        const sigpipe_guard quiet{over_tls_};
+        const tls_guard quiet{over_tls_};
         wanted = mysql_read_query_result_start(&failed, handle_.get());
     }
     while (wanted) {
         const int seen = co_await ready(wanted);
-        const sigpipe_guard quiet{over_tls_};
+        const tls_guard quiet{over_tls_};
         wanted = mysql_read_query_result_cont(&failed, handle_.get(), seen);
     }
     said told;
@@ -149,12 +149,12 @@ asio::awaitable<void> link::read_rows(said& into) {
     MYSQL_RES* raw = nullptr;
     int wanted = 0;
     {
-        const sigpipe_guard quiet{over_tls_};
+        const tls_guard quiet{over_tls_};
         wanted = mysql_store_result_start(&raw, handle_.get());
     }
     while (wanted) {
         const int seen = co_await ready(wanted);
-        const sigpipe_guard quiet{over_tls_};
+        const tls_guard quiet{over_tls_};
         wanted = mysql_store_result_cont(&raw, handle_.get(), seen);
     }
     const std::unique_ptr<MYSQL_RES, frees_rows> rows{raw};
@@ -207,7 +207,6 @@ void link::readable() {
         return;
     if (!has_ended())
         return watch(); // what was seen has been read meanwhile
-    cut({errc::unreachable, "closed by the server"});
     if (on_lost)
         std::exchange(on_lost, {})();
 }
@@ -220,8 +219,14 @@ void link::resume() {
     std::move(taken)();
 }
 
+bool link::has_ended() noexcept {
+    if (!cut_ && says_something())
+        cut({errc::unreachable, "closed by the server"});
+    return is_cut();
+}
+
 /// A server says nothing unasked; only why it ends the connection.
-bool link::has_ended() const {
+bool link::says_something() const noexcept {
     char any = 0;
     const ssize_t got = ::recv(handle_.socket(), &any, 1, MSG_PEEK | MSG_DONTWAIT);
     return got >= 0 || (errno != EAGAIN && errno != EINTR);

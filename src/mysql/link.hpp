@@ -32,6 +32,7 @@ public:
     void cut(net::failure why) noexcept override;
     void end() noexcept override;
     bool is_cut() const override { return cut_.has_value(); }
+    bool has_ended() noexcept override;
     const net::failure& why() const override { return *cut_; }
     const std::shared_ptr<runtime::remote_clock>& clock() const override { return clock_; }
 
@@ -47,7 +48,7 @@ private:
     void watch();
     void readable();
     void resume();
-    bool has_ended() const;
+    bool says_something() const noexcept;
     void release() noexcept;
     [[noreturn]] void throw_lost(bool may_have_arrived) const;
 

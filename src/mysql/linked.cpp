@@ -1,10 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "mysql/availability.hpp"
+#include "mysql/tls_guard.hpp"
+
+#include <openssl/err.h>
 
 namespace holdfast::mysql {
 
 std::string objection_to_library() {
     return {};
+}
+
+void forget_tls_errors() noexcept {
+    ERR_clear_error();
 }
 
 } // namespace holdfast::mysql

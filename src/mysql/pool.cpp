@@ -3,6 +3,7 @@
 
 #include "mysql/carrier_of_pool.hpp"
 #include "net/later.hpp"
+#include "runtime/background.hpp"
 
 #include <algorithm>
 #include <utility>
@@ -105,7 +106,7 @@ asio::awaitable<answers> pool::run(statements& what, call_wishes wishes) {
 
 pool::place pool::named_by(const call_wishes& wishes) const {
     const auto* const on = dynamic_cast<const carrier_of_pool*>(wishes.on.get());
-    if (!on || on->is_cut())
+    if (!on || on->is_cut() || (!on->where()->taken && on->where()->at->has_ended()))
         throw net::failure{errc::unreachable, "not sent: its connection has ended"};
     return on->where();
 }
@@ -113,7 +114,7 @@ pool::place pool::named_by(const call_wishes& wishes) const {
 asio::awaitable<pool::lent> pool::seat_for(const call_wishes& wishes, time_point limit) {
     const auto keep = shared_from_this();
     const place named = wishes.on ? named_by(wishes) : nullptr;
-    place found = named ? seats_.take(named) : seats_.take_free();
+    place found = named ? seats_.take(named) : take_free();
     if (found)
         co_return lent{keep, std::move(found)};
     waiting mine{home_.time.make_alarm()};
@@ -129,6 +130,15 @@ asio::awaitable<pool::lent> pool::seat_for(const call_wishes& wishes, time_point
     if (!mine.got)
         throw unsent();
     co_return lent{keep, std::move(mine.got)};
+}
+
+pool::place pool::take_free() {
+    for (;;) {
+        place found = seats_.take_free();
+        if (!found || !found->at->has_ended())
+            return found;
+        take_back(found);
+    }
 }
 
 net::failure pool::unsent() const {
@@ -246,12 +256,39 @@ void pool::keep_apart(const place& one, bool does) {
         seats_.give_back(one);
 }
 
-/// Its carrier is gone: nobody can end any more what is open there.
+/// Its carrier is gone: nobody can end any more what is open there. Where that may be user locks
+/// alone, and nothing is under way, they are given back; else the connection is cut, and with it
+/// ends all.
 void pool::let_go(const place& one) {
+    if (closed_)
+        return;
+    const bool can_be_cleaned = !one->in_transaction && !one->taken && !one->at->is_cut();
+    if (one->kept && can_be_cleaned) {
+        one->taken = true;
+        runtime::run_in_background(home_, clean(shared_from_this(), one));
+        return;
+    }
     if (one->apart())
         one->at->cut({errc::outcome_unknown, "nobody uses this connection any more"});
     if (one->at->is_cut() && !one->taken)
         gone(one);
+}
+
+asio::awaitable<void> pool::clean(std::shared_ptr<pool>, place one) {
+    const std::vector<std::string> text{"DO RELEASE_ALL_LOCKS()"};
+    const time_point limit = net::later(home_.time.now(), how_.command_timeout);
+    bool done = false;
+    try {
+        const std::vector<said> told = co_await ask(one, text, limit);
+        done = told[0].what.error == 0 && !told[0].open;
+    } catch (const net::failure&) {
+        // It is cut already, and has none any more.
+    }
+    if (done)
+        one->kept = false;
+    else
+        one->at->cut({errc::unreachable, "its user locks could not be given back"});
+    take_back(one);
 }
 
 void pool::close() noexcept {

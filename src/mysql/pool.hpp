@@ -60,6 +60,7 @@ private:
     void admit(const call_wishes&) const;
     asio::awaitable<lent> seat_for(const call_wishes&, time_point limit);
     place named_by(const call_wishes&) const;
+    place take_free();
     void take_back(const place&);
     asio::awaitable<std::optional<answers>> carry_out(const place&, statements&,
                                                       const call_wishes&, time_point limit,
@@ -93,6 +94,7 @@ private:
     void look_at_limits(time_point now);
     asio::awaitable<void> use_idle(std::shared_ptr<pool>, place);
     void distrust(time_point unheard_since);
+    asio::awaitable<void> clean(std::shared_ptr<pool>, place);
 
     const options how_;
     const store_context home_;

@@ -147,7 +147,7 @@ void engine::hold_lost(std::shared_ptr<wire_hold> held, event_cause why) {
         const bool may_have_a_part = held->what.permits > 1;
         if (!may_have_a_part && (why == event_cause::refused || why == event_cause::forced))
             release_when_settled(held, time_point::min());
-        else
+        else if (!planted(mutant::ended_lease_kept))
             release_remains(held);
     }
     hold_over(*held);

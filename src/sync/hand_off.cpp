@@ -32,6 +32,7 @@ bool in_good_state(const wire_hold& held) {
         return true;
     return held.renewed() && held.believed() && !held.warned && !held.in_flight &&
            held.has_token_for_heir() && !held.is_asked_for_company() &&
+           !held.stays_with_its_holder() &&
            (held.extensions == 0 || planted(mutant::extended_handed_on));
 }
 

@@ -82,6 +82,13 @@ enum class mutant {
     wait_on_another_connection, // the replicas are asked over a connection that wrote nothing
     clock_of_another_server,    // a new server is judged by what was known of the old one's clock
     listener_left_behind,       // who listens goes on listening at the old primary
+    // Where holds last as long as a session:
+    lease_sets_pace,        // a lease that is longer is contacted as if the store gave all of it
+    session_ends_lease,     // no lease ends but with the session
+    question_prolongs_none, // a fixed lease ends with the session of its grant
+    ended_lease_kept,       // what has ended by our own clock is not released
+    heir_has_session,       // an heir has all of it, however little it asked for
+    orphans_forgotten,      // planted in the memory store: a release that failed is not repeated
     // Of token_mutex, planted in the memory server:
     any_value_deleted,        // whoever releases ends anybody's hold
     foreign_wait_never_polls, // of another program's hold it says that its release is told

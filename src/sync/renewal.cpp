@@ -274,7 +274,8 @@ public:
         if (planted(mutant::failure_takes_batch) && failed_)
             return home_.failed(*held, *failed_);
         held->unanswered = false;
-        const bool prolongs = was_renewal() || home_.engine_.bounds().by_session;
+        const bool prolongs = was_renewal() || (home_.engine_.bounds().by_session &&
+                                                !planted(mutant::question_prolongs_none));
         const duration term = prolongs ? said.term : duration::zero();
         home_.answered(held, asked_, sent_at_, {.granted = said.granted, .term = term}, drawn_);
     }

@@ -58,7 +58,8 @@ wire_hold::wire_hold(const request& wanted, const grant& got)
     if (!home->bounds().by_session)
         return;
     given_ = got.term;
-    lease_ends_at_ = sync::believed_until(got.sent_at, lease_);
+    if (!planted(mutant::session_ends_lease))
+        lease_ends_at_ = sync::believed_until(got.sent_at, lease_);
     believed_until_ = std::min(believed_until_, lease_ends_at_);
 }
 
@@ -82,7 +83,9 @@ wire_hold::wire_hold(const wire_hold& other, const request& wanted)
     , given_{other.given_} {
     if (!home->bounds().by_session)
         return;
-    lease_ends_at_ = std::min(other.lease_ends_at_, later(granted_at, lease_));
+    lease_ends_at_ = other.lease_ends_at_;
+    if (!planted(mutant::heir_has_session))
+        lease_ends_at_ = std::min(lease_ends_at_, later(granted_at, lease_));
     believed_until_ = std::min(believed_until_, lease_ends_at_);
 }
 

@@ -57,6 +57,8 @@ public:
     std::stop_token lost() const override;
     std::stop_token in_danger() const override;
     bool renewed() const noexcept override { return renewed_; }
+    void stay_with_its_holder() noexcept override { stays_ = true; }
+    bool stays_with_its_holder() const noexcept { return stays_; }
     unsigned replicas() const noexcept override;
     std::uint64_t token() const noexcept override { return token_; }
     std::vector<std::string> permit_ids() const override;
@@ -86,7 +88,9 @@ public:
     duration lease() const { return lease_; }
     /// By which it is contacted, warned and handed on: the lease, or what the store gave last, if
     /// that is shorter (a session).
-    duration pace() const { return std::min(lease_, given_); }
+    duration pace() const {
+        return planted(mutant::lease_sets_pace) ? lease_ : std::min(lease_, given_);
+    }
     /// So much the store gave, or would give the next one; no bound: whatever is asked for.
     duration given() const { return given_; }
     /// It ends early if it is not contacted: it is renewed, or longer than a session.
@@ -162,6 +166,7 @@ private:
     const std::uint64_t token_;
     const std::uint32_t more_tokens_; // reserved behind that one
     const bool deferred_;
+    std::atomic<bool> stays_ = false;
     std::atomic<bool> renewed_;
     bool given_up_ = false;
     phase phase_ = phase::held;

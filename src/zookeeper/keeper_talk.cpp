@@ -56,12 +56,12 @@ void keeper::ask(shared_request what) {
 
 asio::awaitable<void> keeper::settled(shared_request asked) {
     auto begin = [this, &asked](auto handler) {
-        if (auto slot = asio::get_associated_cancellation_slot(handler); slot.is_connected())
+        request::waiter{std::move(handler)}.swap(asked->resume);
+        if (auto slot = asio::get_associated_cancellation_slot(asked->resume); slot.is_connected())
             slot.assign([weak = weak_from_this(), asked](asio::cancellation_type) {
                 if (const auto it = weak.lock())
                     it->withdraw(asked);
             });
-        request::waiter{std::move(handler)}.swap(asked->resume);
     };
     if (asked->standing != request::stage::settled)
         co_await asio::async_initiate<const asio::deferred_t, void()>(begin, asio::deferred);

@@ -137,12 +137,16 @@ inline void PrintTo(const store_kind& kind, std::ostream* to) {
 std::unique_ptr<store_under_test> make_memory();
 std::vector<store_kind> redis_servers();
 std::vector<store_kind> zookeeper_servers();
+store_kind mysql_server(); // where HOLDFAST_TEST_MYSQL is defined: libmariadb was there
 
 inline std::vector<store_kind> stores() {
     std::vector<store_kind> all = redis_servers();
     all.insert(all.begin(), {"memory", make_memory});
     for (store_kind& each : zookeeper_servers())
         all.push_back(std::move(each));
+#ifdef HOLDFAST_TEST_MYSQL
+    all.push_back(mysql_server());
+#endif
     return all;
 }
 

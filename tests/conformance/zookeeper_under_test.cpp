@@ -21,15 +21,26 @@ using zookeeper::node_mode;
 /// A Curator client's own spelling of itself.
 constexpr const char* stranger = "_c_8743c9c0-0795-4907-87fd-6c719a6b4586";
 
+/// A JVM takes a second to start, so one server serves all tests, each below a path of its own.
+support::zookeeper_server& shared_server() {
+    static support::zookeeper_server one{support::zookeepers().front(), {}};
+    if (!one.serves())
+        one.restart_empty();
+    return one;
+}
+
 class zookeeper_under_test final : public store_under_test {
 public:
-    explicit zookeeper_under_test(const support::server_binary& which)
-        : server_{which, {}}
-        , hand_{std::in_place, server_.port()} {}
+    zookeeper_under_test()
+        : server_{shared_server()}
+        , chroot_{"/test" + std::to_string(++count_)} {
+        begin();
+    }
 
     void reach(options& how) override {
         zookeeper::options at;
         at.servers = {{"127.0.0.1", server_.port()}};
+        at.chroot = chroot_;
         how.store = zookeeper::make_store(std::move(at));
     }
     void reach_badly(options& how) override {
@@ -37,6 +48,7 @@ public:
             wire_.emplace((folder_.folder() / "wire").string(), server_.port());
         zookeeper::options at;
         at.servers = {{wire_->socket_path(), 1}};
+        at.chroot = chroot_;
         at.command_timeout = bad_way_timeout;
         how.store = zookeeper::make_store(std::move(at));
     }
@@ -52,7 +64,7 @@ public:
     void restart_empty() override {
         hand_.reset();
         server_.restart_empty();
-        hand_.emplace(server_.port());
+        begin();
     }
     void stop_answering() override { server_.stop(); }
     void freeze() override { server_.pause(); }
@@ -112,12 +124,17 @@ public:
     bool put_something_else(const std::string&) override { return false; }
 
 private:
-    static std::string path_of(const std::string& name) { return "/holdfast/" + name; }
+    void begin() {
+        hand_.emplace(server_.port());
+        hand_->make(chroot_, node_mode::persistent);
+    }
+    std::string root() const { return chroot_ + "/holdfast"; }
+    std::string path_of(const std::string& name) const { return root() + '/' + name; }
     std::vector<std::string> children(const std::string& name) {
         return hand_->list(path_of(name)).value_or(std::vector<std::string>{});
     }
     std::vector<std::string> names() {
-        return hand_->list("/holdfast").value_or(std::vector<std::string>{});
+        return hand_->list(root()).value_or(std::vector<std::string>{});
     }
     std::size_t contenders(const std::string& name) {
         const std::vector<std::string> all = children(name);
@@ -132,7 +149,10 @@ private:
                 hand_->remove(path_of(name) + '/' + each);
     }
 
-    support::zookeeper_server server_;
+    static inline int count_ = 0;
+
+    support::zookeeper_server& server_;
+    const std::string chroot_;
     std::optional<support::zookeeper_hand> hand_;
     support::server_process folder_; ///< it starts nothing
     std::optional<support::stream_proxy> wire_;
@@ -142,9 +162,7 @@ private:
 } // namespace
 
 std::vector<store_kind> zookeeper_servers() {
-    store_kind one{"zookeeper", [] {
-                       return std::make_unique<zookeeper_under_test>(support::zookeepers().front());
-                   }};
+    store_kind one{"zookeeper", [] { return std::make_unique<zookeeper_under_test>(); }};
     one.without = {lock_kind::spin, lock_kind::token};
     one.uncounted = {counter_kind::semaphore, counter_kind::latch, counter_kind::rate};
     return {std::move(one)};

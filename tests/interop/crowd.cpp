@@ -102,7 +102,9 @@ party::party(party_kind kind, std::string label, task what, address where, clien
 
 void party::start() {
     const bool is_jvm = !kind_.redisson.empty();
-    process_ = is_jvm ? start_jvm(kind_.redisson) : start_ours();
+    process_ = is_jvm                    ? start_jvm(kind_.redisson)
+               : kind_.neighbour.empty() ? start_ours()
+                                         : start_neighbour(kind_.neighbour);
     client_ = std::make_unique<remote_client>(*process_, is_jvm, where_, settings_);
     const std::string name = label_ + "." + std::to_string(++generation_);
     crew_ = std::make_unique<remote_crew>(*client_, kind_.threads, task_, folder_ / name);

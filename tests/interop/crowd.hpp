@@ -59,8 +59,9 @@ private:
 
 /// Which Redisson it has, if any, and how many workers.
 struct party_kind {
-    std::string redisson; ///< empty: it is one of ours
+    std::string redisson; ///< empty: it is one of ours, or
     int threads;
+    std::string neighbour{}; ///< this program
 };
 
 /// A process of its own with one crew.

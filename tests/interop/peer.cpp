@@ -125,4 +125,12 @@ peer& shared_jvm(const std::string& redisson) {
     return *one;
 }
 
+peer& shared_neighbour(const std::string& name) {
+    static std::map<std::string, std::unique_ptr<peer>> running;
+    std::unique_ptr<peer>& one = running[name];
+    if (!one)
+        one = start_neighbour(name);
+    return *one;
+}
+
 } // namespace holdfast::interop

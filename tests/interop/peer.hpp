@@ -69,7 +69,8 @@ std::vector<std::string> redisson_versions();
 /// Further versions, for a few tests on one server.
 std::vector<std::string> redisson_versions_met_once();
 
-/// Other programs' locks that it has built a peer for: "redis-py", "redsync", "node-redlock".
+/// Other programs' locks that it has built a peer for: "redis-py", "redsync", "node-redlock", and
+/// at ZooKeeper "curator", "kazoo".
 bool has_neighbour(const std::string& name);
 
 std::unique_ptr<peer> start_neighbour(const std::string& name);
@@ -78,5 +79,7 @@ std::unique_ptr<peer> start_ours();
 
 /// One JVM for all tests of a version that leave it alive, since it takes seconds to warm up.
 peer& shared_jvm(const std::string& redisson);
+/// Likewise.
+peer& shared_neighbour(const std::string& name);
 
 } // namespace holdfast::interop

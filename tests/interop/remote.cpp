@@ -20,7 +20,7 @@ json::object settings_for_jvm(const client_settings& how) {
 }
 
 json::object settings_for_us(const client_settings& how) {
-    json::object all;
+    json::object all = how.keeper;
     const auto set = [&](const char* key, const std::optional<duration>& length) {
         if (length)
             all[key] = length->count();
@@ -39,6 +39,8 @@ json::object settings_for_us(const client_settings& how) {
         all["required_replicas"] = *how.required_replicas;
     if (how.prefix)
         all["prefix"] = *how.prefix;
+    if (how.root)
+        all["root"] = *how.root;
     return all;
 }
 

@@ -38,8 +38,10 @@ struct client_settings {
     std::optional<std::string> pubsub{};            ///< how ours tell releases in a cluster
     std::optional<unsigned> required_replicas{};    ///< ours alone
     std::optional<std::string> prefix{};            ///< ours alone: of all names
-    json::object redisson{};                        ///< setters of its Config
-    json::object redisson_server{};                 ///< setters of its configuration of servers
+    std::optional<std::string> root{};              ///< at ZooKeeper, of the paths of all locks
+    json::object keeper{};   ///< more for those at ZooKeeper: what each of them knows it takes
+    json::object redisson{}; ///< setters of its Config
+    json::object redisson_server{}; ///< setters of its configuration of servers
 };
 
 class remote_thread;

@@ -14,10 +14,11 @@ namespace {
 
 using support::mariadb_server;
 
-class MariadbServer : public ::testing::Test {
+class MysqlServer : public ::testing::TestWithParam<support::server_binary> {
 protected:
     void start(mariadb_server::options how = {}) {
-        server_ = std::make_unique<mariadb_server>(support::mariadb(), std::move(how));
+        server_.reset(); // two need not be there at once
+        server_ = std::make_unique<mariadb_server>(GetParam(), std::move(how));
     }
     void SetUp() override {
         support::make_or_skip([this] { start(); });
@@ -30,7 +31,10 @@ protected:
     std::unique_ptr<mariadb_server> server_;
 };
 
-TEST_F(MariadbServer, KeepsItsDataOverAKillAndNotWhenItIsEmptied) {
+INSTANTIATE_TEST_SUITE_P(Servers, MysqlServer, ::testing::ValuesIn(support::mysql_servers()),
+                         support::test_name_of);
+
+TEST_P(MysqlServer, KeepsItsDataOverAKillAndNotWhenItIsEmptied) {
     server_->sql("CREATE TABLE t (a INT PRIMARY KEY) ENGINE=InnoDB");
     server_->sql("INSERT INTO t VALUES (7)");
     server_->restart();
@@ -39,20 +43,20 @@ TEST_F(MariadbServer, KeepsItsDataOverAKillAndNotWhenItIsEmptied) {
     EXPECT_EQ(tables(), "0");
 }
 
-TEST_F(MariadbServer, MakesItsOperatorANewConnectionWhereOneWasKilled) {
+TEST_P(MysqlServer, MakesItsOperatorANewConnectionWhereOneWasKilled) {
     const std::string id = server_->value("SELECT CONNECTION_ID()");
     server_->connect().run("KILL " + id);
     EXPECT_NE(server_->value("SELECT CONNECTION_ID()"), id);
 }
 
-TEST_F(MariadbServer, CarriesItsDateWithIt) {
+TEST_P(MysqlServer, CarriesItsDateWithIt) {
     start({.own_clock = true});
     const long before = std::stol(server_->value("SELECT UNIX_TIMESTAMP(SYSDATE())"));
     server_->step_clock(std::chrono::hours{1});
     EXPECT_GE(std::stol(server_->value("SELECT UNIX_TIMESTAMP(SYSDATE())")), before + 3600);
 }
 
-TEST_F(MariadbServer, TakesStatementsWhoseErrorsHaveTheirNumbers) {
+TEST_P(MysqlServer, TakesStatementsWhoseErrorsHaveTheirNumbers) {
     try {
         server_->sql("SELECT * FROM no_such_table");
         ADD_FAILURE() << "it took it";

@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // `./dev sim`: plays as many seeds as one has time for.
 //
-//     sim_explore [--together|--quorum|--replicas] [--seeds N] [--from S] [--minutes M] [--trace]
+//     sim_explore [--together|--quorum|--replicas|--sessions] [--seeds N] [--from S] [--minutes M]
+//                 [--trace]
 //
 // --together: programs that take several locks as one. --quorum: one lock, on several servers.
-// --replicas: a server with replicas, and failovers to them.
+// --replicas: a server with replicas, and failovers to them. --sessions: one that keeps holds as
+// long as their client's session.
 //
 // Exit status: 0 when every invariant held, 1 when one broke, 2 for a wrong argument.
 #include "sim/checkers/exclusion.hpp"
@@ -46,6 +48,8 @@ std::optional<sim::repertoire> repertoire_of(std::string_view word) {
         return sim::repertoire::quorum;
     if (word == "--replicas")
         return sim::repertoire::replicas;
+    if (word == "--sessions")
+        return sim::repertoire::sessions;
     return std::nullopt;
 }
 
@@ -134,9 +138,8 @@ int explore(const wishes& w) {
 int main(int argc, char** argv) {
     const auto w = understand({argv + 1, argv + argc});
     if (!w) {
-        std::cerr << "usage: sim_explore [--together|--quorum|--replicas] [--seeds N] [--from S] "
-                     "[--minutes M] "
-                     "[--trace]\n";
+        std::cerr << "usage: sim_explore [--together|--quorum|--replicas|--sessions] [--seeds N] "
+                     "[--from S] [--minutes M] [--trace]\n";
         return 2;
     }
     return explore(*w);

@@ -9,6 +9,7 @@
 #include "sim/checkers/exclusion.hpp"
 #include "sim/checkers/kept.hpp"
 #include "sim/checkers/left_behind.hpp"
+#include "sim/checkers/length.hpp"
 #include "sim/checkers/liveness.hpp"
 #include "sim/checkers/loss.hpp"
 #include "sim/checkers/opening.hpp"
@@ -33,7 +34,8 @@ public:
         , belief_{w}
         , loss_{w}
         , reports_{w}
-        , kept_{w}
+        , length_{w}
+        , kept_{w, length_}
         , tokens_{w}
         , order_{w}
         , sharing_{w}
@@ -54,6 +56,7 @@ public:
         liveness_.look();
         belief_.look();
         loss_.look();
+        length_.look();
         sharing_.look();
         if (counts_)
             look_at_counters();
@@ -62,6 +65,7 @@ public:
     void sent(const seat& from, const memory::request& r, const memory::fate& f) {
         afterlife_.sent(r);
         loss_.sent(r);
+        length_.sent(r);
         left_behind_.sent(from, r, f);
         order_.sent(r, f);
         opening_.sent(from, r);
@@ -83,6 +87,7 @@ public:
     }
     void granted(const claim& c) {
         afterlife_.granted(c);
+        length_.granted(c);
         tokens_.granted(c);
         sharing_.granted(c);
     }
@@ -135,6 +140,7 @@ private:
     belief belief_;
     loss loss_;
     reports reports_;
+    length length_;
     kept kept_;
     tokens tokens_;
     order order_;

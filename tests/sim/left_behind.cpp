@@ -45,7 +45,10 @@ bool left_behind::of_closed_program(const std::string& owner) const {
 
 bool left_behind::wanted(int name, const std::string& owner) const {
     const int client = world_.client_of(owner);
-    if (client < 0 || world_.books.claimed(owner))
+    // No server ends what a session keeps: what is lost is to be released.
+    const bool is_somebodys =
+        world_.how.by_session() ? world_.books.believed_of(owner) : world_.books.claimed(owner);
+    if (client < 0 || is_somebodys)
         return true;
     if (world_.how.is_fair(name)) // several of a client wait side by side
         return !records_.at(owner).left && somebody_waits(client, name);

@@ -108,6 +108,12 @@ constexpr std::array faults{
     HOLDFAST_FAULT_OF(replicas, wait_on_another_connection),
     HOLDFAST_FAULT_OF(replicas, clock_of_another_server),
     HOLDFAST_FAULT_OF(replicas, listener_left_behind),
+    HOLDFAST_FAULT_OF(sessions, lease_sets_pace),
+    HOLDFAST_FAULT_OF(sessions, session_ends_lease),
+    HOLDFAST_FAULT_OF(sessions, question_prolongs_none),
+    HOLDFAST_FAULT_OF(sessions, ended_lease_kept),
+    HOLDFAST_FAULT_OF(sessions, heir_has_session),
+    HOLDFAST_FAULT_OF(sessions, orphans_forgotten),
 };
 #undef HOLDFAST_FAULT
 #undef HOLDFAST_FAULT_OF
@@ -174,7 +180,8 @@ int main(int argc, char** argv) {
         for (const auto& [where, name] : {std::pair{repertoire::single, "(nothing)"},
                                           std::pair{repertoire::together, "(nothing), together"},
                                           std::pair{repertoire::quorum, "(nothing), quorum"},
-                                          std::pair{repertoire::replicas, "(nothing), replicas"}}) {
+                                          std::pair{repertoire::replicas, "(nothing), replicas"},
+                                          std::pair{repertoire::sessions, "(nothing), sessions"}}) {
             const auto unmutated = hunt(mutant::none, where, seeds);
             row(name, unmutated);
             wrong += unmutated ? 1 : 0;

@@ -268,6 +268,8 @@ std::ostream& operator<<(std::ostream& out, const plan& p) {
     for (const std::optional<counter_kind>& kind : p.counters)
         out << (kind ? spelled(*kind) : " none");
     out << (p.tokens == fencing::dated ? ", dated tokens\n" : "\n");
+    if (p.how.by_session())
+        out << "SESSIONS of " << ms(p.how.session_time) << " ms\n";
     if (p.how.replicas.count > 0)
         out << p.how.replicas << "; pauses between: failovers " << ms(p.fate.failovers)
             << ", troubles of replicas " << ms(p.fate.replicas)

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "sim/planted.hpp"
 
+#include "store/memory/group.hpp"
 #include "store/memory/server_state.hpp"
 #include "sync/mutants.hpp"
 
@@ -16,6 +17,8 @@ void plant_faults(memory::server& server, duration jvms_wait) {
     inside->set(memory::fair_rules{.jvm_wait = jvms_wait,
                                    .free_to_any = planted(mutant::free_lock_to_any),
                                    .never_refresh = planted(mutant::place_not_refreshed)});
+    if (planted(mutant::orphans_forgotten))
+        server.machines()->forget_orphans();
     if (planted(mutant::upgrade_beside_readers))
         inside->upgrade_beside_readers();
     if (planted(mutant::downgrade_in_silence))

@@ -110,7 +110,7 @@ private:
     /// even if the server's clock was set back, and everybody had his turn.
     duration bound() const {
         const rules& r = plan_.how;
-        return 3 * r.lease_longest + world_.stepped_back() + 3 * r.poll_bound +
+        return 3 * (r.lease_longest + r.session_time) + world_.stepped_back() + 3 * r.poll_bound +
                r.unavailable_patience + 4 * r.command_timeout + r.release_patience +
                r.close_patience + plan_.people.patience + std::chrono::seconds{10} +
                world_.replicas.clocks_apart() +
@@ -131,7 +131,10 @@ void tell(std::ostream& out, const world& w, const plan& p, telling_of what) {
     if (const auto& broken = w.verdict()) {
         out << "INVARIANT BROKEN: " << broken->invariant << "\n  " << broken->story << "\n  "
             << w.elapsed().count() << " ms after the beginning of seed " << p.seed
-            << "\n  see it again: ./dev sim " << (w.replicas.exists() ? "--replicas " : "")
+            << "\n  see it again: ./dev sim "
+            << (w.replicas.exists()  ? "--replicas "
+                : w.how.by_session() ? "--sessions "
+                                     : "")
             << "--seeds 1 --from " << p.seed << " --trace\n";
     }
     out << "seed " << p.seed << ": " << p;

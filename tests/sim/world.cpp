@@ -29,6 +29,8 @@ world::world(std::uint64_t seed, rules r, int names)
     , set_since_(static_cast<std::size_t>(names))
     , checks_{std::make_unique<inspection>(*this)} {
     plant_faults(server, how.stranger_waits());
+    if (how.by_session())
+        server.keep_by_session(how.session_time);
     if (!how.counters.empty())
         server.inside()->tell_of_counts(
             [this](const memory::count_record& what) { counted(what); });

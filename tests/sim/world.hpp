@@ -52,6 +52,13 @@ struct rules {
     std::vector<lock_kind> kinds{}; ///< of each other name; empty: all are plain
     std::vector<std::optional<counter_kind>> counters{}; ///< which names are no locks
     replication replicas{};                              ///< of the server
+    duration session_time{}; ///< of each client at the server; zero: holds last as their leases say
+
+    bool by_session() const { return session_time > duration{}; }
+    /// What the server gives to who asks for that lease.
+    duration given_for(duration lease) const {
+        return by_session() ? std::min(lease, session_time) : lease;
+    }
 
     /// What that name counts; nothing: it is a lock.
     std::optional<counter_kind> counts(int name) const {

@@ -29,6 +29,12 @@ std::vector<server_binary> newer_mysql() {
     return servers_in("HOLDFAST_NEWER_MYSQL");
 }
 
+std::vector<server_binary> mysql_servers() {
+    std::vector<server_binary> all = newer_mysql();
+    all.insert(all.begin(), mariadb());
+    return all;
+}
+
 mariadb_server::mariadb_server(server_binary which, options how)
     : which_{std::move(which)}
     , how_{std::move(how)} {
@@ -58,8 +64,10 @@ std::vector<std::string> mariadb_server::command_line() const {
 }
 
 void mariadb_server::start() {
-    const std::vector<std::string> variables =
-        clock_ ? clock_->environment() : std::vector<std::string>{};
+    std::vector<std::string> variables = how_.environment;
+    if (clock_)
+        for (const std::string& each : clock_->environment())
+            variables.push_back(each);
     // It greets whoever connects, when it has mended its data.
     process_.start(command_line(), variables,
                    [this] { return !words_at(fs::path{socket_path()}, 1).empty(); });

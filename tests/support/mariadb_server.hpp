@@ -25,6 +25,9 @@ server_binary mariadb();
 /// none.
 std::vector<server_binary> newer_mysql();
 
+/// The first, and then the others.
+std::vector<server_binary> mysql_servers();
+
 class mariadb_server {
 public:
     static constexpr const char* schema = "holdfast_test";
@@ -37,10 +40,11 @@ public:
         /// `innodb_flush_log_at_trx_commit`. 2: no commit waits for the disk; nothing is lost if
         /// only the program dies.
         int flush_at_commit = 2;
-        bool own_clock = false;               ///< `step_clock` works; needs a C compiler
-        std::vector<std::string> arguments{}; ///< as on its command line
-        std::uint16_t port = 0;               ///< zero: one that is free
-        std::filesystem::path data{};         ///< what it starts with; empty: a fresh schema
+        bool own_clock = false;                 ///< `step_clock` works; needs a C compiler
+        std::vector<std::string> arguments{};   ///< as on its command line
+        std::vector<std::string> environment{}; ///< beside ours: `NAME=value`
+        std::uint16_t port = 0;                 ///< zero: one that is free
+        std::filesystem::path data{};           ///< what it starts with; empty: a fresh schema
     };
 
     /// Returns when it answers. The server dies with the thread that makes it.
@@ -71,9 +75,13 @@ public:
     /// Another session, as for who holds a row.
     sql_connection connect() const;
 
+    /// The program and what it is started with.
+    std::vector<std::string> command_line() const;
+
     pid_t pid() const { return process_.pid(); }
     std::uint16_t port() const { return port_; }
     std::string socket_path() const { return (process_.folder() / "socket").string(); }
+    const std::filesystem::path& folder() const { return process_.folder(); }
     std::filesystem::path data_folder() const { return process_.folder() / "data"; }
     std::string url() const; ///< with user and password
     std::string unix_url() const;
@@ -81,8 +89,6 @@ public:
     const std::string& label() const { return which_.label; }
 
 private:
-    std::vector<std::string> command_line() const;
-
     server_binary which_;
     options how_;
     std::optional<reserved_port> reserved_;

@@ -7,10 +7,12 @@
 #include <boost/asio/ip/tcp.hpp>
 #include <boost/asio/post.hpp>
 #include <boost/asio/redirect_error.hpp>
+#include <boost/asio/steady_timer.hpp>
 #include <boost/asio/use_awaitable.hpp>
 #include <boost/asio/write.hpp>
 
 #include <array>
+#include <chrono>
 #include <future>
 #include <map>
 #include <optional>
@@ -26,11 +28,19 @@ using asio::ip::tcp;
 
 constexpr std::size_t first_bytes = 2'048; // among these a server says who it is
 
+/// A port that others are told.
+struct door {
+    std::uint16_t at = 0, whom = 0, port = 0; ///< where it is, and whose port is behind it
+    std::optional<std::uint16_t> who{};       ///< nobody else comes here
+};
+
 struct passage {
-    passage(asio::io_context& io, std::uint16_t whom)
+    passage(asio::io_context& io, const door& through)
         : near{io}
         , far{io}
-        , to{whom} {}
+        , at{through.at}
+        , to{through.whom}
+        , from{through.who} {}
     void close() {
         boost::system::error_code ignored;
         near.close(ignored);
@@ -43,9 +53,10 @@ struct passage {
     }
 
     tcp::socket near, far; ///< of who connected, and of the server
-    const std::uint16_t to;
+    const std::uint16_t at, to;
     std::optional<std::uint16_t> from; ///< none: a client, or it did not say so yet
     std::string said;                  ///< the first bytes
+    bool has_begun = false;            ///< something of it was passed on inwards
     bool has_lost = false;             ///< bytes, for good
 };
 using shared_passage = std::shared_ptr<passage>;
@@ -61,11 +72,15 @@ public:
     explicit state(asio::io_context& io)
         : io_{io} {}
 
-    void open(std::uint16_t at, std::uint16_t whom, std::uint16_t port) {
-        doors_.push_back(std::make_shared<tcp::acceptor>(io_, local(at)));
-        asio::co_spawn(io_, accept(shared_from_this(), doors_.back(), whom, port), asio::detached);
+    void open(const door& made) {
+        doors_.push_back(std::make_shared<tcp::acceptor>(io_, local(made.at)));
+        asio::co_spawn(io_, accept(shared_from_this(), doors_.back(), made), asio::detached);
+    }
+    void translate(std::uint16_t at, const std::string& from, const std::string& to) {
+        words_[at].emplace_back(from, to);
     }
     void stop() {
+        has_stopped_ = true;
         for (const auto& each : doors_)
             each->close();
         for (const shared_passage& each : open_)
@@ -96,14 +111,15 @@ private:
         clients outside = clients::pass;
         bool operator==(const place& other) const { return side == other.side; }
     };
-    using door = std::shared_ptr<tcp::acceptor>;
+    using shared_acceptor = std::shared_ptr<tcp::acceptor>;
 
-    static asio::awaitable<void> accept(std::shared_ptr<state>, door, std::uint16_t whom,
-                                        std::uint16_t port);
+    static asio::awaitable<void> accept(std::shared_ptr<state>, shared_acceptor, door);
+    static asio::awaitable<void> connect(std::shared_ptr<state>, shared_passage, door);
     static asio::awaitable<void> carry(std::shared_ptr<state>, shared_passage, bool inwards);
 
     void pass_on(const shared_passage&);
     void listen(passage&, std::string_view bytes);
+    void translate(passage&, char* bytes, std::size_t count) const;
     bool is_cut(const passage&) const;
     place place_of(std::uint16_t server) const {
         const auto found = side_of_.find(server);
@@ -111,11 +127,13 @@ private:
     }
 
     asio::io_context& io_;
-    std::vector<door> doors_;
+    std::vector<shared_acceptor> doors_;
     std::set<shared_passage> open_;
     std::map<std::string, std::uint16_t, std::less<>> signs_;
+    std::map<std::uint16_t, std::vector<std::pair<std::string, std::string>>> words_;
     std::map<std::uint16_t, place> side_of_;
     int sides_ = 0;
+    bool has_stopped_ = false;
 };
 
 bool partition::state::is_cut(const passage& each) const {
@@ -142,20 +160,49 @@ void partition::state::listen(passage& at, std::string_view bytes) {
             at.from = who;
 }
 
-asio::awaitable<void> partition::state::accept(std::shared_ptr<state> self, door at,
-                                               std::uint16_t whom, std::uint16_t port) {
+void partition::state::translate(passage& at, char* bytes, std::size_t count) const {
+    const auto words = words_.find(at.at);
+    if (std::exchange(at.has_begun, true) || words == words_.end())
+        return;
+    for (const auto& [from, to] : words->second)
+        if (const std::size_t where = std::string_view{bytes, count}.find(from);
+            where != std::string_view::npos)
+            to.copy(bytes + where, to.size());
+}
+
+asio::awaitable<void> partition::state::accept(std::shared_ptr<state> self, shared_acceptor at,
+                                               door through) {
     for (;;) {
-        const auto made = std::make_shared<passage>(self->io_, whom);
+        const auto made = std::make_shared<passage>(self->io_, through);
         co_await at->async_accept(made->near, asio::use_awaitable);
-        boost::system::error_code nobody_there;
-        co_await made->far.async_connect(local(port),
-                                         asio::redirect_error(asio::use_awaitable, nobody_there));
-        if (nobody_there)
-            continue;
-        made->near.set_option(tcp::no_delay{true});
-        made->far.set_option(tcp::no_delay{true});
-        self->pass_on(made);
+        asio::co_spawn(self->io_, connect(self, made, through), asio::detached);
     }
+}
+
+/// Whoever comes to a way of its own would be refused as long as nobody listens, and would try
+/// again; here it waits.
+asio::awaitable<void> partition::state::connect(std::shared_ptr<state> self, shared_passage made,
+                                                door through) {
+    constexpr int attempts_for_one = 500;
+    constexpr std::chrono::milliseconds pause{10};
+    asio::steady_timer timer{self->io_};
+    for (int left = through.who ? attempts_for_one : 1;; --left) {
+        boost::system::error_code nobody_there;
+        co_await made->far.async_connect(local(through.port),
+                                         asio::redirect_error(asio::use_awaitable, nobody_there));
+        if (!nobody_there)
+            break;
+        if (left == 1 || self->has_stopped_)
+            co_return;
+        made->far.close();
+        timer.expires_after(pause);
+        co_await timer.async_wait(asio::use_awaitable);
+    }
+    if (self->has_stopped_)
+        co_return;
+    made->near.set_option(tcp::no_delay{true});
+    made->far.set_option(tcp::no_delay{true});
+    self->pass_on(made);
 }
 
 void partition::state::pass_on(const shared_passage& made) {
@@ -186,8 +233,10 @@ asio::awaitable<void> partition::state::carry(std::shared_ptr<state> self, share
             continue; // only what was being written was to stop
         if (trouble)
             throw boost::system::system_error{trouble};
-        if (inwards)
+        if (inwards) {
             self->listen(*at, {bytes.data(), count});
+            self->translate(*at, bytes.data(), count);
+        }
         at->has_lost = at->has_lost || self->is_cut(*at);
         if (at->has_lost)
             continue;
@@ -221,10 +270,20 @@ void partition::ask(Work work) const {
     done.get_future().get();
 }
 
-std::uint16_t partition::way_to(std::uint16_t whom, std::uint16_t port) {
+std::uint16_t partition::open(std::optional<std::uint16_t> who, std::uint16_t whom,
+                              std::uint16_t port) {
     const std::uint16_t at = ports_.emplace_back().number();
-    ask([&](state& s) { s.open(at, whom, port); });
+    ask([&](state& s) { s.open({.at = at, .whom = whom, .port = port, .who = who}); });
     return at;
+}
+std::uint16_t partition::way_to(std::uint16_t whom, std::uint16_t port) {
+    return open({}, whom, port);
+}
+std::uint16_t partition::way(std::uint16_t who, std::uint16_t whom, std::uint16_t port) {
+    return open(who, whom, port);
+}
+void partition::translate(std::uint16_t way, const std::string& from, const std::string& to) {
+    ask([&](state& s) { s.translate(way, from, to); });
 }
 void partition::know(std::uint16_t who, const std::string& sign) {
     ask([&](state& s) { s.know(who, sign); });

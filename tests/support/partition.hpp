@@ -6,6 +6,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -32,6 +33,14 @@ public:
     /// The port to announce for `port` (its own, or that of the cluster bus) of server `whom`.
     std::uint16_t way_to(std::uint16_t whom, std::uint16_t port);
 
+    /// The same for connections of server `who` alone, where each server can be told another port.
+    std::uint16_t way(std::uint16_t who, std::uint16_t whom, std::uint16_t port);
+
+    /// Of what comes in at that port, where `from` is among the first bytes of a connection, `to`
+    /// is passed on instead: as for a server that tells others where to find it. Both have the same
+    /// length.
+    void translate(std::uint16_t way, const std::string& from, const std::string& to);
+
     /// Who says this when it connects is `who`; to be told before it does. A node of a cluster is
     /// known by its name, others by the functions below.
     void know(std::uint16_t who, const std::string& sign);
@@ -47,6 +56,7 @@ private:
     class state;
     template <typename Work>
     void ask(Work) const;
+    std::uint16_t open(std::optional<std::uint16_t> who, std::uint16_t whom, std::uint16_t port);
 
     mutable loop_thread loop_;
     std::vector<reserved_port> ports_;

@@ -5,45 +5,20 @@
 
 #include "support/redis_connection.hpp"
 #include "support/reserved_port.hpp"
+#include "support/server_process.hpp"
+#include "support/servers.hpp"
 
 #include <holdfast/time.hpp>
 
 #include <cstdint>
-#include <filesystem>
 #include <memory>
 #include <optional>
-#include <stdexcept>
 #include <string>
 #include <vector>
 
 #include <sys/types.h>
 
 namespace holdfast::support {
-
-struct server_binary {
-    std::string label; ///< for people, as in "valkey-8"
-    std::string path;
-};
-
-/// Those that tests run on: HOLDFAST_SERVERS ("redis-7.0=/usr/bin/redis-server;valkey-8=…"), or
-/// the redis-server in the PATH.
-std::vector<server_binary> servers();
-
-/// Those of HOLDFAST_NEWER_SERVERS, in the same form: only what newer servers do in another way is
-/// also tested on them. There may be none.
-std::vector<server_binary> newer_servers();
-
-/// Those that an environment variable names in that form; none if it is not set.
-std::vector<server_binary> servers_in(const char* variable);
-
-/// Whether a server that is not there fails the tests instead of skipping them:
-/// HOLDFAST_REQUIRE_SERVERS=1.
-bool servers_are_required();
-
-/// There is no such program, or it does not start.
-struct server_unavailable : std::runtime_error {
-    using std::runtime_error::runtime_error;
-};
 
 class moved_clock;
 
@@ -76,9 +51,9 @@ public:
     void restart();       ///< on the same addresses; its clock stays stepped
     void restart_empty(); ///< likewise, without data; a Sentinel: as it was in the beginning
     void restart_empty(std::vector<std::string> arguments); ///< with these instead of those it had
-    void pause(); ///< SIGSTOP: connections stay, nothing is answered
-    void resume();
-    bool is_up() const { return pid_ != 0 && !is_paused_; } ///< as far as we have done it
+    void pause() { process_.pause(); } ///< SIGSTOP: connections stay, nothing is answered
+    void resume() { process_.resume(); }
+    bool is_up() const { return process_.is_up(); } ///< as far as we have done it
 
     /// Moves the date of the server, and so the end of every lease, forward or back.
     void step_clock(duration);
@@ -88,7 +63,7 @@ public:
     /// new one is made and the command repeated. Errors of the server are answers.
     redis::reply command(const std::vector<std::string>& words);
 
-    pid_t pid() const { return pid_; }
+    pid_t pid() const { return process_.pid(); }
     std::uint16_t port() const { return port_; } ///< 0 without TCP
     std::uint16_t tls_port() const { return tls_port_; }
     std::uint16_t bus_port() const { return bus_port_; } ///< of a cluster
@@ -97,31 +72,19 @@ public:
     const std::string& label() const { return which_.label; }
 
 private:
-    struct folder {
-        folder();
-        ~folder();
-        std::filesystem::path path;
-    };
-
     std::uint16_t reserve();
-    void write(const char* name, const std::string& text) const;
     void write_configuration() const;
-    void remove(const char* name) const;
     std::vector<std::string> command_line() const;
-    void wait_until_it_answers();
     bool answers();
-    std::string last_words() const;
 
     server_binary which_;
     options how_;
-    folder folder_;
+    server_process process_;
     std::string socket_;
     std::uint16_t port_ = 0;
     std::uint16_t tls_port_ = 0;
     std::uint16_t bus_port_ = 0; // else it is 10000, for all servers without TCP
     std::vector<reserved_port> reserved_;
-    pid_t pid_ = 0;
-    bool is_paused_ = false;
     std::unique_ptr<moved_clock> clock_;
     std::optional<redis_connection> connection_;
 };

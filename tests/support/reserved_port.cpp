@@ -3,7 +3,7 @@
 // by exactly those who share the ports, by all users, and end with the socket.
 #include "support/reserved_port.hpp"
 
-#include "support/redis_server.hpp"
+#include "support/servers.hpp"
 
 #include <cstddef>
 #include <cstring>

@@ -3,12 +3,14 @@
 
 #include "support/child_process.hpp"
 
+#include <algorithm>
 #include <array>
 #include <chrono>
 #include <cstdlib>
 #include <cstring>
 #include <fstream>
 #include <iterator>
+#include <string_view>
 #include <thread>
 
 #include <arpa/inet.h>
@@ -39,6 +41,19 @@ constexpr std::chrono::milliseconds ready_poll{2};
     close_range(STDERR_FILENO + 1, ~0U, 0);
     execvpe(arguments[0], arguments, environment);
     _exit(127);
+}
+
+/// These, and our own that have other names.
+std::vector<std::string> with_ours(const std::vector<std::string>& wanted) {
+    std::vector<std::string> all = wanted;
+    for (char** variable = environ; *variable != nullptr; ++variable) {
+        const std::string_view ours{*variable};
+        const std::string_view name = ours.substr(0, ours.find('=') + 1);
+        if (std::none_of(wanted.begin(), wanted.end(),
+                         [&](const std::string& each) { return each.starts_with(name); }))
+            all.emplace_back(ours);
+    }
+    return all;
 }
 
 template <typename Address>
@@ -84,9 +99,7 @@ void server_process::start(std::vector<std::string> command,
                            const std::function<bool()>& answers) {
     if (is_running())
         return;
-    std::vector<std::string> variables = environment;
-    for (char** variable = environ; *variable != nullptr; ++variable)
-        variables.emplace_back(*variable);
+    std::vector<std::string> variables = with_ours(environment);
     launch(command, variables);
     wait_until(answers, command.front());
 }

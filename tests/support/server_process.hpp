@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include "support/redis_server.hpp" // server_unavailable
+#include "support/servers.hpp"
 
 #include <chrono>
 #include <cstddef>

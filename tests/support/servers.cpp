@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // Which servers the tests run on.
-#include "support/redis_server.hpp"
+#include "support/servers.hpp"
 
 #include <cstdlib>
 #include <sstream>
+#include <stdexcept>
 #include <string_view>
 
 namespace holdfast::support {

@@ -21,6 +21,12 @@ namespace holdfast::support {
 
 /// One session. Thread safety: one caller at a time; each call returns when it is done.
 class zookeeper_hand {
+    template <typename Work>
+    auto done(Work work) {
+        auto story = work(*session_);
+        return asio::co_spawn(loop_.io(), std::move(story), asio::use_future).get();
+    }
+
 public:
     explicit zookeeper_hand(std::uint16_t port) {
         zookeeper::options how;
@@ -91,12 +97,6 @@ private:
                 .poll_bound = std::chrono::seconds{5},
                 .tell = [](const event&) {}};
     }
-    template <typename Work>
-    auto done(Work work) {
-        auto story = work(*session_);
-        return asio::co_spawn(loop_.io(), std::move(story), asio::use_future).get();
-    }
-
     loop_thread loop_;
     runtime::real_clock time_{loop_.io().get_executor()};
     std::unique_ptr<zookeeper::session> session_;

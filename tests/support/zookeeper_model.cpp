@@ -9,6 +9,7 @@
 
 #include <algorithm>
 #include <cstdio>
+#include <limits>
 #include <utility>
 
 namespace holdfast::support {
@@ -31,6 +32,9 @@ bool is_numbered(node_mode mode) {
 bool is_ephemeral(node_mode mode) {
     return mode == node_mode::ephemeral || mode == node_mode::ephemeral_sequential;
 }
+
+/// What a server tells as the owner of those.
+constexpr std::int64_t container_mark = std::numeric_limits<std::int64_t>::min();
 
 /// As the server writes it.
 std::string ten_digits(std::int64_t number) {
@@ -115,10 +119,7 @@ public:
     asio::awaitable<std::optional<node_data>> get(std::string path) override {
         std::function<std::optional<node_data>()> act = [this, path] {
             ++model_.figures_.gets;
-            const auto found = model_.nodes_.find(path);
-            return found == model_.nodes_.end()
-                       ? std::nullopt
-                       : std::optional{node_data{found->second.data, found->second.stat}};
+            return model_.see(path);
         };
         return call<std::optional<node_data>>("get", path, std::move(act), false);
     }
@@ -375,7 +376,9 @@ zookeeper::session::creation zookeeper_model::create(const new_node& what, std::
     made.data = what.data;
     made.stat.czxid = made.stat.mzxid = ++zxid_;
     made.stat.made_at = 1'700'000'000'000 + zxid_;
-    made.stat.ephemeral_owner = is_ephemeral(what.mode) ? session : 0;
+    made.stat.ephemeral_owner = is_ephemeral(what.mode)             ? session
+                                : what.mode == node_mode::container ? container_mark
+                                                                    : 0;
     made.stat.data_length = static_cast<std::int32_t>(what.data.size());
     got.node = {path, made.stat};
     nodes_.emplace(path, std::move(made));
@@ -445,10 +448,18 @@ bool zookeeper_model::erase(const std::string& path) {
 
 std::optional<node_data> zookeeper_model::at(const std::string& path) {
     const std::scoped_lock guard{mutex_};
+    return see(path);
+}
+
+std::optional<node_data> zookeeper_model::see(const std::string& path) const {
     const auto found = nodes_.find(path);
     if (found == nodes_.end())
         return std::nullopt;
-    return node_data{found->second.data, found->second.stat};
+    node_data seen{found->second.data, found->second.stat};
+    seen.stat.children = static_cast<std::int32_t>(list(path)->size());
+    seen.stat.child_version =
+        static_cast<std::int32_t>(found->second.next_number * 2 - seen.stat.children);
+    return seen;
 }
 
 std::vector<std::string> zookeeper_model::children(const std::string& path) {

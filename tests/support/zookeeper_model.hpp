@@ -91,6 +91,7 @@ private:
     // All of these under the mutex.
     zookeeper::session::creation create(const zookeeper::new_node&, std::int64_t session);
     zookeeper::listing list(const std::string& path) const;
+    std::optional<zookeeper::node_data> see(const std::string& path) const;
     zookeeper::session::removal remove(const std::string& path);
     void fire(const std::string& path, bool of_children);
     std::uint64_t watch(set_watch);

@@ -73,6 +73,7 @@ public:
     /// "standalone", "leader", "follower", "observer"; empty: it does not serve.
     std::string mode() const;
 
+    const std::filesystem::path& folder() const { return process_.folder(); }
     pid_t pid() const { return process_.pid(); }
     std::uint16_t port() const { return port_; }
     std::uint16_t tls_port() const { return tls_port_; }

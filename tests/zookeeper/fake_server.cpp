@@ -64,7 +64,7 @@ void fake_zookeeper::visit::take(std::string_view frame) {
         greeting->id = from.long_number();
         greeting->password = from.text();
         if (home_.greets)
-            send(home_.welcomes_with ? framed(*home_.welcomes_with) : home_.welcome(*greeting));
+            send(home_.welcome(*greeting));
         return;
     }
     asked one{.number = from.number(), .what = static_cast<opcode>(from.number())};
@@ -73,9 +73,10 @@ void fake_zookeeper::visit::take(std::string_view frame) {
         ++pings;
     else
         requests.push_back(one);
-    if (const auto said = home_.answer_to(one))
+    const auto said = home_.answer_to(one);
+    if (said)
         send(*said);
-    if (one.what == opcode::close_session)
+    if (said && one.what == opcode::close_session)
         close();
 }
 
@@ -134,6 +135,9 @@ std::size_t fake_zookeeper::count(opcode what) const {
 }
 
 std::string fake_zookeeper::welcome(const zookeeper::greeting& said) {
+    if (welcomes_with)
+        if (const auto frame = welcomes_with(said))
+            return framed(*frame);
     std::int64_t id = said.id;
     if (id == 0)
         sessions.push_back(id = next_session_++);

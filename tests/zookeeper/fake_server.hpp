@@ -70,11 +70,12 @@ public:
     // How it behaves. It grants what it is asked for, and knows its sessions until they are taken
     // from here.
     std::vector<std::int64_t> sessions;
-    std::optional<std::int32_t> grants_ms;    ///< instead of what was asked for
-    bool greets = true;                       ///< false: it accepts, and says nothing
-    std::optional<std::string> welcomes_with; ///< this frame instead
-    bool answers = true;                      ///< requests
-    bool answers_writes = true;               ///< false: and nothing behind one either
+    std::optional<std::int32_t> grants_ms; ///< instead of what was asked for
+    bool greets = true;                    ///< false: it accepts, and says nothing
+    /// The frame to welcome with. Nothing: as else.
+    std::function<std::optional<std::string>(const zookeeper::greeting&)> welcomes_with;
+    bool answers = true;        ///< requests
+    bool answers_writes = true; ///< false: and nothing behind one either
     std::int32_t login_error = 0;
     std::map<opcode, std::pair<std::int32_t, std::string>> says; ///< error and body; else "well"
     /// Asked first: the bytes to be sent. Nothing: as else.

@@ -3,6 +3,8 @@
 #include "support/on_each_server.hpp"
 #include "support/zookeeper_server.hpp"
 
+#include <memory>
+
 #include <gtest/gtest.h>
 
 namespace holdfast {
@@ -10,19 +12,19 @@ namespace {
 
 using support::zookeeper_server;
 
-class ZookeeperServer : public ::testing::Test {
+class ZookeeperServer : public ::testing::TestWithParam<support::server_binary> {
 protected:
-    zookeeper_server& start(zookeeper_server::options how = {}) {
-        return *(server_ = std::make_unique<zookeeper_server>(support::zookeeper(), how));
-    }
     void SetUp() override {
-        support::make_or_skip([this] { start(); });
+        support::make_or_skip([this] { server_ = std::make_unique<zookeeper_server>(GetParam()); });
     }
 
     std::unique_ptr<zookeeper_server> server_;
 };
 
-TEST_F(ZookeeperServer, ServesWhenItIsMadeAndNotWhenItIsStopped) {
+INSTANTIATE_TEST_SUITE_P(Servers, ZookeeperServer, ::testing::ValuesIn(support::zookeepers()),
+                         support::test_name_of);
+
+TEST_P(ZookeeperServer, ServesWhenItIsMadeAndNotWhenItIsStopped) {
     EXPECT_EQ(server_->mode(), "standalone");
     EXPECT_EQ(server_->figures().at("server_state"), "standalone");
     server_->stop();
@@ -31,14 +33,14 @@ TEST_F(ZookeeperServer, ServesWhenItIsMadeAndNotWhenItIsStopped) {
     EXPECT_TRUE(server_->serves());
 }
 
-TEST_F(ZookeeperServer, AnswersNothingWhileItIsPaused) {
+TEST_P(ZookeeperServer, AnswersNothingWhileItIsPaused) {
     server_->pause();
     EXPECT_EQ(server_->say("ruok"), "");
     server_->resume();
     EXPECT_EQ(server_->say("ruok"), "imok");
 }
 
-TEST_F(ZookeeperServer, BeginsAnewWithoutItsData) {
+TEST_P(ZookeeperServer, BeginsAnewWithoutItsData) {
     server_->restart_empty();
     EXPECT_EQ(server_->figures().at("znode_count"), "5") << "only its own";
 }

@@ -113,13 +113,13 @@ TEST_F(WrongAnswer, AnAnswerThatNobodyAskedForCutsAnIdleConnection) {
 TEST_F(WrongAnswer, AWelcomeThatMakesNoSenseIsNoSession) {
     for (const std::string& said :
          {std::string{}, std::string(10, '\0'), std::string(19, '\xff'), std::string(40, '\xff')}) {
-        server_.welcomes_with = said;
+        server_.welcomes_with = [&](const auto&) { return std::optional{said}; };
         const auto met = list();
         ASSERT_TRUE(met->done);
         EXPECT_EQ(met->code, errc::unreachable) << met->text;
         pass(how_.backoff_max);
     }
-    server_.welcomes_with.reset();
+    server_.welcomes_with = nullptr;
     EXPECT_TRUE(list()->answer);
 }
 

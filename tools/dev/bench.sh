@@ -98,11 +98,12 @@ prepare_driver() {
   export HOLDFAST_BENCH_REDISSON="$driver_redisson=$PWD/$driver_classes:$lib/*"
 }
 
-# The same with redsync and node-redlock, whose peers are those of ./dev interop.
+# The same with redsync, node-redlock and Curator, whose peers are those of ./dev interop.
 prepare_other_quorums() {
   HOLDFAST_NEIGHBOURS=
   prepare_other_quorum go go redsync
   prepare_other_quorum node npm node-redlock
+  prepare_other_quorum curator mvn curator
   export HOLDFAST_NEIGHBOURS
 }
 

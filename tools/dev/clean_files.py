@@ -57,11 +57,17 @@ class CleanFiles:
         return hashlib.sha256(prints.encode()).hexdigest()
 
     def knows(self, path: Path, words: list[str]) -> bool:
+        return self.needs(path, words) is not None
+
+    def needs(self, path: Path, words: list[str]) -> list[Path] | None:
+        """What a file that is known depends on."""
         try:
             known = json.loads(self._place(path, words).read_text())
         except (OSError, ValueError):
-            return False
-        return known["digest"] == self._digest(known["needs"])
+            return None
+        if known["digest"] != self._digest(known["needs"]):
+            return None
+        return [ROOT / need for need in known["needs"]]
 
     def remember(self, path: Path, words: list[str], needs: list[Path]) -> None:
         ours = [str(need.relative_to(ROOT) if need.is_relative_to(ROOT) else need)
@@ -72,9 +78,21 @@ class CleanFiles:
         beside.replace(place)  # whole or not at all: others read here too
 
 
-def needs_of(words: list[str], folder: Path, source: str, text: str | None = None) -> list[Path]:
+def each_file_check(commands: dict[Path, tuple[list[str], Path]]) -> CleanFiles:
+    """What each_file.py has found clean, by the compiler of these commands."""
+    compiler = next(iter(commands.values()))[0][0]
+    version = subprocess.run([compiler, "--version"], check=True, capture_output=True).stdout
+    return CleanFiles("each-file", version)
+
+
+def needs_of(words: list[str], folder: Path, source: str) -> list[Path]:
     """The files that a source includes, as the compiler finds them."""
-    made = subprocess.run([*words, "-M", source], cwd=folder, input=text, text=True,
-                          capture_output=True, check=True).stdout
-    listed = made.split(":", 1)[1].replace("\\\n", " ").split()
+    made = subprocess.run([*words, "-M", source], cwd=folder, text=True, capture_output=True,
+                          check=True).stdout
+    return needs_in(made, folder)
+
+
+def needs_in(rule: str, folder: Path) -> list[Path]:
+    """The same, of the rule for make that says it."""
+    listed = rule.split(":", 1)[1].replace("\\\n", " ").split()
     return [(folder / name).resolve() for name in listed if name != "-"]

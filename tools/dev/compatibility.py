@@ -16,7 +16,8 @@ HEAD = """\
 Made by `./dev interop` of {date}, and by nobody's hand: what the tests in
 [tests/interop](../tests/interop/README.md) found, each on servers of its own, with Redisson in a
 JVM. Where one column names two kinds of server, the locks were on some of each; a cluster or a
-Sentinel set is of one kind. The times are of one machine, and of value next to each other only.
+Sentinel set is of one kind. [At ZooKeeper](#at-zookeeper) it was Curator and kazoo. The times are
+of one machine, and of value next to each other only.
 """
 
 NEIGHBOURS = """
@@ -24,6 +25,49 @@ NEIGHBOURS = """
 
 Locks of redis-py, redsync and node-redlock, which are `SET key token NX PX`: one server and our
 `token_mutex`, five servers and our `quorum_mutex` of that kind.
+"""
+
+AT_KEEPER = """
+## At ZooKeeper
+
+Curator's `InterProcessMutex`, `InterProcessReadWriteLock` and `InterProcessSemaphoreV2`, kazoo's
+`Lock`, `ReadLock` and `WriteLock`, and ours at the same paths. They exclude each other, wake each
+other without polling, and are served in the order in which they came; the lock of a killed process
+is the next one's when its session has ended.
+"""
+
+NOT_AT_KEEPER = """
+For operators, who does **not** wait for whom, as the same tests show (`Strangers`):
+
+| | does not wait for |
+| --- | --- |
+| Curator | kazoo, and ours with `form=kazoo` |
+| kazoo as it comes | Curator, and ours without `form=kazoo` |
+| kazoo's `Lock` | kazoo's own `ReadLock`: where there are readers, take a `WriteLock` |
+| kazoo's `Semaphore` | Curator's and ours: its nodes are others |
+| ours, with either `form` | nobody: it waits for Curator's names and for kazoo's |
+
+So **Curator and kazoo both hold the same lock**, and ours beside them cannot mend that. Where
+programs of kazoo are to meet ours, one of these:
+
+- `form=kazoo` in our URLs: then no Curator there;
+- kazoo's `extra_lock_patterns`, in each of its programs: then no Curator there either. They are
+  `["-lock-"]` for a `Lock`, `["-__WRIT__"]` for a `ReadLock`, `["-__WRIT__", "-__READ__"]` for a
+  `WriteLock`;
+- classes derived from kazoo's, whose `_NODE_NAME` and `_EXCLUDE_NAMES` are these marks: then
+  Curator too. [kazoo_peer.py](../tests/interop/others/python/kazoo_peer.py) has all three.
+
+A Curator client goes on believing in its hold when somebody deletes its node, as `holdfast unlock
+--force` does (`CuratorsBelief`), and each of its semaphores has the number of permits that its own
+program gave it: give all the same, or Curator's `SharedCount` at the semaphore's path, which is
+where ours keeps the number.
+"""
+
+KEEPER_STRESS = """
+Under stress: two processes of each with four threads and two of ours with twelve, on two names, all
+ways of taking mutexes, read-write locks and semaphores mixed, processes killed at times. Failed
+would be: two at once sure of a lock that one alone may have, a fencing token of ours that does not
+grow, more permits out than there are, a lock lost, or anything left at the server.
 """
 
 STRESS = """
@@ -107,7 +151,7 @@ def by_server(head: str, counted: dict[str, Counter]) -> Iterator[str]:
 def neighbours(cases: list[Case]) -> Iterator[str]:
     counted = defaultdict(lambda: defaultdict(Counter))
     for case in cases:
-        if "neighbour" in case.said:
+        if "neighbour" in case.said and "keeper" not in case.said:
             whom = f"{case.said['neighbour']} {case.said.get('version', '')}"
             counted[case.said["primitive"]][whom].update([(case.said["server"], case.verdict)])
     if counted:
@@ -115,6 +159,26 @@ def neighbours(cases: list[Case]) -> Iterator[str]:
     for ours, programs in sorted(counted.items(), reverse=True):
         yield ""
         yield from by_server(f"Beside `{ours}`", dict(sorted(programs.items())))
+
+
+def at_keeper(cases: list[Case]) -> Iterator[str]:
+    counted = defaultdict(lambda: defaultdict(Counter))
+    for case in cases:
+        if "neighbour" in case.said and "keeper" in case.said:
+            # "kazoo, named as Curator does": the version belongs behind the program's name.
+            program, *how = case.said["neighbour"].split(", ")
+            whom = ", ".join([f"{program} {case.said.get('version', '')}".strip(), *how])
+            counted[case.said["primitive"]][whom].update([(case.said["keeper"], case.verdict)])
+    if not counted:
+        return
+    yield AT_KEEPER[:-1]
+    for primitive, programs in sorted(counted.items()):
+        yield ""
+        yield from by_server(f"At a {primitive}", dict(sorted(programs.items())))
+    yield NOT_AT_KEEPER[:-1]
+    yield from measured(cases, "keeper-stress", KEEPER_STRESS, {
+        "keeper": "Server", "gathering": "Beside ours", "seconds": "Seconds", "grants": "Grants",
+        "given_up": "Waits given up", "kills": "Kills", "verdict": "Verdict"})
 
 
 def measured(cases: list[Case], what: str, head: str, columns: dict[str, str]) -> Iterator[str]:
@@ -131,6 +195,7 @@ def document(reports: list[xml.Element]) -> Iterator[str]:
     yield HEAD.format(date=reports[0].get("timestamp", "").split("T")[0])[:-1]
     yield from counts(cases)
     yield from neighbours(cases)
+    yield from at_keeper(cases)
     yield from measured(cases, "stress", STRESS, {
         "server": "Server", "redissons": "Redisson", "seconds": "Seconds", "grants": "Grants",
         "given_up": "Waits given up", "ran_out": "Leases that ran out", "kills": "Kills",

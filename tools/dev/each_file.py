@@ -12,8 +12,9 @@ import subprocess
 import sys
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from tempfile import NamedTemporaryFile
 
-from clean_files import ROOT, CleanFiles, commands_of, needs_of
+from clean_files import ROOT, CleanFiles, commands_of, each_file_check, needs_in
 
 
 def headers() -> list[Path]:
@@ -40,12 +41,15 @@ def compiles(clean: CleanFiles, path: Path, words: list[str], folder: Path) -> b
     text = f'#include "{path}"\n' * 2 if is_header else None
     source = "-" if is_header else str(path)
     language = ["-x", "c++"] if is_header else []
-    result = subprocess.run([*words, *language, "-fsyntax-only", source], cwd=folder, input=text,
-                            text=True, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
-    if result.returncode != 0:
-        print(f"{path.relative_to(ROOT)} does not compile by itself:\n{result.stdout}", flush=True)
-        return False
-    clean.remember(path, words, needs_of([*words, *language], folder, source, text))
+    with NamedTemporaryFile(suffix=".d") as made:
+        result = subprocess.run([*words, *language, "-fsyntax-only", "-MD", "-MF", made.name, source],
+                                cwd=folder, input=text, text=True, stdout=subprocess.PIPE,
+                                stderr=subprocess.STDOUT)
+        if result.returncode != 0:
+            print(f"{path.relative_to(ROOT)} does not compile by itself:\n{result.stdout}",
+                  flush=True)
+            return False
+        clean.remember(path, words, needs_in(Path(made.name).read_text(), folder))
     return True
 
 
@@ -53,10 +57,8 @@ def main() -> int:
     commands = commands_of(Path(sys.argv[1]).resolve())
     all_files = {path: how for path, how in commands.items()
                  if path.is_relative_to(ROOT) and path.suffix == ".cpp"}
-    compiler = next(iter(all_files.values()))[0][0]
     all_files.update({header: nearest(header, all_files) for header in headers()})
-    version = subprocess.run([compiler, "--version"], check=True, capture_output=True).stdout
-    clean = CleanFiles("each-file", version)
+    clean = each_file_check(commands)
     with ThreadPoolExecutor(os.cpu_count()) as pool:
         verdicts = list(pool.map(lambda each: compiles(clean, each[0], *each[1]),
                                  all_files.items()))

@@ -78,8 +78,9 @@ checksums_of() {
 }
 
 peer_is_built() {
-  local built=$peers_folder/$1/built
-  [[ -e $built && -z $(find "$peers_source"/{pom.xml,src} "$peers_shared" "$(checksums_of "$1")" -newer "$built") ]]
+  local built=$peers_folder/$1/built sources
+  sources=("$peers_source"/{pom.xml,src} "$peers_shared" "$(checksums_of "$1")")
+  [[ -e $built && -z $(find "${sources[@]}" -newer "$built") ]]
 }
 
 # Maven checks what it fetches against the registry's own checksums (-C). What a JVM will run is

@@ -2,6 +2,7 @@
 // libmariadb's functions, each of which calls the one of the library that is loaded. A program has
 // these in place of libmariadb, which its linker then does not take.
 #include "mysql/availability.hpp"
+#include "mysql/tls_guard.hpp"
 
 #include <cstdarg>
 #include <string>
@@ -88,6 +89,13 @@ std::string objection_to_library() {
         return {};
     return "MySQL's client library cannot be loaded: " + objection +
            "; install it (Debian: the package libmariadb3)";
+}
+
+/// Of the OpenSSL that came with libmariadb. One that was built without has no such list.
+void forget_tls_errors() noexcept {
+    static auto* const clear = function_in_library<void()>("ERR_clear_error");
+    if (clear != nullptr)
+        clear();
 }
 
 } // namespace holdfast::mysql

@@ -62,12 +62,15 @@ public:
 
     void plant(const replica_faults& some) { faults_ = some; } ///< before anybody uses it
     const replica_faults& faults() const { return faults_; }
+    void forget_orphans() { orphans_forgotten_ = true; } ///< likewise
+    bool orphans_forgotten() const { return orphans_forgotten_; }
 
 private:
     void follow(std::size_t replica);
 
     const std::function<time_point()> clients_clock_;
     replica_faults faults_;
+    bool orphans_forgotten_ = false;
     mutable std::mutex mutex_;
     std::vector<machine> machines_;
     std::vector<std::shared_ptr<stream>> streams_; // to each machine; null: it follows nobody

@@ -75,6 +75,8 @@ public:
     /// Zero: holds have leases of their own.
     duration session_time() const { return session_time_; }
     bool is_by_session() const { return session_time_ > duration::zero(); }
+    /// A release that failed is the store's to repeat.
+    bool keeps_orphans() const { return is_by_session() && !group_->orphans_forgotten(); }
     bool closed() const { return closed_; }
     asio::awaitable<void> nap(duration); ///< or until it is closed
     time_point now() const { return home_.time.now(); }

@@ -24,39 +24,34 @@ asio::awaitable<release_answer> release_once(std::shared_ptr<link> way, hold wha
 
 } // namespace
 
+bool orphans::is_left(const hold& what) const {
+    return std::ranges::any_of(left_, [&](const hold& each) { return each.owner == what.owner; });
+}
+
 void orphans::keep(const hold& what) {
-    const auto is_it = [&what](const hold& each) { return each.owner == what.owner; };
-    if (!link_->is_by_session() || link_->closed() || std::ranges::any_of(left_, is_it))
+    if (!link_->keeps_orphans() || link_->closed() || is_left(what))
         return;
     left_.push_back(what);
-    if (!std::exchange(running_, true))
-        runtime::run_in_background(context_, run(shared_from_this()));
+    runtime::run_in_background(context_, release(shared_from_this(), what));
 }
 
 void orphans::forget(const hold& what) {
     std::erase_if(left_, [&what](const hold& each) { return each.owner == what.owner; });
 }
 
-asio::awaitable<void> orphans::try_again(hold what) {
-    try {
-        (void)co_await release_once(link_, what);
-        forget(what);
-    } catch (const boost::system::system_error&) {
-        co_return; // it stays for the next time
-    }
-}
-
-asio::awaitable<void> orphans::run(std::shared_ptr<orphans> self) {
-    while (!self->left_.empty() && !self->link_->closed()) {
+/// Each by itself: one that is not answered keeps no other waiting.
+asio::awaitable<void> orphans::release(std::shared_ptr<orphans> self, hold what) {
+    while (self->is_left(what) && !self->link_->closed()) {
         co_await self->link_->nap(orphans_pause);
-        const std::vector<hold> tried = self->left_;
-        for (const hold& each : tried) {
-            if (self->link_->closed())
-                break;
-            co_await self->try_again(each);
+        if (!self->is_left(what) || self->link_->closed())
+            break;
+        try {
+            (void)co_await release_once(self->link_, what);
+            self->forget(what);
+        } catch (const boost::system::system_error&) {
+            continue; // it stays for the next time
         }
     }
-    self->running_ = false;
 }
 
 asio::awaitable<release_answer> release_or_keep(std::shared_ptr<link> way,

@@ -24,13 +24,12 @@ public:
     void forget(const hold&); ///< it is acknowledged
 
 private:
-    static asio::awaitable<void> run(std::shared_ptr<orphans>);
-    asio::awaitable<void> try_again(hold);
+    bool is_left(const hold&) const;
+    static asio::awaitable<void> release(std::shared_ptr<orphans>, hold);
 
     std::shared_ptr<link> link_;
     const store_context& context_;
     std::vector<hold> left_;
-    bool running_ = false;
 };
 
 /// Releases it. One that fails is an orphan.

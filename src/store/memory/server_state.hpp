@@ -198,7 +198,7 @@ private:
     const std::string id_;
     mutable std::mutex mutex_;
     server_clock clock_;
-    time_point forgets_before_ = long_ago;
+    time_point forgets_before_ = time_point::min();
     tables has_{clock_};
     std::shared_ptr<stream> follows_;                // of a replica
     std::vector<std::shared_ptr<stream>> followers_; // of a primary
@@ -213,8 +213,6 @@ private:
     bool any_token_deleted_ = false;
     bool strangers_pass_for_ours_ = false;
     bool repetitions_unwritten_ = false;
-
-    static constexpr time_point long_ago{duration::min() / 2};
 };
 
 /// Where an owner that waits for a lock is told: a fair lock tells one waiter, others all.

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "store/zookeeper/household.hpp"
 
+#include "runtime/background.hpp"
 #include "store/remote/card_of.hpp"
 #include "store/zookeeper/formats.hpp"
 
@@ -48,9 +49,23 @@ void household::hear(session_news what) {
         left_behind.try_all();
         own_watches.try_again();
     }
+    if (what == session_news::opened && !where.root().empty())
+        runtime::run_in_background(context, read_root(shared_from_this()));
     const bool matters = what == session_news::resumed || what == session_news::ended;
     if (matters && context.doubt)
         context.doubt({}, true);
+}
+
+/// If it is not there yet, it is learnt when it is made.
+asio::awaitable<void> household::read_root(std::shared_ptr<household>) {
+    try {
+        std::string root = where.root();
+        const std::optional<node_data> found = co_await at->get(std::move(root));
+        if (found)
+            learn_root(found->stat);
+    } catch (const boost::system::system_error&) {
+        // The next session asks again; until then nobody can tell.
+    }
 }
 
 void household::keep(const hold& what, std::vector<own_node> nodes) {

@@ -56,12 +56,13 @@ public:
     /// it has been empty for some time, and `last` says otherwise.
     asio::awaitable<void> make_path(std::string path, node_mode last = node_mode::container);
 
-    /// A reading of the root: which ensemble this is.
+    /// Which ensemble this is, by when it made the root, as far as that is known.
     const std::string& ensemble() const noexcept { return ensemble_; }
-    void learn_root(const node_stat&);
 
 private:
+    void learn_root(const node_stat&);
     void hear(session_news);
+    asio::awaitable<void> read_root(std::shared_ptr<household>);
     asio::awaitable<bool> make_node(std::string path, node_mode);
 
     std::optional<client_card> card_;

@@ -62,14 +62,14 @@ asio::awaitable<void> find_in_folders(household& home, const std::string& patter
         const std::string folder = std::move(folders.front());
         folders.pop_front();
         const listing names = co_await home.at->list(folder);
-        bool is_lock = false;
+        bool is_ours = false;
         for (const std::string& each : names.value_or(std::vector<std::string>{})) {
-            if (contender_at(each))
-                is_lock = true;
+            if (contender_at(each) || each == "leases")
+                is_ours = true;
             else if (std::string inner = below(folder, each); inner != "/zookeeper")
                 folders.push_back(std::move(inner));
         }
-        if (is_lock)
+        if (is_ours)
             add_matching(found, pattern, folder, folder);
     }
 }

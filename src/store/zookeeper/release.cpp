@@ -33,7 +33,8 @@ asio::awaitable<void> renew_numbers(household& home, std::string path) {
     if (!number || *number < number_of_the_old)
         co_return;
     try {
-        co_await home.at->remove(std::string{parent_of(path)});
+        std::string above{parent_of(path)};
+        co_await home.at->remove(std::move(above));
     } catch (const boost::system::system_error&) {
         // The next one that releases tries it too.
     }

@@ -1,10 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "store/zookeeper/zookeeper_store.hpp"
 
+#include "store/zookeeper/examination.hpp"
+
+#include <utility>
+
 namespace holdfast::zookeeper {
 
-asio::awaitable<std::vector<finding>> zookeeper_store::examine(ask) {
-    co_return std::vector<finding>{};
+asio::awaitable<std::vector<finding>> zookeeper_store::examine(ask trial) {
+    const duration asked =
+        session_wanted_ > duration::zero() ? session_wanted_ : home_->context.lease_time;
+    return examine_ensemble(home_, std::move(trial), asked);
 }
 
 /// Whoever still believes in a hold shall not lose it by that: it lasts until the session's end.

@@ -3,6 +3,7 @@
 
 #include "store/zookeeper/household.hpp"
 #include "store/zookeeper/inspector.hpp"
+#include "store/zookeeper/zookeeper_counters.hpp"
 #include "store/zookeeper/zookeeper_locks.hpp"
 
 #include <holdfast/store.hpp>
@@ -19,13 +20,16 @@ public:
     zookeeper_store(std::unique_ptr<session> at, store_context context, const options& how)
         : home_{std::make_shared<household>(std::move(at), std::move(context), how)}
         , locks_{home_}
-        , inspector_{home_} {
+        , counters_{home_}
+        , inspector_{home_}
+        , session_wanted_{how.session_timeout} {
         home_->begin();
     }
     zookeeper_store(const zookeeper_store&) = delete;
     ~zookeeper_store() override { close(); }
 
     lock_store& locks() noexcept override { return locks_; }
+    counter_store* counters() noexcept override { return &counters_; }
     inspector& operators_view() noexcept override { return inspector_; }
     server_identity identity(const lock_name&) const override { return {home_->ensemble(), {}}; }
     asio::awaitable<std::vector<finding>> examine(ask trial) override;
@@ -35,7 +39,9 @@ public:
 private:
     const std::shared_ptr<household> home_;
     zookeeper_locks locks_;
+    zookeeper_counters counters_;
     lock_inspector inspector_;
+    const duration session_wanted_;
 };
 
 } // namespace holdfast::zookeeper

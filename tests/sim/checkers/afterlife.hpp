@@ -73,9 +73,10 @@ private:
         if (++l.times_handed_on > budget.times_max || too_long)
             fail(c.who.name, "handed on beyond its budget: " + c.owner);
         const seat& home = world_.seats[static_cast<std::size_t>(c.who.client)];
-        if (c.held.remaining() < c.longest / 2 && home.generation == home.of_program)
+        if (c.held.remaining() < world_.how.given_for(c.longest) / 2 &&
+            home.generation == home.of_program)
             fail(c.who.name, "handed on with hardly any time left: " + c.owner);
-        if (c.held.remaining() > 2 * c.longest)
+        if (c.held.remaining() > (world_.how.by_session() ? 1 : 2) * c.longest)
             fail(c.who.name, "handed on with far more time than was asked for: " + c.owner);
     }
 

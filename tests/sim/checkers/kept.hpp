@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// What is renewed is kept: while the way to the server is well, no renewal fails, no term ends, and
-// nobody is warned. A connection that died without a word, or a right that another name lacks, is
-// no excuse.
+// What is renewed is kept, and what is fixed until its own end: while the way to the server is
+// well, no renewal fails, no term ends, and nobody is warned. A connection that died without a
+// word, or a right that another name lacks, is no excuse.
 #pragma once
 
+#include "sim/checkers/length.hpp"
 #include "sim/world.hpp"
 #include "support/wire_hold_of.hpp"
 
@@ -14,8 +15,10 @@ namespace holdfast::sim {
 
 class kept {
 public:
-    explicit kept(world& w)
-        : world_{w} {}
+    /// Both must outlive it.
+    kept(world& w, const length& of_each)
+        : world_{w}
+        , lengths_{of_each} {}
 
     void heard(int client, int generation, const event& e) {
         const seat& home = world_.seats[static_cast<std::size_t>(client)];
@@ -32,10 +35,11 @@ public:
             if (e.kind == event_kind::renewal_failed)
                 check_failure(*c, home);
             const sync::wire_hold& held = support::wire_hold_of(c->held);
-            const bool renewed = held.renewed() && !held.out_of_time();
-            if (e.kind == event_kind::in_danger && renewed && in_time(*c, home.net))
+            const bool goes_on =
+                held.renewed() ? !held.out_of_time() : outlasts_session(*c, home.net);
+            if (e.kind == event_kind::in_danger && goes_on && in_time(*c, home.net))
                 check_kept(*c, home.net.last_silence(), home, "it is in danger");
-            if (e.kind == event_kind::lost && e.cause == event_cause::term_ended && renewed)
+            if (e.kind == event_kind::lost && e.cause == event_cause::term_ended && goes_on)
                 check_kept(*c, survives_silence(*c) ? time_point{} : home.net.last_silence(), home,
                            "its term ended");
             return;
@@ -43,18 +47,29 @@ public:
     }
 
 private:
-    static duration term_of(const claim& c) {
-        return std::max(c.longest, support::wire_hold_of(c.held).lease());
+    duration term_of(const claim& c) const {
+        return world_.how.given_for(std::max(c.longest, support::wire_hold_of(c.held).lease()));
+    }
+
+    /// Who has a fixed lease that outlasts the session contacts the server for it. An extension of
+    /// which nothing is known yet makes it no longer.
+    bool outlasts_session(const claim& c, const network& net) const {
+        const duration lease = support::wire_hold_of(c.held).lease();
+        const duration room = duration{5} + lease / 50;
+        const time_point asked_at = lengths_.asked_at(c), now = world_.clock.now();
+        return world_.how.by_session() && now > asked_at + 4 * net.latency() + duration{5} &&
+               now + room < asked_at + lease;
     }
 
     /// The grant and the first renewal take a round trip each, of which the term knows nothing.
-    static bool in_time(const claim& c, const network& net) {
+    bool in_time(const claim& c, const network& net) const {
         return 4 * net.latency() < term_of(c) / 3;
     }
 
     /// A shorter lease has no time for giving up on an answer.
-    static bool survives_silence(const claim& c) {
-        return support::wire_hold_of(c.held).lease() >= std::chrono::seconds{1};
+    bool survives_silence(const claim& c) const {
+        return world_.how.given_for(support::wire_hold_of(c.held).lease()) >=
+               std::chrono::seconds{1};
     }
 
     /// Where there are replicas: when it last may have asked another machine, or in vain.
@@ -83,6 +98,7 @@ private:
     }
 
     world& world_;
+    const length& lengths_;
 };
 
 } // namespace holdfast::sim

@@ -99,7 +99,8 @@ private:
     /// A third of the lease between two contacts, and what a contact takes that had just failed.
     /// A hold that was extended is asked for as often as its longest lease wants.
     duration noticed_within(const claim& c, const network& net) const {
-        const duration longest = std::max(c.longest, support::wire_hold_of(c.held).lease());
+        const duration longest =
+            world_.how.given_for(std::max(c.longest, support::wire_hold_of(c.held).lease()));
         const duration usual = longest / 3 + 4 * net.latency() + duration{5} +
                                2 * world_.replicas.longest_confirmation();
         const bool well = net.well_since(*c.absent_since - longest, c.who.name);

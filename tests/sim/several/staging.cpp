@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "sim/several/staging.hpp"
 
+#include "sim/by_session.hpp"
 #include "sim/replicated.hpp"
 #include "sim/several/player.hpp"
 #include "sim/several/trouble.hpp"
@@ -144,6 +145,8 @@ result play(repertoire which, std::uint64_t seed, std::ostream& out, telling_of 
         return play(seed, out, what);
     if (which == repertoire::replicas)
         return play(draw_replicated(seed), out, what);
+    if (which == repertoire::sessions)
+        return play(draw_by_session(seed), out, what);
     const several::script s = several::draw_script(seed, which == repertoire::quorum);
     return several::play_several(s, out, what);
 }

@@ -16,6 +16,7 @@ enum class repertoire {
     together, ///< several taken as one, on one server or two
     quorum,   ///< one lock, on three servers or five
     replicas, ///< as single, and the server has replicas
+    sessions, ///< as single, and holds last as long as a session
 };
 
 result play(repertoire, std::uint64_t seed, std::ostream& out, telling_of = telling_of::failures);

@@ -71,6 +71,18 @@ TEST_F(HandOff, AnObserverHearsOfEachReleaseAndAcquisition) {
     EXPECT_EQ(alice.ear->of(event_kind::acquired)[1].length, 5ms);
 }
 
+TEST_F(HandOff, AHoldThatStaysWithItsHolderIsReleased) {
+    actor& alice = enter();
+    mutex stock{alice, "stock"};
+    std::array<said<lease>, 1> waiters;
+    lease held = taken_before(stock, waiters);
+    held.hold()->stay_with_its_holder();
+    release(std::move(held));
+    EXPECT_EQ(alice.count(verb::release), 1u);
+    settle();
+    EXPECT_TRUE(waiters[0].well());
+}
+
 TEST_F(HandOff, ZeroIsNever) {
     for (const options& none : {budget(0, 1s), budget(1000, 0ms)}) {
         actor& alice = enter(none);
@@ -81,6 +93,21 @@ TEST_F(HandOff, ZeroIsNever) {
         ASSERT_TRUE(waiters[0].well());
         release(waiters[0].take());
     }
+}
+
+// A store may have a token for each: ZooKeeper, MySQL. Only a fenced lock needs another one.
+TEST_F(HandOff, APlainLockIsHandedOnAlthoughTheStoreNumbersEveryGrant) {
+    actor& alice = enter();
+    alice.meddling.token = 17;
+    mutex stock{alice, "stock"};
+    std::array<said<lease>, 1> waiters;
+    lease held = taken_before(stock, waiters);
+    EXPECT_EQ(held.fencing_token(), 0u);
+    release(std::move(held));
+    EXPECT_EQ(alice.count(verb::release), 0u);
+    ASSERT_TRUE(waiters[0].well());
+    EXPECT_EQ(waiters[0].value().fencing_token(), 0u);
+    release(waiters[0].take());
 }
 
 TEST_F(HandOff, SoOftenAndThenTheStoreHears) {

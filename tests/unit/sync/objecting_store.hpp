@@ -9,6 +9,7 @@
 #include <holdfast/memory/server.hpp>
 #include <holdfast/store.hpp>
 
+#include <cstdint>
 #include <functional>
 #include <memory>
 #include <set>
@@ -29,6 +30,7 @@ struct interference {
 
     bool keeps_queues = false; ///< a place that was looked at must be left, even if it was busy
     int places_left = 0;       ///< so often has leaving one succeeded
+    std::uint64_t token = 0;   ///< of every grant, of whatever kind; 0: as the store says
 
     void object(memory::verb what) const {
         if (const error_code ec = objects ? objects(what) : error_code{})
@@ -83,7 +85,12 @@ public:
     asio::awaitable<answer> look() override {
         by_.object(memory::verb::look);
         lined_up_ = by_.keeps_queues;
-        co_return co_await real_->look();
+        answer said = co_await real_->look();
+        if (said.granted && by_.token != 0) {
+            said.token = by_.token;
+            said.tokens = 1;
+        }
+        co_return said;
     }
     asio::awaitable<void> leave() override {
         by_.object(memory::verb::release);

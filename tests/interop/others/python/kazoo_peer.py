@@ -14,24 +14,50 @@ from crew import Crew
 SESSION_MS = 10_000
 ROOT = "/holdfast"
 
-KINDS: dict[str, type[Lock]] = {
-    "getLock": Lock,
-    "getReadWriteLock/readLock": ReadLock,
-    "getReadWriteLock/writeLock": WriteLock,
-}
+READING = "getReadWriteLock/readLock"
+WRITING = "getReadWriteLock/writeLock"
+
+
+class NamedLock(Lock):
+    """As Curator names its nodes, so that each counts the other's."""
+
+    _NODE_NAME = "-lock-"
+    _EXCLUDE_NAMES = ["-lock-"]
+
+
+class NamedReadLock(Lock):
+    _NODE_NAME = "-__READ__"
+    _EXCLUDE_NAMES = ["-__WRIT__"]
+
+
+class NamedWriteLock(Lock):
+    _NODE_NAME = "-__WRIT__"
+    _EXCLUDE_NAMES = ["-__WRIT__", "-__READ__"]
+
+
+KINDS: dict[str, type[Lock]] = {"getLock": Lock, READING: ReadLock, WRITING: WriteLock}
+NAMED: dict[str, type[Lock]] = {"getLock": NamedLock, READING: NamedReadLock,
+                                WRITING: NamedWriteLock}
 
 
 @dataclass
 class Client:
-    """Settings: the session's `lease_time`, `root`, and `also_counts`, whose nodes exclude too."""
+    """Settings: the session's `lease_time`, and `root`. `counts`: "both", Curator's nodes too.
+
+    `names`: "curator", all is as Curator has it.
+    """
 
     keeper: KazooClient
     root: str
-    also_counts: list[str]
+    counts: str
+    names: str
 
     def lock(self, kind: str, name: str) -> Lock:
-        return KINDS[kind](self.keeper, f"{self.root}/{name}", "kazoo",
-                           extra_lock_patterns=self.also_counts)
+        path = f"{self.root}/{name}"
+        if self.names == "curator":
+            return NAMED[kind](self.keeper, path, "kazoo")
+        others = NAMED[kind]._EXCLUDE_NAMES if self.counts == "both" else ()
+        return KINDS[kind](self.keeper, path, "kazoo", extra_lock_patterns=others)
 
 
 def taken(lock: Lock, patience: int | None) -> bool:
@@ -56,8 +82,8 @@ class Peer(Conversation):
         address = command["address"].removeprefix("zk://").split("?")[0].split("/")[0]
         keeper = KazooClient(hosts=address, timeout=how.get("lease_time", SESSION_MS) / 1000)
         keeper.start()
-        self.clients[command["client"]] = Client(keeper, how.get("root", ROOT),
-                                                 how.get("also_counts", []))
+        self.clients[command["client"]] = Client(
+            keeper, how.get("root", ROOT), how.get("counts", ""), how.get("names", ""))
         return __version__
 
     def close(self, command: Command) -> None:

@@ -6,7 +6,11 @@ import java.io.IOException;
 public final class Peer {
     private Peer() {}
 
-    public static void main(String[] none) throws IOException {
+    /** {@code bench <address>}: takes turns in ./dev bench. */
+    public static void main(String[] words) throws IOException {
+        if (words.length == 2 && words[0].equals("bench")) {
+            Bench.takeTurns(words[1]);
+        }
         Conversation.about(new Clients());
     }
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "mysql/sigpipe_guard.hpp"
+#include "mysql/tls_guard.hpp"
 
 #include <time.h>
 
@@ -21,16 +21,17 @@ bool sigpipe_is_pending() noexcept {
 
 } // namespace
 
-sigpipe_guard::sigpipe_guard(bool needed) noexcept
+tls_guard::tls_guard(bool needed) noexcept
     : needed_{needed} {
     if (!needed_)
         return;
+    forget_tls_errors();
     was_pending_ = sigpipe_is_pending();
     const sigset_t set = only_sigpipe();
     pthread_sigmask(SIG_BLOCK, &set, &before_);
 }
 
-sigpipe_guard::~sigpipe_guard() {
+tls_guard::~tls_guard() {
     if (!needed_)
         return;
     if (!was_pending_ && sigpipe_is_pending()) {
@@ -39,6 +40,7 @@ sigpipe_guard::~sigpipe_guard() {
         sigtimedwait(&set, nullptr, &at_once);
     }
     pthread_sigmask(SIG_SETMASK, &before_, nullptr);
+    forget_tls_errors();
 }
 
 } // namespace holdfast::mysql

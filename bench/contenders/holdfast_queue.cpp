@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: Apache-2.0
+// One lock, which each of many threads wants through a client of its own, and so through a place of
+// its own in the server's queue.
+#include "bench/contenders/arena.hpp"
+#include "bench/contenders/expect_unlocked.hpp"
+#include "bench/contenders/threads.hpp"
+
+#include <holdfast/client.hpp>
+
+#include <algorithm>
+#include <deque>
+#include <thread>
+
+namespace holdfast::bench {
+namespace {
+
+class clients_in_queue final : public contender {
+public:
+    explicit clients_in_queue(const arena& where) {
+        for (int i = 0; i < where.at_once; ++i)
+            members_.emplace_back(where.url());
+    }
+
+    /// A sample is how long it took from one's release to the next one's entry.
+    tally run(nanoseconds length) override {
+        return in_threads(static_cast<int>(members_.size()), length, [this](int i) {
+            const auto asked = stopwatch::now();
+            members_[i].lock.lock();
+            const nanoseconds waited = stopwatch::now() - std::max(asked, released_at_);
+            std::this_thread::sleep_for(hold(i));
+            released_at_ = stopwatch::now();
+            expect_unlocked(members_[i].lock);
+            return waited;
+        });
+    }
+
+private:
+    struct member {
+        explicit member(const std::string& url)
+            : home{url} {}
+        client home;
+        mutex lock{home, name_of_lock(0)};
+    };
+
+    /// From one to three milliseconds, as Curator's hold it.
+    std::chrono::milliseconds hold(int i) {
+        return std::chrono::milliseconds{1 + (7 * i + turns_++) % 3};
+    }
+
+    std::deque<member> members_;        // they do not move
+    stopwatch::time_point released_at_; // guarded by the lock and nothing else, as is the next one
+    int turns_ = 0;
+};
+
+} // namespace
+
+made holdfast_queue(const arena& where) {
+    return std::make_unique<clients_in_queue>(where);
+}
+
+} // namespace holdfast::bench

@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <holdfast/mysql/nail.hpp>
+
+#include "net/failure.hpp"
+#include "store/mysql/clauses.hpp"
+#include "store/mysql/nail_text.hpp"
+#include "sync/tenure.hpp"
+
+namespace holdfast::mysql {
+namespace {
+
+bool excludes_all(lock_kind kind) {
+    return kind == lock_kind::plain || kind == lock_kind::fenced || kind == lock_kind::fair ||
+           kind == lock_kind::write;
+}
+
+std::string with_schema(std::string_view table) {
+    const std::size_t dot = table.find('.');
+    if (dot == table.npos)
+        return tables{table}.locks;
+    return tables{table.substr(0, dot)}.locks + '.' + tables{table.substr(dot + 1)}.locks;
+}
+
+} // namespace
+
+// It changes the row: a mere lock is granted by a server that takes no writes, and is each
+// server's own where several take them. `touched` is changed by each nail, by its moment. The
+// version comment is for MariaDB alone: outside a transaction there is no row.
+std::string nail_text(const std::string& quoted_table, std::string_view name,
+                      std::string_view owner) {
+    return "UPDATE " + quoted_table + " SET touched=CONCAT('nail ',SYSDATE(6),' ',UUID()) "
+           "WHERE name=" + hex(name) + " AND owner=" + hex(owner) + " AND expires>" +
+           std::string{now_text} + "/*M! AND @@in_transaction*/";
+}
+
+std::string nail(const lease& held, std::string_view table) {
+    const std::shared_ptr<sync::tenure>& hold = held.hold();
+    if (!hold)
+        throw net::failure{errc::not_owner, "the lease holds nothing that could be nailed"};
+    if (!excludes_all(hold->kind()) || !hold->homes_of_parts().empty())
+        throw net::failure{errc::invalid_argument,
+                           "only a lease of one lock that excludes all others can be nailed"};
+    hold->stay_with_its_holder();
+    return nail_text(with_schema(table), held.name(), held.owner());
+}
+
+} // namespace holdfast::mysql

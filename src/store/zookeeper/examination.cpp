@@ -1,0 +1,223 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "store/zookeeper/examination.hpp"
+
+#include "net/failure.hpp"
+#include "store/zookeeper/formats.hpp"
+#include "store/zookeeper/name_finder.hpp"
+#include "store/zookeeper/place.hpp"
+#include "store/zookeeper/release.hpp"
+#include "store/zookeeper/renewal.hpp"
+
+#include <holdfast/error.hpp>
+
+#include <boost/system/system_error.hpp>
+
+#include <algorithm>
+#include <cstdint>
+#include <limits>
+#include <optional>
+#include <string>
+#include <utility>
+
+namespace holdfast::zookeeper {
+namespace {
+
+/// Of a session: a heartbeat, which comes each sixth of one, may then need several attempts.
+constexpr int slow_part_of_session = 20;
+
+/// As the server marks those nodes.
+constexpr std::int64_t container_mark = std::numeric_limits<std::int64_t>::min();
+
+/// Of all locks, so many are looked at: each costs two requests.
+constexpr std::size_t looked_at_most = 100;
+
+constexpr std::int64_t numbers_of_the_old = std::int64_t{1} << 30;
+
+constexpr int releases_max = 3;
+
+finding finding_of(const char* topic, const boost::system::system_error& why) {
+    return {severity::danger, topic, net::story_of(why), why.code().message()};
+}
+
+std::string ms(duration length) {
+    return std::to_string(length.count()) + " ms";
+}
+
+/// How many nodes were ever made below it: the server counts those that go, too.
+std::int64_t numbers_given(const node_stat& of) {
+    return (std::int64_t{of.child_version} + of.children) / 2;
+}
+
+class examination {
+public:
+    examination(std::shared_ptr<household> home, ask trial, duration asked)
+        : home_{std::move(home)}
+        , trial_{std::move(trial)}
+        , asked_{asked}
+        , wake_{home_->context.time.make_alarm()} {
+        trial_.waits = false;
+    }
+
+    asio::awaitable<std::vector<finding>> run() {
+        if (!co_await reach())
+            co_return std::move(found_);
+        judge_session();
+        co_await try_lock();
+        co_await look_at_locks();
+        co_return std::move(found_);
+    }
+
+private:
+    void add(severity how_bad, const char* topic, std::string what, std::string remedy = {}) {
+        found_.push_back({how_bad, topic, std::move(what), std::move(remedy)});
+    }
+
+    asio::awaitable<bool> reach() {
+        try {
+            std::string root = "/";
+            co_await home_->at->sync(std::move(root)); // it opens the session
+            const time_point began = home_->context.time.now();
+            co_await home_->at->confirm({});
+            took_ = home_->context.time.now() - began;
+            add(severity::fine, "reach",
+                home_->at->address() + ": a write is answered within " + ms(took_));
+            co_return true;
+        } catch (const boost::system::system_error& why) {
+            found_.push_back(finding_of("reach", why));
+            co_return false;
+        }
+    }
+
+    void judge_session() {
+        const duration granted = home_->at->state().timeout;
+        if (took_ * slow_part_of_session > granted)
+            add(severity::warning, "session",
+                "a session of " + ms(granted) + " is short for a way of " + ms(took_),
+                "Give a longer session_timeout or lease_time.");
+        if (granted == asked_)
+            return add(severity::fine, "session", "it lasts " + ms(granted) + ", as asked for");
+        const bool shorter = granted < asked_;
+        add(severity::note, "session",
+            "it lasts " + ms(granted) + ", and " + ms(asked_) + " were asked for: a hold ends so " +
+                "long after its client has died",
+            shorter ? "The server's maxSessionTimeout allows no more: raise it, or ask for less."
+                    : "The server's minSessionTimeout allows no less.");
+    }
+
+    asio::awaitable<void> try_lock() {
+        std::optional<lock_place> spot{std::in_place, home_, trial_, *wake_};
+        bool taken = false;
+        try {
+            taken = (co_await spot->look()).granted;
+            if (!taken)
+                add(severity::note, "rights", "'" + trial_.name.text + "' is held by somebody else",
+                    "Ask again, with another name.");
+        } catch (const boost::system::system_error& why) {
+            found_.push_back(finding_of("rights", why));
+            if (why.code() == store_errc::no_permission)
+                found_.back().remedy = "Grant create on '" + home_->where.root() +
+                                       "', and create, delete and read below it.";
+        }
+        if (taken) {
+            co_await judge_parent();
+            co_await renew();
+        }
+        co_await leave(*spot, taken);
+    }
+
+    asio::awaitable<void> judge_parent() {
+        std::string path = home_->where.of(trial_.name);
+        const std::optional<node_data> node = co_await home_->at->get(std::move(path));
+        if (node && node->stat.ephemeral_owner != container_mark)
+            add(severity::note, "containers",
+                "the path of a lock is no container: nobody takes it away when it is empty",
+                "Servers have them from 3.5.3 on; or somebody else made that path.");
+        else
+            add(severity::fine, "containers", "paths of locks go when they are empty");
+    }
+
+    asio::awaitable<void> renew() {
+        const hold* const held[] = {&trial_};
+        single_renewal renewed;
+        co_await renew_holds(home_, held, renewed);
+        try {
+            if (!renewed.said().granted)
+                add(severity::warning, "rights",
+                    "the lock that was taken was gone when it was to be renewed",
+                    "Look for who deletes nodes.");
+        } catch (const boost::system::system_error& why) {
+            found_.push_back(finding_of("rights", why));
+        }
+    }
+
+    /// Whatever went wrong before.
+    asio::awaitable<void> leave(lock_place& spot, bool taken) {
+        for (int left = releases_max; left > 0; --left) {
+            try {
+                co_await spot.leave();
+                if (taken)
+                    add(severity::fine, "rights",
+                        "a lock was taken, renewed and released ('" + trial_.name.text + "')");
+                co_return;
+            } catch (const boost::system::system_error& why) {
+                if (left == 1)
+                    found_.push_back(finding_of("rights", why));
+            }
+        }
+    }
+
+    asio::awaitable<void> look_at_locks() {
+        if (home_->where.root().empty())
+            co_return; // they may be anywhere
+        try {
+            found_paths all = co_await find_paths(*home_, "*");
+            if (all.entries.size() > looked_at_most)
+                all.entries.resize(looked_at_most);
+            for (const found_paths::entry& each : all.entries)
+                co_await look_at(each);
+        } catch (const boost::system::system_error& why) {
+            found_.push_back(finding_of("rights", why));
+        }
+    }
+
+    asio::awaitable<void> look_at(const found_paths::entry& one) {
+        const std::optional<node_data> node = co_await home_->at->get(one.path);
+        if (node && numbers_given(node->stat) > numbers_of_the_old)
+            add(severity::warning, "numbers",
+                "'" + one.path + "' has had " + std::to_string(numbers_given(node->stat)) +
+                    " nodes: from some 2146000000 on the lock is refused",
+                "Delete that path while nobody uses it. Clients of holdfast do it when they "
+                "release, and find it empty.");
+        const listing names = co_await home_->at->list(one.path);
+        const auto has = [&](bool kazoos) {
+            return names && std::ranges::any_of(*names, [&](const std::string& each) {
+                       const bool is_kazoos = each.find("__lock__") != each.npos ||
+                                              each.find("__rlock__") != each.npos;
+                       return contender_at(each) && is_kazoos == kazoos;
+                   });
+        };
+        if (has(true) && has(false))
+            add(severity::danger, "peers",
+                "kazoo's nodes and Curator's are below '" + one.path +
+                    "': these two do not exclude each other",
+                "Give each of them paths of its own; or let kazoo's name their nodes as Curator "
+                "does.");
+    }
+
+    const std::shared_ptr<household> home_;
+    ask trial_;
+    const duration asked_;
+    const std::unique_ptr<alarm> wake_;
+    duration took_{};
+    std::vector<finding> found_;
+};
+
+} // namespace
+
+asio::awaitable<std::vector<finding>> examine_ensemble(std::shared_ptr<household> home, ask trial,
+                                                       duration asked) {
+    examination all{std::move(home), std::move(trial), asked};
+    co_return co_await all.run();
+}
+
+} // namespace holdfast::zookeeper

@@ -1,0 +1,17 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "store/zookeeper/household.hpp"
+
+#include <holdfast/store.hpp>
+
+#include <memory>
+#include <vector>
+
+namespace holdfast::zookeeper {
+
+/// As `store::examine`. `asked`: the session's timeout that was wanted.
+asio::awaitable<std::vector<finding>> examine_ensemble(std::shared_ptr<household>, ask trial,
+                                                       duration asked);
+
+} // namespace holdfast::zookeeper

@@ -1,0 +1,183 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "conformance/store_under_test.hpp"
+#include "store/mysql/schema.hpp"
+#include "support/mariadb_server.hpp"
+#include "support/stream_proxy.hpp"
+
+#include <holdfast/mysql/options.hpp>
+
+#include <memory>
+#include <optional>
+#include <string>
+
+namespace holdfast::conformance {
+namespace {
+
+const mysql::tables named{"holdfast_lock"};
+
+/// No client of ours: neither its UUID nor its number.
+const std::string stranger_in_rows = mysql::hex("8743c9c0-0795-4907-87fd-6c719a6b4586:1");
+
+std::string interval(duration length) {
+    return "INTERVAL " + std::to_string(std::chrono::microseconds{length}.count()) +
+           " MICROSECOND";
+}
+
+/// To start one takes longer than a test: all of a process share it.
+support::mariadb_server& shared_server() {
+    static std::unique_ptr<support::mariadb_server> server;
+    if (!server) {
+        server = std::make_unique<support::mariadb_server>();
+        for (const std::string& each : mysql::making(named))
+            server->sql(each);
+    }
+    if (server->is_up())
+        server->resume();
+    else
+        server->start();
+    return *server;
+}
+
+class mysql_under_test final : public store_under_test {
+public:
+    mysql_under_test()
+        : server_{shared_server()} {
+        forget_all();
+    }
+    ~mysql_under_test() override {
+        if (server_.is_up())
+            server_.resume();
+    }
+
+    void reach(options& how) override { how.store = mysql::make_store(at(server_.socket_path())); }
+    void reach_badly(options& how) override {
+        if (!wire_)
+            wire_.emplace(server_.socket_path());
+        mysql::options bad = at(wire_->socket_path());
+        bad.command_timeout = bad_way_timeout;
+        how.store = mysql::make_store(std::move(bad));
+    }
+    void lose_answer_about(const std::string& name) override {
+        wire_->lose_answer_to("name=" + mysql::hex(name));
+    }
+
+    /// All ends come nearer: the server's own timed waits end by its date, which is not moved.
+    void pass(duration by) override {
+        for (const std::string& table : {named.locks, named.holds, named.counters, named.requests})
+            change("UPDATE " + table + " SET expires=expires-" + interval(by));
+    }
+    void restart_empty() override {
+        forget_all();
+        server_.restart();
+    }
+    void stop_answering() override { server_.stop(); }
+    void freeze() override { server_.pause(); }
+    void thaw() override { server_.resume(); }
+    void evict(const std::string& name) override {
+        for (const std::string& table : {named.locks, named.holds, named.counters, named.requests})
+            change("DELETE FROM " + table + where(name));
+    }
+
+    void stranger_takes(const std::string& name, duration lease) override {
+        evict(name);
+        holds(name, 0, lease);
+    }
+    void stranger_sets_token(const std::string&, std::optional<duration>) override {}
+    void stranger_releases(const std::string& name) override { evict(name); }
+    void stranger_queues(const std::string&) override {}
+    void stranger_shares(const std::string& name, lock_kind side, duration lease) override {
+        if (side == lock_kind::write) {
+            evict(name);
+            return holds(name, 1, lease);
+        }
+        change("INSERT INTO " + named.locks + " (name,expires) VALUES(" + mysql::hex(name) +
+               ",UTC_TIMESTAMP(6)) ON DUPLICATE KEY UPDATE name=name");
+        change("INSERT INTO " + named.holds + " (name,kind,owner,expires) VALUES(" +
+               mysql::hex(name) + ",0," + stranger_in_rows + ",UTC_TIMESTAMP(6)+" +
+               interval(lease) + ")");
+    }
+
+    void stranger_adds(const std::string& name, std::int64_t permits) override {
+        const std::string much = std::to_string(permits);
+        change("INSERT INTO " + named.counters + " (name,kind,value) VALUES(" + mysql::hex(name) +
+               ",1," + much + ") ON DUPLICATE KEY UPDATE value=value+" + much);
+    }
+    void stranger_takes_permit(const std::string& name, duration lease) override {
+        change("INSERT INTO " + named.holds + " (name,kind,owner,expires) VALUES(" +
+               mysql::hex(name) + ",2,'0123456789abcdef',UTC_TIMESTAMP(6)+" + interval(lease) +
+               ")");
+    }
+    void stranger_counts_down(const std::string& name) override {
+        change("UPDATE " + named.counters + " SET value=value-1" + where(name) + " AND kind=2");
+        change("DELETE FROM " + named.counters + where(name) + " AND kind=2 AND value<=0");
+    }
+    std::optional<std::int64_t> counter(const std::string& name) override {
+        const std::string value = server_.value(
+            "SELECT value-(SELECT COUNT(*) FROM " + named.holds + " AS h" + where(name) +
+            " AND kind=2 AND expires>UTC_TIMESTAMP(6)) FROM " + named.counters + where(name));
+        if (value.empty())
+            return std::nullopt;
+        return std::stoll(value);
+    }
+
+    bool counts_listeners() const override { return false; }
+    bool moves_its_clock() const override { return false; }
+    bool counts_tokens() const override { return false; }
+    bool tells_kinds_apart() const override { return false; }
+    std::size_t name_bytes_max() const override { return 255; }
+
+    std::size_t held() override {
+        const std::string alive = " WHERE expires>UTC_TIMESTAMP(6)";
+        return std::stoul(server_.value(
+            "SELECT COUNT(*) FROM (SELECT name FROM " + named.locks + alive +
+            " UNION SELECT name FROM " + named.holds + alive + " AND kind=0) AS held"));
+    }
+    std::size_t waiting(const std::string&) override { return 0; }
+    std::size_t listeners() override { return 0; }
+    std::size_t requests() override { return server_.counted("Com_update") - changed_; }
+    bool put_something_else(const std::string&) override { return false; }
+
+private:
+    static std::string where(const std::string& name) { return " WHERE name=" + mysql::hex(name); }
+
+    static mysql::options at(const std::string& socket) {
+        mysql::options how;
+        how.unix_socket = socket;
+        how.schema = support::mariadb_server::schema;
+        how.user = support::mariadb_server::user;
+        how.password = secret{support::mariadb_server::password};
+        return how;
+    }
+
+    /// Of our own, which is no request about locks.
+    void change(const std::string& statement) {
+        server_.sql(statement);
+        changed_ += statement.starts_with("UPDATE") ? 1 : 0;
+    }
+
+    void forget_all() {
+        for (const std::string& table : {named.locks, named.holds, named.counters, named.requests})
+            change("DELETE FROM " + table);
+    }
+
+    void holds(const std::string& name, int kind, duration lease) {
+        change("INSERT INTO " + named.locks + " (name,owner,kind,expires,token) VALUES(" +
+               mysql::hex(name) + "," + stranger_in_rows + "," + std::to_string(kind) +
+               ",UTC_TIMESTAMP(6)+" + interval(lease) + ",1)");
+    }
+
+    support::mariadb_server& server_;
+    std::optional<support::stream_proxy> wire_;
+    std::size_t changed_ = 0;
+};
+
+} // namespace
+
+store_kind mysql_server() {
+    return {.label = "mariadb",
+            .make = [] { return std::make_unique<mysql_under_test>(); },
+            .without = {lock_kind::spin, lock_kind::fair, lock_kind::token},
+            .uncounted = {counter_kind::semaphore, counter_kind::rate}};
+}
+
+} // namespace holdfast::conformance

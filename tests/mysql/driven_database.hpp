@@ -1,0 +1,163 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "mysql/make_database.hpp"
+#include "runtime/real_clock.hpp"
+#include "support/eventually.hpp"
+#include "support/recorder.hpp"
+
+#include <boost/asio/co_spawn.hpp>
+#include <boost/asio/io_context.hpp>
+#include <boost/system/system_error.hpp>
+
+#include <chrono>
+#include <exception>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <gmock/gmock.h>
+
+namespace holdfast {
+
+/// Always the same texts; or what a function says.
+class fixed_statements final : public mysql::statements {
+public:
+    explicit fixed_statements(std::vector<std::string> all)
+        : all_{std::move(all)} {}
+    std::vector<std::string> compose(const runtime::remote_clock&,
+                                     const mysql::server_facts&) override {
+        ++composed;
+        return all_;
+    }
+    int composed = 0;
+
+private:
+    std::vector<std::string> all_;
+};
+
+/// A database with a real clock, run on the test's own thread.
+class driven_database {
+public:
+    /// What came of one call. It goes on while the test runs the loop.
+    struct asking {
+        explicit asking(std::vector<std::string> all)
+            : what{std::move(all)} {}
+        fixed_statements what;
+        mysql::call_wishes wishes{};
+        bool done = false;
+        mysql::answers got{};
+        error_code code{};
+        std::string text{};
+
+        /// Of the first row of the last statement's answer; "NULL" and "nothing" in words.
+        std::string value() const {
+            if (got.of.empty() || got.of.back().rows.empty())
+                return "nothing";
+            return got.of.back().rows.front().front().value_or("NULL");
+        }
+    };
+    using asked = std::shared_ptr<asking>;
+
+    ~driven_database() {
+        forget_database();
+        run_to_the_end();
+    }
+
+    mysql::database& database() {
+        if (!database_)
+            database_ = mysql::make_database(how_, context());
+        return *database_;
+    }
+    void forget_database() {
+        if (database_)
+            database_->close();
+        database_.reset();
+    }
+    void run_to_the_end() {
+        io_.restart();
+        io_.run_for(support::far_too_long);
+        EXPECT_TRUE(io_.stopped()) << "something is still to be done";
+    }
+
+    store_context context() {
+        auto tell = [this](const event& what) { told_.notify(what); };
+        store_context made{io_.get_executor(), clock_, [this] { return ++random_; }, {}, "a label",
+                           duration{5'000}, tell};
+        made.doubt = [this](const std::function<bool(const lock_name&)>& which, bool urgent) {
+            EXPECT_FALSE(which) << "of all holds";
+            doubts_.push_back(urgent);
+        };
+        made.holds_any = [this] { return holds_; };
+        return made;
+    }
+
+    asked begin(std::vector<std::string> all, mysql::call_wishes wishes = {}) {
+        const auto made = std::make_shared<asking>(std::move(all));
+        made->wishes = std::move(wishes);
+        asio::co_spawn(io_, run(database(), made),
+                       [made](const std::exception_ptr& failed) { end(*made, failed); });
+        return made;
+    }
+    asked ask_all(std::vector<std::string> all, mysql::call_wishes wishes = {}) {
+        const asked made = begin(std::move(all), std::move(wishes));
+        EXPECT_TRUE(run_until([&] { return made->done; }));
+        return made;
+    }
+    asked ask(std::string one, mysql::call_wishes wishes = {}) {
+        return ask_all({std::move(one)}, std::move(wishes));
+    }
+
+    std::shared_ptr<mysql::carrier> connection_to_wait_on() {
+        std::shared_ptr<mysql::carrier> got;
+        bool done = false;
+        auto wait = [&]() -> asio::awaitable<void> {
+            got = co_await database().connection_to_wait_on(time_point::max());
+        };
+        asio::co_spawn(io_, wait(), [&](const std::exception_ptr& failed) {
+            done = true;
+            waiting_failed_ = failed != nullptr;
+        });
+        EXPECT_TRUE(run_until([&] { return done; }));
+        return got;
+    }
+
+    /// Runs what there is until `holds`.
+    template <typename Predicate>
+    bool run_until(Predicate holds) {
+        const auto end = std::chrono::steady_clock::now() + support::far_too_long;
+        while (!holds() && std::chrono::steady_clock::now() < end) {
+            io_.restart();
+            io_.run_one_for(std::chrono::milliseconds{20});
+        }
+        return holds();
+    }
+
+    asio::io_context io_{1};
+    runtime::real_clock clock_{io_.get_executor()};
+    mysql::options how_;
+    bool holds_ = false;
+    std::vector<bool> doubts_;
+    support::recorder told_;
+    bool waiting_failed_ = false;
+    std::unique_ptr<mysql::database> database_;
+    std::uint64_t random_ = 0;
+
+private:
+    static asio::awaitable<void> run(mysql::database& on, asked mine) {
+        mine->got = co_await on.run(mine->what, mine->wishes);
+    }
+    static void end(asking& mine, const std::exception_ptr& failed) {
+        mine.done = true;
+        try {
+            if (failed)
+                std::rethrow_exception(failed);
+        } catch (const boost::system::system_error& why) {
+            mine.code = why.code();
+            mine.text = why.what();
+        }
+    }
+};
+
+} // namespace holdfast

@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "mysql/store_fixture.hpp"
+#include "sync/wire_hold.hpp"
+
+#include <holdfast/mysql/nail.hpp>
+
+#include <atomic>
+
+#include <boost/asio/use_future.hpp>
+
+namespace holdfast::mysql {
+namespace {
+
+/// A session of the user's own, with other settings than the library's.
+class Nail : public on_store {
+protected:
+    lease taken(mutex& lock, lease_time length) {
+        return lock.async_lock(length, asio::use_future).get();
+    }
+    session users_own() {
+        session one{server()};
+        one.run("SET time_zone='+05:00'");
+        return one;
+    }
+};
+
+TEST_F(Nail, ANailedLeaseOutlivesItsTerm) {
+    client home = make_client(), other = make_client();
+    mutex ours{home, name_}, theirs{other, name_};
+    lease held = taken(ours, lease_time{300ms});
+    session user = users_own();
+    user.run("START TRANSACTION");
+    user.run(nail(held));
+    ASSERT_EQ(user.changed(), 1U);
+    ASSERT_TRUE(support::eventually([&] { return !held.owns_lock() && !is_held(); }));
+    std::atomic<bool> committed = false;
+    auto waited = meanwhile([&] {
+        theirs.lock();
+        return committed.load();
+    });
+    ASSERT_TRUE(support::eventually(
+        [&] { return server().counted("Innodb_row_lock_current_waits") > 0; }));
+    committed = true;
+    user.run("COMMIT");
+    EXPECT_TRUE(support::soon(std::move(waited))) << "granted before the transaction ended";
+}
+
+TEST_F(Nail, OfALostLeaseHasNoRow) {
+    client home = make_client();
+    mutex lock{home, name_};
+    lease held = taken(lock, lease_time{50ms});
+    const std::string text = nail(held);
+    ASSERT_TRUE(support::eventually([&] { return !is_held(); }));
+    session user = users_own();
+    user.run("START TRANSACTION");
+    user.run(text);
+    EXPECT_EQ(user.changed(), 0U);
+    user.run("ROLLBACK");
+}
+
+TEST_F(Nail, OutsideATransactionHasNoRow) {
+    client home = make_client();
+    mutex lock{home, name_};
+    lease held = taken(lock, lease_time{30s});
+    session user = users_own();
+    user.run(nail(held));
+    EXPECT_EQ(user.changed(), 0U);
+    user.run("SET autocommit=0");
+    user.run(nail(held));
+    EXPECT_EQ(user.changed(), 1U) << "the nail begins the transaction";
+    user.run("ROLLBACK");
+}
+
+TEST_F(Nail, OfAnotherSchemaNamesIt) {
+    client home = make_client();
+    mutex lock{home, name_};
+    lease held = taken(lock, lease_time{30s});
+    session user = users_own();
+    user.run("START TRANSACTION");
+    user.run(nail(held, std::string{support::mariadb_server::schema} + ".holdfast_lock"));
+    EXPECT_EQ(user.changed(), 1U);
+    user.run("ROLLBACK");
+}
+
+TEST_F(Nail, IsForOneLockThatIsHeld) {
+    client home = make_client();
+    EXPECT_THROW((void)nail(lease{}), boost::system::system_error);
+    shared_mutex lock{home, name_};
+    lease reads = lock.async_lock_shared(asio::use_future).get();
+    EXPECT_THROW((void)nail(reads), boost::system::system_error);
+}
+
+// What follows from that: HandOff.AHoldThatStaysWithItsHolderIsReleased (tests/unit/sync).
+TEST_F(Nail, ANailedLeaseIsNotHandedOn) {
+    client home = make_client();
+    mutex lock{home, name_};
+    lease held = taken(lock, lease_time{30s});
+    const auto& hold = dynamic_cast<const sync::wire_hold&>(*held.hold());
+    EXPECT_FALSE(hold.stays_with_its_holder());
+    (void)nail(held);
+    EXPECT_TRUE(hold.stays_with_its_holder());
+}
+
+} // namespace
+} // namespace holdfast::mysql

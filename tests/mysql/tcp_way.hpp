@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "support/loop_thread.hpp"
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+
+namespace holdfast {
+
+/// A way to a server on this machine, over TCP, which fails as a network does. A thread of its own
+/// passes the bytes on, for a client that connects with blocking calls.
+/// Thread safety: every member.
+class tcp_way {
+public:
+    explicit tcp_way(std::uint16_t server_port);
+    tcp_way(const tcp_way&) = delete;
+    ~tcp_way();
+
+    std::uint16_t port() const;
+
+    /// Of each connection that is made from now on, so many bytes of the client's arrive, and
+    /// nothing after them; the server's do.
+    void lose_after(std::size_t client_bytes);
+    /// What is there ends at once, without a word (RST).
+    void reset_all();
+
+private:
+    class state;
+    support::loop_thread loop_;
+    std::shared_ptr<state> state_;
+};
+
+} // namespace holdfast

@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: Apache-2.0
+// As any other world of locks, but holds last as long as a session, which is much shorter than the
+// leases, or longer. What comes too late must be told from what does not, and nothing may come
+// twice: what the server has of a client that goes on, nothing but a release ends.
+#include "sim/by_session.hpp"
+
+#include <algorithm>
+
+namespace holdfast::sim {
+namespace {
+
+using std::chrono::milliseconds;
+using std::chrono::seconds;
+
+constexpr std::uint64_t plans_by_session = 0x73657373;
+constexpr duration session_least = milliseconds{500};
+
+/// Leases of many lengths that nobody renews, while something else keeps the session.
+void draw_fixed(dice& d, plan& p) {
+    p.usual = {.latency = d.one_of<duration>({milliseconds{2}, milliseconds{20}})};
+    p.fate = {};
+    p.people.fixed = d.one_of({40, 80});
+    p.people.outlasts = d.one_of({0, 50});
+    p.people.extends = d.one_of({0, 30});
+    p.people.holds = p.how.lease_longest;
+    p.names = std::max(p.names, 2);
+}
+
+/// A name that is not allowed cannot be released either, and its neighbours keep the session.
+void draw_denied(dice& d, plan& p) {
+    draw_fixed(d, p);
+    p.fate.denials = seconds{d.between(1, 4)};
+    p.people.holds = p.how.lease_time;
+    p.people.pause = milliseconds{5};
+    p.names = 4;
+    p.actors = 3;
+}
+
+/// Many that want one lock for a moment each, some for long and some for short.
+void draw_heirs(dice& d, plan& p) {
+    p.usual = {.latency = d.one_of<duration>({milliseconds{2}, milliseconds{20}})};
+    p.fate = {};
+    p.people = {.own_lease = 70, .pause = milliseconds{5}, .holds = milliseconds{30}};
+    p.people.patience = 2 * p.how.lease_time;
+    p.how.hand_off = {.times_max = 1000, .within = 4 * p.how.lease_time};
+    p.actors = 3;
+    p.names = 1;
+}
+
+} // namespace
+
+plan draw_by_session(std::uint64_t seed) {
+    plan p = draw_plan(seed ^ plans_by_session);
+    dice d{seed ^ ~plans_by_session};
+    p.seed = seed;
+    p.counters.clear();
+    p.how.counters.clear();
+    const int kind = d.between(0, 99);
+    if (kind < 25)
+        draw_fixed(d, p);
+    else if (kind < 40)
+        draw_denied(d, p);
+    else if (kind < 55)
+        draw_heirs(d, p);
+    p.kinds.resize(static_cast<std::size_t>(p.names), lock_kind::plain);
+    p.how.kinds = p.kinds;
+    p.how.fair = p.fair = std::min(p.fair, p.names);
+    p.usual.doubled = 0;
+    p.fate.steps = false;
+    p.fate.rate = std::clamp(p.fate.rate, 0.99, 1.01);
+    const duration lease = p.how.lease_time;
+    p.how.session_time =
+        std::max(d.one_of<duration>({lease / 4, lease / 2, lease, 3 * lease}), session_least);
+    return p;
+}
+
+} // namespace holdfast::sim

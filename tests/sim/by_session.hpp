@@ -1,0 +1,11 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "sim/plan.hpp"
+
+namespace holdfast::sim {
+
+/// A world whose server keeps holds as long as their client's session.
+plan draw_by_session(std::uint64_t seed);
+
+} // namespace holdfast::sim

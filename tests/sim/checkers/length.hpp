@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: Apache-2.0
+// Where holds last as long as a session, a lease ends all the same: nobody believes in it for
+// longer than was asked for, counted from when it was asked for, or handed on, for the last time.
+#pragma once
+
+#include "sim/world.hpp"
+#include "support/wire_hold_of.hpp"
+
+#include <algorithm>
+#include <map>
+#include <string>
+
+namespace holdfast::sim {
+
+class length {
+public:
+    explicit length(world& w)
+        : world_{w} {}
+
+    void sent(const memory::request& r) {
+        if (!world_.how.by_session() || r.lease_time == duration{})
+            return;
+        for (const hold& each : r.holds)
+            began_[to_string(each.owner)] = world_.clock.now();
+    }
+
+    void granted(const claim& c) {
+        if (world_.how.by_session())
+            inherited_[&c] = world_.clock.now();
+    }
+
+    void look() const {
+        if (!world_.how.by_session())
+            return;
+        for (const claim* c : world_.books.believed())
+            if (c->held.owns_lock() && world_.clock.now() > end_of(*c))
+                world_.violated("no lease outlasts what was asked for", c->who.name,
+                                c->owner + " is believed to hold for longer");
+    }
+
+    /// When it was asked for last, for any length.
+    time_point asked_at(const claim& c) const {
+        const auto asked = began_.find(c.owner);
+        return asked == began_.end() ? time_point{} : asked->second;
+    }
+
+private:
+    time_point end_of(const claim& c) const {
+        const duration lease = std::max(c.longest, support::wire_hold_of(c.held).lease());
+        const auto inherited = inherited_.find(&c);
+        const time_point from =
+            std::max(asked_at(c), inherited == inherited_.end() ? time_point{} : inherited->second);
+        return from + lease;
+    }
+
+    world& world_;
+    std::map<std::string, time_point> began_; ///< by owner
+    std::map<const claim*, time_point> inherited_;
+};
+
+} // namespace holdfast::sim
