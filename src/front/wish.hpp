@@ -2,6 +2,7 @@
 #pragma once
 
 #include "front/guard.hpp"
+#include "front/offered.hpp"
 #include "refusal.hpp"
 #include "sync/engine.hpp"
 #include "sync/subject.hpp"
@@ -9,23 +10,9 @@
 
 #include <memory>
 #include <optional>
-#include <string>
 #include <utility>
 
 namespace holdfast::front {
-
-/// For people whose store does not.
-inline std::string who_keeps(lock_kind kind) {
-    switch (kind) {
-    case lock_kind::spin:
-    case lock_kind::token:
-        return "Redis does (docs/stores.md)";
-    case lock_kind::fair:
-        return "Redis and ZooKeeper do (docs/stores.md)";
-    default:
-        return "Redis, MySQL and ZooKeeper do (docs/stores.md)";
-    }
-}
 
 /// What a user calls by that name, as the store will see it, checked. Throws
 /// `errc::invalid_argument`.
@@ -39,7 +26,7 @@ inline std::shared_ptr<sync::subject> make_subject(const std::shared_ptr<sync::e
     const std::string mapped =
         how.name_mapper ? how.name_mapper(name.text) : how.prefix + name.text;
     if (!store.offers(wanted.kind))
-        refuse("the store of this client keeps no locks of that kind; " + who_keeps(wanted.kind));
+        refuse(words_on_missing(wanted.kind));
     detail::lock_setup checked = wanted;
     if (wanted.kind == lock_kind::fair)
         checked.outlasts = checked_waiter_patience(wanted.outlasts, how, home->bounds());
