@@ -112,7 +112,8 @@ std::optional<net::failure> objection_to_session(const variables& session) {
         if (is != value)
             return net::failure{store_errc::unfit, "the session's " + std::string{name} +
                                                        " was set to " + std::string{value} +
-                                                       ", and is \"" + is + "\"; a proxy between "
+                                                       ", and is \"" + is +
+                                                       "\"; a proxy between "
                                                        "must let SET through"};
     }
     return std::nullopt;

@@ -91,7 +91,8 @@ asio::awaitable<introduced> pool::make_line(time_point limit) {
         std::min(limit, net::later(home_.time.now(), how_.connect_timeout));
     const server_address where = how_.servers.empty() ? server_address{} : how_.servers[current_];
     introduced made = co_await maker_->make(where, give_up_at);
-    const bool is_still_wanted = !closed_ && (how_.servers.empty() || where == how_.servers[current_]);
+    const bool is_still_wanted =
+        !closed_ && (how_.servers.empty() || where == how_.servers[current_]);
     if (!is_still_wanted) {
         made.at->end();
         throw net::failure{closed_ ? errc::closed : errc::unreachable,

@@ -52,7 +52,8 @@ std::string busy_for(const tables& named, const ask& want) {
     if (want.under != 0)
         all = when(another_upgrades(named, owner_beside(want)),
                    unchanged(std::to_string(conflict_reason)));
-    const std::string last = "GREATEST(expires," + last_reader_ends(named, owner_beside(want)) + ")";
+    const std::string last =
+        "GREATEST(expires," + last_reader_ends(named, owner_beside(want)) + ")";
     return all + when("TRUE", unchanged(left_until(last)));
 }
 
@@ -64,11 +65,10 @@ std::string lock_attempt(const tables& named, const ask& want, const attempt_ter
     return "UPDATE " + named.locks + " SET token=CASE" +
            when(is_late(terms.late), unchanged(std::to_string(late_reason))) +
            when("owner=" + owner + " AND expires>" + now, "LAST_INSERT_ID(token)") +
-           refused_to_write(named, want) +
-           when(free_for(named, want), next_token(want.tokens)) + busy_for(named, want) + " END" +
-           unless_granted("owner", owner) +
-           unless_granted("kind", std::to_string(static_cast<int>(kind_in_row(want.kind)))) + unless_granted("touched", "''") +
-           unless_granted("info", hex(terms.info)) +
+           refused_to_write(named, want) + when(free_for(named, want), next_token(want.tokens)) +
+           busy_for(named, want) + " END" + unless_granted("owner", owner) +
+           unless_granted("kind", std::to_string(static_cast<int>(kind_in_row(want.kind)))) +
+           unless_granted("touched", "''") + unless_granted("info", hex(terms.info)) +
            unless_granted("expires", "GREATEST(expires," + end_of(want.lease_time) + ")") +
            " WHERE name=" + hex(want.name.text);
 }

@@ -2,6 +2,7 @@
 #include "store/mysql/mysql_store.hpp"
 
 #include "mysql/make_database.hpp"
+
 #include <utility>
 
 namespace holdfast::mysql {

@@ -112,12 +112,12 @@ std::optional<holding> holding_of(const lock_state& told) {
 }
 
 std::string held_names(const tables& named, const std::string& behind, std::size_t at_most) {
-    const std::string some = " AND expires>" + at_asking + " ORDER BY name LIMIT " +
-                             std::to_string(at_most) + ")";
+    const std::string some =
+        " AND expires>" + at_asking + " ORDER BY name LIMIT " + std::to_string(at_most) + ")";
     const std::string where = " WHERE name>" + hex(behind);
-    return "(SELECT name FROM " + named.locks + where + some + " UNION (SELECT DISTINCT name FROM " +
-           named.holds + where + " AND kind=0" + some + " ORDER BY name LIMIT " +
-           std::to_string(at_most);
+    return "(SELECT name FROM " + named.locks + where + some +
+           " UNION (SELECT DISTINCT name FROM " + named.holds + where + " AND kind=0" + some +
+           " ORDER BY name LIMIT " + std::to_string(at_most);
 }
 
 std::string lock_is_free(const tables& named, const lock_name& name) {
