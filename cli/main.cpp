@@ -50,7 +50,8 @@ std::vector<std::string> known_words() {
 }
 
 void print_help(std::ostream& out) {
-    out << "Locks shared by processes and machines, on Redis or Valkey.\n\n"
+    out << "Locks shared by processes and machines, on Redis or Valkey, on MySQL or\n"
+           "MariaDB, or on ZooKeeper.\n\n"
            "Usage: holdfast VERB [OPTIONS] ...\n\n";
     std::size_t width = 0;
     for (const verb& each : verbs)
@@ -64,7 +65,8 @@ void print_help(std::ostream& out) {
            "  --version    print the version\n\n"
            "Example:\n"
            "  holdfast run nightly-report ./report.sh\n\n"
-           "Give the server with --url, or with HOLDFAST_URL=redis://HOST:PORT. Without it\n"
+           "Give the server with --url, or with HOLDFAST_URL=redis://HOST:PORT, or\n"
+           "mysql://HOST/SCHEMA, or zk://HOST; see 'holdfast run --help'. Without it\n"
            "the locks are for this user on this machine only: a private redis-server or\n"
            "valkey-server keeps them. HOLDFAST_REQUIRE_SERVER=1 forbids that.\n";
 }

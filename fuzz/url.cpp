@@ -31,7 +31,7 @@ void check(std::string url, std::string_view hidden) {
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
     holdfast::fuzz::input all{data, size};
-    const std::size_t form = all.choice(6);
+    const std::size_t form = all.choice(8);
     const std::string text{all.rest()};
     // The same word elsewhere is no password, and may be shown.
     const std::string_view hidden = text.find(secret) == text.npos ? secret : std::string_view{};
@@ -45,7 +45,11 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
         check("redis+sentinel://u:" + std::string{secret} + text + "@h,i/s", hidden);
     else if (form == 4)
         check("redis+sentinel://h,i/s?sentinel_password=" + std::string{secret} + text, hidden);
-    else // as another client writes it
+    else if (form == 5) // as another client writes it
         check("redis-sentinel://:" + std::string{secret} + "@" + text, hidden);
+    else if (form == 6) // a store whose TLS is a parameter
+        check("zk://u:" + std::string{secret} + text + "@h,i/c?tls=no", hidden);
+    else // of a component that is not here
+        check("mysql://u:" + std::string{secret} + "@h/s?" + text, hidden);
     return 0;
 }

@@ -9,7 +9,10 @@ set_property(CACHE HOLDFAST_MYSQL PROPERTY STRINGS AUTO ON OFF)
 # Where a shared core hides its inside, a shared component has what it needs of that once more.
 # These have no state that both would have to share, and define nothing that the core exports: that
 # comes from the core alone. tests/package/symbols.sh looks.
-set(holdfast_inside_of_mysql)
+set(holdfast_inside_of_mysql
+  src/net/address.cpp src/net/credentials.cpp src/net/presence.cpp src/net/time_limit.cpp
+  src/runtime/self.cpp src/runtime/thread.cpp
+  src/store/remote/attempts.cpp)
 
 function(holdfast_mysql_library target)
   add_library(${target} ${ARGN})

@@ -49,8 +49,10 @@ struct scene {
         asio::posix::stream_descriptor report{loop, reports.read.release()};
         ::close(reports.write.release()); // or its end would not be seen
         co_await report_of(report);
-        std::cout << "   Process " << holder.id() << " holds the lock, on a lease of 2 s that it "
-                  << "renews.\n   We wait for the lock too, and kill that process with SIGKILL."
+        std::cout << "   Process " << holder.id() << " holds the lock, on a "
+                  << (keeps_sessions(url) ? "session of a few seconds" : "lease of 2 s")
+                  << " that it renews.\n"
+                     "   We wait for the lock too, and kill that process with SIGKILL."
                   << std::endl;
 
         holdfast::client home{loop.get_executor(), reaching(url)};
@@ -85,6 +87,8 @@ struct scene {
     }
 
     std::vector<std::string> table(pid_t holder, holdfast::duration left, bool ours) const {
+        if (left == holdfast::duration::max()) // ZooKeeper tells nobody how long a session lasts
+            left = 0ms;
         const auto bar = static_cast<std::size_t>(std::clamp<long>(left.count() / 100, 0, 20));
         const std::string waited =
             killed_at ? in_words((ours ? ours_at : boot_clock::now()) - *killed_at) : "";
@@ -94,7 +98,10 @@ struct scene {
                     (ours ? screen.good("have the lock")
                           : "wait" + (waited.empty() ? "" : ", since the kill for " + waited)),
                 "   the lease" + std::string(std::to_string(holder).size() + 1, ' ') +
-                    (ours ? "is ours" : std::string(bar, '#') + " " + in_words(left) + " left")};
+                    (ours ? "is ours"
+                     : keeps_sessions(url)
+                         ? "ends with its session"
+                         : std::string(bar, '#') + " " + in_words(left) + " left")};
     }
 };
 

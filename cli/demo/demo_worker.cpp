@@ -82,8 +82,11 @@ int demo_holder(const inheritance&, arguments given) {
         throw usage_error{"demo-holder is for 'holdfast demo' only"};
     const std::string url = server_url(std::nullopt);
     try {
-        holdfast::client home{reaching(url)};
-        holdfast::mutex lock{home, given[0], holdfast::lease_time{parse_time("lease", given[1])}};
+        const holdfast::lease_time lease{parse_time("lease", given[1])};
+        holdfast::options how = reaching(url);
+        how.lease_time = lease.value; // what a session would last
+        holdfast::client home{std::move(how)};
+        holdfast::mutex lock{home, given[0], lease};
         const std::scoped_lock held{lock};
         report_one();
         for (;;)

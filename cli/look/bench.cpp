@@ -46,7 +46,8 @@ that line does not show how fast several processes share a lock.
 
 In a cluster, one lock is on one server, and locks of several names are spread
 over all of them: so only the second measurement is of more than one server.
-Behind Sentinels, all locks are on the primary.
+Behind Sentinels, all locks are on the primary. In a database, and on ZooKeeper,
+each pair writes twice to the disk, which takes most of the time.
 
 The locks have names of their own, holdfast-bench:..., and none is left behind.
 The measurement loads the server as much as it can, and so slows down others who

@@ -12,6 +12,8 @@
 #include <CLI/Formatter.hpp>
 
 #include <algorithm>
+#include <iterator>
+#include <vector>
 
 namespace cli {
 namespace {
@@ -29,10 +31,17 @@ Sentinels too: who is the primary, what is missing, how long a failover takes
 beside the lease, whether clocks differ, and who listens in another form. What
 this user may not ask is said.
 
+In a database its settings and the user's rights are examined, and whether the
+tables that locks need are there; of ZooKeeper each server of the ensemble, and
+the session that it gives.
+
 Usage: holdfast doctor [OPTIONS] [NAME]
 
   NAME                 the lock that is taken (default holdfast-doctor); choose
                        one that this user may take
+      --create-tables  of mysql:// and mariadb://: make the tables that are not
+                       there, which takes the right to CREATE; what is there
+                       stays as it is
       --json           for programs: {"worst": ..., "findings": [{"severity",
                        "topic", "what", "remedy"}, ...]}
       --url URL        the server, as for 'holdfast run'; of a quorum each node
@@ -54,9 +63,22 @@ Exit status:
 
 Examples:
   holdfast doctor --url 'redis+cluster://node-a,node-b?required_replicas=1'
+  holdfast doctor --create-tables --url mysql://admin@db.internal/shop
   holdfast doctor --json |
       jq -r '.findings[] | select(.severity == "danger") | .remedy'
 )";
+
+/// Made first, and then examined.
+std::vector<holdfast::finding> tables_made(holdfast::client& home) {
+    try {
+        return home.set_up().findings;
+    } catch (const boost::system::system_error& failure) {
+        if (failure.code() != holdfast::errc::invalid_argument)
+            throw;
+        throw usage_error{"--create-tables is for mysql:// and mariadb://: other stores need no "
+                          "tables"};
+    }
+}
 
 int status_of(const diagnosis& found) {
     if (found.worst() < severity::warning)
@@ -72,14 +94,23 @@ int status_of(const diagnosis& found) {
 int doctor(const inheritance& inherited, arguments all) {
     look_options given;
     given.name = "holdfast-doctor";
+    bool create_tables = false;
     CLI::App expected{"", "doctor"};
+    expected.add_flag("--create-tables", create_tables);
     if (!parse_look(expected, given, lock_word::optional, std::move(all), doctor_help))
         return success;
 
-    if (asks_quorum(given))
+    if (asks_quorum(given)) {
+        if (create_tables)
+            throw usage_error{"--create-tables is for one URL: give that of each database by "
+                              "itself"};
         return examine_quorum(given);
+    }
     return ask_server(inherited, given, [&](holdfast::client& home) {
-        const diagnosis found = home.doctor({given.name});
+        diagnosis found;
+        if (create_tables)
+            found.findings = tables_made(home);
+        std::ranges::move(home.doctor({given.name}).findings, std::back_inserter(found.findings));
         given.json ? write_json(diagnosis_to_json(found)) : print_findings(found);
         return status_of(found);
     });

@@ -25,7 +25,8 @@ using holdfast::lock_state;
 
 constexpr std::string_view inspect_help =
     R"(Prints all that is known of one lock. Its holders and those who wait for it may
-be holdfast programs or JVMs with Redisson.
+be holdfast programs or JVMs with Redisson, on ZooKeeper programs with Curator
+or kazoo.
 
 Usage: holdfast inspect [OPTIONS] NAME
 
@@ -33,11 +34,12 @@ Usage: holdfast inspect [OPTIONS] NAME
                        [{"owner", "count", "writes", "lease_left_ms",
                        "is_holdfast", "client": {"host", "pid", "program",
                        "label", "since"}}], "lease_left_ms", "listeners",
-                       "last_token", "waiting", "waiters": [{"owner",
+                       "token", "last_token", "waiting", "waiters": [{"owner",
                        "place_left_ms", "listens", "is_holdfast", "client"}]}; a
                        value is null if it is not known, or if the lease has no
-                       end; the token is the greatest that a fenced lock has
-                       given, as a number, and null if there is none
+                       end; "token" is the present hold's, where the store gives
+                       one to each (MySQL, ZooKeeper); "last_token" is the
+                       greatest that a fenced lock has given; as numbers
       --type TYPE      'semaphore', 'permits' (with leases, as of --slots),
                        'latch' or 'rate': it is one of these. Most are bare
                        numbers on the server, which could be anybody's. For
@@ -107,13 +109,16 @@ void print_lines(const lock_state& lock) {
     print_line("kind", kind_in_words(lock));
     print_owners(lock);
     if (lock.is_held)
-        print_line("lease left", left_in_words(lock.remaining));
+        print_line("lease left", left_in_words(lock));
+    if (lock.token != 0)
+        print_line("token", std::to_string(lock.token));
     if (lock.last_token != 0)
         print_line("last token", std::to_string(lock.last_token));
     print_waiters(lock);
     print_line("listening", lock.listeners ? std::to_string(*lock.listeners) +
                                                  " connection(s) wait for its release"
-                                           : "not known: this user may not ask");
+                            : lock.type == "row" ? "not known: a database does not count them"
+                                                 : "not known: this user may not ask");
 }
 
 int status_of(const std::optional<lock_state>& found) {

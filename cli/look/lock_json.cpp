@@ -103,6 +103,7 @@ json::object to_json(const holdfast::lock_state& lock) {
     made["owners"] = std::move(owners);
     made["lease_left_ms"] = count_or_null(lock.remaining);
     made["listeners"] = or_null(lock.listeners);
+    made["token"] = lock.token != 0 ? json::value(lock.token) : nullptr;
     made["last_token"] = lock.last_token != 0 ? json::value(lock.last_token) : nullptr;
     made["waiting"] = or_null(lock.waiting);
     made["waiters"] = std::move(waiters);

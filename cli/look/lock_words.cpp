@@ -84,8 +84,14 @@ std::string in_words(duration length) {
     return whole<days>(length, "d") + whole<std::chrono::hours>(length % days{1}, "h");
 }
 
-std::string left_in_words(const std::optional<duration>& left) {
-    return left ? in_words(*left) : "no end";
+bool ends_with_session(const holdfast::lock_state& lock) {
+    return !lock.remaining && lock.type == "nodes";
+}
+
+std::string left_in_words(const holdfast::lock_state& lock) {
+    if (ends_with_session(lock))
+        return "its session";
+    return lock.remaining ? in_words(*lock.remaining) : "no end";
 }
 
 std::string date_in_words(std::chrono::seconds since_1970) {

@@ -13,8 +13,11 @@ namespace cli {
 /// `27.3s`, `4m10s`, `3h12m`, `5d3h`.
 std::string in_words(holdfast::duration);
 
-/// Of a lease: as above, or that it has no end.
-std::string left_in_words(const std::optional<holdfast::duration>&);
+/// Whether it is of ZooKeeper, where nobody is told how long a holder's session will last.
+bool ends_with_session(const holdfast::lock_state&);
+
+/// Of its lease: as above, or that it has no end, or whose end it is.
+std::string left_in_words(const holdfast::lock_state&);
 
 /// `2026-11-21 18:14`, on this machine's clock and in its zone.
 std::string date_in_words(std::chrono::seconds since_1970);

@@ -33,8 +33,9 @@ constexpr std::string_view ls_help =
 last. The locks of Redisson are listed too; those of redis-py and the like only
 while a holdfast program holds them, for what others write there looks like any
 text. After the locks come semaphores with leases ('permits', as of --slots) of
-which some are held, and rate limiters ('rate'). The server is asked for a few
-hundred keys at a time, so its other clients do not have to wait.
+which some are held, and rate limiters ('rate'), where the store has them. The
+server is asked for a few hundred keys at a time, so its other clients do not
+have to wait.
 
 Usage: holdfast ls [OPTIONS] [PATTERN]
 
@@ -106,7 +107,7 @@ void print_table(const lock_list& all, const known_counters& counted) {
     for (const lock_state& each : all.locks)
         lines.add({each.name,
                    each.kind == key_kind::read_write_lock ? "rw lock" : kind_in_words(each),
-                   owners_in_short(each), since(each), left_in_words(each.remaining),
+                   owners_in_short(each), since(each), left_in_words(each),
                    each.listeners ? std::to_string(*each.listeners) : "?"});
     for (const known_counters::entry& each : counted.counters)
         lines.add({each.name, word_of(each.kind), state_in_words(each.kind, each.state), "-", "-",

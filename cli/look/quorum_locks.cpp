@@ -29,7 +29,7 @@ std::string state_in_words(const node_state& one) {
         return "no lock, but a " + one.lock->type;
     if (!one.is_held())
         return "free";
-    return left_in_words(one.lock->remaining) + " left, held by " + owners_in_short(*one.lock);
+    return left_in_words(*one.lock) + " left, held by " + owners_in_short(*one.lock);
 }
 
 std::string by_node(const std::vector<node_state>& all) {
@@ -138,7 +138,7 @@ void print_quorum_table(const listing& all, std::size_t nodes) {
     for (const auto& [name, lock] : all.locks)
         lines.add({name, std::to_string(lock.servers.size()) + "/" + std::to_string(nodes),
                    kind_in_words(lock.first), owners_in_short(lock.first),
-                   left_in_words(lock.first.remaining)});
+                   left_in_words(lock.first)});
     if (!all.locks.empty())
         lines.print(std::cout, form_of(STDOUT_FILENO));
     std::cout.flush();

@@ -36,6 +36,8 @@ std::string told_of(const holdfast::lock_state& lock, wording form) {
     if (lock.owners.empty() || std::ranges::any_of(lock.owners, is_known))
         return "held by " +
                (form == wording::brief ? owners_in_short(lock) : owners_in_words(lock));
+    if (ends_with_session(lock))
+        return "held until its holder's session ends";
     return lock.remaining ? "held on a lease with " + in_words(*lock.remaining) + " left"
                           : "held without end";
 }

@@ -84,6 +84,8 @@ public:
 private:
     holdfast::options reaching_as_ours(const std::string& url) {
         holdfast::options how = reaching(url);
+        if (wanted_.lease && keeps_sessions(url))
+            how.lease_time = length_of(*wanted_.lease);
         how.label = label_of(wanted_.command.front());
         how.close_patience = std::chrono::seconds{1}; // the release has had its own patience
         how.observer = words_;

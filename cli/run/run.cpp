@@ -41,7 +41,7 @@ Usage: holdfast run [OPTIONS] NAME [--] COMMAND [ARGUMENT...]
       --rate N/TIME    at most N starts in any time of that length, on all
                        machines (10/1m); nothing is held while the command runs.
                        Whoever comes first sets the rate
-      --spin           for a NAME that JVMs take with getSpinLock: ask again and
+      --spin           on Redis: for a NAME that JVMs take with getSpinLock: ask again and
                        again instead of waiting for a message
       --fair           wait in order of arrival; whoever waits for that lock
                        without --fair comes in between
@@ -78,7 +78,10 @@ Usage: holdfast run [OPTIONS] NAME [--] COMMAND [ARGUMENT...]
                        unix:///PATH/TO/SOCKET; for the servers behind Sentinels
                        redis+sentinel://HOST[:PORT],HOST[:PORT]/SERVICE, for a
                        cluster redis+cluster://HOST[:PORT],HOST[:PORT]; rediss
-                       instead of redis for TLS; default: the variable
+                       instead of redis for TLS. MySQL and MariaDB:
+                       mysql://[USER[:PASSWORD]@]HOST[:PORT][,HOST]/SCHEMA;
+                       ZooKeeper: zk://HOST[:PORT][,HOST[:PORT]][/CHROOT].
+                       Without this option: the variable
                        HOLDFAST_URL, or else this machine's private server (see
                        'holdfast server --help'). Given 3, 5 or more times: a
                        quorum of independent servers; whoever has the lock on a

@@ -42,8 +42,9 @@ std::optional<std::string> given_url(const std::optional<std::string>& option) {
 
 /// A path may have a space in it, too.
 bool begins_url(std::string_view text) {
-    constexpr std::array<std::string_view, 6> schemes{"redis:",  "rediss:", "redis+",
-                                                      "rediss+", "unix:",   "memory:"};
+    constexpr std::array<std::string_view, 12> schemes{
+        "redis:", "rediss:", "redis+",   "rediss+",  "unix:", "memory:",
+        "mysql:", "mysql+",  "mariadb:", "mariadb+", "zk:",   "zookeeper:"};
     return std::ranges::any_of(schemes,
                                [&](std::string_view each) { return text.starts_with(each); });
 }
@@ -129,6 +130,10 @@ std::string server_urls(const std::vector<std::string>& options) {
     for (const std::string& each : all)
         joined += (joined.empty() ? "" : " ") + server_url(each);
     return joined;
+}
+
+bool keeps_sessions(const std::string& url) {
+    return url.starts_with("zk:") || url.starts_with("zookeeper:");
 }
 
 bool is_private_server(const std::string& url) {

@@ -20,6 +20,10 @@ std::string server_urls(const std::vector<std::string>& options);
 /// The parts of such a text.
 std::vector<std::string> each_url(const std::string& urls);
 
+/// Whether a hold lasts there as long as its client's session: on ZooKeeper. The client's lease
+/// time is then what the session is asked for.
+bool keeps_sessions(const std::string& url);
+
 /// Whether that is this machine's private server.
 bool is_private_server(const std::string& url);
 

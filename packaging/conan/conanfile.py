@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""holdfast for Conan 2: conan create packaging/conan. The library alone; the program is a matter of
-the system's own packages."""
+"""holdfast for Conan 2: conan create packaging/conan [-o mysql=True]. The library alone; the
+program is a matter of the system's own packages."""
 import re
 from pathlib import Path
 
@@ -13,13 +13,13 @@ from conan.tools.gnu import PkgConfigDeps
 
 class HoldfastRecipe(ConanFile):
     name = "holdfast"
-    description = "Distributed locks on Redis and Valkey, the very locks Redisson gives to Java"
+    description = "Distributed locks on Redis, MySQL and ZooKeeper, Redisson's and Curator's own"
     license = "Apache-2.0"
     topics = ("distributed-lock", "redis", "valkey", "redisson", "asio")
     package_type = "library"
     settings = "os", "compiler", "build_type", "arch"
-    options = {"shared": [True, False]}
-    default_options = {"shared": False, "boost/*:header_only": True}
+    options = {"shared": [True, False], "mysql": [True, False]}
+    default_options = {"shared": False, "mysql": False, "boost/*:header_only": True}
 
     @property
     def checkout(self) -> Path:
@@ -42,16 +42,19 @@ class HoldfastRecipe(ConanFile):
         self.requires("boost/[>=1.81 <2]", transitive_headers=True)
         self.requires("hiredis/[>=0.14 <2]")
         self.requires("openssl/[>=3 <4]")
+        if self.options.mysql:
+            self.requires("mariadb-connector-c/[>=3.3 <4]")
 
     def validate(self):
         check_min_cppstd(self, 20)
 
     def generate(self):
         CMakeDeps(self).generate()
-        PkgConfigDeps(self).generate()  # hiredis is looked for with pkg-config
+        PkgConfigDeps(self).generate()  # hiredis and libmariadb are looked for with pkg-config
         toolchain = CMakeToolchain(self)
         for part in ("CLI", "TESTS", "EXAMPLES", "BENCH"):
             toolchain.cache_variables[f"HOLDFAST_BUILD_{part}"] = False
+        toolchain.cache_variables["HOLDFAST_MYSQL"] = "ON" if self.options.mysql else "OFF"
         toolchain.generate()
 
     def build(self):
@@ -67,6 +70,17 @@ class HoldfastRecipe(ConanFile):
             rmdir(self, Path(self.package_folder, folder))
 
     def package_info(self):
-        self.cpp_info.libs = ["holdfast"]
-        self.cpp_info.set_property("cmake_target_name", "holdfast::holdfast")
-        self.cpp_info.system_libs = ["pthread"]
+        # What stands for both, which nobody asks for: holdfast::holdfast is the core alone.
+        self.cpp_info.set_property("cmake_target_name", "holdfast::all")
+        core = self.cpp_info.components["core"]
+        core.libs = ["holdfast"]
+        core.set_property("cmake_target_name", "holdfast::holdfast")
+        core.set_property("pkg_config_name", "holdfast")
+        core.system_libs = ["pthread"]
+        core.requires = ["boost::headers", "hiredis::hiredis", "openssl::ssl", "openssl::crypto"]
+        if self.options.mysql:
+            mysql = self.cpp_info.components["mysql"]
+            mysql.libs = ["holdfast_mysql"]
+            mysql.set_property("cmake_target_name", "holdfast::mysql")
+            mysql.set_property("pkg_config_name", "holdfast-mysql")
+            mysql.requires = ["core", "mariadb-connector-c::mariadb-connector-c"]

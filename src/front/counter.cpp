@@ -2,6 +2,7 @@
 #include "front/counter.hpp"
 
 #include "front/guard.hpp"
+#include "front/offered.hpp"
 #include "refusal.hpp"
 #include "validation.hpp"
 
@@ -9,20 +10,6 @@
 
 namespace holdfast::front {
 namespace {
-
-const char* word_for(counter_kind kind) {
-    switch (kind) {
-    case counter_kind::semaphore:
-        return "semaphores";
-    case counter_kind::permits:
-        return "semaphores with leases";
-    case counter_kind::latch:
-        return "latches";
-    case counter_kind::rate:
-        return "rate limiters";
-    }
-    return "counters";
-}
 
 /// What a count may be changed by.
 std::int64_t checked(const sync::counter_subject& of, std::int64_t amount) {
@@ -43,7 +30,7 @@ counter_store& counters_of(sync::engine& home, counter_kind kind) {
         throw worded_error{closed()}; // its store is gone too
     counter_store* const store = home.counters();
     if (!store || !store->offers(kind))
-        refuse(std::string{"the store of this client has no "} + word_for(kind));
+        refuse(words_on_missing(kind));
     return *store;
 }
 

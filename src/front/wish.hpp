@@ -2,6 +2,7 @@
 #pragma once
 
 #include "front/guard.hpp"
+#include "front/offered.hpp"
 #include "refusal.hpp"
 #include "sync/engine.hpp"
 #include "sync/subject.hpp"
@@ -25,7 +26,7 @@ inline std::shared_ptr<sync::subject> make_subject(const std::shared_ptr<sync::e
     const std::string mapped =
         how.name_mapper ? how.name_mapper(name.text) : how.prefix + name.text;
     if (!store.offers(wanted.kind))
-        refuse("the store of this client keeps no locks of that kind");
+        refuse(words_on_missing(wanted.kind));
     detail::lock_setup checked = wanted;
     if (wanted.kind == lock_kind::fair)
         checked.outlasts = checked_waiter_patience(wanted.outlasts, how, home->bounds());

@@ -3,6 +3,7 @@
 
 #include "refusal.hpp"
 #include "url/server.hpp"
+#include "url/zookeeper.hpp"
 
 #include <holdfast/memory/server.hpp>
 
@@ -24,6 +25,10 @@ store_factory redis_store(store_url& url) {
     if (server.sentinel)
         server.sentinel->tls = server.tls; // the same files
     return redis::make_store(std::move(server));
+}
+
+store_factory zookeeper_store(store_url& url) {
+    return zookeeper::make_store(read_ensemble(url));
 }
 
 store_factory memory_store(store_url& url) {
@@ -50,6 +55,8 @@ constexpr own_scheme own_schemes[] = {
     {"rediss+sentinel", "://", redis_store},
     {"redis+cluster", "://", redis_store},
     {"rediss+cluster", "://", redis_store},
+    {"zk", ":// (or zookeeper://)", zookeeper_store},
+    {"zookeeper", "", zookeeper_store},
     {"memory", ":", memory_store},
 };
 

@@ -31,6 +31,8 @@ INSTANTIATE_TEST_SUITE_P(
                       wrong_url{"redis://127.0.0.1:99999", "no number from 1 to 65535"},
                       wrong_url{"redis://127.0.0.1?lease_tme=9s", "do you mean lease_time?"},
                       wrong_url{"redis://127.0.0.1?frob=9s", "known are lease_time, "},
+                      wrong_url{"zk://", "it names no host, as in zk://127.0.0.1:2181"},
+                      wrong_url{"zk://zk1?rot=/a", "do you mean root?"},
                       wrong_url{"redis://127.0.0.1?lease_time=9", "has no unit"}));
 
 TEST_P(WrongUrl, Is64AndWhereItStandsIsTold) {

@@ -43,15 +43,15 @@ constexpr mistake malformed[] = {
     {"", "it is empty; for example redis://127.0.0.1:6379"},
     {"localhost",
      "does not begin with a scheme; redis://, rediss://, unix:// (or redis+unix://), "
-     "redis+sentinel://, rediss+sentinel://, redis+cluster://, rediss+cluster:// and memory: are "
-     "allowed"},
+     "redis+sentinel://, rediss+sentinel://, redis+cluster://, rediss+cluster://, zk:// (or "
+     "zookeeper://) and memory: are allowed"},
     {"//localhost", "does not begin with a scheme"},
     {"1redis://localhost", "does not begin with a scheme"},
     {"localhost:6379", "there is no scheme \"localhost\"; redis://, rediss://, unix://"},
     {"http://localhost", "there is no scheme \"http\""},
     {"http://localhost",
-     "redis+sentinel://, rediss+sentinel://, redis+cluster://, rediss+cluster:// "
-     "and memory: are allowed"},
+     "redis+sentinel://, rediss+sentinel://, redis+cluster://, rediss+cluster://, "
+     "zk:// (or zookeeper://) and memory: are allowed"},
     {"redis://local host", "a blank or a control character"},
     {"redis://localhost\n", "a blank or a control character"},
     {"redis://localhost?prefix=a\x7f", "a blank or a control character"},
@@ -316,6 +316,18 @@ TEST(Url, APasswordIsNeverShown) {
         EXPECT_THAT(refusal_of(url), Not(HasSubstr("SECRET"))) << url;
 }
 
+TEST(Url, APasswordOfAnotherStoreIsNeverShown) {
+    for (const char* url : {
+             "zk://user:SECRET@a,,b",
+             "zk://user:SECRET",
+             "zk://user:1/SECRET@a?acl=b",
+             "zk://user:SECRET@a?acl=b",
+             "mysql://user:SECRET@a/b",
+             "mysql://user:a/SECRET@b/c",
+         })
+        EXPECT_THAT(refusal_of(url), Not(HasSubstr("SECRET"))) << url;
+}
+
 TEST(Url, EveryAllowedFormIsTaken) {
     for (const char* url : {
              "redis://127.0.0.1",
@@ -338,6 +350,9 @@ TEST(Url, EveryAllowedFormIsTaken) {
              "redis+cluster://user:word@c1:7000,c2/0?pubsub=both&topology_check=1s",
              "rediss+cluster://c1",
              "redis://host?command_timeout=40ms", // and replicas have a third of it
+             "zk://zk1",
+             "zookeeper://user:word@zk1:2182,zk2,[::1]:2181/shop?root=/locks&session_timeout=8s",
+             "zk://zk1?tls=yes&tls_server_name=zk&form=kazoo&acl=open&names_are_paths=yes",
              "memory:test",
              "memory:a/b%20c",
          })

@@ -1,9 +1,16 @@
-# What `cmake --install` lays down: library, headers, the program with its manual and completions,
-# and two ways to find the library (find_package and pkg-config). tests/package consumes each.
+# What `cmake --install` lays down: library, its component holdfast::mysql where that was built,
+# headers, the program with its manual and completions, and two ways to find the library
+# (find_package and pkg-config). tests/package consumes each.
 include(CMakePackageConfigHelpers)
 
 install(TARGETS holdfast EXPORT holdfast-targets)
-install(DIRECTORY include/holdfast TYPE INCLUDE FILES_MATCHING PATTERN "*.hpp")
+install(DIRECTORY include/holdfast TYPE INCLUDE
+        FILES_MATCHING PATTERN "*.hpp" PATTERN "mysql" EXCLUDE)
+if(TARGET holdfast_mysql)
+  install(TARGETS holdfast_mysql EXPORT holdfast-mysql-targets)
+  install(DIRECTORY include/holdfast/mysql DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}/holdfast"
+          FILES_MATCHING PATTERN "*.hpp")
+endif()
 if(TARGET holdfast_cli)
   install(TARGETS holdfast_cli)
   if(TARGET holdfast_man)
@@ -29,6 +36,9 @@ configure_package_config_file(tools/package/holdfast-config.cmake.in holdfast-co
 # Before 1.0 a minor version may break its users, so 0.2 does not satisfy a request for 0.1.
 write_basic_package_version_file(holdfast-config-version.cmake COMPATIBILITY SameMinorVersion)
 install(EXPORT holdfast-targets NAMESPACE holdfast:: DESTINATION "${package_folder}")
+if(TARGET holdfast_mysql) # in a file of its own: a distribution may pack it by itself
+  install(EXPORT holdfast-mysql-targets NAMESPACE holdfast:: DESTINATION "${package_folder}")
+endif()
 install(FILES "${PROJECT_BINARY_DIR}/holdfast-config.cmake"
               "${PROJECT_BINARY_DIR}/holdfast-config-version.cmake"
         DESTINATION "${package_folder}")
@@ -36,13 +46,20 @@ install(FILES "${PROJECT_BINARY_DIR}/holdfast-config.cmake"
 # Who links the static library must link what it needs; a shared one brings that along itself, and
 # pkg-config would ask for the development files even of what is only required in private.
 set(pc_requires "")
+set(pc_mysql_requires "")
 if(NOT BUILD_SHARED_LIBS)
+  set(pc_mysql_requires ", libmariadb >= 3.3")
   set(pc_requires "Requires: hiredis >= 0.14, libssl >= 3.0, libcrypto >= 3.0\n")
 endif()
 # Found from the file itself, so that what is installed can be moved (`--prefix`, staging folders).
 file(RELATIVE_PATH pc_up "/${CMAKE_INSTALL_LIBDIR}/pkgconfig" "/")
 configure_file(tools/package/holdfast.pc.in holdfast.pc @ONLY)
 install(FILES "${PROJECT_BINARY_DIR}/holdfast.pc" DESTINATION "${CMAKE_INSTALL_LIBDIR}/pkgconfig")
+if(TARGET holdfast_mysql)
+  configure_file(tools/package/holdfast-mysql.pc.in holdfast-mysql.pc @ONLY)
+  install(FILES "${PROJECT_BINARY_DIR}/holdfast-mysql.pc"
+          DESTINATION "${CMAKE_INSTALL_LIBDIR}/pkgconfig")
+endif()
 
 # The documents lie as in the checkout, so that the pages find each other and the examples.
 if(PROJECT_IS_TOP_LEVEL)

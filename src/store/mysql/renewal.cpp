@@ -35,12 +35,12 @@ std::vector<batch> batches_of(hold_list holds) {
     std::map<kept_in, batch> open;
     for (std::size_t i = 0; i < holds.size(); ++i) {
         const kept_in where = verbs_of(holds[i]->kind)->where;
-        batch& now = open[where];
-        now.where = where;
-        now.places.push_back(i);
-        std::ranges::move(rows_of(*holds[i]), std::back_inserter(now.rows));
-        if (now.rows.size() >= batch_max)
-            full.push_back(std::exchange(now, {}));
+        batch& filling = open[where];
+        filling.where = where;
+        filling.places.push_back(i);
+        std::ranges::move(rows_of(*holds[i]), std::back_inserter(filling.rows));
+        if (filling.rows.size() >= batch_max)
+            full.push_back(std::exchange(filling, {}));
     }
     for (auto& [where, rest] : open)
         if (!rest.places.empty())

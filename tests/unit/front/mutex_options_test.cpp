@@ -61,7 +61,7 @@ TEST_F(MutexOptions, AKindThatTheStoreDoesNotKeepIsRefused) {
     client home{options{.store = std::move(without)}};
     const auto refused = thrown_by([&] { const mutex m{home, "stock"}; });
     EXPECT_EQ(refused.code, errc::invalid_argument);
-    EXPECT_THAT(refused.text, HasSubstr("keeps no locks of that kind"));
+    EXPECT_THAT(refused.text, HasSubstr("has no plain locks; Redis, Valkey, MySQL"));
 }
 
 } // namespace

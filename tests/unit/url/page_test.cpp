@@ -22,10 +22,9 @@ namespace {
 using names = std::set<std::string>;
 
 /// A name that is like none is answered with all that are known.
-names known_parameters() {
+names known_parameters(const std::string& url = "rediss://host") {
     const std::string unlike(100, 'x');
-    const support::thrown refused =
-        support::thrown_by([&] { client{"rediss://host?" + unlike + "=1"}; });
+    const support::thrown refused = support::thrown_by([&] { client{url + "?" + unlike + "=1"}; });
     const std::string before_list = "known are ";
     const std::string list =
         refused.text.substr(refused.text.find(before_list) + before_list.size());
@@ -54,13 +53,13 @@ names named_in_section(const std::string& title) {
 }
 
 /// The cells of the table's rows, without what encloses them.
-std::vector<std::vector<std::string>> parameter_rows() {
+std::vector<std::vector<std::string>> parameter_rows(const std::string& title = "Parameters") {
     std::ifstream page{support::source_file("docs/url.md")};
     std::vector<std::vector<std::string>> rows;
     bool inside = false;
     for (std::string line; std::getline(page, line);) {
         if (line.starts_with("## "))
-            inside = line == "## Parameters";
+            inside = line == "## " + title;
         if (!inside || !line.starts_with("| `"))
             continue;
         std::istringstream cells{line.substr(1)};
@@ -87,9 +86,10 @@ std::optional<quantity> read_quantity(const std::string& quoted) {
     return std::nullopt;
 }
 
-bool is_taken(const std::string& name, const std::string& value) {
+bool is_taken(const std::string& name, const std::string& value,
+              const std::string& url = "redis://host") {
     options how;
-    how.url = "redis://host?" + name + "=" + value;
+    how.url = url + "?" + name + "=" + value;
     const support::thrown refused = support::thrown_by([&] { check(resolve_url(how)); });
     const std::string field = name == "hand_off_within" ? "hand_off" : name;
     EXPECT_TRUE(!refused.code || refused.text.find(field) != std::string::npos) << refused.text;
@@ -130,6 +130,28 @@ TEST(UrlPage, SaysWhatIsAllowed) {
 TEST(UrlPage, TellsOfEveryParameterAndOfNoOther) {
     EXPECT_GT(known_parameters().size(), 10u);
     EXPECT_EQ(named_in_section("Parameters"), known_parameters());
+}
+
+TEST(UrlPage, TellsOfThoseOfZookeeperToo) {
+    names all = named_in_section("Parameters of ZooKeeper");
+    EXPECT_GT(all.size(), 10u);
+    all.merge(known_parameters("memory:page")); // which every store has
+    EXPECT_EQ(all, known_parameters("zk://host"));
+    int bounded = 0;
+    for (const std::vector<std::string>& row : parameter_rows("Parameters of ZooKeeper")) {
+        const auto least = read_quantity(row.at(2));
+        if (!least)
+            continue;
+        const std::string name = row[0].substr(1, row[0].size() - 2);
+        const auto most = read_quantity(row[2].substr(row[2].find(" to ") + 4));
+        ASSERT_TRUE(most) << name;
+        EXPECT_TRUE(is_taken(name, least->plus(0), "zk://host")) << name;
+        EXPECT_FALSE(is_taken(name, least->plus(-1), "zk://host")) << name;
+        EXPECT_TRUE(is_taken(name, most->plus(0), "zk://host")) << name;
+        EXPECT_FALSE(is_taken(name, most->plus(1), "zk://host")) << name;
+        ++bounded;
+    }
+    EXPECT_EQ(bounded, 3);
 }
 
 } // namespace

@@ -131,7 +131,7 @@ TEST_F(Schemes, WhatIsNoneIsRefused) {
     };
     for (const char* name : {"", "1a", "a b", "Shelf", "a:", "\xc3\xa4"})
         EXPECT_EQ(taken(name).code, errc::invalid_argument) << name;
-    for (const char* name : {"redis", "rediss", "redis+unix", "memory"})
+    for (const char* name : {"redis", "rediss", "redis+unix", "memory", "zk"})
         EXPECT_THAT(taken(name).text, HasSubstr("holdfast itself reads")) << name;
     EXPECT_EQ(support::thrown_by([] { add_store_scheme("a", {}); }).code, errc::invalid_argument);
 }

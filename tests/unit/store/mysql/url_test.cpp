@@ -2,6 +2,11 @@
 // mysql://, mariadb:// and their sockets.
 #include "store/mysql/url.hpp"
 #include "support/read_store_url.hpp"
+#include "support/source_tree.hpp"
+
+#include <fstream>
+#include <set>
+#include <sstream>
 
 #include <gmock/gmock.h>
 
@@ -133,6 +138,34 @@ constexpr mistake mistakes[] = {
 TEST(MysqlUrl, EachMistakeIsNamedWithWhatIsAllowed) {
     for (const mistake& each : mistakes)
         EXPECT_THAT(support::url_refusal(each.url, read_url), HasSubstr(each.said)) << each.url;
+}
+
+/// Quoted in the first column of that section's table.
+std::set<std::string> named_in_page() {
+    std::ifstream page{support::source_file("docs/url.md")};
+    std::set<std::string> found;
+    bool inside = false;
+    for (std::string line; std::getline(page, line);) {
+        if (line.starts_with("## "))
+            inside = line == "## Parameters of MySQL and MariaDB";
+        if (!inside || !line.starts_with("| `"))
+            continue;
+        std::istringstream cell{line.substr(1, line.find('|', 1) - 1)};
+        for (std::string part; std::getline(cell, part, '`') && std::getline(cell, part, '`');)
+            found.insert(part);
+    }
+    return found;
+}
+
+TEST(MysqlUrl, ThePageTellsOfEachParameter) {
+    const std::string words =
+        support::url_refusal("mysql://h/s?" + std::string(100, 'x') + "=1", read_url);
+    std::set<std::string> known;
+    std::istringstream list{words.substr(words.find(", announce, ") + 12)}; // behind the client's
+    for (std::string word; std::getline(list >> std::ws, word, ',');)
+        known.insert(word);
+    EXPECT_GT(known.size(), 10u);
+    EXPECT_EQ(named_in_page(), known);
 }
 
 TEST(MysqlUrl, APasswordIsNeverShown) {

@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: Apache-2.0
+// Each verb on ZooKeeper.
+#include "cli/other_store.hpp"
+#include "support/on_each_server.hpp"
+#include "support/zookeeper_server.hpp"
+
+#include <memory>
+
+namespace holdfast::cli_test {
+namespace {
+
+using ::testing::AllOf;
+using ::testing::HasSubstr;
+using ::testing::StartsWith;
+
+class ZookeeperVerbs : public on_other_store {
+protected:
+    static void TearDownTestSuite() { server().reset(); }
+    void SetUp() override {
+        support::make_or_skip([] {
+            if (!server())
+                server() = std::make_unique<support::zookeeper_server>();
+        });
+    }
+    std::string url() const override { return server()->url(); }
+
+private:
+    /// Of all tests here.
+    static std::unique_ptr<support::zookeeper_server>& server() {
+        static std::unique_ptr<support::zookeeper_server> all;
+        return all;
+    }
+};
+
+TEST_F(ZookeeperVerbs, ACommandRunsUnderALock) {
+    a_command_runs_under_a_lock();
+}
+TEST_F(ZookeeperVerbs, WhoHoldsItIsTold) {
+    who_holds_it_is_told();
+}
+TEST_F(ZookeeperVerbs, ALockThatWasTakenAwayIsLost) {
+    a_lock_that_was_taken_away_is_lost();
+}
+TEST_F(ZookeeperVerbs, ReadersShareAndTokensGrow) {
+    readers_share_and_tokens_grow();
+}
+TEST_F(ZookeeperVerbs, SlotsAreCounted) {
+    slots_are_counted();
+}
+TEST_F(ZookeeperVerbs, LocksAreMeasuredAndShown) {
+    locks_are_measured_and_shown();
+}
+
+TEST_F(ZookeeperVerbs, WhatItHasNotIsRefusedWithWhoHasIt) {
+    what_is_on_redis_alone_is_refused();
+    expect_refused({"latch", "count", name}, "no latches; Redis, Valkey, MySQL and MariaDB have");
+    expect_refused({"doctor", "--create-tables"},
+                   "--create-tables is for mysql:// and mariadb://: other stores need no tables");
+}
+
+TEST_F(ZookeeperVerbs, EveryLockIsFair) {
+    EXPECT_EQ(run_here({"run", "--fair", name, "--", "true"}).status, 0);
+}
+
+/// Of a client that dies the session is left, which `--lease` asks for.
+TEST_F(ZookeeperVerbs, ADeadHolderIsSucceededWhenItsSessionEnds) {
+    program holder{until_closed(), url()};
+    ASSERT_EQ(holder.line(), "held");
+    EXPECT_THAT(run_here({"ls", name}).out, HasSubstr("its session"));
+    holder.signal(SIGKILL);
+    EXPECT_EQ(run_here({"run", "-w", "60", name, "--", "true"}).status, 0);
+}
+
+TEST_F(ZookeeperVerbs, TheDoctorLooksAtIt) {
+    const boost::json::value told = told_of({"doctor", "--json"});
+    EXPECT_FALSE(told.at("findings").as_array().empty());
+    EXPECT_NE(told.at("worst").as_string(), "danger") << told;
+}
+
+TEST(ZookeeperAway, IsToldAtOnceAndWithoutThePassword) {
+    const ended told = run({"ls"}, "zk://app:secret@127.0.0.1:1?unavailable_patience=0s");
+    EXPECT_EQ(told.status, 69);
+    EXPECT_THAT(told.err, StartsWith("holdfast: cannot reach zk://app:***@127.0.0.1:1"));
+    EXPECT_THAT(run({"ls"}, "zk://zk1?rot=/a").err,
+                AllOf(HasSubstr("HOLDFAST_URL: "), HasSubstr("do you mean root?")));
+}
+
+} // namespace
+} // namespace holdfast::cli_test
