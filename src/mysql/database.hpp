@@ -55,8 +55,8 @@ public:
     virtual bool is_cut() const noexcept = 0;
     /// At once, from another coroutine too; what is under way there ends with outcome_unknown.
     virtual void cut() noexcept = 0;
-    /// A user lock is held there, or a transaction is open: then it is for whoever names it alone.
-    /// Set back to false, it serves everybody again.
+    /// A user lock is held there that others' statements could cost: then it is for whoever names
+    /// it alone, and no more one of `connections_max`. Set back to false, it serves everybody again.
     virtual void keep_apart(bool) noexcept = 0;
 };
 
