@@ -144,7 +144,7 @@ TEST_P(Permits, AWaiterIsWokenWhenThereAreMore) {
     client home = make_client({.poll_bound = hardly_ever}), other = make_client();
     leased_semaphore wanted{home, "seats"}, given{other, "seats"};
     std::future<lease> waiting = wanted.async_acquire(2, asio::use_future);
-    ASSERT_TRUE(somebody_listens());
+    ASSERT_TRUE(!store().counts_listeners() || somebody_listens());
     (void)wanted.available_permits();
     given.try_set_permits(2);
     EXPECT_TRUE(soon(std::move(waiting)).owns_lock());
@@ -168,7 +168,7 @@ TEST_P(Permits, ACancelledCallEndsAtOnceAndTakesNothing) {
     auto waiting = std::async(std::launch::async, [&] {
         return code_of([&] { (void)seats.acquire(1, stop.get_token()); });
     });
-    ASSERT_TRUE(somebody_listens());
+    ASSERT_TRUE(!store().counts_listeners() || somebody_listens());
     stop.request_stop();
     EXPECT_EQ(soon(std::move(waiting)), asio::error::operation_aborted);
     seats.set_permits(1);

@@ -267,6 +267,7 @@ TEST_P(RedissonFairLock, AWaiterOfAServerThatStoodStillLeavesTheQueue) {
 // Not among Redisson's.
 
 TEST_P(RedissonFairLock, NobodyOvertakesAJvm) {
+    HOLDFAST_NEEDS_LEASES_OF_THEIR_OWN;
     client home = make_client();
     fair_mutex lock{home, "lock"};
     store().stranger_takes("lock", 1h);

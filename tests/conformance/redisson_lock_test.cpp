@@ -30,6 +30,7 @@ TEST_P(RedissonLock, TimedTryFailsOnAStoppedServer) {
 }
 
 TEST_P(RedissonLock, RemainingLeaseSurvivesPartialUnlocks) {
+    HOLDFAST_NEEDS_LEASES_OF_THEIR_OWN;
     client home = make_client();
     recursive_mutex lock{home, "test-lock"};
     for (int i = 0; i < 3; ++i)
@@ -103,6 +104,7 @@ TEST_P(RedissonLock, AnExpiredHoldPassesOnAndItsUnlockIsTold) {
 }
 
 TEST_P(RedissonLock, RemainingLeaseIsToldInAllStates) {
+    HOLDFAST_NEEDS_LEASES_OF_THEIR_OWN;
     client home = make_client();
     mutex lock{home, "lock"};
     lock.lock(lease_time{1h});

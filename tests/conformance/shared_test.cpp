@@ -167,6 +167,7 @@ TEST_P(SharedContract, AStrangersSideIsSeen) {
 }
 
 TEST_P(SharedContract, ALockOfAnotherKindIsRefused) {
+    HOLDFAST_NEEDS(tells_kinds_apart);
     client home = make_client();
     shared_mutex lock{home, "lock"};
     mutex plain{home, "lock"};

@@ -61,6 +61,7 @@ TEST_P(Waking, TheEndOfADeadHoldersLeaseWakesAWaiter) {
 }
 
 TEST_P(Waking, IdleWaitersCostNothing) {
+    HOLDFAST_NEEDS(counts_requests);
     client home = make_client({.poll_bound = hardly_ever}), other = make_client();
     make_traffic(other, 1);
     mutex lock{home, "lock"};
@@ -80,6 +81,7 @@ TEST_P(Waking, IdleWaitersCostNothing) {
 }
 
 TEST_P(Waking, AWakeUpWakesOneWaiterOnly) {
+    HOLDFAST_NEEDS(counts_requests);
     client home = make_client({.close_patience = 0ms, .poll_bound = hardly_ever});
     mutex lock{home, "lock"};
     make_traffic(home, 1);

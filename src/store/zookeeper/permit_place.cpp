@@ -130,24 +130,27 @@ asio::awaitable<bool> permit_place::is_my_turn() {
     co_return false;
 }
 
-/// All that are there count, whoever made them: as Curator counts.
+/// All that are there count, whoever made them, as Curator counts; but it makes its own before it
+/// waits, and so has permits that are of no use to anybody. Nobody else makes any while it is our
+/// turn.
 asio::awaitable<bool> permit_place::has_seats(std::int64_t capacity) {
-    const auto enough = [capacity](std::size_t taken) {
+    const auto fit = [capacity](std::size_t taken) {
         return static_cast<std::int64_t>(taken) <= capacity;
     };
-    std::size_t taken = 0;
-    for (const std::unique_ptr<claim>& each : seats_)
-        taken = (co_await each->among()).size();
-    if (enough(taken))
-        co_return true;
-    if (!want_.waits)
-        co_return false;
     others_leases_.reset();
     session::watched_listing now = co_await home_->at->list_and_watch(at_.leases, wake_);
     others_leases_ = std::move(now.children_watched);
-    if (now.children && enough(now.children->size()))
-        wake_.ring(); // looked for once more, since one of ours may be missing
-    co_return false;
+    const std::size_t taken = now.children ? now.children->size() : 0;
+    const auto missing = static_cast<std::size_t>(
+        std::ranges::count_if(seats_, [](const auto& each) { return !each->may_exist(); }));
+    if (!fit(taken + missing))
+        co_return false;
+    std::size_t all = 0;
+    for (const std::unique_ptr<claim>& each : seats_) {
+        const std::vector<std::string> names = co_await each->among();
+        all = names.size();
+    }
+    co_return fit(all);
 }
 
 asio::awaitable<answer> permit_place::granted(time_point began) {

@@ -64,6 +64,7 @@ TEST_F(PermitPlace, AllAreHadOrNone) {
     const auto waits = two.line_up(wanting(two, 2));
     EXPECT_FALSE(two.look(*waits).granted);
     EXPECT_THAT(locks(), SizeIs(1)) << "it keeps others out meanwhile";
+    EXPECT_THAT(leases(), SizeIs(2)) << "and has none";
     EXPECT_TRUE(one.release(first));
     EXPECT_TRUE(two.look(*waits).granted);
     EXPECT_THAT(locks(), IsEmpty());
@@ -147,7 +148,7 @@ TEST_F(PermitPlace, SurvivesLostAnswers) {
     EXPECT_TRUE(change(one, counter_verb::set_new, 2).done);
     const ask want = wanting(one, 2);
     const auto spot = one.line_up(want);
-    for (int i = 0; i < 3; ++i) {
+    for (int i = 0; i < 3; ++i) { // the turn, and each permit
         one.plan("create_and_list", {.answer_lost = true});
         EXPECT_EQ(code_of([&] { one.look(*spot); }), errc::outcome_unknown);
     }
@@ -197,6 +198,21 @@ TEST_F(PermitPlace, OneIsGivenBackByItsId) {
     EXPECT_FALSE(change(two, counter_verb::give_back, 0, permit_id(second)).done);
     EXPECT_FALSE(one.release(want)) << "not all were there";
     EXPECT_THAT(leases(), IsEmpty());
+}
+
+TEST_F(PermitPlace, AHoldThatLostAPartGivesBackTheRest) {
+    party& one = enter();
+    EXPECT_TRUE(change(one, counter_verb::set_new, 3).done);
+    const ask want = wanting(one, 3);
+    EXPECT_TRUE(one.look(*one.line_up(want)).granted);
+    EXPECT_TRUE(change(one, counter_verb::give_back, 0, permit_id(want.owner)).done);
+    const hold* const held[] = {&want};
+    single_renewal said;
+    run(one.store->locks().renew(held, {.lease_time = 30s}, said));
+    EXPECT_FALSE(said.said().granted);
+    settle();
+    EXPECT_THAT(leases(), IsEmpty());
+    EXPECT_FALSE(one.release(want));
 }
 
 TEST_F(PermitPlace, WhoWaitsUntilThereAreAnyIsToldOfTheNumber) {
