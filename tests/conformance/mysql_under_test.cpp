@@ -22,8 +22,7 @@ const mysql::tables named{"holdfast_lock"};
 const std::string stranger_in_rows = mysql::hex("8743c9c0-0795-4907-87fd-6c719a6b4586:1");
 
 std::string interval(duration length) {
-    return "INTERVAL " + std::to_string(std::chrono::microseconds{length}.count()) +
-           " MICROSECOND";
+    return "INTERVAL " + std::to_string(std::chrono::microseconds{length}.count()) + " MICROSECOND";
 }
 
 /// To start one takes longer than a test: all of a process share it.
@@ -148,9 +147,9 @@ public:
 
     std::size_t held() override {
         const std::string alive = " WHERE expires>UTC_TIMESTAMP(6)";
-        return std::stoul(server_.value(
-            "SELECT COUNT(*) FROM (SELECT name FROM " + named.locks + alive +
-            " UNION SELECT name FROM " + named.holds + alive + " AND kind=0) AS held"));
+        return std::stoul(server_.value("SELECT COUNT(*) FROM (SELECT name FROM " + named.locks +
+                                        alive + " UNION SELECT name FROM " + named.holds + alive +
+                                        " AND kind=0) AS held"));
     }
     std::size_t waiting(const std::string& name) override {
         return std::stoul(

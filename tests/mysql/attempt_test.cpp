@@ -124,8 +124,8 @@ TEST_F(Attempt, ARepetitionHasTheSameTokens) {
 TEST_F(Attempt, TokensOfABlockAreNobodyElses) {
     session alice{server()};
     // As if the clock stood still: so the block before is what the next one is counted from.
-    operate().run("UPDATE " + in_schema.locks + " SET token=9000000000000000 WHERE name=" +
-                  hex(name_.text));
+    operate().run("UPDATE " + in_schema.locks +
+                  " SET token=9000000000000000 WHERE name=" + hex(name_.text));
     ask want = wanted(lock_kind::fenced, 1);
     want.tokens = 5;
     EXPECT_EQ(alice.attempt(want).last_token, 9'000'000'000'000'005U);
@@ -150,8 +150,10 @@ TEST_F(Attempt, ALeaseThatIsOverIsNotTakenForALivingOne) {
     session alice{server()};
     const ask want = wanted(lock_kind::plain, 1);
     const packed_answer first = alice.attempt(want);
-    operate().run("UPDATE " + in_schema.locks + " SET expires=UTC_TIMESTAMP(6)-INTERVAL 1 SECOND "
-                  "WHERE name=" + hex(name_.text));
+    operate().run("UPDATE " + in_schema.locks +
+                  " SET expires=UTC_TIMESTAMP(6)-INTERVAL 1 SECOND "
+                  "WHERE name=" +
+                  hex(name_.text));
     EXPECT_FALSE(alice.release(want)) << "it was over";
     EXPECT_GT(alice.attempt(wanted(lock_kind::plain, 2)).last_token, first.last_token);
 }

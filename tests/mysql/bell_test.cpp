@@ -69,7 +69,8 @@ TEST_F(Bell, AReleaseTellsWhetherOthersWait) {
                             [&] { return bob.value("SELECT GET_LOCK('" + bell() + "',20)"); });
     ASSERT_TRUE(support::eventually([&] {
         return server().value("SELECT COUNT(*) FROM information_schema.processlist WHERE "
-                              "STATE='User lock' AND ID=" + std::to_string(bob.id())) == "1";
+                              "STATE='User lock' AND ID=" +
+                              std::to_string(bob.id())) == "1";
     }));
     const auto awaited = alice.run(bell_dropped(bell()));
     EXPECT_EQ(awaited.at(0).at(0), "1");

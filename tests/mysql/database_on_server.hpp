@@ -41,9 +41,7 @@ protected:
                               std::string{support::mariadb_server::user} + "'");
     }
     /// The connection that this was answered by.
-    std::string connection_of(const asked& call) {
-        return call->code ? call->text : call->value();
-    }
+    std::string connection_of(const asked& call) { return call->code ? call->text : call->value(); }
 
 private:
     void make_server() {

@@ -16,9 +16,9 @@ namespace holdfast {
 namespace {
 
 using namespace std::chrono_literals;
+using support::authority;
 using ::testing::AnyOf;
 using ::testing::HasSubstr;
-using support::authority;
 
 class DatabaseOverTls : public database_on_server {
 protected:
@@ -260,7 +260,8 @@ TEST_F(DatabaseLogin, LocalhostIsReachedByTcpAndNotByASocket) {
     use_tcp("localhost");
     const asked call = ask("SELECT host FROM information_schema.processlist WHERE "
                            "id = CONNECTION_ID()");
-    EXPECT_THAT(call->value(), AnyOf(HasSubstr("localhost:"), HasSubstr("127.0.0.1:"))) << call->text;
+    EXPECT_THAT(call->value(), AnyOf(HasSubstr("localhost:"), HasSubstr("127.0.0.1:")))
+        << call->text;
 }
 
 TEST_F(DatabaseLogin, FilesOfTheClientAreNotSent) {

@@ -84,7 +84,7 @@ public:
     store_context context() {
         auto tell = [this](const event& what) { told_.notify(what); };
         store_context made{io_.get_executor(), clock_, [this] { return ++random_; }, {}, "a label",
-                           duration{5'000}, tell};
+                           duration{5'000},    tell};
         made.doubt = [this](const std::function<bool(const lock_name&)>& which, bool urgent) {
             EXPECT_FALSE(which) << "of all holds";
             doubts_.push_back(urgent);

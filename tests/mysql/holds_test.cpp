@@ -12,8 +12,8 @@ class Holds : public on_rows {
 protected:
     std::size_t rows(hold_row kind) {
         return std::stoul(operate().value("SELECT COUNT(*) FROM " + in_schema.holds +
-                                          " WHERE name=" + hex(name_.text) + " AND kind=" +
-                                          std::to_string(static_cast<int>(kind)) +
+                                          " WHERE name=" + hex(name_.text) +
+                                          " AND kind=" + std::to_string(static_cast<int>(kind)) +
                                           " AND expires>UTC_TIMESTAMP(6)"));
     }
     void make_permits(std::int64_t number) {

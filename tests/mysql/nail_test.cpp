@@ -4,9 +4,9 @@
 
 #include <holdfast/mysql/nail.hpp>
 
-#include <atomic>
-
 #include <boost/asio/use_future.hpp>
+
+#include <atomic>
 
 namespace holdfast::mysql {
 namespace {
@@ -38,8 +38,8 @@ TEST_F(Nail, ANailedLeaseOutlivesItsTerm) {
         theirs.lock();
         return committed.load();
     });
-    ASSERT_TRUE(support::eventually(
-        [&] { return server().counted("Innodb_row_lock_current_waits") > 0; }));
+    ASSERT_TRUE(
+        support::eventually([&] { return server().counted("Innodb_row_lock_current_waits") > 0; }));
     committed = true;
     user.run("COMMIT");
     EXPECT_TRUE(support::soon(std::move(waited))) << "granted before the transaction ended";

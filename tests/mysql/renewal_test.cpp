@@ -9,8 +9,8 @@ namespace {
 class MysqlRenewal : public on_store {
 protected:
     std::string end_of(const std::string& name) {
-        return operate().value("SELECT expires FROM " + in_schema.locks + " WHERE name=" +
-                               hex(name));
+        return operate().value("SELECT expires FROM " + in_schema.locks +
+                               " WHERE name=" + hex(name));
     }
     bool is_renewed(const std::string& name) {
         const std::string before = end_of(name);
@@ -40,8 +40,8 @@ TEST_F(MysqlRenewal, WhatSomebodyTookIsLost) {
     client home = make_client({.lease_time = 1s});
     mutex lock{home, name_};
     lock.lock();
-    operate().run("UPDATE " + in_schema.locks + " SET owner='somebody' WHERE name=" +
-                  hex(name_.text));
+    operate().run("UPDATE " + in_schema.locks +
+                  " SET owner='somebody' WHERE name=" + hex(name_.text));
     EXPECT_TRUE(support::eventually([&] { return !lock.remaining_lease(); }));
     error_code ec;
     lock.unlock(ec);
@@ -52,8 +52,8 @@ TEST_F(MysqlRenewal, OfReadersAndPermitsTellsTheirRows) {
     client home = make_client({.lease_time = 2s});
     shared_mutex lock{home, name_};
     lock.lock_shared();
-    const std::string reader = "SELECT MAX(expires) FROM " + in_schema.holds + " WHERE name=" +
-                               hex(name_.text) + " AND kind=0";
+    const std::string reader = "SELECT MAX(expires) FROM " + in_schema.holds +
+                               " WHERE name=" + hex(name_.text) + " AND kind=0";
     const std::string before = operate().value(reader);
     EXPECT_TRUE(support::eventually([&] { return operate().value(reader) > before; }));
     lock.unlock_shared();

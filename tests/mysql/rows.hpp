@@ -117,14 +117,15 @@ protected:
     support::mariadb_server& server() { return mariadb_of_process(); }
     session& operate() { return *operate_; }
 
-    ask wanted(lock_kind kind, std::uint64_t number, duration lease = 30s, std::uint8_t client = 1) {
+    ask wanted(lock_kind kind, std::uint64_t number, duration lease = 30s,
+               std::uint8_t client = 1) {
         ask want{name_, owner_id{{client, 0, 0, 0, 0, 0, 0x8f, 0xd5}, number}, kind};
         want.lease_time = lease;
         return want;
     }
     std::string of_row(const std::string& column) {
-        return operate_->value("SELECT " + column + " FROM " + in_schema.locks + " WHERE name=" +
-                               hex(name_.text));
+        return operate_->value("SELECT " + column + " FROM " + in_schema.locks +
+                               " WHERE name=" + hex(name_.text));
     }
 
     lock_name name_{""};

@@ -2,6 +2,8 @@
 // Connections that are killed all the time: whoever holds a lock holds it alone, and tokens grow.
 #include "mysql/store_fixture.hpp"
 
+#include <boost/asio/use_future.hpp>
+
 #include <algorithm>
 #include <atomic>
 #include <chrono>
@@ -9,8 +11,6 @@
 #include <mutex>
 #include <thread>
 #include <vector>
-
-#include <boost/asio/use_future.hpp>
 
 namespace holdfast::mysql {
 namespace {
@@ -29,8 +29,8 @@ protected:
 
     /// Takes and releases until `over`, and says when it believed to hold.
     std::vector<claim> take_and_release(std::atomic<bool>& over) {
-        client home = make_client({.lease_time = 300ms, .unavailable_patience = 5s,
-                                   .hand_off = {.times_max = 0}});
+        client home = make_client(
+            {.lease_time = 300ms, .unavailable_patience = 5s, .hand_off = {.times_max = 0}});
         fenced_mutex lock{home, name_};
         std::vector<claim> claims;
         while (!over) {
@@ -59,9 +59,10 @@ protected:
 
     /// Ends the connection of one of them, whatever it does.
     void kill_one(session& by, std::uint64_t which) {
-        const auto all = by.run("SELECT ID,COMMAND FROM information_schema.processlist WHERE "
-                                "USER='" + std::string{support::mariadb_server::user} +
-                                "' AND ID<>CONNECTION_ID()");
+        const auto all =
+            by.run("SELECT ID,COMMAND FROM information_schema.processlist WHERE "
+                   "USER='" +
+                   std::string{support::mariadb_server::user} + "' AND ID<>CONNECTION_ID()");
         if (all.empty())
             return;
         try {

@@ -39,19 +39,19 @@ public:
     std::uint16_t port() const { return door_.local_endpoint().port(); }
 
     void accept() {
-        door_.async_accept([self = shared_from_this()](boost::system::error_code failed,
-                                                       tcp::socket came) {
-            if (failed)
-                return;
-            auto both = std::make_shared<socket_pair>(std::move(came), tcp::socket{self->io_});
-            both->second.connect(self->to_, failed);
-            self->all_.push_back(both);
-            net_io::co_spawn(self->io_, pass(both, both->first, both->second, self->most_),
-                             net_io::detached);
-            net_io::co_spawn(self->io_, pass(both, both->second, both->first, unlimited),
-                             net_io::detached);
-            self->accept();
-        });
+        door_.async_accept(
+            [self = shared_from_this()](boost::system::error_code failed, tcp::socket came) {
+                if (failed)
+                    return;
+                auto both = std::make_shared<socket_pair>(std::move(came), tcp::socket{self->io_});
+                both->second.connect(self->to_, failed);
+                self->all_.push_back(both);
+                net_io::co_spawn(self->io_, pass(both, both->first, both->second, self->most_),
+                                 net_io::detached);
+                net_io::co_spawn(self->io_, pass(both, both->second, both->first, unlimited),
+                                 net_io::detached);
+                self->accept();
+            });
     }
 
     void lose_after(std::size_t most) { most_ = most; }
@@ -115,9 +115,9 @@ std::uint16_t tcp_way::port() const {
 }
 
 void tcp_way::lose_after(std::size_t client_bytes) {
-    net_io::post(loop_.io(), net_io::use_future([to = state_, client_bytes] {
-                     to->lose_after(client_bytes);
-                 })).get();
+    net_io::post(loop_.io(),
+                 net_io::use_future([to = state_, client_bytes] { to->lose_after(client_bytes); }))
+        .get();
 }
 
 void tcp_way::reset_all() {

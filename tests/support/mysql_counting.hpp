@@ -22,8 +22,7 @@ public:
         : inner_{std::move(inner)}
         , count_{count} {}
 
-    asio::awaitable<mysql::answers> run(mysql::statements& what,
-                                        mysql::call_wishes how) override {
+    asio::awaitable<mysql::answers> run(mysql::statements& what, mysql::call_wishes how) override {
         listener heard{what, how.leaves_open ? nullptr : &count_};
         co_return co_await inner_->run(heard, std::move(how));
     }
@@ -74,7 +73,8 @@ private:
 /// `count` must outlive all its clients.
 inline store_factory counting_store(mysql::options how, std::atomic<std::size_t>& count) {
     return [how = std::move(how), &count](store_context context) -> std::unique_ptr<store> {
-        auto server = std::make_unique<counting_database>(mysql::make_database(how, context), count);
+        auto server =
+            std::make_unique<counting_database>(mysql::make_database(how, context), count);
         return std::make_unique<mysql::mysql_store>(std::move(server), how, std::move(context));
     };
 }

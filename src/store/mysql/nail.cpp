@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <holdfast/mysql/nail.hpp>
-
 #include "net/failure.hpp"
 #include "store/mysql/clauses.hpp"
 #include "store/mysql/nail_text.hpp"
 #include "sync/tenure.hpp"
+
+#include <holdfast/mysql/nail.hpp>
 
 namespace holdfast::mysql {
 namespace {
@@ -28,9 +28,11 @@ std::string with_schema(std::string_view table) {
 // version comment is for MariaDB alone: outside a transaction there is no row.
 std::string nail_text(const std::string& quoted_table, std::string_view name,
                       std::string_view owner) {
-    return "UPDATE " + quoted_table + " SET touched=CONCAT('nail ',SYSDATE(6),' ',UUID()) "
-           "WHERE name=" + hex(name) + " AND owner=" + hex(owner) + " AND expires>" +
-           std::string{now_text} + "/*M! AND @@in_transaction*/";
+    return "UPDATE " + quoted_table +
+           " SET touched=CONCAT('nail ',SYSDATE(6),' ',UUID()) "
+           "WHERE name=" +
+           hex(name) + " AND owner=" + hex(owner) + " AND expires>" + std::string{now_text} +
+           "/*M! AND @@in_transaction*/";
 }
 
 std::string nail(const lease& held, std::string_view table) {

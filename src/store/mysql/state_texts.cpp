@@ -69,10 +69,10 @@ void add_hold(lock_state& told, const std::vector<std::optional<std::string>>& r
 
 std::vector<std::string> states_asked(const tables& named, const std::vector<std::string>& names) {
     const std::string which = " WHERE name IN " + list_of(names);
-    return {"SELECT name,owner,kind," + microseconds_left() + ",token,info FROM " + named.locks +
-                which,
-            "SELECT name,kind,owner," + microseconds_left() + ",info FROM " + named.holds + which +
-                " AND kind IN (0,1,3) AND expires>" + at_asking + " ORDER BY name,kind,token,owner"};
+    return {
+        "SELECT name,owner,kind," + microseconds_left() + ",token,info FROM " + named.locks + which,
+        "SELECT name,kind,owner," + microseconds_left() + ",info FROM " + named.holds + which +
+            " AND kind IN (0,1,3) AND expires>" + at_asking + " ORDER BY name,kind,token,owner"};
 }
 
 std::vector<lock_state> states_in(const std::vector<std::string>& names, const result& locks,
@@ -115,12 +115,12 @@ std::optional<holding> holding_of(const lock_state& told) {
 }
 
 std::string held_names(const tables& named, const std::string& behind, std::size_t at_most) {
-    const std::string some = " AND expires>" + at_asking + " ORDER BY name LIMIT " +
-                             std::to_string(at_most) + ")";
+    const std::string some =
+        " AND expires>" + at_asking + " ORDER BY name LIMIT " + std::to_string(at_most) + ")";
     const std::string where = " WHERE name>" + hex(behind);
-    return "(SELECT name FROM " + named.locks + where + some + " UNION (SELECT DISTINCT name FROM " +
-           named.holds + where + " AND kind=0" + some + " ORDER BY name LIMIT " +
-           std::to_string(at_most);
+    return "(SELECT name FROM " + named.locks + where + some +
+           " UNION (SELECT DISTINCT name FROM " + named.holds + where + " AND kind=0" + some +
+           " ORDER BY name LIMIT " + std::to_string(at_most);
 }
 
 std::string lock_is_free(const tables& named, const lock_name& name) {

@@ -30,9 +30,9 @@ TEST(MysqlNames, ABellIsWhatEveryServerTakesForAUserLock) {
 }
 
 TEST(MysqlNames, BellsDifferBySchemaTableNameAndCase) {
-    const std::set<std::string> all{
-        bell_of("a", "t", {"n"}), bell_of("A", "t", {"n"}), bell_of("a", "u", {"n"}),
-        bell_of("a", "t", {"N"}), bell_of("", "at", {"n"}), bell_of("a", "t", {"n "})};
+    const std::set<std::string> all{bell_of("a", "t", {"n"}), bell_of("A", "t", {"n"}),
+                                    bell_of("a", "u", {"n"}), bell_of("a", "t", {"N"}),
+                                    bell_of("", "at", {"n"}), bell_of("a", "t", {"n "})};
     EXPECT_EQ(all.size(), 6U);
 }
 

@@ -21,8 +21,8 @@ TEST(PackedAnswer, OfNoRowIsNoGrant) {
 }
 
 TEST(PackedAnswer, BelowTheTopBitIsTheLastToken) {
-    for (const std::uint64_t token : {std::uint64_t{1}, std::uint64_t{1'795'618'292'687'665},
-                                      refused_bit - 1}) {
+    for (const std::uint64_t token :
+         {std::uint64_t{1}, std::uint64_t{1'795'618'292'687'665}, refused_bit - 1}) {
         const packed_answer told = taken_apart(token);
         EXPECT_EQ(told.said, verdict::granted);
         EXPECT_EQ(told.last_token, token);
@@ -32,8 +32,8 @@ TEST(PackedAnswer, BelowTheTopBitIsTheLastToken) {
 }
 
 TEST(PackedAnswer, TellsTheServersClockWithEachRefusal) {
-    for (const std::uint64_t reason : {late_reason, std::uint64_t{1}, longest_left,
-                                       conflict_reason, unfounded_reason})
+    for (const std::uint64_t reason :
+         {late_reason, std::uint64_t{1}, longest_left, conflict_reason, unfounded_reason})
         EXPECT_EQ(taken_apart(refusal(reason)).server_now, std::chrono::milliseconds{at_ms});
 }
 

@@ -19,7 +19,8 @@ TEST(WhoHolds, IsReadAsItWasWritten) {
 
 TEST(WhoHolds, FitsIntoItsColumn) {
     const std::string longest(300, 'x');
-    const client_card card{longest, 1'000'000'000, longest, longest, std::chrono::seconds{1} * 1'000'000'000'000};
+    const client_card card{longest, 1'000'000'000, longest, longest,
+                           std::chrono::seconds{1} * 1'000'000'000'000};
     EXPECT_LE(written(card).size(), 255U);
     EXPECT_TRUE(card_in(written(card)));
 }
@@ -31,7 +32,8 @@ TEST(WhoHolds, ATabInAWordSeparatesNothing) {
 }
 
 TEST(WhoHolds, IsUnknownWhereSomethingElseStands) {
-    for (const char* const other : {"", "somebody", "h\tx\tp\tl\t1", "h\t1\tp\tl", "h\t1\tp\tl\t1\t2"})
+    for (const char* const other :
+         {"", "somebody", "h\tx\tp\tl\t1", "h\t1\tp\tl", "h\t1\tp\tl\t1\t2"})
         EXPECT_FALSE(card_in(other)) << other;
 }
 
