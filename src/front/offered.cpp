@@ -23,7 +23,7 @@ std::string words_on_missing(lock_kind kind) {
     case lock_kind::token:
         return words("locks with tokens of redis-py", redis_alone);
     case lock_kind::fair:
-        return words("fair locks", "Redis, Valkey and ZooKeeper have them");
+        return words("fair locks", all_stores);
     case lock_kind::read:
     case lock_kind::write:
         return words("locks that can be shared", all_stores);

@@ -7,7 +7,6 @@
 
 #include <holdfast/mysql/options.hpp>
 
-#include <atomic>
 #include <memory>
 #include <optional>
 #include <string>
@@ -155,8 +154,12 @@ public:
         return std::stoul(
             server_.value("SELECT COUNT(*) FROM " + named.holds + where(name) + " AND kind=3"));
     }
-    std::size_t listeners() override { return 0; }
-    std::size_t requests() override { return count_; }
+    std::size_t listeners() override {
+        return count_.polling() +
+               std::stoul(server_.value("SELECT COUNT(*) FROM information_schema.processlist "
+                                        "WHERE STATE='User lock'"));
+    }
+    std::size_t requests() override { return count_.requests; }
     bool put_something_else(const std::string&) override { return false; }
 
 private:
@@ -186,7 +189,7 @@ private:
 
     support::mariadb_server& server_;
     std::optional<support::stream_proxy> wire_;
-    std::atomic<std::size_t> count_ = 0;
+    support::mysql_traffic count_;
     bool frozen_ = false;
     duration owed_{}; ///< time that passed while nothing could be asked
 };

@@ -128,8 +128,8 @@ TEST_F(MysqlWaking, AHoldThatIsLostLeavesNoBell) {
     client home = make_client({.lease_time = 500ms});
     mutex ours{home, name_};
     ours.lock();
-    operate().run("UPDATE " + in_schema.locks + " SET owner='somebody' WHERE name=" +
-                  hex(name_.text));
+    operate().run("UPDATE " + in_schema.locks +
+                  " SET owner='somebody' WHERE name=" + hex(name_.text));
     EXPECT_TRUE(support::eventually(
         [&] { return server().value("SELECT IS_USED_LOCK('" + bell() + "')") == ""; }));
 }

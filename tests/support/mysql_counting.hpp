@@ -6,6 +6,7 @@
 #include "store/mysql/mysql_store.hpp"
 
 #include <atomic>
+#include <chrono>
 #include <cstddef>
 #include <memory>
 #include <string>
@@ -14,16 +15,29 @@
 
 namespace holdfast::support {
 
+/// What is known of a store's clients from their requests.
+struct mysql_traffic {
+    std::atomic<std::size_t> requests = 0;
+    std::atomic<std::size_t> polled = 0; ///< waiters for whom was seen last
+    std::atomic<std::chrono::steady_clock::time_point> polled_at{};
+
+    /// Waiters that poll: who has gone is polled for no more.
+    std::size_t polling() const {
+        constexpr std::chrono::milliseconds longest_pause{400};
+        const auto since = std::chrono::steady_clock::now() - polled_at.load();
+        return since < longest_pause ? polled.load() : 0;
+    }
+};
+
 /// Counts looks, releases, renewals and questions: each once. What sees for waiters, rings, and
 /// makes the row of a new name are no requests.
 class counting_database final : public mysql::database {
 public:
-    counting_database(std::unique_ptr<mysql::database> inner, std::atomic<std::size_t>& count)
+    counting_database(std::unique_ptr<mysql::database> inner, mysql_traffic& count)
         : inner_{std::move(inner)}
         , count_{count} {}
 
-    asio::awaitable<mysql::answers> run(mysql::statements& what,
-                                        mysql::call_wishes how) override {
+    asio::awaitable<mysql::answers> run(mysql::statements& what, mysql::call_wishes how) override {
         listener heard{what, how.leaves_open ? nullptr : &count_};
         co_return co_await inner_->run(heard, std::move(how));
     }
@@ -41,18 +55,29 @@ public:
 private:
     class listener final : public mysql::statements {
     public:
-        listener(mysql::statements& of, std::atomic<std::size_t>* count)
+        listener(mysql::statements& of, mysql_traffic* count)
             : of_{of}
             , count_{count} {}
         std::vector<std::string> compose(const runtime::remote_clock& clock,
                                          const mysql::server_facts& facts) override {
             std::vector<std::string> all = of_.compose(clock, facts);
             if (count_)
-                *count_ += change_by(all.front());
+                note(all.front());
             return all;
         }
 
     private:
+        void note(const std::string& first) {
+            count_->requests += change_by(first);
+            if (first.find(" FROM DUAL WHERE ") == std::string::npos)
+                return;
+            std::size_t waiters = 0;
+            for (std::size_t at = first.find(" FROM DUAL"); at != std::string::npos;
+                 at = first.find(" FROM DUAL", at + 1))
+                ++waiters;
+            count_->polled = waiters;
+            count_->polled_at = std::chrono::steady_clock::now();
+        }
         static std::size_t change_by(const std::string& first) {
             const auto begins = [&first](const char* with) { return first.starts_with(with); };
             if (begins("INSERT INTO `holdfast_lock` ")) // of a new name: its look is repeated
@@ -64,17 +89,18 @@ private:
         }
 
         mysql::statements& of_;
-        std::atomic<std::size_t>* const count_;
+        mysql_traffic* const count_;
     };
 
     const std::unique_ptr<mysql::database> inner_;
-    std::atomic<std::size_t>& count_;
+    mysql_traffic& count_;
 };
 
 /// `count` must outlive all its clients.
-inline store_factory counting_store(mysql::options how, std::atomic<std::size_t>& count) {
+inline store_factory counting_store(mysql::options how, mysql_traffic& count) {
     return [how = std::move(how), &count](store_context context) -> std::unique_ptr<store> {
-        auto server = std::make_unique<counting_database>(mysql::make_database(how, context), count);
+        auto server =
+            std::make_unique<counting_database>(mysql::make_database(how, context), count);
         return std::make_unique<mysql::mysql_store>(std::move(server), how, std::move(context));
     };
 }

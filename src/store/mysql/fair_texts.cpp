@@ -26,8 +26,7 @@ std::string place_of(const hold& held) {
 } // namespace
 
 std::string others_come_first(const tables& named, const owner_id& owner) {
-    return "EXISTS(SELECT 1" + before(named, named.locks + ".name", owner) +
-           " LOCK IN SHARE MODE)";
+    return "EXISTS(SELECT 1" + before(named, named.locks + ".name", owner) + " LOCK IN SHARE MODE)";
 }
 
 std::string first_turn_ends(const tables& named, const owner_id& owner) {
@@ -52,10 +51,9 @@ std::vector<std::string> fair_attempt(const tables& named, const ask& want,
             granted,
         "INSERT INTO " + named.holds + " (name,kind,owner,expires,token,info) SELECT " + name +
             ",3," + hex(to_string(want.owner)) + "," + end_of(want.outlasts) + "," + turn + "," +
-            hex(terms.info) + " FROM DUAL WHERE " + busy +
-            " ON DUPLICATE KEY UPDATE token=IF(" + named.holds + ".expires>" + at_look + "," +
-            named.holds + ".token,VALUES(token)),expires=GREATEST(" + named.holds +
-            ".expires,VALUES(expires))",
+            hex(terms.info) + " FROM DUAL WHERE " + busy + " ON DUPLICATE KEY UPDATE token=IF(" +
+            named.holds + ".expires>" + at_look + "," + named.holds +
+            ".token,VALUES(token)),expires=GREATEST(" + named.holds + ".expires,VALUES(expires))",
         "COMMIT"};
     if (!want.waits)
         all[fair_insert_at] = "DO 0";

@@ -50,9 +50,9 @@ std::string free_for(const tables& named, const ask& want) {
 /// What a writer waits for: the holder, or the last of the readers.
 std::string busy_for(const tables& named, const ask& want) {
     if (want.kind == lock_kind::fair)
-        return when("TRUE", unchanged(left_until("IF(expires>" + std::string{now_text} +
-                                                 ",expires," +
-                                                 first_turn_ends(named, want.owner) + ")")));
+        return when("TRUE",
+                    unchanged(left_until("IF(expires>" + std::string{now_text} + ",expires," +
+                                         first_turn_ends(named, want.owner) + ")")));
     if (want.kind != lock_kind::write)
         return when("TRUE", unchanged(left_until("expires")));
     std::string all;

@@ -69,10 +69,10 @@ void add_hold(lock_state& told, const std::vector<std::optional<std::string>>& r
 
 std::vector<std::string> states_asked(const tables& named, const std::vector<std::string>& names) {
     const std::string which = " WHERE name IN " + list_of(names);
-    return {"SELECT name,owner,kind," + microseconds_left() + ",token,info FROM " + named.locks +
-                which,
-            "SELECT name,kind,owner," + microseconds_left() + ",info FROM " + named.holds + which +
-                " AND kind IN (0,1,3) AND expires>" + at_asking + " ORDER BY name,kind,token,owner"};
+    return {
+        "SELECT name,owner,kind," + microseconds_left() + ",token,info FROM " + named.locks + which,
+        "SELECT name,kind,owner," + microseconds_left() + ",info FROM " + named.holds + which +
+            " AND kind IN (0,1,3) AND expires>" + at_asking + " ORDER BY name,kind,token,owner"};
 }
 
 std::vector<lock_state> states_in(const std::vector<std::string>& names, const result& locks,
