@@ -10,11 +10,11 @@ namespace holdfast::mysql {
 
 /// What an error of the server, or of libmariadb, means to whoever asked.
 struct meaning {
-    error_code code; ///< unreachable and refused: nothing was done
-    bool again = false;   ///< two were in each other's way: it is asked once more
-    bool leave = false;   ///< this server takes no writes: another one may
-    bool cut = false;     ///< the connection is of no use any more
-    std::string hint{};   ///< for people, behind the server's own words; empty: none
+    error_code code;    ///< unreachable and refused: nothing was done
+    bool again = false; ///< two were in each other's way: it is asked once more
+    bool leave = false; ///< this server takes no writes: another one may
+    bool cut = false;   ///< the connection is of no use any more
+    std::string hint{}; ///< for people, behind the server's own words; empty: none
 };
 
 /// Told by the number; by the words only where the number says too little.

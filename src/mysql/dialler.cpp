@@ -114,8 +114,8 @@ connected connect(const door& to) {
         set_socket(come.made.socket());
     else {
         const std::string words = come.made.words();
-        come.failed = failure_of(classify_connecting(come.made.error(), words),
-                                 come.made.error(), words);
+        come.failed =
+            failure_of(classify_connecting(come.made.error(), words), come.made.error(), words);
         come.made = handle{};
     }
     return come;

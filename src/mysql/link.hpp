@@ -56,8 +56,7 @@ private:
     handle handle_;
     const bool over_tls_;
     asio::posix::stream_descriptor socket_; // the handle's: never closed here
-    const std::shared_ptr<runtime::remote_clock> clock_ =
-        std::make_shared<runtime::remote_clock>();
+    const std::shared_ptr<runtime::remote_clock> clock_ = std::make_shared<runtime::remote_clock>();
 
     asio::any_completion_handler<void()> waiter_; // swap it, never assign it: Boost 1.81
     bool watching_ = false;

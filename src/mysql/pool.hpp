@@ -62,9 +62,8 @@ private:
     place named_by(const call_wishes&) const;
     place take_free();
     void take_back(const place&);
-    asio::awaitable<std::optional<answers>> carry_out(const place&, statements&,
-                                                      const call_wishes&, time_point limit,
-                                                      int tries);
+    asio::awaitable<std::optional<answers>> carry_out(const place&, statements&, const call_wishes&,
+                                                      time_point limit, int tries);
     asio::awaitable<std::vector<said>> ask(const place&, const std::vector<std::string>&,
                                            time_point limit);
     asio::awaitable<void> roll_back(const place&, time_point limit);

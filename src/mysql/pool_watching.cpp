@@ -57,8 +57,8 @@ void pool::look_at_limits(time_point now) {
     const std::vector<place> all = seats_.all();
     for (const place& each : all) {
         if (each->at->limit() <= now)
-            each->at->cut({errc::outcome_unknown, each->who.facts.address +
-                                                      " did not answer in time"});
+            each->at->cut(
+                {errc::outcome_unknown, each->who.facts.address + " did not answer in time"});
         else if (!each->taken && !each->in_transaction && idle_until(*each) <= now) {
             each->taken = true;
             runtime::run_in_background(home_, use_idle(shared_from_this(), each));

@@ -56,8 +56,8 @@ void seats::hand(queue& to, const place& one) {
 bool seats::drop(const place& one) {
     if (std::erase(all_, one) == 0)
         return false;
-    fail(one->named, std::make_shared<const net::failure>(
-                         errc::unreachable, "not sent: its connection has ended"));
+    fail(one->named, std::make_shared<const net::failure>(errc::unreachable,
+                                                          "not sent: its connection has ended"));
     return true;
 }
 

@@ -16,14 +16,14 @@ struct seat;
 
 /// Somebody who waits for a connection; in the frame of whoever does. Destroyed, it waits no more,
 /// and a seat that it was given goes back.
-struct waiting : boost::intrusive::list_base_hook<
-                     boost::intrusive::link_mode<boost::intrusive::auto_unlink>> {
+struct waiting
+    : boost::intrusive::list_base_hook<boost::intrusive::link_mode<boost::intrusive::auto_unlink>> {
     explicit waiting(std::unique_ptr<alarm> a)
         : wake{std::move(a)} {}
 
     const std::unique_ptr<alarm> wake;
-    std::shared_ptr<seat> got;                      ///< it has it
-    std::shared_ptr<const net::failure> failed{};   ///< or it will not get one
+    std::shared_ptr<seat> got;                    ///< it has it
+    std::shared_ptr<const net::failure> failed{}; ///< or it will not get one
 };
 using queue = boost::intrusive::list<waiting, boost::intrusive::constant_time_size<false>>;
 
@@ -77,7 +77,7 @@ public:
     void fail_shared(const net::failure& why);
     void fail_all(const net::failure& why);
 
-    std::size_t shared_count() const;   ///< of those that requests share
+    std::size_t shared_count() const; ///< of those that requests share
     std::size_t to_wait_on_count() const;
     bool empty() const { return all_.empty(); }
     const std::vector<place>& all() const { return all_; }

@@ -27,18 +27,16 @@ constexpr const char* isolation =
     "SET SESSION TRANSACTION ISOLATION LEVEL READ COMMITTED, READ WRITE";
 
 // SHOW, and not SELECT @@x: that would pin a connection that comes through a statement proxy.
-constexpr const char* session_question =
-    "SHOW SESSION VARIABLES WHERE Variable_name IN "
-    "('autocommit','completion_type','sql_mode','time_zone')";
+constexpr const char* session_question = "SHOW SESSION VARIABLES WHERE Variable_name IN "
+                                         "('autocommit','completion_type','sql_mode','time_zone')";
 constexpr const char* global_question =
     "SHOW GLOBAL VARIABLES WHERE Variable_name IN "
     "('version','read_only','super_read_only','innodb_read_only','wsrep_on','binlog_format',"
     "'group_replication_group_name','group_replication_single_primary_mode',"
     "'innodb_flush_log_at_trx_commit','sql_mode','max_user_connections','wait_timeout',"
     "'server_uuid','hostname','port','server_id','datadir')";
-constexpr const char* status_question =
-    "SHOW GLOBAL STATUS WHERE Variable_name IN "
-    "('Slaves_running','Slave_running','wsrep_ready','Uptime')";
+constexpr const char* status_question = "SHOW GLOBAL STATUS WHERE Variable_name IN "
+                                        "('Slaves_running','Slave_running','wsrep_ready','Uptime')";
 /// The server's clock; and whether SYSDATE() is that of the start of the statement. For that the
 /// statement must take some microseconds, and SLEEP hangs while somebody moves the date.
 constexpr const char* clock_question =
@@ -88,8 +86,12 @@ portrait read(line& on, const std::vector<said>& all) {
 } // namespace
 
 asio::awaitable<portrait> set_up(line& on, duration keep_alive, time_point limit) {
-    const std::vector<std::string> all{session_settings(keep_alive), isolation, session_question,
-                                       global_question, status_question, clock_question};
+    const std::vector<std::string> all{session_settings(keep_alive),
+                                       isolation,
+                                       session_question,
+                                       global_question,
+                                       status_question,
+                                       clock_question};
     const std::vector<said> answers = co_await on.ask(all, limit);
     require_success(answers);
     if (const auto objection = objection_to_session(variables_in(answers[2].what)))

@@ -59,6 +59,7 @@ TEST_P(Hurry, ManyThreadsTakeManyLocksOverAndOver) {
 }
 
 TEST_P(Hurry, AHandedOnLockIsOneHoldToTheStore) {
+    HOLDFAST_NEEDS(counts_requests);
     client home = make_client({.hand_off = {100, 10min}});
     mutex lock{home, "lock"}, beside{home, "beside"};
     lock.lock();

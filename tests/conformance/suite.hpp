@@ -179,3 +179,6 @@ inline std::string name_of(const ::testing::TestParamInfo<store_kind>& info) {
 #define HOLDFAST_NEEDS_LEASES_OF_THEIR_OWN                                                         \
     if (store().leases_by_session())                                                               \
     GTEST_SKIP() << "a lease is the session's here"
+#define HOLDFAST_NEEDS_LOCKS(kind)                                                                 \
+    if (!GetParam().has(kind))                                                                     \
+    GTEST_SKIP() << "this store has no such locks"

@@ -39,8 +39,6 @@ LAYERS = {
     "src/store/zookeeper": ("store/zookeeper", "store/remote", "zookeeper", "net", "runtime"),
     "src/mysql": ("mysql", "net", "runtime"),
     "src/store/mysql": ("store/mysql", "store/remote", "mysql", "net", "runtime"),
-    "src/zookeeper": ("zookeeper", "net", "runtime"),
-    "src/store/zookeeper": ("store/zookeeper", "store/remote", "zookeeper", "net", "runtime"),
     "src/store/memory": ("store/memory", "store/remote", "runtime"),
     "include": (),
     "cli": ("cli",),

@@ -48,10 +48,10 @@ struct bell_wait::state {
 namespace {
 
 /// 1: we have it; 0: its time is over; else why not.
-asio::awaitable<bool> wait_once(site& at, const std::string& bell,
-                                std::shared_ptr<carrier> on) {
+asio::awaitable<bool> wait_once(site& at, const std::string& bell, std::shared_ptr<carrier> on) {
     const seconds patience = wait_of(at);
-    const std::string text = "SELECT GET_LOCK('" + bell + "'," + std::to_string(patience.count()) + ")";
+    const std::string text =
+        "SELECT GET_LOCK('" + bell + "'," + std::to_string(patience.count()) + ")";
     const auto make = [&](const runtime::remote_clock&, const server_facts&) {
         return std::vector<std::string>{text};
     };

@@ -22,8 +22,7 @@ namespace holdfast::mysql {
 inline constexpr std::string_view now_text = "UTC_TIMESTAMP(6)";
 
 /// Microseconds since 1970. UNIX_TIMESTAMP would end in 2038.
-inline constexpr std::string_view runs_text =
-    "TIMESTAMPDIFF(MICROSECOND,'1970-01-01',SYSDATE(6))";
+inline constexpr std::string_view runs_text = "TIMESTAMPDIFF(MICROSECOND,'1970-01-01',SYSDATE(6))";
 
 /// After an attempt: it was granted. Behind an error or without a row the value is an older one:
 /// then `ROW_COUNT()` is not 1.

@@ -74,7 +74,8 @@ private:
     static attempt told_by(const answers& begun) {
         attempt got;
         got.said = verdict::granted;
-        got.server_now = std::chrono::microseconds{number_at(answer_at(begun, time_at).rows.at(0), 0)};
+        got.server_now =
+            std::chrono::microseconds{number_at(answer_at(begun, time_at).rows.at(0), 0)};
         got.sent_at = begun.sent_at;
         got.received_at = begun.received_at;
         got.clock = begun.clock;

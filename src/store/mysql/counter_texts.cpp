@@ -93,9 +93,8 @@ std::vector<std::string> change_ended(const tables& named, const counter_change&
                       of_this_permit(what) + remembered);
     if (effect.changes && effect.value)
         all.push_back("UPDATE " + named.counters + " SET value=" + std::to_string(*effect.value) +
-                      (what.verb == counter_verb::set_new
-                           ? ",expires=" + end_of_counter(what.kept)
-                           : std::string{}) +
+                      (what.verb == counter_verb::set_new ? ",expires=" + end_of_counter(what.kept)
+                                                          : std::string{}) +
                       " WHERE " + row + in_time + remembered);
     if (effect.changes && !effect.value) {
         if (what.kind == counter_kind::permits)
@@ -120,9 +119,9 @@ std::string latch_is_open(const tables& named, const lock_name& name) {
 
 std::string counter_inspected(const tables& named, const lock_name& name, counter_kind kind) {
     const std::string held = kind == counter_kind::permits
-                                 ? "(SELECT COUNT(*) FROM " + named.holds + " AS h WHERE h.name=" +
-                                       hex(name.text) + " AND h.kind=2 AND h.expires>" + at_begin +
-                                       ")"
+                                 ? "(SELECT COUNT(*) FROM " + named.holds +
+                                       " AS h WHERE h.name=" + hex(name.text) +
+                                       " AND h.kind=2 AND h.expires>" + at_begin + ")"
                                  : "0";
     return "SELECT value," + held + " FROM " + named.counters + " WHERE " +
            counter_row(name, kind) + " AND " + living_counter();

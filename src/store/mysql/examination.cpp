@@ -131,8 +131,8 @@ private:
                 "Ask again, with another name.");
         } catch (const boost::system::system_error& why) {
             may_hold_ = why.code() == errc::outcome_unknown;
-            found_.push_back(trouble(why.code() == store_errc::not_set_up ? "tables" : "rights",
-                                     why));
+            found_.push_back(
+                trouble(why.code() == store_errc::not_set_up ? "tables" : "rights", why));
         }
         co_return false;
     }

@@ -9,8 +9,8 @@
 
 namespace holdfast::mysql {
 
-/// As `store::examine`: what the server says of itself, and whether a lock can be taken, renewed and
-/// released there.
+/// As `store::examine`: what the server says of itself, and whether a lock can be taken, renewed
+/// and released there.
 asio::awaitable<std::vector<finding>> examine_server(site&, ask trial);
 
 /// As `store::set_up`.

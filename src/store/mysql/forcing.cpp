@@ -48,7 +48,8 @@ holders holders_in(const answers& said) {
 bool is_meant(const force_wish& what, const holders& found) {
     if (what.side == lock_kind::token)
         return false; // this store has none
-    const bool right_side = !what.side || found.alone.has_value() == (*what.side != lock_kind::read);
+    const bool right_side =
+        !what.side || found.alone.has_value() == (*what.side != lock_kind::read);
     const std::vector<std::string> all = found.all();
     return right_side && !all.empty() &&
            (what.only_from.empty() || std::ranges::count(all, what.only_from) > 0);

@@ -13,12 +13,11 @@ namespace holdfast::mysql {
 /// What is to be taken away from whom.
 struct force_wish {
     lock_name name;
-    std::string only_from{};          ///< empty: from anybody
+    std::string only_from{};         ///< empty: from anybody
     std::optional<lock_kind> side{}; ///< empty: whatever it is
 };
 
 /// Ends exactly the holds that it saw, if the server comes to it before the deadline.
-asio::awaitable<attempt> force_once(site&, const force_wish&, time_point deadline,
-                                    forced& outcome);
+asio::awaitable<attempt> force_once(site&, const force_wish&, time_point deadline, forced& outcome);
 
 } // namespace holdfast::mysql

@@ -10,8 +10,8 @@
 
 namespace holdfast::mysql {
 
-/// A database whose refusals say what to do about them, and which learns, beside the requests, whose
-/// data these are.
+/// A database whose refusals say what to do about them, and which learns, beside the requests,
+/// whose data these are.
 class guarded_database final : public database,
                                public std::enable_shared_from_this<guarded_database> {
 public:

@@ -37,8 +37,8 @@ std::string kept(const std::string& reason) {
 }
 
 /// Where nobody reads any more, readers are held back for the head start of the writers that wait,
-/// which is in their marks' `token`: a writer may be dead. A derived table, since MySQL does not let
-/// an UPDATE read its own.
+/// which is in their marks' `token`: a writer may be dead. A derived table, since MySQL does not
+/// let an UPDATE read its own.
 std::string marks_cut(const tables& named, const lock_name& name) {
     const std::string here = "name=" + hex(name.text);
     return "UPDATE " + named.holds + " SET expires=LEAST(expires," + now +
@@ -90,26 +90,26 @@ std::vector<std::string> read_attempt(const tables& named, const ask& want,
     const std::string owner = to_string(want.owner), name = hex(want.name.text);
     const std::string touched = hex(terms.touched), late = is_late(terms.late);
     const std::string mine = living(named, hold_row::reader) + " AND h.owner=" + hex(owner);
-    return {"START TRANSACTION",
-            "UPDATE " + named.locks + " SET token=CASE" +
-                arm(late, kept(std::to_string(late_reason))) +
-                arm(exists(mine), "LAST_INSERT_ID(GREATEST(token,1))") +
-                refused_to_read(named, want) + arm("TRUE", next_token(1)) + " END,touched=IF(" +
-                std::string{was_granted} + "," + touched + ",touched) WHERE name=" + name,
-            "INSERT INTO " + named.holds + " (name,kind,owner,expires,token,info) SELECT name,0," +
-                hex(owner) + "," + end_of(want.lease_time) + ",token," + hex(terms.info) +
-                " FROM " + named.locks + " AS l WHERE l.name=" + name + " AND l.touched=" +
-                touched + " AND NOT " + late +
-                " FOR UPDATE ON DUPLICATE KEY UPDATE expires=GREATEST(" + named.holds +
-                ".expires,VALUES(expires))",
-            marks_cut(named, want.name), "COMMIT"};
+    return {
+        "START TRANSACTION",
+        "UPDATE " + named.locks + " SET token=CASE" + arm(late, kept(std::to_string(late_reason))) +
+            arm(exists(mine), "LAST_INSERT_ID(GREATEST(token,1))") + refused_to_read(named, want) +
+            arm("TRUE", next_token(1)) + " END,touched=IF(" + std::string{was_granted} + "," +
+            touched + ",touched) WHERE name=" + name,
+        "INSERT INTO " + named.holds + " (name,kind,owner,expires,token,info) SELECT name,0," +
+            hex(owner) + "," + end_of(want.lease_time) + ",token," + hex(terms.info) + " FROM " +
+            named.locks + " AS l WHERE l.name=" + name + " AND l.touched=" + touched + " AND NOT " +
+            late + " FOR UPDATE ON DUPLICATE KEY UPDATE expires=GREATEST(" + named.holds +
+            ".expires,VALUES(expires))",
+        marks_cut(named, want.name), "COMMIT"};
 }
 
 // The lock's row first: what an attempt of this owner is just writing is seen.
 std::vector<std::string> read_release(const tables& named, const hold& held) {
     const std::string name = hex(held.name.text);
     const std::string mine = row_of(held.name, hold_row::reader, to_string(held.owner));
-    return {"START TRANSACTION", "SELECT 1 FROM " + named.locks + " WHERE name=" + name + " FOR UPDATE",
+    return {"START TRANSACTION",
+            "SELECT 1 FROM " + named.locks + " WHERE name=" + name + " FOR UPDATE",
             "DELETE FROM " + named.holds + " WHERE " + mine + " AND expires>" + now,
             "DELETE FROM " + named.holds + " WHERE " + mine,
             marks_cut(named, held.name),
@@ -129,8 +129,7 @@ std::vector<std::string> marks_after_attempt(const tables& named, const ask& wan
                 std::to_string(std::chrono::microseconds{want.head_start}.count()) + "," +
                 hex(owner_beside(want)) + " FROM DUAL WHERE ROW_COUNT()=1 AND NOT " +
                 std::string{was_granted} + " AND " + reason + " BETWEEN 1 AND " +
-                std::to_string(longest_left) +
-                " ON DUPLICATE KEY UPDATE expires=VALUES(expires)",
+                std::to_string(longest_left) + " ON DUPLICATE KEY UPDATE expires=VALUES(expires)",
             gone};
 }
 

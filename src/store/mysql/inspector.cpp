@@ -5,10 +5,10 @@
 #include "store/mysql/state_texts.hpp"
 #include "store/remote/attempts.hpp"
 
-#include <fnmatch.h>
-
 #include <iterator>
 #include <utility>
+
+#include <fnmatch.h>
 
 namespace holdfast::mysql {
 namespace {

@@ -20,7 +20,7 @@ struct take_terms {
 /// What came of an attempt.
 struct taken {
     attempt seen{};
-    bool no_row = false; ///< nobody has used that name yet
+    bool no_row = false;             ///< nobody has used that name yet
     std::shared_ptr<carrier> bell{}; ///< granted, and that connection has the lock's bell
 };
 

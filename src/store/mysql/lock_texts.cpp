@@ -2,6 +2,7 @@
 #include "store/mysql/lock_texts.hpp"
 
 #include "store/mysql/clauses.hpp"
+#include "store/mysql/fair_texts.hpp"
 #include "store/mysql/hold_texts.hpp"
 #include "store/mysql/packed_answer.hpp"
 
@@ -41,18 +42,25 @@ std::string free_for(const tables& named, const ask& want) {
     std::string free = "expires<=" + std::string{now_text};
     if (want.kind == lock_kind::write)
         free += " AND NOT " + somebody_reads(named, owner_beside(want));
+    if (want.kind == lock_kind::fair)
+        free += " AND NOT " + others_come_first(named, want.owner);
     return free;
 }
 
 /// What a writer waits for: the holder, or the last of the readers.
 std::string busy_for(const tables& named, const ask& want) {
+    if (want.kind == lock_kind::fair)
+        return when("TRUE", unchanged(left_until("IF(expires>" + std::string{now_text} +
+                                                 ",expires," +
+                                                 first_turn_ends(named, want.owner) + ")")));
     if (want.kind != lock_kind::write)
         return when("TRUE", unchanged(left_until("expires")));
     std::string all;
     if (want.under != 0)
         all = when(another_upgrades(named, owner_beside(want)),
                    unchanged(std::to_string(conflict_reason)));
-    const std::string last = "GREATEST(expires," + last_reader_ends(named, owner_beside(want)) + ")";
+    const std::string last =
+        "GREATEST(expires," + last_reader_ends(named, owner_beside(want)) + ")";
     return all + when("TRUE", unchanged(left_until(last)));
 }
 
@@ -64,11 +72,10 @@ std::string lock_attempt(const tables& named, const ask& want, const attempt_ter
     return "UPDATE " + named.locks + " SET token=CASE" +
            when(is_late(terms.late), unchanged(std::to_string(late_reason))) +
            when("owner=" + owner + " AND expires>" + now, "LAST_INSERT_ID(token)") +
-           refused_to_write(named, want) +
-           when(free_for(named, want), next_token(want.tokens)) + busy_for(named, want) + " END" +
-           unless_granted("owner", owner) +
-           unless_granted("kind", std::to_string(static_cast<int>(kind_in_row(want.kind)))) + unless_granted("touched", "''") +
-           unless_granted("info", hex(terms.info)) +
+           refused_to_write(named, want) + when(free_for(named, want), next_token(want.tokens)) +
+           busy_for(named, want) + " END" + unless_granted("owner", owner) +
+           unless_granted("kind", std::to_string(static_cast<int>(kind_in_row(want.kind)))) +
+           unless_granted("touched", "''") + unless_granted("info", hex(terms.info)) +
            unless_granted("expires", "GREATEST(expires," + end_of(want.lease_time) + ")") +
            " WHERE name=" + hex(want.name.text);
 }

@@ -19,8 +19,8 @@ kind_column kind_in_row(lock_kind) noexcept;
 
 /// What an attempt needs beside what is asked for.
 struct attempt_terms {
-    std::string late;     ///< as `late_after` has it
-    std::string info{};   ///< who that is, for people
+    std::string late;      ///< as `late_after` has it
+    std::string info{};    ///< who that is, for people
     std::string touched{}; ///< used once: by it the rest of a transaction finds what its begin did
 };
 

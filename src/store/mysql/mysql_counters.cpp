@@ -6,9 +6,9 @@
 #include "store/mysql/latch_place.hpp"
 #include "store/mysql/mysql_locks.hpp"
 
-#include <fnmatch.h>
-
 #include <utility>
+
+#include <fnmatch.h>
 
 namespace holdfast::mysql {
 namespace {
@@ -19,8 +19,7 @@ constexpr int pages_max = 100;
 
 } // namespace
 
-std::optional<std::string> mysql_counters::objection_to(const lock_name& name,
-                                                        counter_kind) const {
+std::optional<std::string> mysql_counters::objection_to(const lock_name& name, counter_kind) const {
     return objection_to_name(name);
 }
 

@@ -25,9 +25,8 @@ public:
         : context_{std::move(context)}
         , server_{std::make_shared<guarded_database>(std::move(server), context_,
                                                      tables{how.table})}
-        , site_{*server_,    context_,
-                tables{how.table}, how.schema,
-                how.table,   context_.announce ? written(card_of(context_)) : ""}
+        , site_{*server_,   context_,  tables{how.table},
+                how.schema, how.table, context_.announce ? written(card_of(context_)) : ""}
         , poller_{site_}
         , locks_{site_, poller_}
         , counters_{site_, poller_}

@@ -24,8 +24,7 @@ std::string as_it_is(const std::string& reason) {
 }
 
 std::string one_of(const hold& held) {
-    return "name=" + hex(held.name.text) + " AND kind=2 AND owner IN " +
-           list_of(permit_rows(held));
+    return "name=" + hex(held.name.text) + " AND kind=2 AND owner IN " + list_of(permit_rows(held));
 }
 
 /// The ids as a table of one column.
@@ -56,8 +55,8 @@ std::vector<std::string> permit_attempt(const tables& named, const ask& want,
     const std::string where = counter_row(want.name, counter_kind::permits);
     const std::string mine = held_there(named, "COUNT(*)", " AND h.owner IN " + ids);
     const std::string others = held_there(named, "COUNT(*)", " AND h.owner NOT IN " + ids);
-    const std::string next_end = "COALESCE(" + held_there(named, "MIN(h.expires)", "") +
-                                 ",'9999-12-31')";
+    const std::string next_end =
+        "COALESCE(" + held_there(named, "MIN(h.expires)", "") + ",'9999-12-31')";
     return {"START TRANSACTION",
             "UPDATE " + named.counters + " SET token=CASE" +
                 one_arm(late, as_it_is(std::to_string(late_reason))) +
@@ -65,12 +64,14 @@ std::vector<std::string> permit_attempt(const tables& named, const ask& want,
                 one_arm("value-" + others + ">=" + n, next_token(want.permits)) +
                 one_arm("TRUE", as_it_is(left_until(next_end))) + " END,touched=IF(" +
                 std::string{was_granted} + "," + mark + ",touched) WHERE " + where,
-            "INSERT INTO " + named.holds + " (name,kind,owner,expires,token,info) SELECT c.name,2,"
-                "p.id," + end_of(want.lease_time) + ",c.token," + hex(terms.info) + " FROM " +
+            "INSERT INTO " + named.holds +
+                " (name,kind,owner,expires,token,info) SELECT c.name,2,"
+                "p.id," +
+                end_of(want.lease_time) + ",c.token," + hex(terms.info) + " FROM " +
                 named.counters + " AS c JOIN " + as_rows(permit_rows(want)) +
-                " AS p WHERE c.name=" + hex(want.name.text) + " AND c.kind=" +
-                kind_number(counter_kind::permits) + " AND c.touched=" + mark + " AND NOT " + late +
-                " ON DUPLICATE KEY UPDATE expires=GREATEST(" + named.holds +
+                " AS p WHERE c.name=" + hex(want.name.text) +
+                " AND c.kind=" + kind_number(counter_kind::permits) + " AND c.touched=" + mark +
+                " AND NOT " + late + " ON DUPLICATE KEY UPDATE expires=GREATEST(" + named.holds +
                 ".expires,VALUES(expires))",
             "COMMIT"};
 }

@@ -49,9 +49,9 @@ asio::awaitable<attempt> lock_place::request(time_point deadline) {
     co_return got.seen;
 }
 
-/// For the bell, if the server has them; then it is also seen now and then whether the lock is free:
-/// a holder may be gone, or hold it no more, and have the bell. Otherwise, or where the bell has
-/// come and the lock is held by one that has none, this is seen often.
+/// For the bell, if the server has them; then it is also seen now and then whether the lock is
+/// free: a holder may be gone, or hold it no more, and have the bell. Otherwise, or where the bell
+/// has come and the lock is held by one that has none, this is seen often.
 void lock_place::listen() {
     if (how_.has_bell && !bell_ && bell_wait::is_of_use(at_))
         bell_ = std::make_unique<bell_wait>(at_, want_.name, wake_);

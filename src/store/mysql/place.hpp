@@ -42,7 +42,7 @@ private:
     std::unique_ptr<bell_wait> bell_;
     std::unique_ptr<watch> poll_;
     pace pace_ = pace::often; ///< of that
-    duration round_trip_{}; ///< of the last look
+    duration round_trip_{};   ///< of the last look
 };
 
 } // namespace holdfast::mysql

@@ -36,8 +36,8 @@ public:
 
     std::uint64_t add(std::string condition, alarm& wake, pace how) {
         const duration pause = how == pace::often ? shortest_pause : pause_of_called;
-        waiters_.emplace(++last_, waiter{std::move(condition), &wake, pause,
-                                         at_.context.time.now() + pause});
+        waiters_.emplace(
+            ++last_, waiter{std::move(condition), &wake, pause, at_.context.time.now() + pause});
         if (std::exchange(running_, true))
             sleep_->ring();
         else

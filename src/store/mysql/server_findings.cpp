@@ -15,7 +15,8 @@ void add(findings& all, severity how_bad, const char* topic, std::string what,
 
 void judge_role(findings& all, const server_facts& it) {
     if (it.read_only)
-        add(all, severity::danger, "role", "the server takes no writes: nothing can be locked there",
+        add(all, severity::danger, "role",
+            "the server takes no writes: nothing can be locked there",
             "Give the address of the primary, or all addresses: the one that can be written is "
             "used.");
     else if (it.is_replica)

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "store/mysql/examination.hpp"
-
 #include "store/mysql/schema.hpp"
-
 
 namespace holdfast::mysql {
 namespace {
@@ -39,7 +37,8 @@ asio::awaitable<std::vector<finding>> make_tables(site& at) {
     told.front().what = there == tables_in_all
                             ? "all tables of locks were there already (" + at.named.locks + ")"
                             : std::to_string(tables_in_all - there) +
-                                  " tables of locks were made (" + at.named.locks + " and those "
+                                  " tables of locks were made (" + at.named.locks +
+                                  " and those "
                                   "that begin with its name)";
     co_return told;
 }

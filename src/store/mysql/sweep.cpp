@@ -25,7 +25,8 @@ std::string unused_names(const tables& named, const std::string& behind) {
 }
 
 // By the primary key, so that no other rows are locked.
-std::vector<std::string> unused_deleted(const tables& named, const std::vector<std::string>& names) {
+std::vector<std::string> unused_deleted(const tables& named,
+                                        const std::vector<std::string>& names) {
     const std::string old = " AND expires<" + day_ago;
     std::vector<std::string> all;
     if (!names.empty())

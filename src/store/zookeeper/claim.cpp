@@ -64,7 +64,8 @@ own_node claim::hand_over() {
 }
 
 asio::awaitable<std::vector<std::string>> claim::among() {
-    for (int round = 0; round < rounds_max; ++round) {
+    const time_point enough = home_->context.time.now() + home_->at->command_timeout();
+    for (int round = 0; round < rounds_max && home_->context.time.now() < enough; ++round) {
         if (unseen_)
             co_await find();
         if (mine_ && !home_->lives(*mine_))

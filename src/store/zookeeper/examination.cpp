@@ -18,6 +18,7 @@
 #include <optional>
 #include <string>
 #include <utility>
+#include <vector>
 
 namespace holdfast::zookeeper {
 namespace {
@@ -59,7 +60,8 @@ public:
     }
 
     asio::awaitable<std::vector<finding>> run() {
-        if (!co_await reach())
+        const bool reached = co_await reach();
+        if (!reached)
             co_return std::move(found_);
         judge_session();
         co_await try_lock();
@@ -76,8 +78,9 @@ private:
         try {
             std::string root = "/";
             co_await home_->at->sync(std::move(root)); // it opens the session
+            const std::vector<std::string> nothing;
             const time_point began = home_->context.time.now();
-            co_await home_->at->confirm({});
+            co_await home_->at->confirm(nothing);
             took_ = home_->context.time.now() - began;
             add(severity::fine, "reach",
                 home_->at->address() + ": a write is answered within " + ms(took_));

@@ -98,7 +98,8 @@ asio::awaitable<void> household::make_path(std::string path, node_mode last) {
     std::vector<std::string> missing;
     for (std::string_view each = path; each != "/"; each = parent_of(each)) {
         missing.emplace_back(each);
-        if (co_await make_node(missing.back(), mode_of(each))) {
+        const bool is_there = co_await make_node(missing.back(), mode_of(each));
+        if (is_there) {
             missing.pop_back();
             break;
         }

@@ -43,7 +43,8 @@ asio::awaitable<std::optional<holding>> lock_inspector::inspect(lock_name name) 
     if (seen.holders.empty())
         co_return std::nullopt;
     holding found;
-    found.owners = texts_of(co_await read_owners(*home_, seen.holders));
+    const std::vector<node_owner> holders = co_await read_owners(*home_, seen.holders);
+    found.owners = texts_of(holders);
     found.alone = seen.alone;
     found.shared = seen.shared;
     co_return found;
@@ -62,14 +63,16 @@ asio::awaitable<forced> lock_inspector::force_side(lock_name name, lock_kind sid
     if (fits)
         co_return co_await end(std::move(seen), {});
     forced nothing;
-    nothing.owners = texts_of(co_await read_owners(*home_, seen.holders));
+    const std::vector<node_owner> holders = co_await read_owners(*home_, seen.holders);
+    nothing.owners = texts_of(holders);
     co_return nothing;
 }
 
 /// A request that comes late ends nobody else's hold: each node had one owner, ever.
 asio::awaitable<forced> lock_inspector::end(line seen, std::string only_from) {
     forced outcome;
-    outcome.owners = texts_of(co_await read_owners(*home_, seen.holders));
+    const std::vector<node_owner> holders = co_await read_owners(*home_, seen.holders);
+    outcome.owners = texts_of(holders);
     if (!only_from.empty() && std::ranges::find(outcome.owners, only_from) == outcome.owners.end())
         co_return outcome;
     for (const std::string& each : seen.holders) {
@@ -83,7 +86,8 @@ asio::awaitable<forced> lock_inspector::end(line seen, std::string only_from) {
 asio::awaitable<std::uint64_t> lock_inspector::last_token(lock_name name) {
     const line seen = co_await read_line(*home_, home_->where.of(name));
     std::uint64_t last = 0;
-    for (const node_owner& each : co_await read_owners(*home_, seen.holders))
+    const std::vector<node_owner> holders = co_await read_owners(*home_, seen.holders);
+    for (const node_owner& each : holders)
         last = std::max(last, each.token);
     co_return last;
 }

@@ -17,6 +17,9 @@ namespace {
 
 constexpr int turns_max = 10;
 
+/// As many nodes as one renewal asks about.
+constexpr std::uint32_t permits_most = 500;
+
 /// Both stay when they are empty, or the number of permits would go with them.
 constexpr node_mode mode_above = node_mode::persistent;
 
@@ -63,6 +66,10 @@ asio::awaitable<answer> permit_place::look() {
     const time_point began = home_->context.time.now();
     if (std::exchange(granted_, false))
         home_->forget(want_);
+    if (want_.permits > permits_most)
+        throw net::failure{errc::invalid_argument, "on ZooKeeper at most " +
+                                                       std::to_string(permits_most) +
+                                                       " permits are had at once: each is a node"};
     const std::optional<std::int64_t> all = co_await capacity();
     if (!all)
         co_return co_await busy();
@@ -70,9 +77,15 @@ asio::awaitable<answer> permit_place::look() {
         throw net::failure{errc::invalid_argument, "'" + want_.name.text + "' has " +
                                                        std::to_string(*all) +
                                                        " permits in all, fewer than are wanted"};
-    if (!want_.waits && !must_leave() && co_await is_busy(*all))
-        co_return co_await busy();
-    if (!co_await is_my_turn() || !co_await has_seats(*all))
+    if (!want_.waits && !must_leave()) {
+        const bool hopeless = co_await is_busy(*all);
+        if (hopeless)
+            co_return co_await busy();
+    }
+    bool enough = co_await is_my_turn();
+    if (enough)
+        enough = co_await has_seats(*all);
+    if (!enough)
         co_return co_await busy();
     co_return co_await granted(began);
 }
@@ -83,7 +96,8 @@ asio::awaitable<std::optional<std::int64_t>> permit_place::capacity() {
     if (known || !want_.waits)
         co_return known;
     std::string path = at_.itself;
-    if (!co_await before_.watch_over(path)) {
+    const bool is_there = co_await before_.watch_over(path);
+    if (!is_there) {
         co_await home_->make_path(path, mode_above);
         co_await before_.watch_over(path);
     }
@@ -108,7 +122,8 @@ asio::awaitable<bool> permit_place::is_my_turn() {
         if (!want_.waits)
             co_return false;
         std::string one_before = below(at_.locks, mine.behind);
-        if (co_await before_.watch_over(std::move(one_before)))
+        const bool is_there = co_await before_.watch_over(std::move(one_before));
+        if (is_there)
             co_return false;
     }
     wake_.ring();

@@ -95,9 +95,13 @@ asio::awaitable<answer> lock_place::look() {
     if (std::exchange(granted_, false)) // that answer came too late to be of use
         home_->forget(want_);
     check_foundation(nullptr);
-    if (!want_.waits && !spot_.may_exist() && co_await is_taken())
-        co_return busy();
-    for (int step = 0; step < steps_max; ++step) {
+    if (!want_.waits && !spot_.may_exist()) {
+        const bool hopeless = co_await is_taken();
+        if (hopeless)
+            co_return busy();
+    }
+    const time_point enough = began + home_->at->command_timeout();
+    for (int step = 0; step < steps_max && home_->context.time.now() < enough; ++step) {
         const std::vector<std::string> names = co_await spot_.among();
         check_foundation(&names);
         const standing mine = standing_of(names, spot_.name(), aside());
@@ -110,7 +114,8 @@ asio::awaitable<answer> lock_place::look() {
             co_return busy();
         }
         std::string one_before = below(parent_, mine.behind);
-        if (co_await before_.watch_over(std::move(one_before)))
+        const bool is_there = co_await before_.watch_over(std::move(one_before));
+        if (is_there)
             co_return busy();
     }
     co_return answer{}; // they come and go: whoever looks so often paces itself

@@ -49,8 +49,10 @@ asio::awaitable<release_answer> release_nodes(std::shared_ptr<household> home, h
     const std::vector<own_node> nodes = *kept;
     bool all = true;
     try {
-        for (const own_node& each : nodes)
-            all = co_await delete_node(*home, each) && all;
+        for (const own_node& each : nodes) {
+            const bool was_there = co_await delete_node(*home, each);
+            all = all && was_there;
+        }
     } catch (const boost::system::system_error&) {
         for (const own_node& each : nodes)
             home->left_behind.add(each);

@@ -7,8 +7,8 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <cstdint>
 #include <optional>
-#include <span>
 #include <string>
 #include <utility>
 #include <vector>
@@ -20,70 +20,81 @@ constexpr std::size_t batch_max = 500;
 
 /// Whose nodes are asked about together.
 struct batch_of_holds {
-    std::vector<std::size_t> which; ///< of the list: one for each path
-    std::vector<std::string> paths;
+    std::vector<std::size_t> which{}; ///< of the list
+    std::vector<std::size_t> ends{};  ///< of each: where its paths end
+    std::vector<std::string> paths{};
 };
 
-using said = std::vector<std::optional<bool>>; // of each hold: nothing before it is asked about
-
-/// Those that went with their session are answered; the rest is shared out. A hold of several nodes
-/// may be in two batches.
-std::vector<batch_of_holds> shared_out(const household& home, hold_list holds, said& known) {
+/// All nodes of each hold together; those that went with their session are left out.
+std::vector<batch_of_holds> batches_of(const household& home, hold_list holds,
+                                       std::vector<std::size_t>& gone) {
     std::vector<batch_of_holds> all;
     for (std::size_t i = 0; i < holds.size(); ++i) {
         const std::vector<own_node>* const nodes = home.held.find(*holds[i]);
         const auto lives = [&](const own_node& each) { return home.lives(each); };
         if (!nodes || !std::ranges::all_of(*nodes, lives)) {
-            known[i] = false;
+            gone.push_back(i);
             continue;
         }
-        for (const own_node& each : *nodes) {
-            if (all.empty() || all.back().paths.size() == batch_max)
-                all.emplace_back();
-            all.back().which.push_back(i);
-            all.back().paths.push_back(each.path);
-        }
+        if (all.empty() || all.back().paths.size() + nodes->size() > batch_max)
+            all.emplace_back();
+        batch_of_holds& to = all.back();
+        for (const own_node& each : *nodes)
+            to.paths.push_back(each.path);
+        to.which.push_back(i);
+        to.ends.push_back(to.paths.size());
     }
     return all;
 }
 
-void note(const batch_of_holds& some, const std::vector<bool>& there, said& known) {
-    for (std::size_t i = 0; i < some.which.size(); ++i)
-        known[some.which[i]] = known[some.which[i]].value_or(true) && there.at(i);
+void report(const batch_of_holds& some, const std::vector<bool>& there, duration term,
+            renewal_sink& to) {
+    auto from = there.begin();
+    for (std::size_t i = 0; i < some.which.size(); ++i) {
+        const auto end = there.begin() + static_cast<std::ptrdiff_t>(some.ends[i]);
+        const bool held = std::all_of(from, end, [](bool is_there) { return is_there; });
+        to.renewed(some.which[i], held ? answer{.granted = true, .term = term} : answer{});
+        from = end;
+    }
+}
+
+void report(const batch_of_holds& some, const boost::system::system_error& why, renewal_sink& to) {
+    for (const std::size_t which : some.which)
+        to.failed(which, why);
 }
 
 } // namespace
 
 asio::awaitable<void> renew_holds(std::shared_ptr<household> home, hold_list holds,
                                   renewal_sink& to) {
-    const time_point began = home->context.time.now();
-    said known(holds.size());
-    std::vector<bool> failed(holds.size());
     const std::int64_t session = home->at->state().id;
-    const std::vector<batch_of_holds> batches = shared_out(*home, holds, known);
+    std::vector<std::size_t> gone;
+    const std::vector<batch_of_holds> batches = batches_of(*home, holds, gone);
+    for (const std::size_t which : gone)
+        to.renewed(which, answer{});
+    std::optional<boost::system::system_error> silent; // of one session: the others would be, too
     for (const batch_of_holds& each : batches) {
+        if (silent) {
+            report(each, *silent, to);
+            continue;
+        }
+        const time_point began = home->context.time.now();
+        std::vector<bool> there;
         std::optional<boost::system::system_error> trouble;
         try {
-            const std::vector<bool> there = co_await home->at->confirm(each.paths);
-            note(each, there, known);
+            there = co_await home->at->confirm(each.paths);
         } catch (const boost::system::system_error& why) {
             trouble = why;
         }
-        if (!trouble)
+        if (trouble) {
+            report(each, *trouble, to);
+            if (trouble->code() != errc::refused)
+                silent.emplace(make_error_code(errc::unreachable), trouble->what());
             continue;
-        for (const std::size_t which : each.which)
-            if (!failed[which]) {
-                failed[which] = true;
-                to.failed(which, *trouble);
-            }
-    }
-    const bool goes_on = home->at->state().id == session;
-    const duration term = home->term_since(began);
-    for (std::size_t i = 0; i < holds.size(); ++i) {
-        if (failed[i])
-            continue;
-        const bool held = goes_on && known[i].value_or(false);
-        to.renewed(i, held ? answer{.granted = true, .term = term} : answer{});
+        }
+        if (home->at->state().id != session)
+            there.assign(each.paths.size(), false);
+        report(each, there, home->term_since(began), to);
     }
 }
 

@@ -63,7 +63,8 @@ asio::awaitable<counter_answer> zookeeper_counters::set(counter_change what, boo
     const semaphore_paths at{home_->where, what.name};
     const std::string data = capacity_data(what.amount, what.request);
     counter_answer said{.done = true, .value = what.amount};
-    if (co_await make(at, data))
+    const bool is_new = co_await make(at, data);
+    if (is_new)
         co_return said;
     std::string path = at.itself;
     co_await home_->at->sync(path);
@@ -121,8 +122,10 @@ asio::awaitable<bool> zookeeper_counters::erase(const semaphore_paths& at) {
     co_await home_->at->set(itself, {});
     for (const std::string* folder : {&at.leases, &at.locks}) {
         std::string path = *folder;
-        const listing names = co_await home_->at->list(path);
-        for (const std::string& each : names.value_or(std::vector<std::string>{})) {
+        listing names = co_await home_->at->list(path);
+        if (!names)
+            names.emplace();
+        for (const std::string& each : *names) {
             std::string node = below(path, each);
             co_await home_->at->remove(std::move(node));
         }

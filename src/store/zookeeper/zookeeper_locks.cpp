@@ -27,9 +27,11 @@ bool zookeeper_locks::offers(lock_kind kind) const noexcept {
     return false;
 }
 
+/// A look may make what is above its node, list and watch: once its time is over it begins nothing
+/// more, and what has begun has its own limit.
 limits zookeeper_locks::bounds() const noexcept {
     return {.name_bytes_max = paths::bytes_max,
-            .time_limit = home_->at->command_timeout(),
+            .time_limit = 2 * home_->at->command_timeout(),
             .by_session = true};
 }
 

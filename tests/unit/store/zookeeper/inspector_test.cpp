@@ -142,7 +142,8 @@ TEST_F(Inspector, TheDoctorFindsWhatIsWrong) {
     const auto said = [](const std::vector<finding>& all) {
         std::string text;
         for (const finding& each : all)
-            text += std::string{to_string(each.how_bad)} + " " + each.topic + ": " + each.what + "\n";
+            text +=
+                std::string{to_string(each.how_bad)} + " " + each.topic + ": " + each.what + "\n";
         return text;
     };
     std::string found = said(run(one.store->examine(one.wish("doctor"))));
