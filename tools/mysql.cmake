@@ -11,6 +11,7 @@ set_property(CACHE HOLDFAST_MYSQL PROPERTY STRINGS AUTO ON OFF)
 # comes from the core alone. tests/package/symbols.sh looks.
 set(holdfast_inside_of_mysql
   src/net/address.cpp src/net/credentials.cpp src/net/presence.cpp src/net/time_limit.cpp
+  src/net/tls_context.cpp
   src/runtime/self.cpp src/runtime/thread.cpp
   src/store/remote/attempts.cpp)
 
@@ -48,6 +49,7 @@ function(holdfast_add_mysql)
   add_library(holdfast::mysql ALIAS holdfast_mysql)
   if(BUILD_SHARED_LIBS)
     target_sources(holdfast_mysql PRIVATE ${holdfast_inside_of_mysql})
+    holdfast_load_tls_on_demand(holdfast_mysql) # to look at the files that a URL names
     holdfast_mysql_library(holdfast_mysql_internals STATIC EXCLUDE_FROM_ALL)
     target_link_libraries(holdfast_mysql_internals PUBLIC holdfast_internals)
   else()

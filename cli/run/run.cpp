@@ -41,7 +41,7 @@ Usage: holdfast run [OPTIONS] NAME [--] COMMAND [ARGUMENT...]
       --rate N/TIME    at most N starts in any time of that length, on all
                        machines (10/1m); nothing is held while the command runs.
                        Whoever comes first sets the rate
-      --spin           on Redis: for a NAME that JVMs take with getSpinLock: ask again and
+      --spin           for a NAME that JVMs take with getSpinLock: ask again and
                        again instead of waiting for a message
       --fair           wait in order of arrival; whoever waits for that lock
                        without --fair comes in between
