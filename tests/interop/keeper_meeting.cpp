@@ -168,6 +168,10 @@ std::unique_ptr<remote_client> keeper_meeting::client_of(peer& process, bool of_
     return std::make_unique<remote_client>(process, false, shared_keeper().url(), how);
 }
 
+bool keeper_meeting::come_to(std::size_t count, const std::string& below) const {
+    return eventually([&] { return nodes_below(shared_keeper(), path() + below).size() == count; });
+}
+
 ongoing keeper_meeting::in_line(const std::function<ongoing()>& begin) {
     const std::size_t before = nodes().size();
     ongoing call = begin();

@@ -95,6 +95,9 @@ protected:
     const std::string& root() const { return *how_.root; }
     std::string path(const std::string& name = "L") const { return root() + "/" + name; }
 
+    /// Whether so many are left. Whoever gives up does not wait until its node has gone.
+    bool come_to(std::size_t count, const std::string& below = {}) const;
+
     /// Begins that call. Returns when its node is there, behind those that are now.
     ongoing in_line(const std::function<ongoing()>& begin);
 

@@ -57,7 +57,8 @@ TEST_P(WeShareOut, PermitsOfBothSidesAreCountedTogether) {
     EXPECT_THAT(queue(), IsEmpty());
     for (remote_permits* each : {&alice, &bob})
         EXPECT_FALSE(each->try_acquire_for(20ms));
-    EXPECT_THAT(leases(), SizeIs(2)) << "whoever gave up left something";
+    EXPECT_TRUE(come_to(2, "/leases")) << "whoever gave up left something";
+    EXPECT_TRUE(come_to(0, "/locks"));
     EXPECT_TRUE(alice.try_release(one));
     const std::optional<std::string> third = bob.try_acquire_for(10s);
     ASSERT_TRUE(third);
