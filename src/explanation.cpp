@@ -52,11 +52,11 @@ constexpr std::array refusals{
                 "Raise maxmemory or delete data. Locks that are held can still be released."},
     server_says{store_errc::no_permission, errc::refused, "no_permission",
                 "NOPERM, ACL failure in script", "This user does not have the right to do that.",
-                "Grant the right with ACL SETUSER. docs/security/ lists all that are needed."},
+                "Grant the right. docs/security/ lists all that are needed, for each store."},
     server_says{store_errc::not_authenticated, errc::refused, "not_authenticated",
                 "NOAUTH, WRONGPASS, (TLS alert)",
                 "The server does not accept this user, this password or this certificate.",
-                "Check them. ACL LIST shows whether the user exists and is on."},
+                "Check them. On Redis ACL LIST shows whether the user exists and is on."},
     server_says{
         store_errc::untrusted, errc::refused, "untrusted", "(TLS: its certificate)",
         "The server's certificate is not accepted. No request was sent.",
@@ -86,7 +86,7 @@ constexpr std::array refusals{
                 "(MOVED or ASK at redis://), (ROLE: sentinel)",
                 "A cluster or a Sentinel is where the client was told to find one server.",
                 "Use the URL that the text names: redis+cluster:// or redis+sentinel://."},
-    server_says{store_errc::not_set_up, errc::refused, "not_set_up", "1049, 1054, 1146",
+    server_says{store_errc::not_set_up, errc::refused, "not_set_up", "(a table is missing)",
                 "The schema or the tables that locks need are not there, or are others.",
                 "Make them with holdfast doctor --create-tables, or by the statements in the "
                 "text."},

@@ -117,7 +117,8 @@ void print_lines(const lock_state& lock) {
     print_waiters(lock);
     print_line("listening", lock.listeners ? std::to_string(*lock.listeners) +
                                                  " connection(s) wait for its release"
-                                           : "not known: this user may not ask");
+                            : lock.type == "row" ? "not known: a database does not count them"
+                                                 : "not known: this user may not ask");
 }
 
 int status_of(const std::optional<lock_state>& found) {

@@ -19,6 +19,10 @@ std::string for_people(std::string text, const holdfast::error_code& code) {
     const bool of_server = code.category() == make_error_code(store_errc::other).category();
     if (const std::string general = ": " + code.message(); !of_server && text.ends_with(general))
         text.erase(text.size() - general.size());
+    // All statements that make the tables are more than a line; the doctor has them.
+    if (const std::size_t statements = text.find(", and so do these statements");
+        code == store_errc::not_set_up && statements != text.npos)
+        text.erase(statements);
     // A server's own sentence may have a full stop, and ours comes behind it.
     if (const std::size_t joint = text.find(".: "); joint != text.npos)
         text.erase(joint + 1, 1);

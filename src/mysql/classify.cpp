@@ -18,8 +18,7 @@ struct known_error {
 /// Neither list has what is unknown: see `is_unknown`.
 constexpr std::array known_errors{
     known_error{1205, store_errc::try_again, then::again}, // waited too long for a row
-    known_error{1213, store_errc::try_again,
-                then::again}, // deadlock; Galera: another node was first
+    known_error{1213, store_errc::try_again, then::again}, // deadlock; Galera: another was first
     known_error{3101, store_errc::try_again, then::again}, // the same in group replication
     known_error{1290, store_errc::read_only, then::leave},
     known_error{1792, store_errc::read_only, then::leave},

@@ -33,9 +33,8 @@ struct door {
 /// which is asked whenever `wake` rings.
 ///
 /// libmariadb's own non-blocking connect stands still, and with it the executor, in the look-up and
-/// in TLS' handshake, without end if the server falls silent there. So a thread of its own
-/// connects. It cannot be stopped: it is left alone with what comes of it, and ends by the
-/// library's limits.
+/// in TLS' handshake, without end if the server falls silent there. So another thread connects. It
+/// cannot be stopped: it is left alone with what comes of it, and ends by the library's limits.
 asio::awaitable<handle> dial(const store_context&, door, time_point give_up_at, alarm& wake,
                              std::function<bool()> given_up);
 

@@ -16,7 +16,7 @@ std::string value_of(const variables& all, std::string_view name) {
 
 bool is_on(const variables& all, std::string_view name) {
     const std::string value = value_of(all, name);
-    return value == "ON" || value == "1" || value == "YES";
+    return !value.empty() && value != "OFF" && value != "0" && value != "NO";
 }
 
 std::uint64_t number_of(const variables& all, std::string_view name) {

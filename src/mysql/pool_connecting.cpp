@@ -91,8 +91,8 @@ asio::awaitable<introduced> pool::make_line(time_point limit) {
         std::min(limit, net::later(home_.time.now(), how_.connect_timeout));
     const server_address where = how_.servers.empty() ? server_address{} : how_.servers[current_];
     introduced made = co_await maker_->make(where, give_up_at);
-    const bool is_still_wanted =
-        !closed_ && (how_.servers.empty() || where == how_.servers[current_]);
+    const bool is_the_one = how_.servers.empty() || where == how_.servers[current_];
+    const bool is_still_wanted = !closed_ && is_the_one;
     if (!is_still_wanted) {
         made.at->end();
         throw net::failure{closed_ ? errc::closed : errc::unreachable,
@@ -151,22 +151,23 @@ void pool::meet(const portrait& who) {
     const time_point now = home_.time.now();
     const bool is_first = server_.empty();
     const bool is_other = !is_first && who.server != server_;
-    const bool alone = seats_.empty();
+    const bool was_away = seats_.empty() && !is_first;
     // Behind one name there are several servers, and only the last one that was met counts; unless
     // they all know of each other's locks.
-    if (is_other && !alone && !who.facts.has_several_writers)
+    const bool replaces = is_other && !was_away && !who.facts.has_several_writers;
+    if (replaces)
         cut_all({errc::outcome_unknown, "another server answers at " + who.facts.address + " now"});
-    const bool was_away = seats_.empty() && !is_first;
-    const bool restarted = was_away && who.uptime <= now - last_heard_;
+    // It counts seconds, each from when the clock struck.
+    const bool restarted = was_away && who.uptime <= now - last_heard_ + std::chrono::seconds{1};
     facts_ = who.facts;
     server_ = who.server;
     if (seats_.empty()) {
         connected_since_ = now;
         presence_.back(address());
     }
-    if (is_other && (was_away || !who.facts.has_several_writers))
+    if (replaces || (is_other && was_away))
         tell_moved_to(home_, who.facts.address);
-    if (was_away && home_.doubt)
+    if ((replaces || was_away) && home_.doubt)
         home_.doubt({}, is_other || restarted);
 }
 

@@ -12,8 +12,8 @@ namespace holdfast::mysql {
 /// program that has not chosen to ignore it.
 ///
 /// And OpenSSL's list of errors, which each thread has, is empty before and after. libmariadb does
-/// not empty it, and takes one that somebody else has left there for its own: an answer that is only
-/// not there yet is then a lost connection.
+/// not empty it, and takes an error that somebody else left there for its own: an answer that is
+/// only not there yet is then a lost connection.
 class tls_guard {
 public:
     explicit tls_guard(bool needed) noexcept;

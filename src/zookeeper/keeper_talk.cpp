@@ -124,7 +124,7 @@ void keeper::compose_queued(std::string& out) {
     }
     if (out.empty())
         return;
-    session_.sent(now);
+    session_.last_sent = now;
     watch_for(silent_at());
 }
 
@@ -140,8 +140,10 @@ void keeper::hear(std::string_view frame) {
     if (said.event)
         return watches_.heard(*said.event);
     last_heard_ = home_.time.now();
-    if (said.write_done)
-        session_.term.write_answered(*said.write_done);
+    if (said.done && said.is_write)
+        session_.term.write_answered(*said.done);
+    if (said.done)
+        session_.term.answered(*said.done, last_heard_);
     const bool over = said.error == answered::session_expired;
     if (over)
         end_session(false);

@@ -27,11 +27,6 @@ void known_session::resumed(const welcome& said, time_point sent_at) {
     term.resumed(sent_at, duration{said.timeout_ms});
 }
 
-void known_session::sent(time_point when) {
-    last_sent = when;
-    term.sent(when);
-}
-
 void known_session::saw(std::int64_t zxid) {
     last_zxid = std::max(last_zxid, zxid);
 }

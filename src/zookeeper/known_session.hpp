@@ -23,7 +23,6 @@ struct known_session {
 
     void opened(const welcome&, time_point sent_at);
     void resumed(const welcome&, time_point sent_at);
-    void sent(time_point when);
     void saw(std::int64_t zxid);
 
     /// What to say to resume it, or to open one that lasts so long.

@@ -13,8 +13,8 @@ namespace {
                        "an answer that nobody asked for, number " + std::to_string(number)};
 }
 
-/// Whether the ensemble agreed on that. Errors of throttling, sessions and the like come from one
-/// server alone; of the others these are all that our writes can meet.
+/// Whether that was looked at, and agreed upon if it is a write. Errors of throttling, sessions and
+/// the like come from one server alone; of the others these are all that we can meet.
 bool is_carried_out(std::int32_t error) {
     return error == answered::well || error == answered::no_node ||
            error == answered::node_exists || error == answered::not_empty;
@@ -64,8 +64,7 @@ void requests::write_ping(std::string& out, time_point now) {
 requests::heard requests::hear(std::string_view frame) {
     jute_reader from{frame};
     const answer_head head = read_head(from);
-    heard said{
-        .zxid = head.zxid, .is_answer = head.number != number_of::event, .error = head.error};
+    heard said{.zxid = head.zxid, .error = head.error};
     if (head.number == number_of::event) {
         said.event = read_event(from);
         return said;
@@ -73,6 +72,7 @@ requests::heard requests::hear(std::string_view frame) {
     if (head.number == number_of::ping) {
         if (pings_.empty())
             nobody_asked(head.number);
+        said.done = pings_.front();
         pings_.pop_front();
         return said;
     }
@@ -80,8 +80,9 @@ requests::heard requests::hear(std::string_view frame) {
         nobody_asked(head.number);
     const shared_request whose = std::move(written_.front());
     written_.pop_front();
-    if (whose->what.is_write() && is_carried_out(head.error))
-        said.write_done = whose->sent_at;
+    if (is_carried_out(head.error))
+        said.done = whose->sent_at;
+    said.is_write = whose->what.is_write();
     if (whose->standing == request::stage::settled)
         return said; // too late
     whose->error = head.error;

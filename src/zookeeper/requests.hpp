@@ -63,8 +63,9 @@ public:
         shared_request answered{}; ///< somebody waits for it, or null
         std::optional<node_event> event{};
         std::int64_t zxid = 0;
-        std::optional<time_point> write_done{}; ///< a write was carried out, which was sent then
-        bool is_answer = false;
+        /// Of what was carried out: when it was sent. Nothing: it is no answer, or one of refusal.
+        std::optional<time_point> done{};
+        bool is_write = false; ///< likewise
         std::int32_t error = 0;
     };
     /// Throws `net::failure` (protocol) if nobody asked for that.

@@ -18,16 +18,16 @@ void session_term::opened(time_point sent_at, duration timeout) {
 void session_term::resumed(time_point sent_at, duration timeout) {
     timeout_ = timeout;
     resumed_ = sent_at;
-    sent_.clear(); // what another server heard, it may never report
+    answered_.clear(); // what another server heard, it may never report
 }
 
-void session_term::sent(time_point when) {
-    if (!sent_.empty() && when - sent_.back() < grain())
+void session_term::answered(time_point sent_at, time_point now) {
+    if (!answered_.empty() && sent_at - answered_.back().sent_at < grain())
         return;
-    sent_.push_back(when);
+    answered_.push_back({sent_at, now});
     // A write that was sent a whole timeout ago is answered no more: its connection is cut.
-    while (sent_.size() > 1 && sent_[1] <= when - timeout_ - timeout_ / 2)
-        sent_.pop_front();
+    while (answered_.size() > 1 && answered_[1].answered_at <= now - timeout_ - timeout_ / 2)
+        answered_.pop_front();
 }
 
 void session_term::write_answered(time_point sent_at) {
@@ -35,9 +35,9 @@ void session_term::write_answered(time_point sent_at) {
         count(*resumed_);
         resumed_.reset();
     }
-    while (!sent_.empty() && sent_.front() <= sent_at - timeout_ / 2) {
-        count(sent_.front());
-        sent_.pop_front();
+    while (!answered_.empty() && answered_.front().answered_at <= sent_at - timeout_ / 2) {
+        count(answered_.front().sent_at);
+        answered_.pop_front();
     }
 }
 

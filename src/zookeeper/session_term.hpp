@@ -13,18 +13,22 @@ namespace holdfast::zookeeper {
 /// The leader ends a session that it did not hear of for its timeout. Two things keep an answer
 /// from being a proof that it did hear of it:
 ///
-/// 1. A follower answers by itself, and reports to the leader, each half tick, whom it has heard.
-///    If it dies before, the leader never heard of the request. A timeout is at least two ticks, so
-///    within half a timeout it has reported twice.
+/// 1. A follower answers by itself, and reports to the leader whom it has heard only when the
+///    leader asks, each half tick. If it dies before, the leader never heard of the request. A
+///    timeout is two ticks at least. So when half a timeout has passed since the answer, the leader
+///    has asked, and what it is sent and told behind that comes behind that.
 /// 2. A server that is cut off goes on answering for several ticks, the leader too; meanwhile the
 ///    others elect another leader. But nothing is written without a majority, and a new leader
 ///    gives each session its whole timeout. So when a write was answered, no other leader had
 ///    begun to count before it was sent.
 ///
-/// Hence: a request counts once a write that was sent at least half of the timeout later, over the
-/// same connection, has been answered. To open a session is such a write, and counts at once. To
-/// resume one is told to the leader itself, so 1 is no question, but it is no write: it counts
-/// once any write that was sent after it has been answered.
+/// Hence: a request counts, from when it was sent, once a write has been answered that was sent at
+/// least half of the timeout after the answer to that request, over the same connection. To open a
+/// session is a write, and counts at once. To resume one is told to the leader itself, so 1 is no
+/// question, but it is no write: it counts once any write that was sent after it has been answered.
+///
+/// What is left to chance: that the leader's question is late by half a tick, and the follower dies
+/// with its report on the way.
 ///
 /// No I/O, no clock.
 class session_term {
@@ -32,9 +36,9 @@ public:
     void opened(time_point sent_at, duration timeout);
     void resumed(time_point sent_at, duration timeout);
 
-    /// Any request, in the order of sending.
-    void sent(time_point when);
-    /// A write, which was sent then over the present connection, was carried out.
+    /// Any request of the present connection, in the order of the answers.
+    void answered(time_point sent_at, time_point now);
+    /// A write was carried out. Then call the other one, too.
     void write_answered(time_point sent_at);
 
     /// There is no session.
@@ -50,7 +54,12 @@ private:
     duration timeout_{};
     std::optional<time_point> counted_; // the newest request that counts
     std::optional<time_point> resumed_; // counts with the first write behind it
-    std::deque<time_point> sent_;       // those that may count some day
+
+    struct request {
+        time_point sent_at;
+        time_point answered_at;
+    };
+    std::deque<request> answered_; // those that may count some day
 };
 
 /// What is taken off: clocks may differ by one per cent, and two milliseconds cover the rounding on

@@ -22,7 +22,9 @@ protected:
         support::make_or_skip([] {
             if (server())
                 return;
-            server() = std::make_unique<support::mariadb_server>();
+            support::mariadb_server::options how;
+            how.flush_at_commit = 1; // or the doctor warns
+            server() = std::make_unique<support::mariadb_server>(support::mariadb(), how);
             ASSERT_EQ(run({"doctor", "--create-tables"}, server()->url()).status, 0);
         });
     }
@@ -70,6 +72,7 @@ TEST_F(MysqlVerbs, TablesThatAreMissingAreMadeByTheDoctor) {
     const ended before = run({"run", name, "--", "true"}, elsewhere);
     EXPECT_EQ(before.status, 69);
     EXPECT_THAT(before.err, HasSubstr("doctor --create-tables"));
+    EXPECT_THAT(before.err, Not(HasSubstr("CREATE TABLE"))) << "which is no line";
     EXPECT_EQ(run({"doctor"}, elsewhere).status, 1);
     const ended made = run({"doctor", "--create-tables"}, elsewhere);
     EXPECT_EQ(made.status, 0) << made.out << made.err;

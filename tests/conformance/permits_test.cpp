@@ -70,6 +70,7 @@ TEST_P(Permits, HaveIdsAsRedissonWritesThem) {
 }
 
 TEST_P(Permits, HowManyThereAreIsChangedBesideWhatIsHeld) {
+    HOLDFAST_NEEDS(changes_permits);
     client home = make_client();
     leased_semaphore seats{home, "seats"};
     seats.set_permits(10);
@@ -287,6 +288,7 @@ TEST_P(Permits, TheLeaseOfOneIsSetByWhoeverKnowsIt) {
 }
 
 TEST_P(Permits, AStrangersPermitIsWaitedFor) {
+    HOLDFAST_NEEDS_LEASES_OF_THEIR_OWN;
     client home = make_client({.poll_bound = hardly_ever});
     leased_semaphore seats{home, "seats"};
     seats.set_permits(1);
@@ -330,6 +332,7 @@ TEST_P(Permits, OneWhoWantsAnotherNumberIsServedByTheStore) {
 }
 
 TEST_P(Permits, WhatIsAskedForAgainAfterALostAnswerIsTakenOnce) {
+    HOLDFAST_NEEDS(changes_permits);
     options how;
     store().reach_badly(how);
     client home{std::move(how)};

@@ -122,6 +122,7 @@ TEST_P(RedissonPermits, AreSetOnce) {
 }
 
 TEST_P(RedissonPermits, AreSetUpAndDownBesideTheHeld) {
+    HOLDFAST_NEEDS(changes_permits);
     mine_->set_permits(5);
     expect_counts(5, 0);
     mine_->set_permits(10);
@@ -138,6 +139,7 @@ TEST_P(RedissonPermits, AreSetUpAndDownBesideTheHeld) {
 }
 
 TEST_P(RedissonPermits, AreAddedAndTakenAway) {
+    HOLDFAST_NEEDS(changes_permits);
     ASSERT_TRUE(mine_->try_set_permits(10));
     for (const auto& [more, then] : {std::pair{5, 15}, std::pair{-10, 5}, std::pair{-10, -5}}) {
         mine_->add_permits(more);
@@ -146,6 +148,7 @@ TEST_P(RedissonPermits, AreAddedAndTakenAway) {
 }
 
 TEST_P(RedissonPermits, AReleaseServesWhoWaits) {
+    HOLDFAST_NEEDS(changes_permits);
     for (const std::uint32_t many : {1U, 3U}) {
         mine_->set_permits(many);
         lease held = mine_->acquire(many);

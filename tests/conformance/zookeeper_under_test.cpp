@@ -117,7 +117,7 @@ public:
     std::size_t listeners() override {
         std::size_t count = 0;
         for (const std::string& each : names())
-            count += waiting(each) + waiting(each + "/locks");
+            count += waiting(each) + contenders(each + "/locks");
         return count;
     }
     std::size_t requests() override { return 0; }

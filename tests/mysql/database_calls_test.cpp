@@ -18,7 +18,8 @@ protected:
         database_on_server::SetUp();
         if (IsSkipped() || HasFatalFailure())
             return;
-        server().sql("CREATE OR REPLACE TABLE t (k INT PRIMARY KEY, v BIGINT UNSIGNED) ENGINE=InnoDB");
+        server().sql("CREATE OR REPLACE TABLE t (k INT PRIMARY KEY, v BIGINT UNSIGNED) "
+                     "ENGINE=InnoDB");
         server().sql("INSERT INTO t VALUES (1, 10), (2, 20)");
     }
 };
@@ -51,8 +52,8 @@ TEST_F(Database, TellsTheInsertIdThatTheStatementSet) {
 
 TEST_F(Database, AnswersSeveralStatementsInTheirOrder) {
     const asked call = ask_all({"SELECT v FROM t ORDER BY k", "UPDATE t SET v = 11 WHERE k = 1",
-                            "SELECT v FROM t WHERE k = 1", "SELECT CONNECTION_ID()",
-                            "SELECT 1 FROM t WHERE k = 99"});
+                                "SELECT v FROM t WHERE k = 1", "SELECT CONNECTION_ID()",
+                                "SELECT 1 FROM t WHERE k = 99"});
     ASSERT_EQ(call->got.of.size(), 5u) << call->text;
     EXPECT_EQ(call->got.of[0].rows.size(), 2u);
     EXPECT_EQ(call->got.of[1].matched, 1u);

@@ -14,7 +14,8 @@ protected:
         database_on_server::SetUp();
         if (IsSkipped() || HasFatalFailure())
             return;
-        server().sql("CREATE OR REPLACE TABLE t (k INT PRIMARY KEY, v BIGINT UNSIGNED) ENGINE=InnoDB");
+        server().sql("CREATE OR REPLACE TABLE t (k INT PRIMARY KEY, v BIGINT UNSIGNED) "
+                     "ENGINE=InnoDB");
         server().sql("INSERT INTO t VALUES (1, 10), (2, 20)");
     }
 
@@ -65,9 +66,7 @@ TEST_F(DatabaseCarriers, ATransactionThatIsLeftEndsWithItsConnection) {
     asked begun = open_transaction();
     ASSERT_EQ(begun->code, error_code{}) << begun->text;
     begun->got.by.reset();
-    EXPECT_TRUE(run_until([&] {
-        return row_is_free();
-    }));
+    EXPECT_TRUE(run_until([&] { return row_is_free(); }));
 }
 
 TEST_F(DatabaseCarriers, AnOpenTransactionThatNobodyWishedForIsUnknown) {
@@ -88,16 +87,16 @@ TEST_F(DatabaseCarriers, ChainedTransactionsAreSwitchedOff) {
 }
 
 TEST_F(DatabaseCarriers, AnErrorInATransactionRollsItBack) {
-    const asked call = ask_all({"START TRANSACTION", "UPDATE t SET v = 9 WHERE k = 1",
-                                "SELECT nothing FROM t"});
+    const asked call =
+        ask_all({"START TRANSACTION", "UPDATE t SET v = 9 WHERE k = 1", "SELECT nothing FROM t"});
     EXPECT_EQ(call->code, make_error_code(store_errc::not_set_up)) << call->text;
     EXPECT_EQ(value_of_1(), "10");
     EXPECT_EQ(ask("SELECT @@in_transaction")->value(), "0");
 }
 
 TEST_F(DatabaseCarriers, AnErrorThatWasOvertakenByCommitIsUnknown) {
-    const asked call = ask_all({"START TRANSACTION", "SELECT nothing FROM t",
-                                "UPDATE t SET v = 9 WHERE k = 1", "COMMIT"});
+    const asked call = ask_all(
+        {"START TRANSACTION", "SELECT nothing FROM t", "UPDATE t SET v = 9 WHERE k = 1", "COMMIT"});
     EXPECT_EQ(call->code, errc::outcome_unknown) << call->text;
 }
 
@@ -137,13 +136,13 @@ TEST_F(DatabaseCarriers, AWaitThatIsCalledOffEndsAtOnce) {
 
 TEST_F(DatabaseCarriers, AConnectionThatIsGivenBackHasNoUserLocksAndServesTheNextOneWhoWaits) {
     auto on = connection_to_wait_on();
-    const asked took = ask_on(on, "SELECT CONCAT(GET_LOCK('left behind', 0), ':', CONNECTION_ID())");
+    const asked took = ask_on(on, "SELECT CONCAT(GET_LOCK('left behind', 0), ':', "
+                                  "CONNECTION_ID())");
     took->got.by.reset();
     took->wishes.on.reset();
     on.reset();
-    ASSERT_TRUE(run_until([&] {
-        return server().value("SELECT IS_FREE_LOCK('left behind')") == "1";
-    }));
+    ASSERT_TRUE(
+        run_until([&] { return server().value("SELECT IS_FREE_LOCK('left behind')") == "1"; }));
     ask("SELECT 1");
     on = connection_to_wait_on();
     const asked again = ask_on(on, "SELECT CONCAT('1:', CONNECTION_ID())");

@@ -14,7 +14,8 @@ protected:
         database_on_server::SetUp();
         if (IsSkipped() || HasFatalFailure())
             return;
-        server().sql("CREATE OR REPLACE TABLE t (k INT PRIMARY KEY, v BIGINT UNSIGNED) ENGINE=InnoDB");
+        server().sql("CREATE OR REPLACE TABLE t (k INT PRIMARY KEY, v BIGINT UNSIGNED) "
+                     "ENGINE=InnoDB");
         server().sql("INSERT INTO t VALUES (1, 10), (2, 20)");
     }
 };
@@ -52,9 +53,7 @@ TEST_F(DatabaseRepeats, ADeadlockIsRepeated) {
     other.run("SELECT * FROM t WHERE k = 2 FOR UPDATE");
     const asked call = begin({"START TRANSACTION", "UPDATE t SET v = 1 WHERE k = 1",
                               "UPDATE t SET v = 1 WHERE k = 2", "COMMIT"});
-    ASSERT_TRUE(run_until([&] {
-        return server().counted("Innodb_row_lock_current_waits") == 1;
-    }));
+    ASSERT_TRUE(run_until([&] { return server().counted("Innodb_row_lock_current_waits") == 1; }));
     // The other one has changed nothing but holds more: whoever is the victim, both come through.
     std::string victim;
     try {

@@ -50,6 +50,7 @@ public:
     support::sql_connection::rows run(const std::string& text) { return link_.run(text); }
     std::string value(const std::string& text) { return link_.value(text); }
     std::uint64_t changed() const { return link_.changed(); }
+    std::uint64_t insert_id() const { return link_.insert_id(); }
     std::uint64_t id() const { return link_.id(); }
 
     packed_answer attempt(const ask& want, const std::string& late = never_late) {

@@ -32,6 +32,10 @@ expect 0 holdfast doctor
 expect 7 holdfast run trial -- sh -c 'exit 7'
 expect 0 holdfast run trial -- holdfast run -n -E 0 trial -- touch not-alone
 [[ ! -e not-alone ]] || fail "a lock that was held was given to another"
+words=$(holdfast ls --url mysql://127.0.0.1:1/shop 2>&1 || true)
+[[ $words == *"the package libmariadb3"* ]] || fail "without libmariadb it said: $words"
+install libmariadb3
+expect 69 holdfast ls --url mysql://127.0.0.1:1/shop
 
 say "The library: with pkg-config"
 install ./libholdfast-dev_*.deb g++ cmake make pkg-config
@@ -45,12 +49,23 @@ cmake -S consumer -B by-cmake > /dev/null
 cmake --build by-cmake
 expect 0 by-cmake/consumer
 
+say "The component"
+install ./libholdfast-mysql0*.deb ./libholdfast-mysql-dev_*.deb
+words=$(pkg-config --cflags --libs 'holdfast-mysql >= 0.1')
+read -r -a flags <<< "$words"
+g++ -std=c++20 consumer/mysql.cpp -o mysql-by-pkg-config "${flags[@]}"
+expect 0 ./mysql-by-pkg-config
+cmake -S consumer -B mysql-by-cmake -DCONSUMER_MYSQL=ON > /dev/null
+cmake --build mysql-by-cmake
+expect 0 mysql-by-cmake/consumer_mysql
+
 say "The documents"
 for path in README.md docs/guarantees.md examples/01_first_lock.cpp; do
   [[ -e /usr/share/doc/libholdfast-dev/$path ]] || fail "there is no $path"
 done
 
 say "Away with them"
-apt-get -qq purge -y holdfast libholdfast-dev 'libholdfast0*' > install.log
+apt-get -qq purge -y holdfast libholdfast-dev libholdfast-mysql-dev \
+  'libholdfast0*' 'libholdfast-mysql0*' > install.log
 left=$(find / -xdev -name '*holdfast*' -not -path '/trial/*' -not -path '/var/*')
 [[ -z $left ]] || fail "purged, but there is still: $left"

@@ -147,6 +147,18 @@ TEST(Seeds, OfReplicasKeepEveryInvariantAndRareThingsHappen) {
     EXPECT_TRUE(seen.contains(two_believe)) << "no failover lost anything";
 }
 
+TEST(Seeds, OfSessionsKeepEveryInvariantAndRareThingsHappen) {
+    const std::set<std::string_view> seen = play_several(repertoire::sessions);
+    if (seen.empty() || !enough_for_rare_things)
+        return;
+    for (const std::string_view rare :
+         {"lock(lease)", "extend", "lease_lost", "outcome_unknown", "is destroyed",
+          "hears that it has lost the lock", "reports: owner {} is in danger",
+          "reports: a renewal of owner {} failed", "  FAULT: it is not allowed",
+          "is restarted, and empty"})
+        EXPECT_TRUE(seen.contains(rare)) << "never happened: " << rare;
+}
+
 TEST(Seeds, ThatOnceFailedStillPass) {
     std::ifstream file{support::source_file("tests/sim/seeds.txt")};
     ASSERT_TRUE(file);
@@ -162,6 +174,8 @@ TEST(Seeds, ThatOnceFailedStillPass) {
             play_and_check(seed, repertoire::quorum);
         else if (line.starts_with("replicas") && words >> first >> seed)
             play_and_check(seed, repertoire::replicas);
+        else if (line.starts_with("sessions") && words >> first >> seed)
+            play_and_check(seed, repertoire::sessions);
         else
             play_and_check(std::stoull(line));
     }
@@ -179,13 +193,14 @@ TEST_P(SameSeeds, AreTheSameStoryEachTime) {
 }
 
 std::string name_of_repertoire(const testing::TestParamInfo<repertoire>& which) {
-    constexpr std::array names{"Single", "Together", "Quorum", "Replicas"};
+    constexpr std::array names{"Single", "Together", "Quorum", "Replicas", "Sessions"};
     return names.at(static_cast<std::size_t>(which.param));
 }
 
 INSTANTIATE_TEST_SUITE_P(All, SameSeeds,
                          testing::Values(repertoire::single, repertoire::together,
-                                         repertoire::quorum, repertoire::replicas),
+                                         repertoire::quorum, repertoire::replicas,
+                                         repertoire::sessions),
                          name_of_repertoire);
 
 TEST(Seeds, AreDifferentStories) {

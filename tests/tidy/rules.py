@@ -18,7 +18,10 @@ from source import CPP, File, files_of, functions_of
 LINES_A_FILE, LINES_A_FUNCTION, COLUMNS, LINES_OF_README = 400, 70, 100, 150
 
 # (rule, file, what the finding mentions, reason)
-EXCEPTIONS: list[tuple[str, str, str, str]] = []
+EXCEPTIONS: list[tuple[str, str, str, str]] = [
+    ("include_direction", "src/store/mysql/nail.cpp", "sync/tenure.hpp",
+     "a lease is nailed, and its hold says whose it is"),
+]
 
 # Which folders of src/ a layer may include from; the deepest that matches a file counts. What is
 # not here, such as src/*.cpp, which joins the layers together, may include all of src/.
@@ -36,8 +39,6 @@ LAYERS = {
     "src/store/zookeeper": ("store/zookeeper", "store/remote", "zookeeper", "net", "runtime"),
     "src/mysql": ("mysql", "net", "runtime"),
     "src/store/mysql": ("store/mysql", "store/remote", "mysql", "net", "runtime"),
-    "src/zookeeper": ("zookeeper", "net", "runtime"),
-    "src/store/zookeeper": ("store/zookeeper", "store/remote", "zookeeper", "net", "runtime"),
     "src/store/memory": ("store/memory", "store/remote", "runtime"),
     "include": (),
     "cli": ("cli",),

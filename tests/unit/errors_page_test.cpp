@@ -89,6 +89,41 @@ constexpr const char* between =
     "| `store_errc` | The server says | Comes to | What it means | What to do |\n"
     "|---|---|---|---|---|\n";
 
+constexpr const char* behind =
+    "\n"
+    "## What MySQL and ZooKeeper answer\n"
+    "\n"
+    "The same codes; the text of the exception has the server's words and number.\n"
+    "\n"
+    "| `store_errc` | MySQL, MariaDB | ZooKeeper | Comes to | What to do |\n"
+    "|---|---|---|---|---|\n"
+    "| `read_only` | 1290, 1792, 1836, 3168; 1047 (Galera: not ready) | −119 `NotReadOnly` | "
+    "`unreachable` | another server is asked |\n"
+    "| `try_again` | 1205, 1213, 3101: asked again, three times | −123, −127 `ThrottledOp` | "
+    "`unreachable` | wait until it has less to do |\n"
+    "| `too_many_clients` | 1040, 1203, 1226 | – | "
+    "`unreachable` | raise `max_connections`, or lower `connections_max` |\n"
+    "| `disk_trouble` | 1021, 1114, 3 | – | "
+    "`unreachable` | make room there |\n"
+    "| `out_of_memory` | – | −125 `QuotaExceeded` | "
+    "`refused` | raise the quota of that path |\n"
+    "| `no_permission` | 1142, 1143, 1227, 1370 | −102 `NoAuth` | "
+    "`refused` | [MySQL](security/mysql.md), [ZooKeeper](security/zookeeper.md) |\n"
+    "| `not_authenticated` | 1044, 1045, 1156, 1251, 1698, 2059 | −114, −115 `AuthFailed`, −124 | "
+    "`refused` | user, password, or the plug-in that the text names |\n"
+    "| `not_set_up` | 1049, 1146, 1054: no schema, no table, another table | −101 `NoNode`: the "
+    "chroot | "
+    "`refused` | `holdfast doctor --create-tables`; create the chroot |\n"
+    "| `unfit` | 1665 (`binlog_format=STATEMENT`), `sysdate_is_now` | −120 | "
+    "`refused` | change that setting |\n"
+    "| `worn_out` | – | numbers of a path near 2³¹ | "
+    "`refused` | delete the path that the text names, while nobody uses it |\n"
+    "| (`outcome_unknown`) | 2006, 2013, 1317, 1927, 1969, 3024, 4031, no answer in time | the "
+    "connection was lost after the request | `outcome_unknown` | the caller's next "
+    "attempt finds out |\n"
+    "| (`unreachable`) | 1053, 1129, 2002, 2003, 2005 | no connection, no session | "
+    "`unreachable` | check the address |\n";
+
 std::string row(const std::vector<std::string>& cells) {
     std::string line{"|"};
     for (const std::string& cell : cells)
@@ -112,7 +147,7 @@ std::string page() {
         text +=
             row({code(of.name), of.words, code(explain(of.equal_to).name), of.meaning, of.advice});
     }
-    return text;
+    return text + behind;
 }
 
 TEST(ErrorsPage, SaysWhatTheCodeSays) {

@@ -106,6 +106,11 @@ protected:
         ASSERT_FALSE(done->code) << done->text;
     }
 
+    void lose_connection() {
+        server_.drop_connections();
+        settle();
+    }
+    std::int64_t id() { return session().state().id; }
     duration left() { return session().state().alive_until - clock_.now(); }
 
     void settle() { clock_.run_until(clock_.now()); }

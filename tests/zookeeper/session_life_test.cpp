@@ -4,31 +4,21 @@
 
 #include <holdfast/error.hpp>
 
-#include <algorithm>
-
 namespace holdfast {
 namespace {
 
 using namespace std::chrono_literals;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
-using ::testing::IsEmpty;
 
-constexpr duration timeout = 6000ms;
+constexpr duration granted = 6000ms;
 constexpr duration drift = 62ms;
 
-class SessionLife : public on_fake_zookeeper {
-protected:
-    void lose_connection() {
-        server_.drop_connections();
-        settle();
-    }
-    std::int64_t id() { return session().state().id; }
-};
+class SessionLife : public on_fake_zookeeper {};
 
 TEST_F(SessionLife, BeginsWithTheOpening) {
     open();
-    EXPECT_EQ(left(), timeout - drift);
+    EXPECT_EQ(left(), granted - drift);
 }
 
 TEST_F(SessionLife, IsKeptByWritesWhileItIsInUse) {
@@ -38,7 +28,7 @@ TEST_F(SessionLife, IsKeptByWritesWhileItIsInUse) {
     pass(10s);
     EXPECT_EQ(server_.count(opcode::multi), 10u) << "each sixth of the timeout";
     for (int i = 0; i < 60; ++i) {
-        EXPECT_GE(left(), timeout / 4 - drift);
+        EXPECT_GE(left(), granted / 4 - drift);
         pass(100ms);
     }
     EXPECT_EQ(news_, std::vector{session_news::opened});
@@ -59,7 +49,7 @@ TEST_F(SessionLife, IsProvedAtOnceWhenItIsUsedAgain) {
     use();
     settle();
     EXPECT_EQ(server_.count(opcode::multi), 1u);
-    EXPECT_GE(left(), timeout / 4 - drift);
+    EXPECT_GE(left(), granted / 4 - drift);
     pass(20s);
     EXPECT_EQ(news_, std::vector{session_news::opened});
 }
@@ -82,11 +72,11 @@ TEST_F(SessionLife, AnyWriteProvesAsMuchAsAHeartbeat) {
     pass(4s);
     EXPECT_EQ(left(), 2000ms - drift);
     create();
-    EXPECT_EQ(left(), timeout - 4000ms + 0ms - drift)
+    EXPECT_EQ(left(), granted - 4000ms + 0ms - drift)
         << "half a timeout before it nothing was sent";
     pass(1s);
     create();
-    EXPECT_EQ(left(), timeout - 3000ms - drift) << "the ping of 2 s counts";
+    EXPECT_EQ(left(), granted - 3000ms - drift) << "the ping of 2 s counts";
 }
 
 TEST_F(SessionLife, AWriteThatIsRefusedByOneServerProvesNothing) {
@@ -94,7 +84,7 @@ TEST_F(SessionLife, AWriteThatIsRefusedByOneServerProvesNothing) {
     pass(5s);
     server_.says[opcode::create2] = {-127, ""}; // throttled
     create();
-    EXPECT_EQ(left(), timeout - 5000ms - drift);
+    EXPECT_EQ(left(), granted - 5000ms - drift);
 }
 
 TEST_F(SessionLife, GoesOnOverAnotherConnection) {
@@ -124,7 +114,7 @@ TEST_F(SessionLife, ResumingProvesNothingBeforeAWriteIsAnswered) {
     EXPECT_EQ(news_.back(), session_news::resumed);
     EXPECT_EQ(session().state().alive_until, believed);
     create();
-    EXPECT_EQ(left(), timeout - drift);
+    EXPECT_EQ(left(), granted - drift);
 }
 
 TEST_F(SessionLife, ThatIsNotKnownAnyMoreIsLost) {
@@ -271,184 +261,6 @@ TEST_F(SessionLife, ThatIsLongGoneIsNotResumed) {
     open();
     EXPECT_EQ(server_.last().greeting->id, 0);
     EXPECT_EQ(server_.last().greeting->last_zxid, 0);
-}
-
-class SessionWatches : public SessionLife {
-protected:
-    auto watch_node(std::string path, int& told) {
-        std::function<void()> whom = [&told] { ++told; };
-        return begin(session().watch_node(std::move(path), std::move(whom)));
-    }
-    using kind = zookeeper::node_event::kind;
-};
-
-TEST_F(SessionWatches, AreToldOnce) {
-    int told = 0;
-    const auto watching = watch_node("/p/n", told);
-    ASSERT_TRUE(watching->answer.value());
-    server_.last().send(server_.event(kind::deleted, "/p/n") +
-                        server_.event(kind::deleted, "/p/n"));
-    settle();
-    EXPECT_EQ(told, 1);
-}
-
-TEST_F(SessionWatches, OfANodeThatIsNotThereAreNone) {
-    server_.says[opcode::get_data] = {-101, ""};
-    int told = 0;
-    EXPECT_EQ(watch_node("/p/n", told)->answer.value(), nullptr);
-}
-
-TEST_F(SessionWatches, RingAnAlarmForChildren) {
-    const auto wake = clock_.make_alarm();
-    const auto both = begin(session().list_and_watch("/p", *wake));
-    ASSERT_TRUE(both->answer) << both->text;
-    EXPECT_THAT(both->answer->children.value(), ElementsAre("a", "b"));
-    const auto slept = begin(wake->wait_until(time_point::max()));
-    EXPECT_FALSE(slept->done);
-    server_.last().send(server_.event(kind::children, "/p"));
-    settle();
-    EXPECT_TRUE(slept->done);
-}
-
-TEST_F(SessionWatches, AreMissedByNobodyWhereTheEventFollowsTheAnswerAtOnce) {
-    open();
-    server_.improvises = [&](const fake_zookeeper::asked& one) {
-        return server_.answer(one.number, 0, fake_zookeeper::text("") + fake_zookeeper::stat()) +
-               server_.event(kind::changed, "/p/n");
-    };
-    int told = 0;
-    const auto watching = watch_node("/p/n", told);
-    EXPECT_EQ(told, 1);
-}
-
-TEST_F(SessionWatches, ThatWereDroppedAreNotTold) {
-    int told = 0;
-    const auto watching = watch_node("/p/n", told);
-    watching->answer.reset();
-    server_.last().send(server_.event(kind::deleted, "/p/n"));
-    settle();
-    EXPECT_EQ(told, 0);
-    EXPECT_TRUE(server_.last().open) << "what the server tells nevertheless is no fault";
-}
-
-TEST_F(SessionWatches, AreAllToldWhenTheSessionIsResumed) {
-    int told = 0;
-    const auto watching = watch_node("/p/n", told);
-    use();
-    lose_connection();
-    EXPECT_EQ(told, 0);
-    pass(how_.backoff_max);
-    EXPECT_EQ(news_.back(), session_news::resumed);
-    EXPECT_EQ(told, 1);
-}
-
-TEST_F(SessionWatches, AreAllToldWhenItHasEnded) {
-    int told = 0;
-    const auto watching = watch_node("/p/n", told);
-    use();
-    server_.stop();
-    pass(6s);
-    EXPECT_EQ(news_.back(), session_news::ended);
-    EXPECT_EQ(told, 1);
-}
-
-TEST_F(SessionWatches, TheChrootStandsBeforeTheirPaths) {
-    how_.chroot = "/team";
-    int told = 0;
-    const auto watching = watch_node("/p/n", told);
-    server_.last().send(server_.event(kind::deleted, "/p/n"));
-    settle();
-    EXPECT_EQ(told, 0);
-    server_.last().send(server_.event(kind::deleted, "/team/p/n"));
-    settle();
-    EXPECT_EQ(told, 1);
-}
-
-class SessionEnsemble : public SessionLife {
-protected:
-    SessionEnsemble() {
-        how_.servers.clear();
-        for (const fake_zookeeper* one : {&server_, &second_, &third_})
-            how_.servers.push_back({one->path(), 1});
-    }
-    void stop_servers() override {
-        for (fake_zookeeper* one : all())
-            one->stop();
-    }
-    std::vector<fake_zookeeper*> all() { return {&server_, &second_, &third_}; }
-
-    /// The one that the client is connected to; null: none, or several.
-    fake_zookeeper* present() {
-        std::vector<fake_zookeeper*> in_use;
-        for (fake_zookeeper* one : all())
-            if (std::ranges::any_of(one->visits, [](const auto& v) { return v->open; }))
-                in_use.push_back(one);
-        return in_use.size() == 1 ? in_use.front() : nullptr;
-    }
-    void share_sessions() {
-        for (fake_zookeeper* one : all())
-            one->sessions = {id()};
-    }
-
-    fake_zookeeper second_{io_}, third_{io_};
-};
-
-TEST_F(SessionEnsemble, GoesOnAtTheNextServerAtOnce) {
-    use();
-    settle();
-    share_sessions();
-    fake_zookeeper* const first = present();
-    ASSERT_TRUE(first);
-    first->stop();
-    settle();
-    ASSERT_TRUE(present());
-    EXPECT_NE(present(), first);
-    EXPECT_THAT(news_,
-                ElementsAre(session_news::opened, session_news::suspended, session_news::resumed));
-}
-
-TEST_F(SessionEnsemble, ASilentServerCostsASixthOfTheTimeoutAndNoHold) {
-    use();
-    settle();
-    pass(10s);
-    share_sessions();
-    fake_zookeeper* const first = present();
-    first->answers = false;
-    for (int i = 0; i < 100; ++i) {
-        pass(100ms);
-        EXPECT_GT(left(), 0ms);
-    }
-    EXPECT_NE(present(), first);
-    EXPECT_THAT(news_,
-                ElementsAre(session_news::opened, session_news::suspended, session_news::resumed));
-}
-
-TEST_F(SessionEnsemble, ACallWaitsForAServerWhereThereAreSeveral) {
-    for (fake_zookeeper* one : all())
-        one->stop();
-    const auto listed = list();
-    pass(500ms);
-    EXPECT_FALSE(listed->done) << "a failover takes as long";
-    third_.start();
-    pass(how_.backoff_max);
-    EXPECT_TRUE(listed->answer) << listed->text;
-}
-
-TEST_F(SessionEnsemble, ACallEndsInTimeWhereNoneOfThemServes) {
-    for (fake_zookeeper* one : all())
-        one->stop();
-    const auto listed = list();
-    pass(how_.command_timeout);
-    EXPECT_EQ(listed->code, errc::unreachable);
-    EXPECT_THAT(listed->text, HasSubstr("no connection to"));
-}
-
-TEST_F(SessionEnsemble, AServerThatAcceptsAndSaysNothingIsPassed) {
-    for (fake_zookeeper* one : all())
-        one->greets = one == &third_;
-    const auto listed = list();
-    pass(2 * how_.connect_timeout / 3);
-    EXPECT_TRUE(listed->answer) << listed->text;
 }
 
 } // namespace

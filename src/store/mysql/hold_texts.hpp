@@ -18,7 +18,8 @@ namespace holdfast::mysql {
 enum class hold_row : int {
     reader = 0,
     mark = 1, ///< a writer waits: no new reader joins
-    permit = 2
+    permit = 2,
+    turn = 3 ///< who waits for a fair lock; `token` is the number of its turn
 };
 
 /// The owner of the client's other hold that an upgrade stands beside; empty: none.

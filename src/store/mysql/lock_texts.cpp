@@ -2,6 +2,7 @@
 #include "store/mysql/lock_texts.hpp"
 
 #include "store/mysql/clauses.hpp"
+#include "store/mysql/fair_texts.hpp"
 #include "store/mysql/hold_texts.hpp"
 #include "store/mysql/packed_answer.hpp"
 
@@ -41,11 +42,17 @@ std::string free_for(const tables& named, const ask& want) {
     std::string free = "expires<=" + std::string{now_text};
     if (want.kind == lock_kind::write)
         free += " AND NOT " + somebody_reads(named, owner_beside(want));
+    if (want.kind == lock_kind::fair)
+        free += " AND NOT " + others_come_first(named, want.owner);
     return free;
 }
 
 /// What a writer waits for: the holder, or the last of the readers.
 std::string busy_for(const tables& named, const ask& want) {
+    if (want.kind == lock_kind::fair)
+        return when("TRUE", unchanged(left_until("IF(expires>" + std::string{now_text} +
+                                                 ",expires," +
+                                                 first_turn_ends(named, want.owner) + ")")));
     if (want.kind != lock_kind::write)
         return when("TRUE", unchanged(left_until("expires")));
     std::string all;

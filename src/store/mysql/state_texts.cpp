@@ -2,6 +2,7 @@
 #include "store/mysql/state_texts.hpp"
 
 #include "store/mysql/clauses.hpp"
+#include "store/mysql/hold_texts.hpp"
 #include "store/mysql/lock_texts.hpp"
 #include "store/mysql/site.hpp"
 #include "store/mysql/who.hpp"
@@ -47,10 +48,12 @@ void add_lock(lock_state& told, const std::vector<std::optional<std::string>>& r
 
 /// name, kind, owner, left, info
 void add_hold(lock_state& told, const std::vector<std::optional<std::string>>& row) {
-    told.kind = key_kind::read_write_lock;
+    const auto kind = static_cast<hold_row>(number_at(row, 1));
+    if (kind != hold_row::turn)
+        told.kind = key_kind::read_write_lock;
     const duration left = left_in(number_at(row, 3));
     lock_owner one = owner_in(text_at(row, 2), text_at(row, 4));
-    if (number_at(row, 1) == 1) {
+    if (kind != hold_row::reader) {
         told.waiters.push_back({.text = one.text, .is_holdfast = one.is_holdfast});
         told.waiters.back().client = one.client;
         told.waiters.back().remaining = left;
@@ -69,7 +72,7 @@ std::vector<std::string> states_asked(const tables& named, const std::vector<std
     return {"SELECT name,owner,kind," + microseconds_left() + ",token,info FROM " + named.locks +
                 which,
             "SELECT name,kind,owner," + microseconds_left() + ",info FROM " + named.holds + which +
-                " AND kind IN (0,1) AND expires>" + at_asking + " ORDER BY name,kind,owner"};
+                " AND kind IN (0,1,3) AND expires>" + at_asking + " ORDER BY name,kind,token,owner"};
 }
 
 std::vector<lock_state> states_in(const std::vector<std::string>& names, const result& locks,

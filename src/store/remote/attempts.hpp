@@ -30,7 +30,7 @@ struct attempt {
     bool queued = false;                    ///< busy: the owner now has a place in a queue there
     bool joined_now = false;                ///< that place is new: it had none before
     bool place_stays = false;               ///< it was not prolonged: there is no room to write
-    std::chrono::microseconds server_now{}; ///< zero: the server may not tell
+    std::chrono::microseconds server_now{}; ///< zero: the server may not tell; late: it must
     std::uint64_t token = 0;                ///< granted, of a fenced lock: the first of its tokens
     /// Granted, but too few replicas have confirmed it: why, in words. Empty: as many as are
     /// wanted.

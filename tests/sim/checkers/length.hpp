@@ -34,7 +34,7 @@ public:
             return;
         for (const claim* c : world_.books.believed())
             if (c->held.owns_lock() && world_.clock.now() > end_of(*c))
-                world_.violated("no lease outlasts what was asked for", c->who.name,
+                world_.violated("leases end as asked", c->who.name,
                                 c->owner + " is believed to hold for longer");
     }
 

@@ -70,7 +70,7 @@ TEST_F(Requests, AnAnswerThatNobodyAskedForIsRefused) {
 TEST_F(Requests, APingIsAnsweredOnce) {
     all_.write_ping(out_, at(5));
     EXPECT_EQ(all_.owed_since(), at(5));
-    EXPECT_FALSE(all_.hear(frame(number_of::ping)).answered);
+    EXPECT_EQ(all_.hear(frame(number_of::ping)).done, at(5));
     EXPECT_EQ(all_.owed_since(), std::nullopt);
     EXPECT_EQ(refusal(frame(number_of::ping)), store_errc::protocol);
 }
@@ -81,7 +81,7 @@ TEST_F(Requests, AnEventIsNoAnswer) {
     const auto said = all_.hear(frame(number_of::event, 0, body, -1));
     ASSERT_TRUE(said.event);
     EXPECT_EQ(said.event->path, "/a");
-    EXPECT_FALSE(said.is_answer);
+    EXPECT_EQ(said.done, std::nullopt);
 }
 
 TEST_F(Requests, TheNumberGoesOnAtOneAndNotBelowZero) {
@@ -92,17 +92,20 @@ TEST_F(Requests, TheNumberGoesOnAtOneAndNotBelowZero) {
     EXPECT_EQ(all.write_next(out_, at(0))->number, 1);
 }
 
-TEST_F(Requests, AWriteThatWasCarriedOutIsTold) {
-    ask(remove_message("/a"));
-    ask(remove_message("/a"));
-    ask(remove_message("/a"));
+TEST_F(Requests, WhatWasCarriedOutIsTold) {
+    for (int i = 0; i < 3; ++i)
+        ask(remove_message("/a"));
     ask();
     for (int now = 1; now <= 4; ++now)
         write(now);
-    EXPECT_EQ(all_.hear(frame(1)).write_done, at(1));
-    EXPECT_EQ(all_.hear(frame(2, answered::no_node)).write_done, at(2));
-    EXPECT_EQ(all_.hear(frame(3, -127)).write_done, std::nullopt) << "throttled";
-    EXPECT_EQ(all_.hear(frame(4)).write_done, std::nullopt) << "no write";
+    EXPECT_EQ(all_.hear(frame(1)).done, at(1));
+    const auto missing = all_.hear(frame(2, answered::no_node));
+    EXPECT_EQ(missing.done, at(2));
+    EXPECT_TRUE(missing.is_write);
+    EXPECT_EQ(all_.hear(frame(3, -127)).done, std::nullopt) << "throttled";
+    const auto read = all_.hear(frame(4));
+    EXPECT_EQ(read.done, at(4));
+    EXPECT_FALSE(read.is_write);
 }
 
 TEST_F(Requests, AnAnswerToWhoGaveUpIsNobodysAndShiftsNoOther) {
@@ -114,7 +117,7 @@ TEST_F(Requests, AnAnswerToWhoGaveUpIsNobodysAndShiftsNoOther) {
     EXPECT_EQ(all_.size(), 2u);
     const auto said = all_.hear(frame(1));
     EXPECT_FALSE(said.answered);
-    EXPECT_EQ(said.write_done, at(1)) << "and proves as much";
+    EXPECT_EQ(said.done, at(1)) << "and proves as much";
     EXPECT_EQ(all_.hear(frame(2)).answered, b);
 }
 

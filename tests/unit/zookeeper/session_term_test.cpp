@@ -17,6 +17,10 @@ time_point moment(int ms) {
 
 class SessionTerm : public ::testing::Test {
 protected:
+    /// A request that is answered so soon.
+    void ask(int ms, int answered_after = 0) {
+        term_.answered(moment(ms), moment(ms + answered_after));
+    }
     void expect_from(int ms) { EXPECT_EQ(term_.alive_until(), moment(ms) + believed); }
 
     session_term term_;
@@ -24,7 +28,7 @@ protected:
 
 TEST_F(SessionTerm, OfNoSessionIsOver) {
     EXPECT_EQ(term_.alive_until(), time_point::min());
-    term_.sent(moment(0));
+    ask(0);
     term_.write_answered(moment(0));
     term_.forget();
     EXPECT_EQ(term_.alive_until(), time_point::min());
@@ -38,25 +42,35 @@ TEST_F(SessionTerm, BeginsWithTheOpeningAtOnce) {
 TEST_F(SessionTerm, NothingCountsThatOnlyOneServerSaid) {
     term_.opened(moment(0), timeout);
     for (int ms = 100; ms < 20'000; ms += 100)
-        term_.sent(moment(ms)); // pings, reads and syncs, all answered
+        ask(ms); // pings, reads and syncs, all answered
     expect_from(0);
 }
 
 TEST_F(SessionTerm, ARequestCountsOnceAWriteOfHalfATimeoutLaterIsAnswered) {
     term_.opened(moment(0), timeout);
-    term_.sent(moment(1000));
-    term_.sent(moment(3999));
+    ask(1000);
+    ask(3999);
     term_.write_answered(moment(3999));
     expect_from(0);
-    term_.sent(moment(4000));
+    ask(4000);
     term_.write_answered(moment(4000));
+    expect_from(1000);
+}
+
+// It may have been on its way for all that time, so that the follower has just heard it.
+TEST_F(SessionTerm, HalfATimeoutIsCountedFromTheAnswer) {
+    term_.opened(moment(0), timeout);
+    ask(1000, 900);
+    term_.write_answered(moment(4899));
+    expect_from(0);
+    term_.write_answered(moment(4900));
     expect_from(1000);
 }
 
 TEST_F(SessionTerm, TheNewestOfThoseThatAreOldEnoughCounts) {
     term_.opened(moment(0), timeout);
     for (int ms = 500; ms <= 4500; ms += 500)
-        term_.sent(moment(ms));
+        ask(ms);
     term_.write_answered(moment(4500));
     expect_from(1500);
 }
@@ -64,7 +78,7 @@ TEST_F(SessionTerm, TheNewestOfThoseThatAreOldEnoughCounts) {
 TEST_F(SessionTerm, AWriteCountsFromWhenItWasSentHoweverLateItIsAnswered) {
     term_.opened(moment(0), timeout);
     for (int ms = 500; ms <= 6000; ms += 500)
-        term_.sent(moment(ms));
+        ask(ms);
     term_.write_answered(moment(4500));
     expect_from(1500);
 }
@@ -73,16 +87,16 @@ TEST_F(SessionTerm, ToResumeCountsOnceAnyWriteBehindItIsAnswered) {
     term_.opened(moment(0), timeout);
     term_.resumed(moment(5000), timeout);
     expect_from(0); // a leader that is cut off would have said the same
-    term_.sent(moment(5001));
+    ask(5001);
     term_.write_answered(moment(5001));
     expect_from(5000);
 }
 
 TEST_F(SessionTerm, WhatAnotherServerHeardBeforeTheResumptionCountsNoMore) {
     term_.opened(moment(0), timeout);
-    term_.sent(moment(2000)); // heard by a follower that died
+    ask(2000); // heard by a follower that died
     term_.resumed(moment(1000), timeout);
-    term_.sent(moment(5500));
+    ask(5500);
     term_.write_answered(moment(5500));
     expect_from(1000);
 }
@@ -90,7 +104,7 @@ TEST_F(SessionTerm, WhatAnotherServerHeardBeforeTheResumptionCountsNoMore) {
 TEST_F(SessionTerm, NeverGoesBack) {
     term_.opened(moment(0), timeout);
     for (int ms = 500; ms <= 9000; ms += 500)
-        term_.sent(moment(ms));
+        ask(ms);
     term_.write_answered(moment(9000));
     expect_from(6000);
     term_.write_answered(moment(8000));
@@ -100,7 +114,7 @@ TEST_F(SessionTerm, NeverGoesBack) {
 TEST_F(SessionTerm, ManyRequestsAreRememberedAsFew) {
     term_.opened(moment(0), timeout);
     for (int ms = 0; ms < 3'600'000; ++ms)
-        term_.sent(moment(ms));
+        ask(ms);
     term_.write_answered(moment(3'599'999));
     const duration lost = moment(3'596'999) + believed - term_.alive_until();
     EXPECT_GE(lost, 0ms);

@@ -12,12 +12,16 @@ struct MemorySession : testing::Test {
     asio::io_context io;
     sim::sim_clock clock{io};
     server there{clock};
-    fate of_all{}; ///< of Alice's requests
+    fate of_all{};        ///< of Alice's requests
+    std::string silent{}; ///< but about that name nothing is heard
     std::optional<guest> alice, bob;
 
     MemorySession() {
         there.keep_by_session(10s);
-        alice.emplace(io, clock, there.connect([this](const request&) { return of_all; }), 'a');
+        const auto meets = [this](const request& r) {
+            return r.name == silent ? fate{.request_lost = true} : of_all;
+        };
+        alice.emplace(io, clock, there.connect(meets), 'a');
         bob.emplace(io, clock, there.connect(), 'b');
     }
 
@@ -44,17 +48,18 @@ struct MemorySession : testing::Test {
         want.lease_time = 3s;
         return want;
     }
-    error_code release(guest& who, std::string name) {
+    error_code release(guest& who, hold what) {
         error_code came_of_it;
-        play([](guest& of, hold what, error_code& to) -> asio::awaitable<void> {
+        play([](guest& of, hold its, error_code& to) -> asio::awaitable<void> {
             try {
-                (void)co_await of.home->locks().release(std::move(what));
+                (void)co_await of.home->locks().release(std::move(its));
             } catch (const boost::system::system_error& e) {
                 to = e.code();
             }
-        }(who, who.held(std::move(name)), came_of_it));
+        }(who, std::move(what), came_of_it));
         return came_of_it;
     }
+    error_code release(guest& who, std::string name) { return release(who, who.held(name)); }
     void ask_about_something(guest& who) {
         play([](guest& of) -> asio::awaitable<void> {
             (void)co_await of.home->operators_view().inspect("something else");
@@ -130,6 +135,21 @@ TEST_F(MemorySession, SoIsALeaving) {
     }(*this));
     clock.run_for(1s);
     EXPECT_FALSE(there.inspect("stock"));
+}
+
+// What was found by a seed.
+TEST_F(MemorySession, OneThatIsNotAnsweredKeepsNoOtherWaiting) {
+    ASSERT_TRUE(taken(*alice, alice->wants("stock", 3s)).granted);
+    ask more = alice->wants("more", 3s);
+    ++more.owner.number;
+    ASSERT_TRUE(taken(*alice, more).granted);
+    of_all.denied = true;
+    EXPECT_EQ(release(*alice, "stock"), errc::refused);
+    EXPECT_EQ(release(*alice, static_cast<const hold&>(more)), errc::refused);
+    of_all = {};
+    silent = "stock";
+    clock.run_for(1s);
+    EXPECT_FALSE(there.inspect("more"));
 }
 
 TEST_F(MemorySession, ARepetitionEndsWithTheClient) {

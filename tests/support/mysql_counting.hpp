@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: Apache-2.0
+// A store on MySQL whose requests about locks are counted as those of other stores are.
+#pragma once
+
+#include "mysql/make_database.hpp"
+#include "store/mysql/mysql_store.hpp"
+
+#include <atomic>
+#include <cstddef>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace holdfast::support {
+
+/// Counts looks, releases, renewals and questions: each once. What sees for waiters, rings, and
+/// makes the row of a new name are no requests.
+class counting_database final : public mysql::database {
+public:
+    counting_database(std::unique_ptr<mysql::database> inner, std::atomic<std::size_t>& count)
+        : inner_{std::move(inner)}
+        , count_{count} {}
+
+    asio::awaitable<mysql::answers> run(mysql::statements& what,
+                                        mysql::call_wishes how) override {
+        listener heard{what, how.leaves_open ? nullptr : &count_};
+        co_return co_await inner_->run(heard, std::move(how));
+    }
+    asio::awaitable<std::shared_ptr<mysql::carrier>>
+    connection_to_wait_on(time_point limit) override {
+        return inner_->connection_to_wait_on(limit);
+    }
+    std::optional<mysql::server_facts> facts() const override { return inner_->facts(); }
+    bool has_bells() const override { return inner_->has_bells(); }
+    void no_bells_here() noexcept override { inner_->no_bells_here(); }
+    duration command_timeout() const noexcept override { return inner_->command_timeout(); }
+    std::string address() const override { return inner_->address(); }
+    void close() noexcept override { inner_->close(); }
+
+private:
+    class listener final : public mysql::statements {
+    public:
+        listener(mysql::statements& of, std::atomic<std::size_t>* count)
+            : of_{of}
+            , count_{count} {}
+        std::vector<std::string> compose(const runtime::remote_clock& clock,
+                                         const mysql::server_facts& facts) override {
+            std::vector<std::string> all = of_.compose(clock, facts);
+            if (count_)
+                *count_ += change_by(all.front());
+            return all;
+        }
+
+    private:
+        static std::size_t change_by(const std::string& first) {
+            const auto begins = [&first](const char* with) { return first.starts_with(with); };
+            if (begins("INSERT INTO `holdfast_lock` ")) // of a new name: its look is repeated
+                return static_cast<std::size_t>(-1);
+            const bool sees = begins("SELECT GET_LOCK") || begins("SELECT RELEASE_LOCK") ||
+                              begins("SELECT id FROM") ||
+                              first.find(" FROM DUAL WHERE ") != std::string::npos;
+            return sees ? 0 : 1;
+        }
+
+        mysql::statements& of_;
+        std::atomic<std::size_t>* const count_;
+    };
+
+    const std::unique_ptr<mysql::database> inner_;
+    std::atomic<std::size_t>& count_;
+};
+
+/// `count` must outlive all its clients.
+inline store_factory counting_store(mysql::options how, std::atomic<std::size_t>& count) {
+    return [how = std::move(how), &count](store_context context) -> std::unique_ptr<store> {
+        auto server = std::make_unique<counting_database>(mysql::make_database(how, context), count);
+        return std::make_unique<mysql::mysql_store>(std::move(server), how, std::move(context));
+    };
+}
+
+} // namespace holdfast::support
