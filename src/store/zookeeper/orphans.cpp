@@ -14,15 +14,15 @@
 
 namespace holdfast::zookeeper {
 
-void orphans::add(own_node node) {
+void orphans::add(own_node node, bool asked_for) {
     if (!home_.lives(node))
         return;
     const auto same = [&](const entry& each) {
         return !each.unseen && below(each.parent, each.name) == node.path;
     };
     if (std::ranges::none_of(left_, same))
-        left_.push_back(
-            {std::string{parent_of(node.path)}, std::string{last_part(node.path)}, false});
+        left_.push_back({std::string{parent_of(node.path)}, std::string{last_part(node.path)},
+                         false, asked_for});
     try_all();
 }
 
@@ -69,7 +69,7 @@ asio::awaitable<void> orphans::try_each(std::shared_ptr<household> home) {
             }
             if (again)
                 left_.push_back(one);
-            else if (!one.unseen)
+            else if (one.asked_for)
                 deleted_.push_back(below(one.parent, one.name));
         }
     } while (once_more_ && home->at->state().connected && !home->is_closed());

@@ -25,7 +25,8 @@ public:
     explicit orphans(household& home)
         : home_{home} {}
 
-    void add(own_node);
+    /// `asked_for`: somebody will ask whether it was deleted here.
+    void add(own_node, bool asked_for = false);
 
     /// All children of `parent` whose names begin so, of the session that is open or will be: the
     /// answer to a request that makes one was lost.
@@ -44,6 +45,7 @@ private:
         std::string parent;
         std::string name; ///< or its beginning
         bool unseen;
+        bool asked_for = false;
     };
 
     asio::awaitable<void> try_each(std::shared_ptr<household>);

@@ -55,7 +55,7 @@ asio::awaitable<release_answer> release_nodes(std::shared_ptr<household> home, h
         }
     } catch (const boost::system::system_error&) {
         for (const own_node& each : nodes)
-            home->left_behind.add(each);
+            home->left_behind.add(each, true);
         throw;
     }
     home->forget(what);

@@ -47,12 +47,25 @@ std::vector<batch_of_holds> batches_of(const household& home, hold_list holds,
     return all;
 }
 
-void report(const batch_of_holds& some, const std::vector<bool>& there, duration term,
-            renewal_sink& to) {
+/// Nobody releases what is lost: so what is left of it goes.
+void give_up(household& home, const hold& lost) {
+    const std::vector<own_node>* const nodes = home.held.find(lost);
+    if (!nodes)
+        return;
+    if (nodes->size() > 1)
+        for (const own_node& each : *nodes)
+            home.left_behind.add(each);
+    home.forget(lost);
+}
+
+void report(household& home, hold_list holds, const batch_of_holds& some,
+            const std::vector<bool>& there, duration term, renewal_sink& to) {
     auto from = there.begin();
     for (std::size_t i = 0; i < some.which.size(); ++i) {
         const auto end = there.begin() + static_cast<std::ptrdiff_t>(some.ends[i]);
         const bool held = std::all_of(from, end, [](bool is_there) { return is_there; });
+        if (!held)
+            give_up(home, *holds[some.which[i]]);
         to.renewed(some.which[i], held ? answer{.granted = true, .term = term} : answer{});
         from = end;
     }
@@ -70,8 +83,10 @@ asio::awaitable<void> renew_holds(std::shared_ptr<household> home, hold_list hol
     const std::int64_t session = home->at->state().id;
     std::vector<std::size_t> gone;
     const std::vector<batch_of_holds> batches = batches_of(*home, holds, gone);
-    for (const std::size_t which : gone)
+    for (const std::size_t which : gone) {
+        give_up(*home, *holds[which]);
         to.renewed(which, answer{});
+    }
     std::optional<boost::system::system_error> silent; // of one session: the others would be, too
     for (const batch_of_holds& each : batches) {
         if (silent) {
@@ -94,7 +109,7 @@ asio::awaitable<void> renew_holds(std::shared_ptr<household> home, hold_list hol
         }
         if (home->at->state().id != session)
             there.assign(each.paths.size(), false);
-        report(each, there, home->term_since(began), to);
+        report(*home, holds, each, there, home->term_since(began), to);
     }
 }
 

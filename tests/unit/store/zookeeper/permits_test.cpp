@@ -199,6 +199,21 @@ TEST_F(PermitPlace, OneIsGivenBackByItsId) {
     EXPECT_THAT(leases(), IsEmpty());
 }
 
+TEST_F(PermitPlace, AHoldThatLostAPartGivesBackTheRest) {
+    party& one = enter();
+    EXPECT_TRUE(change(one, counter_verb::set_new, 3).done);
+    const ask want = wanting(one, 3);
+    EXPECT_TRUE(one.look(*one.line_up(want)).granted);
+    EXPECT_TRUE(change(one, counter_verb::give_back, 0, permit_id(want.owner)).done);
+    const hold* const held[] = {&want};
+    single_renewal said;
+    run(one.store->locks().renew(held, {.lease_time = 30s}, said));
+    EXPECT_FALSE(said.said().granted);
+    settle();
+    EXPECT_THAT(leases(), IsEmpty());
+    EXPECT_FALSE(one.release(want));
+}
+
 TEST_F(PermitPlace, WhoWaitsUntilThereAreAnyIsToldOfTheNumber) {
     party& one = enter();
     party& two = enter();
