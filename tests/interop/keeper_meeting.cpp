@@ -159,8 +159,10 @@ std::unique_ptr<peer> keeper_meeting::new_process(bool of_others) {
     return of_others ? start_neighbour(GetParam().neighbour) : start_ours();
 }
 
-std::unique_ptr<remote_client> keeper_meeting::client_of(peer& process, bool of_others) {
+std::unique_ptr<remote_client> keeper_meeting::client_of(peer& process, bool of_others,
+                                                         duration session) {
     client_settings how = how_;
+    how.lease_time = session;
     how.keeper = of_others ? told_to(GetParam().neighbour, GetParam().names)
                            : told_to_ours(GetParam().names);
     for (const auto& each : more_)
@@ -181,7 +183,7 @@ ongoing keeper_meeting::in_line(const std::function<ongoing()>& begin) {
 
 void keeper_meeting::die_holding(bool of_others) {
     const std::unique_ptr<peer> doomed = new_process(of_others);
-    const std::unique_ptr<remote_client> its = client_of(*doomed, of_others);
+    const std::unique_ptr<remote_client> its = doomed_client_of(*doomed, of_others);
     lock_of(*its, "doomed").lock();
     doomed->kill();
 }

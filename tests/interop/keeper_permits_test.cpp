@@ -88,10 +88,9 @@ TEST_P(WeShareOut, AReleaseWakesTheOtherSidesWaiters) {
 }
 
 TEST_P(WeShareOut, AKilledHoldersPermitsComeBackWhenItsSessionHasEnded) {
-    have_sessions(2s);
     set_permits();
     const std::unique_ptr<peer> process = new_process(others_are_first());
-    const std::unique_ptr<remote_client> doomed = client_of(*process, others_are_first());
+    const std::unique_ptr<remote_client> doomed = doomed_client_of(*process, others_are_first());
     remote_permits dies = of(*doomed, "doomed"), bob = of(second(), "bob");
     const std::string kept = bob.acquire();
     (void)dies.acquire();
@@ -104,10 +103,9 @@ TEST_P(WeShareOut, AKilledHoldersPermitsComeBackWhenItsSessionHasEnded) {
 }
 
 TEST_P(WeShareOut, AKilledWaitersPlaceIsTakenByTheNext) {
-    have_sessions(2s);
     set_permits();
     const std::unique_ptr<peer> process = new_process(!others_are_first());
-    const std::unique_ptr<remote_client> doomed = client_of(*process, !others_are_first());
+    const std::unique_ptr<remote_client> doomed = doomed_client_of(*process, !others_are_first());
     const std::unique_ptr<remote_client> third = another(others_are_first());
     remote_permits alice = of(first(), "alice"), dies = of(*doomed, "doomed"),
                    behind = of(*third, "carol");
