@@ -175,9 +175,13 @@ bool keeper_meeting::come_to(std::size_t count, const std::string& below) const 
 }
 
 ongoing keeper_meeting::in_line(const std::function<ongoing()>& begin) {
-    const std::size_t before = nodes().size();
+    const std::vector<std::string> before = nodes();
+    const auto is_new = [&](const std::string& each) {
+        return std::ranges::find(before, each) == before.end();
+    };
     ongoing call = begin();
-    EXPECT_TRUE(eventually([&] { return nodes().size() > before; }));
+    EXPECT_TRUE(eventually(
+        [&] { return support::is_ready(call.answer) || std::ranges::any_of(nodes(), is_new); }));
     return call;
 }
 

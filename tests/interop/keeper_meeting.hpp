@@ -100,7 +100,8 @@ protected:
     /// Whether so many are left. Whoever gives up does not wait until its node has gone.
     bool come_to(std::size_t count, const std::string& below = {}) const;
 
-    /// Begins that call. Returns when its node is there, behind those that are now.
+    /// Begins that call. Returns when its node is there, behind those that are now, or when it has
+    /// been answered.
     ongoing in_line(const std::function<ongoing()>& begin);
 
     /// Holds what they meet at and is killed. What it leaves is there when this returns.
