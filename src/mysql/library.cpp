@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "mysql/library.hpp"
 
+#include "mysql/tls_guard.hpp"
+
 #include <chrono>
 #include <condition_variable>
 #include <mutex>
@@ -14,7 +16,7 @@ namespace {
 /// A thread that looks up an address can take longer than this; it does not use OpenSSL yet.
 constexpr std::chrono::seconds patience_at_exit{3};
 
-/// Made after OpenSSL, so that it ends before: it is made when libmariadb is ready.
+/// Made after OpenSSL has begun, so that this ends before that.
 class threads_inside {
 public:
     ~threads_inside() {
@@ -47,6 +49,7 @@ void prepare_once() {
     ::sigaction(SIGPIPE, nullptr, &before);
     mysql_server_init(0, nullptr, nullptr);
     ::sigaction(SIGPIPE, &before, nullptr);
+    forget_tls_errors(); // libmariadb would begin with OpenSSL when the first connection wants it
     threads();
 }
 

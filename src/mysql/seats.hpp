@@ -77,7 +77,8 @@ public:
     void fail_shared(const net::failure& why);
     void fail_all(const net::failure& why);
 
-    std::size_t shared_count() const; ///< of those that requests share
+    /// Of those that requests share. One with an open transaction comes back to them soon.
+    std::size_t shared_count() const;
     std::size_t to_wait_on_count() const;
     bool empty() const { return all_.empty(); }
     const std::vector<place>& all() const { return all_; }

@@ -40,7 +40,7 @@ constexpr const char* status_question = "SHOW GLOBAL STATUS WHERE Variable_name 
 /// The server's clock; and whether SYSDATE() is that of the start of the statement. For that the
 /// statement must take some microseconds, and SLEEP hangs while somebody moves the date.
 constexpr const char* clock_question =
-    "SELECT UNIX_TIMESTAMP(SYSDATE(6)),BENCHMARK(100,SHA1('holdfast')),SYSDATE(6)=NOW(6)";
+    "SELECT UNIX_TIMESTAMP(SYSDATE(6)),BENCHMARK(100,SHA2('holdfast',256)),SYSDATE(6)=NOW(6)";
 
 void require_success(const std::vector<said>& all) {
     for (const said& one : all)

@@ -85,7 +85,9 @@ private:
     void tell(session_news);
     void use_ended();
     duration wanted_timeout() const;
-    bool wants_connection() const { return requests_.anything_queued() || users_ > 0; }
+    /// Whoever watches waits for something, and must hear if it cannot be told any more.
+    bool is_needed() const { return users_ > 0 || watches_.size() > 0; }
+    bool wants_connection() const { return requests_.anything_queued() || is_needed(); }
 
     // keeper_talk.cpp: requests and answers.
     asio::awaitable<net::failure> converse(connection&);

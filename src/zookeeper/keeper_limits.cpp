@@ -27,7 +27,7 @@ time_point keeper::silent_at() const {
 }
 
 time_point keeper::idle_until() const {
-    if (users_ > 0 || requests_.oldest())
+    if (is_needed() || requests_.oldest())
         return time_point::max();
     return last_asked_ + std::max(idle_most, 2 * session_.timeout);
 }

@@ -139,8 +139,8 @@ public:
     virtual session_state state() const = 0;
 
     /// While somebody has it, the session is kept alive by writes, so that `alive_until` moves on;
-    /// and it is opened again when it has ended. Without it, by pings, and it is closed when it was
-    /// idle for long.
+    /// and it is opened again when it has ended. Without it, by pings. It is resumed while anybody
+    /// watches, and closed when it was idle for a minute and nobody does.
     virtual std::shared_ptr<void> in_use() = 0;
 
     /// Is called on the executor until the result is destroyed.

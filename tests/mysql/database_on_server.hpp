@@ -28,6 +28,9 @@ protected:
         how_.backoff_max = duration{200};
     }
 
+    /// None: there is no such server here, and the test is skipped.
+    virtual std::optional<support::server_binary> which() const { return support::mariadb(); }
+
     support::mariadb_server& server() { return *server_; }
 
     void use_tcp(const std::string& host = "127.0.0.1") {
@@ -48,7 +51,9 @@ protected:
 private:
     void make_server() {
         if (own_) {
-            server_ = std::make_shared<support::mariadb_server>(support::mariadb(), *own_);
+            if (!which())
+                throw support::server_unavailable{"there is none of these servers here"};
+            server_ = std::make_shared<support::mariadb_server>(*which(), *own_);
             return;
         }
         static const auto shared = std::make_shared<support::mariadb_server>();

@@ -14,6 +14,7 @@
 #include <array>
 #include <limits>
 #include <list>
+#include <optional>
 #include <utility>
 
 namespace holdfast {
@@ -39,22 +40,24 @@ public:
     std::uint16_t port() const { return door_.local_endpoint().port(); }
 
     void accept() {
-        door_.async_accept([self = shared_from_this()](boost::system::error_code failed,
-                                                       tcp::socket came) {
-            if (failed)
-                return;
-            auto both = std::make_shared<socket_pair>(std::move(came), tcp::socket{self->io_});
-            both->second.connect(self->to_, failed);
-            self->all_.push_back(both);
-            net_io::co_spawn(self->io_, pass(both, both->first, both->second, self->most_),
-                             net_io::detached);
-            net_io::co_spawn(self->io_, pass(both, both->second, both->first, unlimited),
-                             net_io::detached);
-            self->accept();
-        });
+        door_.async_accept(
+            [self = shared_from_this()](boost::system::error_code failed, tcp::socket came) {
+                if (failed)
+                    return;
+                auto both = std::make_shared<socket_pair>(std::move(came), tcp::socket{self->io_});
+                self->all_.push_back(both);
+                if (!self->greeting_.empty())
+                    net_io::write(both->first, net_io::buffer(self->greeting_), failed);
+                else
+                    self->connect(both);
+                self->accept();
+            });
     }
 
     void lose_after(std::size_t most) { most_ = most; }
+    void greet_with(std::string bytes) { greeting_ = std::move(bytes); }
+    void answer_with(std::string bytes) { instead_ = std::move(bytes); }
+    void split(std::size_t most) { split_ = most; }
 
     void reset_all() {
         boost::system::error_code ignored;
@@ -76,13 +79,47 @@ public:
 private:
     static constexpr std::size_t unlimited = std::numeric_limits<std::size_t>::max();
 
-    static net_io::awaitable<void> pass(std::shared_ptr<socket_pair>, tcp::socket& from,
-                                        tcp::socket& to, std::size_t most) {
+    void connect(const std::shared_ptr<socket_pair>& both) {
+        boost::system::error_code ignored;
+        both->second.connect(to_, ignored);
+        auto self = shared_from_this();
+        net_io::co_spawn(io_, ask(self, both, most_), net_io::detached);
+        net_io::co_spawn(io_, answer(self, both), net_io::detached);
+    }
+
+    static net_io::awaitable<void> answer(std::shared_ptr<state> self,
+                                          std::shared_ptr<socket_pair> both) {
+        std::array<char, 16384> some;
+        boost::system::error_code failed;
+        auto token = net_io::redirect_error(net_io::use_awaitable, failed);
+        while (!failed && self->split_ != 0) {
+            const std::size_t got =
+                co_await both->second.async_read_some(net_io::buffer(some), token);
+            for (std::size_t sent = 0; sent < got && !failed && self->split_ != 0;) {
+                const bool whole = self->split_ == unlimited;
+                auto part = net_io::buffer(some.data() + sent, whole ? got : 1);
+                sent += co_await net_io::async_write(both->first, part, token);
+                self->split_ -= whole ? 0 : 1;
+            }
+        }
+        boost::system::error_code ignored;
+        both->first.shutdown(tcp::socket::shutdown_send, ignored);
+    }
+
+    static net_io::awaitable<void> ask(std::shared_ptr<state> self,
+                                       std::shared_ptr<socket_pair> both, std::size_t most) {
+        tcp::socket& from = both->first;
+        tcp::socket& to = both->second;
         std::array<char, 16384> some;
         boost::system::error_code failed;
         auto token = net_io::redirect_error(net_io::use_awaitable, failed);
         while (!failed) {
             const std::size_t got = co_await from.async_read_some(net_io::buffer(some), token);
+            if (!failed && self->instead_) {
+                const std::string lie = std::exchange(*self->instead_, {});
+                co_await net_io::async_write(from, net_io::buffer(lie), token);
+                continue;
+            }
             const std::size_t passed = std::min(got, most);
             if (most != unlimited)
                 most -= passed;
@@ -98,6 +135,9 @@ private:
     tcp::acceptor door_;
     std::list<std::shared_ptr<socket_pair>> all_;
     std::size_t most_ = unlimited;
+    std::size_t split_ = unlimited;
+    std::string greeting_;
+    std::optional<std::string> instead_;
 };
 
 tcp_way::tcp_way(std::uint16_t server_port)
@@ -115,9 +155,23 @@ std::uint16_t tcp_way::port() const {
 }
 
 void tcp_way::lose_after(std::size_t client_bytes) {
-    net_io::post(loop_.io(), net_io::use_future([to = state_, client_bytes] {
-                     to->lose_after(client_bytes);
-                 })).get();
+    net_io::post(loop_.io(),
+                 net_io::use_future([to = state_, client_bytes] { to->lose_after(client_bytes); }))
+        .get();
+}
+
+void tcp_way::greet_with(std::string bytes) {
+    net_io::post(loop_.io(), net_io::use_future([to = state_, bytes] { to->greet_with(bytes); }))
+        .get();
+}
+
+void tcp_way::answer_with(std::string bytes) {
+    net_io::post(loop_.io(), net_io::use_future([to = state_, bytes] { to->answer_with(bytes); }))
+        .get();
+}
+
+void tcp_way::split(std::size_t most) {
+    net_io::post(loop_.io(), net_io::use_future([to = state_, most] { to->split(most); })).get();
 }
 
 void tcp_way::reset_all() {

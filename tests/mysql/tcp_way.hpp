@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <string>
 
 namespace holdfast {
 
@@ -23,6 +24,13 @@ public:
     /// Of each connection that is made from now on, so many bytes of the client's arrive, and
     /// nothing after them; the server's do.
     void lose_after(std::size_t client_bytes);
+    /// Whoever connects from now on meets no server, but hears this.
+    void greet_with(std::string bytes);
+    /// What the clients say from now on does not arrive; they hear this instead, once.
+    void answer_with(std::string bytes);
+    /// From now on each byte of the server's comes by itself, up to so many; then the way ends.
+    void split(std::size_t most);
+
     /// What is there ends at once, without a word (RST).
     void reset_all();
 

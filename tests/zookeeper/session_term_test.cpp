@@ -95,7 +95,9 @@ TEST_F(TheTermNeverOutlivesTheNode, WhereAFollowerIsKilled) {
 class ServerCutOff : public TheTermNeverOutlivesTheNode {
 protected:
     void cut_off_with_a_client(zookeeper_server& server) {
-        running_session other{beside(server)};
+        zookeeper::options quick = beside(server);
+        quick.command_timeout = 300ms; // so that the other session is not silent meanwhile
+        running_session other{quick};
         running_session mine{at(server)};
         const std::string path = mine.create("/cut", node_mode::ephemeral);
         const std::vector<std::string> paths{path};

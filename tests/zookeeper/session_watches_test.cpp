@@ -69,7 +69,6 @@ TEST_F(SessionWatches, ThatWereDroppedAreNotTold) {
 TEST_F(SessionWatches, AreAllToldWhenTheSessionIsResumed) {
     int told = 0;
     const auto watching = watch_node("/p/n", told);
-    use();
     lose_connection();
     EXPECT_EQ(told, 0);
     pass(how_.backoff_max);
@@ -85,6 +84,17 @@ TEST_F(SessionWatches, AreAllToldWhenItHasEnded) {
     pass(6s);
     EXPECT_EQ(news_.back(), session_news::ended);
     EXPECT_EQ(told, 1);
+}
+
+TEST_F(SessionWatches, KeepASessionThatNobodyUsesOtherwise) {
+    int told = 0;
+    auto watching = watch_node("/p/n", told);
+    pass(3600s);
+    EXPECT_EQ(news_, std::vector{session_news::opened});
+    watching->answer.reset();
+    pass(3600s);
+    EXPECT_EQ(news_.back(), session_news::ended);
+    EXPECT_EQ(server_.visits.size(), 1u);
 }
 
 TEST_F(SessionWatches, TheChrootStandsBeforeTheirPaths) {

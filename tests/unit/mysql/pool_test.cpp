@@ -258,6 +258,42 @@ TEST_F(MysqlPool, ADeadlockIsRepeatedThreeTimes) {
     EXPECT_THAT(line().asked, ::testing::Contains(ElementsAre("ROLLBACK")).Times(4));
 }
 
+TEST_F(MysqlPool, WhoEndsATransactionComesBeforeThoseWhoWaitForAnyConnection) {
+    how_.connections_max = 1;
+    world_.answers_at_once = false;
+    call_wishes wishes;
+    wishes.leaves_open = true;
+    const asked begun = ask("START", wishes);
+    said open;
+    open.open = true;
+    line().next = std::vector{open};
+    line().answer();
+    settle();
+    ASSERT_EQ(begun->code, error_code{}) << begun->why;
+    const asked other = ask("other");
+    EXPECT_EQ(world_.lines.size(), 1u) << "it will come back";
+    call_wishes second;
+    second.on = begun->got.by;
+    const asked ended = ask("COMMIT", second);
+    line().answer();
+    settle();
+    EXPECT_TRUE(ended->done);
+    line().answer();
+    settle();
+    EXPECT_TRUE(other->done);
+    EXPECT_THAT(line().asked,
+                ElementsAre(ElementsAre("START"), ElementsAre("COMMIT"), ElementsAre("other")));
+}
+
+TEST_F(MysqlPool, AConnectionThatIsKeptApartIsReplaced) {
+    how_.connections_max = 1;
+    const asked taken = ask();
+    taken->got.by->keep_apart(true);
+    EXPECT_TRUE(ask()->done);
+    EXPECT_EQ(world_.lines.size(), 2u);
+    taken->got.by->keep_apart(false);
+}
+
 TEST_F(MysqlPool, ClosingEndsWhatIsUnderWayAndWhatWaits) {
     how_.connections_max = 1;
     world_.answers_at_once = false;
