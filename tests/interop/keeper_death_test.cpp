@@ -10,13 +10,7 @@ using testing::ElementsAre;
 using testing::Not;
 using testing::SizeIs;
 
-class Killed : public keeper_meeting {
-protected:
-    void SetUp() override {
-        keeper_meeting::SetUp();
-        have_sessions(2s);
-    }
-};
+class Killed : public keeper_meeting {};
 INSTANTIATE_TEST_SUITE_P(CuratorAnd, Killed,
                          ::testing::ValuesIn(with_curator({"getLock", write_side, read_side})),
                          name_of_keeper_setting);
@@ -40,7 +34,7 @@ TEST_P(Killed, AHoldersLockIsTheOthersWhenItsSessionHasEnded) {
 TEST_P(Killed, AWaiterIsPassedBy) {
     const std::string exclusive = GetParam().getter == "getLock" ? "getLock" : write_side;
     const std::unique_ptr<peer> process = new_process(!others_are_first());
-    const std::unique_ptr<remote_client> doomed = client_of(*process, !others_are_first());
+    const std::unique_ptr<remote_client> doomed = doomed_client_of(*process, !others_are_first());
     const std::unique_ptr<remote_client> third = another(others_are_first());
     remote_lock held = side(first(), "alice", exclusive), dies = lock_of(*doomed, "doomed"),
                 behind = side(*third, "carol", exclusive);

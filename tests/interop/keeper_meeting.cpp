@@ -159,8 +159,10 @@ std::unique_ptr<peer> keeper_meeting::new_process(bool of_others) {
     return of_others ? start_neighbour(GetParam().neighbour) : start_ours();
 }
 
-std::unique_ptr<remote_client> keeper_meeting::client_of(peer& process, bool of_others) {
+std::unique_ptr<remote_client> keeper_meeting::client_of(peer& process, bool of_others,
+                                                         duration session) {
     client_settings how = how_;
+    how.lease_time = session;
     how.keeper = of_others ? told_to(GetParam().neighbour, GetParam().names)
                            : told_to_ours(GetParam().names);
     for (const auto& each : more_)
@@ -168,16 +170,24 @@ std::unique_ptr<remote_client> keeper_meeting::client_of(peer& process, bool of_
     return std::make_unique<remote_client>(process, false, shared_keeper().url(), how);
 }
 
+bool keeper_meeting::come_to(std::size_t count, const std::string& below) const {
+    return eventually([&] { return nodes_below(shared_keeper(), path() + below).size() == count; });
+}
+
 ongoing keeper_meeting::in_line(const std::function<ongoing()>& begin) {
-    const std::size_t before = nodes().size();
+    const std::vector<std::string> before = nodes();
+    const auto is_new = [&](const std::string& each) {
+        return std::ranges::find(before, each) == before.end();
+    };
     ongoing call = begin();
-    EXPECT_TRUE(eventually([&] { return nodes().size() > before; }));
+    EXPECT_TRUE(eventually(
+        [&] { return support::is_ready(call.answer) || std::ranges::any_of(nodes(), is_new); }));
     return call;
 }
 
 void keeper_meeting::die_holding(bool of_others) {
     const std::unique_ptr<peer> doomed = new_process(of_others);
-    const std::unique_ptr<remote_client> its = client_of(*doomed, of_others);
+    const std::unique_ptr<remote_client> its = doomed_client_of(*doomed, of_others);
     lock_of(*its, "doomed").lock();
     doomed->kill();
 }

@@ -65,9 +65,7 @@ class keeper_meeting : public ::testing::TestWithParam<keeper_setting> {
 protected:
     void SetUp() override;
 
-    /// Before the clients are first used. Nobody of ours asks but when it is told to.
-    void have_sessions(duration of) { how_.lease_time = of; }
-    /// More for both sides, as `client_settings::keeper`.
+    /// Before the clients are first used: more for both sides, as `client_settings::keeper`.
     void tell_both(const std::string& key, json::value what) { more_[key] = std::move(what); }
 
     remote_client& others();
@@ -79,7 +77,11 @@ protected:
     /// Further clients: of the same processes, and of new ones, which may be killed.
     std::unique_ptr<remote_client> another(bool of_others);
     std::unique_ptr<peer> new_process(bool of_others);
-    std::unique_ptr<remote_client> client_of(peer&, bool of_others);
+    std::unique_ptr<remote_client> client_of(peer&, bool of_others, duration session = 10s);
+    /// Whose session ends soon after it is killed.
+    std::unique_ptr<remote_client> doomed_client_of(peer& process, bool of_others) {
+        return client_of(process, of_others, 2s);
+    }
 
     /// What they meet at.
     remote_lock lock_of(remote_client& whose, const std::string& actor) {
@@ -95,14 +97,18 @@ protected:
     const std::string& root() const { return *how_.root; }
     std::string path(const std::string& name = "L") const { return root() + "/" + name; }
 
-    /// Begins that call. Returns when its node is there, behind those that are now.
+    /// Whether so many are left. Whoever gives up does not wait until its node has gone.
+    bool come_to(std::size_t count, const std::string& below = {}) const;
+
+    /// Begins that call. Returns when its node is there, behind those that are now, or when it has
+    /// been answered.
     ongoing in_line(const std::function<ongoing()>& begin);
 
     /// Holds what they meet at and is killed. What it leaves is there when this returns.
     void die_holding(bool of_others);
 
 private:
-    client_settings how_{.lease_time = duration{10s}, .poll_bound = 1h};
+    client_settings how_{.poll_bound = 1h}; // nobody of ours asks but when it is told to
     json::object more_;
     std::unique_ptr<peer> our_process_;
     std::unique_ptr<remote_client> others_, ours_;

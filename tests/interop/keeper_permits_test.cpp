@@ -57,7 +57,8 @@ TEST_P(WeShareOut, PermitsOfBothSidesAreCountedTogether) {
     EXPECT_THAT(queue(), IsEmpty());
     for (remote_permits* each : {&alice, &bob})
         EXPECT_FALSE(each->try_acquire_for(20ms));
-    EXPECT_THAT(leases(), SizeIs(2)) << "whoever gave up left something";
+    EXPECT_TRUE(come_to(2, "/leases")) << "whoever gave up left something";
+    EXPECT_TRUE(come_to(0, "/locks"));
     EXPECT_TRUE(alice.try_release(one));
     const std::optional<std::string> third = bob.try_acquire_for(10s);
     ASSERT_TRUE(third);
@@ -87,10 +88,9 @@ TEST_P(WeShareOut, AReleaseWakesTheOtherSidesWaiters) {
 }
 
 TEST_P(WeShareOut, AKilledHoldersPermitsComeBackWhenItsSessionHasEnded) {
-    have_sessions(2s);
     set_permits();
     const std::unique_ptr<peer> process = new_process(others_are_first());
-    const std::unique_ptr<remote_client> doomed = client_of(*process, others_are_first());
+    const std::unique_ptr<remote_client> doomed = doomed_client_of(*process, others_are_first());
     remote_permits dies = of(*doomed, "doomed"), bob = of(second(), "bob");
     const std::string kept = bob.acquire();
     (void)dies.acquire();
@@ -103,10 +103,9 @@ TEST_P(WeShareOut, AKilledHoldersPermitsComeBackWhenItsSessionHasEnded) {
 }
 
 TEST_P(WeShareOut, AKilledWaitersPlaceIsTakenByTheNext) {
-    have_sessions(2s);
     set_permits();
     const std::unique_ptr<peer> process = new_process(!others_are_first());
-    const std::unique_ptr<remote_client> doomed = client_of(*process, !others_are_first());
+    const std::unique_ptr<remote_client> doomed = doomed_client_of(*process, !others_are_first());
     const std::unique_ptr<remote_client> third = another(others_are_first());
     remote_permits alice = of(first(), "alice"), dies = of(*doomed, "doomed"),
                    behind = of(*third, "carol");
@@ -128,16 +127,12 @@ HOLDFAST_AT_KEEPER(WeShareOutACount, with_curator({permit_maker}));
 
 TEST_P(WeShareOutACount, WhichCuratorReadsWhereOursSetIt) {
     set_permits();
-    remote_permits alice = of(first(), "alice"), bob = of(second(), "bob");
+    remote_permits alice = of(first(), "alice"), bob = of(second(), "bob"),
+                   carol = of(others(), "carol");
     const std::string one = alice.acquire(), other = bob.acquire();
-    EXPECT_FALSE(of(others(), "carol").try_acquire_for(20ms));
-    ongoing waits = [&] {
-        remote_permits carol = of(others(), "carol");
-        return waiting(carol);
-    }();
-    of(ours(), "owner").set_permits(there_are + 1);
-    (void)id_in(std::move(waits));
+    EXPECT_FALSE(carol.try_acquire_for(20ms));
     EXPECT_TRUE(alice.try_release(one));
+    EXPECT_TRUE(carol.try_acquire_for(10s));
     EXPECT_TRUE(bob.try_release(other));
 }
 

@@ -4,36 +4,45 @@
 #include <holdfast/counters.hpp>
 
 #include <algorithm>
-#include <charconv>
+#include <cstddef>
 
 namespace holdfast::zookeeper {
 namespace {
 
-std::string_view first_line(std::string_view data) {
-    return data.substr(0, data.find('\n'));
-}
+constexpr std::size_t bytes_of_number = 4;
+constexpr std::string_view before_request = "\n";
 
 } // namespace
 
-// The number alone is what people read and write, and what kazoo's semaphores have there.
+// Curator's SharedCount is a node with a number of four bytes, the highest first, and reads no more
+// than these. A Java program that makes its semaphore with the SharedCount of this path has our
+// number.
 
 std::optional<std::int64_t> capacity_in(std::string_view data) {
-    const std::string_view number = first_line(data);
-    std::int64_t permits = 0;
-    const char* const end = number.data() + number.size();
-    const auto [stopped, ec] = std::from_chars(number.data(), end, permits);
-    if (ec != std::errc{} || stopped != end || permits < 0 || permits > counted_max)
+    const std::string_view behind = data.substr(std::min(data.size(), bytes_of_number));
+    const bool is_number =
+        data.size() >= bytes_of_number && (behind.empty() || behind.starts_with(before_request));
+    if (!is_number)
+        return std::nullopt; // Curator's own have none, or somebody's address
+    std::uint32_t number = 0;
+    for (const char byte : data.substr(0, bytes_of_number))
+        number = (number << 8) | static_cast<unsigned char>(byte);
+    if (number > counted_max)
         return std::nullopt;
-    return permits;
+    return number;
 }
 
 std::string capacity_data(std::int64_t permits, const owner_id& request) {
-    return std::to_string(permits) + '\n' + to_string(request) + '\n';
+    std::string data;
+    for (int shift = 24; shift >= 0; shift -= 8)
+        data += static_cast<char>((permits >> shift) & 255);
+    data += before_request;
+    return data + to_string(request);
 }
 
 bool was_set_by(std::string_view data, const owner_id& request) {
-    const std::size_t end = first_line(data).size();
-    return end < data.size() && first_line(data.substr(end + 1)) == to_string(request);
+    return data.size() > bytes_of_number &&
+           data.substr(bytes_of_number + before_request.size()) == to_string(request);
 }
 
 asio::awaitable<std::optional<std::int64_t>> read_capacity(household& home,

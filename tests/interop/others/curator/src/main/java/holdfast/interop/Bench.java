@@ -17,7 +17,7 @@ import java.util.concurrent.Future;
 /**
  * Takes turns in ./dev bench, as bench/redisson does. A line is {@code <kind> <callers>
  * <nanoseconds>}, and is answered by {@code <done> <elapsed> <sample>...}, or {@code failed <why>}
- * (bench/figures/tally.hpp). Curator is as it comes: nothing is set but the address and the session.
+ * (bench/figures/tally.hpp). Curator is as it comes: nothing is set but address and session.
  */
 final class Bench {
     private static final int SESSION_MS = 30_000; // as long as holdfast's lease
@@ -55,7 +55,7 @@ final class Bench {
         long length = Long.parseLong(words[2]);
         try {
             return switch (words[0]) {
-                case "pairs" -> together(callers, length, i -> pair(client(0).getLock("bench:" + i)));
+                case "pairs" -> pairs(callers, length);
                 case "queue" -> queue(callers, length);
                 default -> throw new IllegalArgumentException(words[0]);
             };
@@ -65,13 +65,16 @@ final class Bench {
     }
 
     /** A caller's lock is its own, and all are of one client. */
-    private static Callable<Long> pair(LockOfCurator lock) {
-        return () -> {
-            long began = System.nanoTime();
-            lock.lock();
-            lock.unlock();
-            return System.nanoTime() - began;
-        };
+    private String pairs(int callers, long length) throws Exception {
+        return together(callers, length, i -> {
+            LockOfCurator lock = client(0).getLock("bench:" + i);
+            return () -> {
+                long began = System.nanoTime();
+                lock.lock();
+                lock.unlock();
+                return System.nanoTime() - began;
+            };
+        });
     }
 
     /** One lock, which each caller wants through a session of its own, and holds for 1 to 3 ms. */
