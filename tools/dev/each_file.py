@@ -42,9 +42,9 @@ def compiles(clean: CleanFiles, path: Path, words: list[str], folder: Path) -> b
     source = "-" if is_header else str(path)
     language = ["-x", "c++"] if is_header else []
     with NamedTemporaryFile(suffix=".d") as made:
-        result = subprocess.run([*words, *language, "-fsyntax-only", "-MD", "-MF", made.name, source],
-                                cwd=folder, input=text, text=True, stdout=subprocess.PIPE,
-                                stderr=subprocess.STDOUT)
+        how = [*language, "-fsyntax-only", "-MD", "-MF", made.name]
+        result = subprocess.run([*words, *how, source], cwd=folder, input=text, text=True,
+                                stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
         if result.returncode != 0:
             print(f"{path.relative_to(ROOT)} does not compile by itself:\n{result.stdout}",
                   flush=True)
