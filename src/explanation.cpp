@@ -26,8 +26,9 @@ constexpr std::array refusals{
                 "A script that runs too long keeps the server busy.",
                 "Find out whose script it is. SCRIPT KILL ends a script that has written nothing."},
     server_says{store_errc::read_only, errc::unreachable, "read_only", "READONLY, (ROLE: slave)",
-                "The server is a replica and takes no writes.",
-                "Use the address of the primary. After a failover that is another server."},
+                "The server takes no writes: it is a replica, or was set so.",
+                "Use the address of the primary, or of all servers. After a failover it is another "
+                "one."},
     server_says{store_errc::master_down, errc::unreachable, "master_down", "MASTERDOWN",
                 "The server is a replica that has lost its primary.",
                 "Use the address of the primary. Find out why its replica cannot reach it."},
@@ -36,11 +37,15 @@ constexpr std::array refusals{
         "The cluster does not serve the slot of this lock.",
         "Look at CLUSTER INFO and CLUSTER NODES: a slot has no node, or too many nodes are down."},
     server_says{store_errc::try_again, errc::unreachable, "try_again", "MOVED, ASK, TRYAGAIN",
-                "The slot of this lock is on another node of the cluster, or is moving to one.",
-                "Find out whether the cluster is being resharded, and let that come to its end."},
-    server_says{store_errc::too_many_clients, errc::unreachable, "too_many_clients",
-                "ERR max number of clients reached", "The server has reached its limit of clients.",
-                "Raise maxclients, or find out who opens so many (CLIENT LIST)."},
+                "The server put the request off: what it concerns is busy, or is moving to another "
+                "server.",
+                "Wait. If it lasts: look whether a Redis cluster is being resharded, whether a "
+                "transaction in the database stays open, whether the servers have too much to do."},
+    server_says{
+        store_errc::too_many_clients, errc::unreachable, "too_many_clients",
+        "ERR max number of clients reached", "The server has reached its limit of clients.",
+        "Raise that limit, or find out who opens so many connections (Redis: maxclients, CLIENT "
+        "LIST; MySQL: max_connections, SHOW PROCESSLIST)."},
     server_says{store_errc::no_replicas, errc::unreachable, "no_replicas", "NOREPLICAS",
                 "The server has too few replicas and takes no writes.",
                 "Bring its replicas back, or lower min-replicas-to-write."},
@@ -48,23 +53,25 @@ constexpr std::array refusals{
                 "The server cannot save its data and takes no writes.",
                 "Its log says why: a full disk, a folder it may not write to, no memory to fork."},
     server_says{store_errc::out_of_memory, errc::refused, "out_of_memory", "OOM",
-                "The server has reached its limit of memory.",
-                "Raise maxmemory or delete data. Locks that are held can still be released."},
+                "The server has reached a limit: of its memory, of a quota, or of one lock's line.",
+                "Raise that limit (Redis: maxmemory; ZooKeeper: the path's quota), or delete data. "
+                "Locks that are held can still be released."},
     server_says{store_errc::no_permission, errc::refused, "no_permission",
                 "NOPERM, ACL failure in script", "This user does not have the right to do that.",
                 "Grant the right. docs/security/ lists all that are needed, for each store."},
     server_says{store_errc::not_authenticated, errc::refused, "not_authenticated",
                 "NOAUTH, WRONGPASS, (TLS alert)",
                 "The server does not accept this user, this password or this certificate.",
-                "Check them. On Redis ACL LIST shows whether the user exists and is on."},
+                "Check them, and what the server knows of the user (Redis: ACL LIST; MySQL: SHOW "
+                "GRANTS; ZooKeeper: getAcl)."},
     server_says{
         store_errc::untrusted, errc::refused, "untrusted", "(TLS: its certificate)",
         "The server's certificate is not accepted. No request was sent.",
         "The text says why. Name the authority that signed it (tls_ca_file) or the host that it is "
         "made for (tls_server_name), or give the server a certificate that is valid today."},
     server_says{store_errc::wrong_type, errc::refused, "wrong_type", "WRONGTYPE",
-                "The key with the lock's name holds something that is not a lock.",
-                "Choose another name or prefix. The key was not changed."},
+                "Something that is not a lock has the name of this lock.",
+                "Choose another name or prefix. Nothing was changed."},
     server_says{store_errc::tls_failed, errc::unreachable, "tls_failed", "(TLS: the handshake)",
                 "The client and the server could not agree on TLS.",
                 "Check that this port speaks TLS 1.2 or newer, and that nothing on the way cuts "
@@ -72,10 +79,10 @@ constexpr std::array refusals{
     server_says{store_errc::script_killed, errc::outcome_unknown, "script_killed",
                 "ERR Script killed by user", "An operator ended the script.",
                 "Find out who sends SCRIPT KILL. A script of holdfast takes microseconds."},
-    server_says{store_errc::protocol, errc::outcome_unknown, "protocol", "(no answer of RESP2)",
-                "The answer does not follow the protocol.",
-                "Check what answers at this address: Redis or Valkey, or a proxy that changes "
-                "their answers."},
+    server_says{store_errc::protocol, errc::outcome_unknown, "protocol",
+                "(no answer of its protocol)", "The answer does not follow the protocol.",
+                "Check what answers at this address: a server of the kind that the URL names, or a "
+                "proxy that changes its answers."},
     server_says{store_errc::other, errc::refused, "other", "(any other error)",
                 "The server refused with another error.", "The server's words say why."},
     server_says{store_errc::not_replicated, errc::outcome_unknown, "not_replicated", "(WAIT)",
@@ -86,10 +93,11 @@ constexpr std::array refusals{
                 "(MOVED or ASK at redis://), (ROLE: sentinel)",
                 "A cluster or a Sentinel is where the client was told to find one server.",
                 "Use the URL that the text names: redis+cluster:// or redis+sentinel://."},
-    server_says{store_errc::not_set_up, errc::refused, "not_set_up", "(a table is missing)",
-                "The schema or the tables that locks need are not there, or are others.",
-                "Make them with holdfast doctor --create-tables, or by the statements in the "
-                "text."},
+    server_says{
+        store_errc::not_set_up, errc::refused, "not_set_up", "(a table or path is missing)",
+        "The schema, the tables or the chroot that locks need are not there, or are others.",
+        "Make tables with holdfast doctor --create-tables, or by the statements in the "
+        "text. A chroot of ZooKeeper is created by hand."},
     server_says{store_errc::unfit, errc::refused, "unfit", "(its settings)",
                 "The server is set so that a lock could be granted twice there.",
                 "The text names the setting, and what it must be."},
