@@ -170,7 +170,8 @@ private:
     /// Of a rate: a lease of nothing, which is never lost.
     asio::awaitable<void> take(std::optional<holdfast::lease>& held) {
         if (wanted_.rate) {
-            if (co_await draw_start(homes_.front(), wanted_))
+            const bool may_start = co_await draw_start(homes_.front(), wanted_);
+            if (may_start)
                 held.emplace();
         } else if (wanted_.slots) {
             held = co_await take_slot(homes_.front(), wanted_);

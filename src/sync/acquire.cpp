@@ -179,8 +179,11 @@ asio::awaitable<std::optional<grant>> acquire(std::shared_ptr<acquisition> call)
             look_at = trouble.next_try(e, sent_at);
         }
         if (home.now() >= call->wanted.give_up_at) {
-            trouble.rethrow_if_unanswered();              // nobody knows then whether it is busy
-            if (may_overtake && co_await here->leave()) { // it may have been our own hold
+            trouble.rethrow_if_unanswered(); // nobody knows then whether it is busy
+            bool was_ours = false;           // it may have been our own hold
+            if (may_overtake)
+                was_ours = co_await here->leave();
+            if (was_ours) {
                 co_await until_acknowledged(*call, *door);
                 here.emplace(call);
                 continue;

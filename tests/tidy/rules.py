@@ -108,6 +108,48 @@ def banned_call(files: list[File]) -> Iterator[tuple[File, int, str]]:
                     yield file, line, f"{match[0]} {what}; only src/runtime does"
 
 
+def closing(code: str, opening: int) -> int:
+    """Where the parenthesis is closed that is opened there."""
+    depth = 0
+    for place in range(opening, len(code)):
+        depth += (code[place] == "(") - (code[place] == ")")
+        if depth == 0:
+            return place
+    return len(code)
+
+
+def decides(code: str, after: int) -> bool:
+    """Whether the expression that goes on there is what a ?: asks."""
+    depth = 0
+    for char in code[after:]:
+        depth += (char in "([{") - (char in ")]}")
+        if depth < 0 or (depth == 0 and char in ";,?"):
+            return depth == 0 and char == "?"
+    return False
+
+
+def conditional_awaits(code: str) -> Iterator[int]:
+    """Where. What is named first within the head of an if, as `if (const bool a = …; a)`, is not
+    in its condition."""
+    for head in re.finditer(r"\b(?:if|while|switch)\s*\(", code):
+        end = closing(code, head.end() - 1)
+        start = max(head.end(), code.rfind(";", head.end(), end) + 1)
+        yield from (wait.start() for wait in re.compile(r"\bco_await\b").finditer(code, start, end))
+    for wait in re.finditer(r"\bco_await\b", code):
+        before = re.split("[;{}]", code[:wait.start()])[-1]
+        is_branch = re.search(r"(\?|&&|\|\||\?.*:)\s*$", before, re.DOTALL)
+        if is_branch or decides(code, wait.end()):
+            yield wait.start()
+
+
+def await_in_condition(files: list[File]) -> Iterator[tuple[File, int, str]]:
+    for file in files:
+        if file.suffix in CPP and file.is_in("src", "include", "cli"):
+            lines = {file.code.count("\n", 0, at) + 1 for at in conditional_awaits(file.code)}
+            for line in sorted(lines):
+                yield file, line, "co_await in a condition: name its value first (g++ 12)"
+
+
 def size(files: list[File]) -> Iterator[tuple[File, int, str]]:
     for file in files:
         if not file.is_code:
@@ -177,7 +219,7 @@ def mirror_name(files: list[File]) -> Iterator[tuple[File, int, str]]:
 
 
 RULES = [include_direction, banned_call, size, script_caller, file_head, unfinished, file_name,
-         readme_length, mirror_name]
+         readme_length, mirror_name, await_in_condition]
 
 
 def findings_in(root: Path, exceptions=None) -> list[Finding]:

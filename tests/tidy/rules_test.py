@@ -56,6 +56,20 @@ class RulesTest(unittest.TestCase):
         self.passes("src/sync/gate.cpp", HEAD + "std::thread::id a = std::this_thread::get_id();\n"
                                                 "time_point now = clock.now();\n")
 
+    def test_what_is_awaited_in_a_condition_has_a_name_first(self):
+        for text in ("if (!co_await a())", "while (b && co_await a())", "switch (co_await a())",
+                     "if (const bool b = c; co_await a(b))", "const bool b = c && co_await a();",
+                     "b = c ? co_await a() : d;", "b = c ? d : co_await a();",
+                     "co_return co_await a(c) == d ? e : f;", "if ((co_await a()).b)"):
+            self.finds("await_in_condition", "src/a.cpp", 3, HEAD + f"{{\n    {text}\n}}\n")
+            self.passes("tests/a_test.cpp", HEAD + text + "\n")
+        for text in ("const bool b = co_await a();\nif (b)", "co_await a(b ? c : d);",
+                     "if (const bool b = co_await a(); b)", "if (b)\n    co_await a();",
+                     "b ? c() : d();\nco_await a();", "// if (co_await a())",
+                     "case b:\n    co_await a();", "co_await a([] { return b ? c : d; });",
+                     "f(co_await a(), b ? c : d);", "if (b) {\n    co_await a();\n}"):
+            self.passes("src/a.cpp", HEAD + text + "\n")
+
     def test_files_and_lines_are_short(self):
         self.finds("size", "src/a.cpp", 400, HEAD + "\n" * 400)
         self.passes("src/a.cpp", HEAD + "\n" * 399)

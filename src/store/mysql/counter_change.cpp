@@ -53,7 +53,8 @@ public:
             effect_ = {.said = *seen.before};
         const bool writes = seen.has_row && !seen.before;
         outcome = effect_.said;
-        if (!co_await end(begun, writes))
+        const bool in_time = co_await end(begun, writes);
+        if (!in_time)
             got.said = verdict::late;
         co_return got;
     }

@@ -182,7 +182,9 @@ private:
         const std::unique_ptr<alarm> wake = context_.time.make_alarm();
         const channel_name channel = how_.told_on(trial_);
         const std::unique_ptr<hearing> ear = server_.hear(channel, *wake);
-        if (co_await ear->confirmed(context_.time.now() + confirmation_patience))
+        const time_point give_up_at = context_.time.now() + confirmation_patience;
+        const bool is_heard = co_await ear->confirmed(give_up_at);
+        if (is_heard)
             co_return add(severity::fine, "listening", "releases will be heard");
         add(severity::warning, "listening",
             "releases are not heard: waiters find a free lock only when they ask by themselves",

@@ -186,7 +186,9 @@ asio::awaitable<std::unique_ptr<watch>> lock_inspector::listen(lock_name name, a
     const reply answer = co_await fields_of(server_, name);
     const auto hear = [&](const reply& said) { return releases_of(server_, said, name, wake); };
     std::unique_ptr<hearing> ear = checked(server_, answer, hear);
-    if (!co_await ear->confirmed(context_.time.now() + confirmation_patience))
+    const time_point give_up_at = context_.time.now() + confirmation_patience;
+    const bool is_heard = co_await ear->confirmed(give_up_at);
+    if (!is_heard)
         co_return nullptr;
     co_return std::make_unique<release_watch>(std::move(ear));
 }
