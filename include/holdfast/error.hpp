@@ -49,18 +49,18 @@ enum class errc {
 enum class store_errc {
     loading = 1,       ///< LOADING: still reading its data; unreachable
     busy_script,       ///< BUSY: a script runs too long; unreachable
-    read_only,         ///< READONLY: it is a replica; unreachable
+    read_only,         ///< READONLY: it takes no writes, a replica as a rule; unreachable
     master_down,       ///< MASTERDOWN: a replica without its primary; unreachable
     cluster_down,      ///< CLUSTERDOWN: the slot is not served; unreachable
-    try_again,         ///< TRYAGAIN, MOVED, ASK: the slot is on another node; unreachable
+    try_again,         ///< TRYAGAIN, MOVED, ASK, a row that stays locked; unreachable
     too_many_clients,  ///< max number of clients reached; unreachable
     no_replicas,       ///< NOREPLICAS: too few replicas to write; unreachable
     disk_trouble,      ///< MISCONF: cannot save its data and takes no writes; unreachable
-    out_of_memory,     ///< OOM; refused
-    no_permission,     ///< NOPERM, or its form inside a script; refused
+    out_of_memory,     ///< OOM, or a quota; refused
+    no_permission,     ///< NOPERM and its like: a right is missing; refused
     not_authenticated, ///< NOAUTH, WRONGPASS, or TLS: the client's certificate; refused
     untrusted,         ///< TLS: the server's certificate is not accepted; refused
-    wrong_type,        ///< WRONGTYPE: the key holds something that is not a lock; refused
+    wrong_type,        ///< WRONGTYPE: what has that name is not a lock; refused
     tls_failed,        ///< TLS: the handshake failed; unreachable
     script_killed,     ///< an operator ended the script; outcome_unknown
     protocol,          ///< the answer does not follow the protocol; outcome_unknown
