@@ -36,8 +36,8 @@ struct fenced_options {
 /// nevertheless, unless the new server's clock is behind. All clients of a lock should use the
 /// same. `dated` needs the right to ask for the server's time (`+time`), else locking is `refused`.
 ///
-/// It has the key of a `mutex` of that name, and they exclude each other; holds of a `mutex` have
-/// no token. Everything else is as for `mutex`. Wire format: docs/protocol/fenced.md.
+/// On MySQL all are `dated`; on ZooKeeper they are numbers of transactions (docs/stores.md). It and
+/// a `mutex` of that name exclude each other. Else as `mutex`. Format: docs/protocol/fenced.md.
 class HOLDFAST_EXPORT fenced_mutex : public basic_mutex {
 public:
     /// No I/O. Throws `errc::invalid_argument` if the name or the lease time is not allowed, or if

@@ -29,25 +29,25 @@ struct hand_off {
 ///
 ///     client c{options{.url = "redis://db.internal/2", .prefix = "shop:"}};
 struct options {
-    /// redis://, rediss://, unix:// or memory:NAME. Parameters (`?lease_time=10s&prefix=shop:`) set
-    /// most of the fields below, and override them. All of them: docs/url.md.
+    /// redis://, unix://, zk:// and others, mysql:// with its component, memory:NAME. Parameters
+    /// (`?lease_time=10s&prefix=shop:`) override most of the fields below. All: docs/url.md.
     std::string url = "redis://127.0.0.1:6379";
 
     /// User name and password, unless `url` has them: a user or a password in the URL overrides the
     /// one from here. Keeps passwords out of URLs, and lets them change (credentials.hpp).
     credential_provider credentials{};
 
-    /// The store, from `redis::make_store` or elsewhere; `url` and `credentials` are then not used.
+    /// The store, from a `make_store` or elsewhere; `url` and `credentials` are then not used.
     store_factory store{};
 
-    /// Is put before every name, in keys and in channels. Redisson calls this a NameMapper.
+    /// Is put before every name, in all that the store has. Redisson calls this a NameMapper.
     std::string prefix{};
     /// Your own mapping of names, instead of `prefix`. It must be pure, thread-safe and injective.
     std::function<std::string(std::string_view)> name_mapper{};
 
     /// After this time a lock is free when its holder has died, unless the lock or the call has a
     /// lease time of its own. A living holder renews it after a third of that time ("watchdog").
-    /// Redisson's lockWatchdogTimeout. 1 ms to 3652 days (ten years).
+    /// Redisson's lockWatchdogTimeout. ZooKeeper: docs/guarantees.md. 1 ms to 3652 days.
     duration lease_time = std::chrono::seconds{30};
 
     /// So many replicas of the server must have confirmed a grant or a renewal before it counts:
@@ -90,13 +90,13 @@ struct options {
     /// faster, but the client breaks if the executor runs two things at a time.
     bool executor_is_serial = false;
 
-    std::string label{}; ///< a name for people to read; shown in the server's list of clients
+    std::string label{}; ///< a name for people to read; shown by `holdfast ls`
 
-    /// True: while this client holds locks, or has a place in the queue of one, one key on the
-    /// server has its host, process id, program and label, so that `client::inspect` and `holdfast
-    /// ls` can show who holds a lock and who is next. No lock depends on that key. It is deleted
-    /// when the client closes, and ends by itself soon after the client has died
-    /// (docs/protocol/client.md).
+    /// True: while this client holds locks, or has a place in the queue of one, the server has its
+    /// host, process id, program and label, so that `client::inspect` and `holdfast ls` can show
+    /// who holds a lock and who is next. No lock depends on that. On Redis it is a key, which ends
+    /// soon after the client has died (docs/protocol/client.md); elsewhere it is part of the row or
+    /// the node of a hold.
     bool announce = true;
 
     std::shared_ptr<holdfast::observer> observer{};
