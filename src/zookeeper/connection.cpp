@@ -21,6 +21,9 @@ namespace {
 /// Servers hang up on whom they do not serve, and say nothing.
 constexpr const char* hung_up = "closed by the server";
 
+/// More than any answer of words that is of use.
+constexpr std::size_t words_most = 16 * 1024;
+
 } // namespace
 
 destination::destination(server_address at, const std::optional<tls_options>& over)
@@ -143,7 +146,14 @@ asio::awaitable<void> connection::receive() {
     const std::string_view received{inbox_.data(), size};
     if (!std::exchange(heard_, true) && !session_ && net::tls_session::is_tls(received))
         throw net::failure{store_errc::tls_failed, "what answers there speaks TLS; set tls=yes"};
-    reader_.feed(session_ ? session_->open(received) : received);
+    take(session_ ? session_->open(received) : received);
+}
+
+void connection::take(std::string_view received) {
+    if (!words_)
+        reader_.feed(received);
+    else if (words_->size() < words_most)
+        words_->append(received);
 }
 
 std::optional<std::string_view> connection::next() {
@@ -167,6 +177,18 @@ asio::awaitable<std::string> connection::frame() {
             co_return std::string{*come};
         co_await receive();
     }
+}
+
+asio::awaitable<std::string> connection::words() {
+    words_.emplace();
+    try {
+        for (;;)
+            co_await receive();
+    } catch (const net::failure&) {
+        if (words_->empty())
+            throw;
+    }
+    co_return std::move(*words_);
 }
 
 void connection::cut(net::failure why) {

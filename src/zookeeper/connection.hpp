@@ -57,6 +57,9 @@ public:
     /// The next frame, however long it takes: for the talk before there is a session.
     asio::awaitable<std::string> frame();
 
+    /// All that comes until the server hangs up, which has no frames: for a talk of one word.
+    asio::awaitable<std::string> words();
+
     /// Ends it, and all loops on it. The first reason is the one that counts.
     void cut(net::failure why);
     bool is_cut() const { return cut_.has_value(); }
@@ -70,6 +73,7 @@ private:
     asio::awaitable<error_code> connect_to(net::stream_endpoint, time_point give_up_at);
     asio::awaitable<void> begin_tls(const destination&);
     bool pack();
+    void take(std::string_view received);
     void take_leave();
     std::string end_in_words(error_code) const;
     void hang_up();
@@ -88,6 +92,7 @@ private:
     std::string sending_;  // stays where it is while it is being written
     std::size_t sent_ = 0; // of sending_
     frame_reader reader_;
+    std::optional<std::string> words_; // are read, and no frames
     std::array<char, 64 * 1024> inbox_;
 };
 

@@ -314,6 +314,8 @@ void keeper::close() {
     const net::failure why{errc::closed, "the client is closed"};
     if (line_)
         line_->cut(why);
+    for (const shared_connection& each : visits_)
+        each->cut(why);
     fail_later(requests_.drop_written(), why);
     fail_later(requests_.drop_queued(), why);
 }

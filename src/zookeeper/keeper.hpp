@@ -40,6 +40,8 @@ public:
 
     /// Completes when it is settled. Throws `net::failure` if it was not answered.
     asio::awaitable<void> settled(shared_request);
+    /// Likewise, and at that time at the latest.
+    asio::awaitable<void> settled_by(shared_request, time_point limit);
 
     /// Whoever watches does so from when that request is answered without an error.
     std::unique_ptr<watch> watch_with(const shared_request&, watches::shared_watcher);
@@ -52,6 +54,8 @@ public:
     std::string address() const { return servers_at_[servers_.present()].address; }
     /// Of a path, where the server has it.
     std::string below_chroot(const std::string& path) const;
+
+    asio::awaitable<survey> look_around();
 
     asio::awaitable<void> depart();
     void close();
@@ -103,17 +107,21 @@ private:
     void fail_later(const std::vector<shared_request>&, const net::failure& why);
     void say_goodbye(const shared_request&);
 
+    // keeper_survey.cpp: visits, beside the session.
+    asio::awaitable<server_seen> visit(const destination&);
+
     // keeper_limits.cpp: what takes too long, and what is to be said in time.
     void watch_for(time_point limit) { lookout_.watch_for(limit, shared_from_this()); }
     time_point next_limit() const;
     void limit_reached(time_point now);
     void give_up_late(time_point now);
+    void give_up(const std::vector<shared_request>& late, duration within);
     void beat(time_point now);
     duration beat_period() const { return session_.timeout / (users_ > 0 ? 12 : 3); }
     time_point silent_at() const;
     time_point idle_until() const;
     duration silence_max() const;
-    net::failure unsent() const;
+    net::failure unsent(duration within) const;
     net::failure unanswered(duration within) const;
 
     const options how_;
@@ -132,6 +140,7 @@ private:
     lookout lookout_;
 
     shared_connection line_; // the one that is being made or used
+    std::vector<shared_connection> visits_;
     std::optional<net::failure> trouble_;
     time_point connected_since_{};
     time_point last_heard_{};

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // What takes too long, and what is to be said in time.
 #include "net/later.hpp"
+#include "net/time_limit.hpp"
 #include "zookeeper/keeper.hpp"
 
 #include <algorithm>
@@ -73,21 +74,43 @@ void keeper::beat(time_point now) {
 
 void keeper::give_up_late(time_point now) {
     const std::vector<shared_request> late = requests_.late(now - how_.command_timeout);
-    if (late.empty())
-        return;
+    if (!late.empty())
+        give_up(late, how_.command_timeout);
+}
+
+void keeper::give_up(const std::vector<shared_request>& late, duration within) {
     std::vector<shared_request> sent, kept_back;
     for (const shared_request& one : late)
         (one->number != 0 ? sent : kept_back).push_back(one);
-    fail(sent, unanswered(how_.command_timeout));
-    fail(kept_back, unsent());
+    fail(sent, unanswered(within));
+    fail(kept_back, unsent(within));
 }
 
-net::failure keeper::unsent() const {
+/// The connection stays. What was asked once more goes over it, too, as long as the server is not
+/// silent; and one that is silent is left after a sixth of the session's timeout, whatever was
+/// asked of it, or after a third where it is the only one. A hold lasts at least 7/12 of the
+/// timeout beyond the last answer, so there is time to resume the session elsewhere and to renew
+/// it there: a quarter of the timeout, or more. To leave earlier would set every watch anew for a
+/// server that is only slow.
+asio::awaitable<void> keeper::settled_by(shared_request asked, time_point limit) {
+    if (limit >= asked->asked_at + how_.command_timeout)
+        co_return co_await settled(asked);
+    auto late = [this, keep = shared_from_this(), asked, limit] {
+        if (asked->standing == request::stage::settled)
+            return;
+        requests_.give_up(*asked);
+        give_up({asked}, limit - asked->asked_at);
+    };
+    const net::time_limit ends{home_, limit, late};
+    co_await settled(asked);
+}
+
+net::failure keeper::unsent(duration within) const {
     const std::string reason = trouble_     ? trouble_->text()
                                : connected_ ? address() + " takes no more requests"
                                             : "no connection to " + address() + " yet";
     return {errc::unreachable,
-            "not sent within " + std::to_string(how_.command_timeout.count()) + " ms: " + reason};
+            "not sent within " + std::to_string(within.count()) + " ms: " + reason};
 }
 
 net::failure keeper::unanswered(duration within) const {

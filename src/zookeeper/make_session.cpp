@@ -25,11 +25,13 @@ public:
     asio::awaitable<bool> set(std::string path, std::string data) override;
     asio::awaitable<removal> remove(std::string path) override;
     asio::awaitable<void> sync(std::string path) override;
-    asio::awaitable<std::vector<bool>> confirm(std::span<const std::string> paths) override;
+    asio::awaitable<std::vector<bool>> confirm(std::span<const std::string> paths,
+                                               time_point answer_by) override;
     asio::awaitable<std::unique_ptr<watch>> watch_node(std::string path, alarm& wake) override;
     asio::awaitable<std::unique_ptr<watch>> watch_node(std::string path,
                                                        std::function<void()> whom) override;
     asio::awaitable<watched_listing> list_and_watch(std::string path, alarm& wake) override;
+    asio::awaitable<survey> look_around() override;
 
     session_state state() const override { return keeper_->state(); }
     std::shared_ptr<void> in_use() override { return keeper_->in_use(); }
@@ -155,7 +157,8 @@ asio::awaitable<void> kept_session::sync(std::string path) {
     went_well(*done, answered::well, "a sync");
 }
 
-asio::awaitable<std::vector<bool>> kept_session::confirm(std::span<const std::string> paths) {
+asio::awaitable<std::vector<bool>> kept_session::confirm(std::span<const std::string> paths,
+                                                         time_point answer_by) {
     const shared_keeper home = keeper_;
     std::vector<std::string> whole;
     for (const std::string& path : paths)
@@ -163,7 +166,7 @@ asio::awaitable<std::vector<bool>> kept_session::confirm(std::span<const std::st
     if (paths.empty())
         whole.push_back(home->below_chroot("/"));
     const shared_request done = asked(*home, check_message(whole));
-    co_await home->settled(done);
+    co_await home->settled_by(done, answer_by);
     went_well(*done, answered::no_node, "a check");
     const auto found = read_checks(done->body, whole.size());
     // What is behind the first that is missing was not looked at. What this server answers behind
@@ -175,7 +178,7 @@ asio::awaitable<std::vector<bool>> kept_session::confirm(std::span<const std::st
     std::vector<bool> there(paths.size());
     for (std::size_t i = 0; i < paths.size(); ++i) {
         if (again[i])
-            co_await home->settled(again[i]);
+            co_await home->settled_by(again[i], answer_by);
         there[i] = again[i]
                        ? went_well(*again[i], answered::no_node, "whether there is " + paths[i])
                        : *found[i];
@@ -218,6 +221,11 @@ asio::awaitable<session::watched_listing> kept_session::list_and_watch(std::stri
     if (!both.children)
         both.children_watched = nullptr;
     co_return both;
+}
+
+asio::awaitable<survey> kept_session::look_around() {
+    const shared_keeper home = keeper_;
+    co_return co_await home->look_around();
 }
 
 asio::awaitable<void> kept_session::depart() {

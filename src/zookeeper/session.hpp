@@ -68,6 +68,21 @@ struct session_state {
     time_point alive_until = time_point::min();
 };
 
+/// One server of the list, as it answers a visitor.
+struct server_seen {
+    std::string address{};
+    std::string trouble{};  ///< why it serves nobody, or cannot be asked; empty: it can
+    duration delay{};       ///< of its answer, once there was a connection
+    std::string role{};     ///< "leader", "follower", "observer", "standalone"; empty: untold
+    std::string version{};  ///< likewise
+    std::int64_t epoch = 0; ///< counts the ensemble's leaders; zero: untold
+};
+
+struct survey {
+    bool over_tls = false;
+    std::vector<server_seen> servers{};
+};
+
 /// What is reported of a session, on the executor. A new one has lost all nodes of the one before.
 /// Whoever keeps holds in it casts doubt on them (`store_context::doubt`): the session does not.
 enum class session_news : std::uint8_t {
@@ -119,8 +134,10 @@ public:
     virtual asio::awaitable<void> sync(std::string path) = 0;
 
     /// Whether these nodes are there, as a *write* that the ensemble agrees on: when it is
-    /// answered, `state().alive_until` has moved. Empty paths: just that. At most 500.
-    virtual asio::awaitable<std::vector<bool>> confirm(std::span<const std::string> paths) = 0;
+    /// answered, `state().alive_until` has moved. Empty paths: just that. At most 500. An answer
+    /// after `answer_by` is of no use, and ends it earlier than `command_timeout` does.
+    virtual asio::awaitable<std::vector<bool>> confirm(std::span<const std::string> paths,
+                                                       time_point answer_by) = 0;
 
     /// Rings `wake` once when that node's data changes or it is deleted, or when the session has
     /// been resumed or has ended: what happened meanwhile is not known, so look, and watch again.
@@ -135,6 +152,10 @@ public:
         std::unique_ptr<watch> children_watched{};
     };
     virtual asio::awaitable<watched_listing> list_and_watch(std::string path, alarm& wake) = 0;
+
+    /// Visits each server of the list, one after the other, beside the session. A visit is bounded
+    /// by `connect_timeout`, and no failure. Of a name with several addresses it sees one server.
+    virtual asio::awaitable<survey> look_around() = 0;
 
     virtual session_state state() const = 0;
 

@@ -159,6 +159,11 @@ void zookeeper_model::set_next_number(const std::string& path, std::int64_t numb
     nodes_.at(path).next_number = number;
 }
 
+void zookeeper_model::set_servers(zookeeper::survey seen) {
+    const std::scoped_lock guard{mutex_};
+    seen_ = std::move(seen);
+}
+
 void zookeeper_model::erase_if_empty(const std::string& path) {
     const std::scoped_lock guard{mutex_};
     (void)remove(path);

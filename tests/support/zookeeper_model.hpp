@@ -68,6 +68,7 @@ public:
     void erase_if_empty(const std::string& path); ///< as it does with containers, once a minute
 
     void end_session(std::int64_t);       ///< its nodes go, and its client is told
+    void set_servers(zookeeper::survey);  ///< as they are seen; there is none at first
     void cut(std::int64_t);               ///< its connection: the next request resumes it
     std::vector<std::int64_t> sessions(); ///< that are open
 
@@ -101,6 +102,7 @@ private:
     std::map<std::uint64_t, set_watch> watches_;
     std::map<std::int64_t, model_session*> sessions_;
     figures figures_;
+    zookeeper::survey seen_;
     std::int64_t zxid_ = 0x100;
     std::int64_t next_session_ = 0x1000;
     std::uint64_t next_watch_ = 0;

@@ -126,7 +126,12 @@ public:
         };
         co_await call<bool>("sync", std::move(path), std::move(act), false);
     }
-    asio::awaitable<std::vector<bool>> confirm(std::span<const std::string> paths) override {
+    asio::awaitable<zookeeper::survey> look_around() override {
+        std::function<zookeeper::survey()> act = [this] { return model_.seen_; };
+        return call<zookeeper::survey>("look_around", {}, std::move(act), false);
+    }
+    asio::awaitable<std::vector<bool>> confirm(std::span<const std::string> paths,
+                                               time_point) override {
         const std::vector<std::string> all{paths.begin(), paths.end()};
         std::function<std::vector<bool>()> act = [this, all] {
             ++model_.figures_.confirms;

@@ -158,6 +158,26 @@ TEST_F(SessionCalls, AConfirmationLooksAgainForWhatIsBehindAMissingNode) {
     EXPECT_EQ(last_path(), "/c");
 }
 
+TEST_F(SessionCalls, AConfirmationIsGivenUpWhenItsAnswerIsOfNoUseAnyMore) {
+    open();
+    server_.answers = false;
+    const auto asked = confirm({"/a"}, clock_.now() + 100ms);
+    pass(99ms);
+    EXPECT_FALSE(asked->done);
+    pass(1ms);
+    EXPECT_EQ(asked->code, errc::outcome_unknown);
+    EXPECT_THAT(asked->text, HasSubstr("did not answer within 100 ms"));
+    EXPECT_TRUE(server_.last().open) << "it may only be slow";
+}
+
+TEST_F(SessionCalls, AConfirmationThatCouldNotBeSentInTimeWasNotSent) {
+    server_.greets = false;
+    const auto asked = confirm({"/a"}, clock_.now() + 100ms);
+    pass(100ms);
+    EXPECT_EQ(asked->code, errc::unreachable);
+    EXPECT_THAT(asked->text, HasSubstr("not sent within 100 ms"));
+}
+
 TEST_F(SessionCalls, AnAnswerMayComeInAnyTwoPieces) {
     open();
     const std::string whole = server_.answer(0, 0, fake_zookeeper::texts({"x", "yz"}));

@@ -72,6 +72,47 @@ TEST_F(SessionEnsemble, ASilentServerCostsASixthOfTheTimeoutAndNoHold) {
                 ElementsAre(session_news::opened, session_news::suspended, session_news::resumed));
 }
 
+TEST_F(SessionEnsemble, ARenewalThatNobodyAnsweredGoesOverAnotherServerInTime) {
+    use();
+    settle();
+    pass(10s);
+    share_sessions();
+    fake_zookeeper* const first = present();
+    first->answers = false;
+    const duration renewed_each = 300ms;
+    bool renewed = false;
+    for (time_point began = clock_.now(); !renewed && clock_.now() < began + 6s;) {
+        const auto asked = confirm({"/a"}, clock_.now() + renewed_each);
+        pass(renewed_each);
+        ASSERT_TRUE(asked->done);
+        renewed = !asked->code;
+    }
+    EXPECT_TRUE(renewed);
+    EXPECT_NE(present(), first);
+    EXPECT_GT(left(), session().state().timeout / 4);
+}
+
+TEST_F(SessionEnsemble, AVisitIsNoFailureAndShutsNobodyOut) {
+    second_.stop();
+    third_.greets = false;
+    const auto seen = begin(session().look_around());
+    pass(3 * how_.connect_timeout);
+    ASSERT_TRUE(seen->answer) << seen->text;
+    ASSERT_EQ(seen->answer->servers.size(), 3u);
+    for (const zookeeper::server_seen& each : seen->answer->servers)
+        EXPECT_NE(each.trouble, "") << each.address;
+    EXPECT_EQ(session().state().id, 0) << "it needs no session";
+    EXPECT_THAT(news_, ::testing::IsEmpty());
+}
+
+TEST_F(SessionEnsemble, AVisitEndsWithTheClient) {
+    const auto seen = begin(session().look_around());
+    EXPECT_FALSE(seen->done);
+    close();
+    settle();
+    EXPECT_EQ(seen->code, errc::closed);
+}
+
 TEST_F(SessionEnsemble, ACallWaitsForAServerWhereThereAreSeveral) {
     for (fake_zookeeper* one : all())
         one->stop();

@@ -96,8 +96,8 @@ protected:
         zookeeper::new_node node{std::move(path), "me", zookeeper::node_mode::ephemeral};
         return begin(session().create(std::move(node)));
     }
-    auto confirm(std::vector<std::string> paths = {}) {
-        return begin(confirmation(session(), std::move(paths)));
+    auto confirm(std::vector<std::string> paths = {}, time_point answer_by = time_point::max()) {
+        return begin(confirmation(session(), std::move(paths), answer_by));
     }
     /// In the manner of a function, and the test goes on only if it worked.
     void open() {
@@ -134,9 +134,9 @@ protected:
     std::mt19937_64 random_{1};
 
 private:
-    static asio::awaitable<std::vector<bool>> confirmation(zookeeper::session& at,
-                                                           std::vector<std::string> paths) {
-        co_return co_await at.confirm(paths);
+    static asio::awaitable<std::vector<bool>>
+    confirmation(zookeeper::session& at, std::vector<std::string> paths, time_point answer_by) {
+        co_return co_await at.confirm(paths, answer_by);
     }
 
     static asio::awaitable<bool> told(asio::awaitable<void> what) {

@@ -85,11 +85,11 @@ TEST_P(SessionOnServer, ChecksAreATransactionAlsoWhereANodeIsMissingAndASyncIsNo
     };
     const std::vector<std::string> none, both{there, there}, some{there, "/none", there};
     EXPECT_EQ(transactions(), 0);
-    mine.run(mine->confirm(none));
+    mine.run(mine->confirm(none, time_point::max()));
     EXPECT_EQ(transactions(), 1);
-    EXPECT_THAT(mine.run(mine->confirm(both)), ElementsAre(true, true));
+    EXPECT_THAT(mine.run(mine->confirm(both, time_point::max())), ElementsAre(true, true));
     EXPECT_EQ(transactions(), 1);
-    EXPECT_THAT(mine.run(mine->confirm(some)), ElementsAre(true, false, true));
+    EXPECT_THAT(mine.run(mine->confirm(some, time_point::max())), ElementsAre(true, false, true));
     EXPECT_EQ(transactions(), 1);
     mine.run(mine->remove("/none"));
     EXPECT_EQ(transactions(), 1) << "an error that is agreed upon";
@@ -104,9 +104,9 @@ TEST_P(SessionOnServer, FiveHundredNodesAreConfirmedAtOnce) {
     for (int i = 0; i < 500; ++i)
         paths.push_back(
             mine.create("/" + std::string(900, 'x') + "-", node_mode::ephemeral_sequential));
-    EXPECT_THAT(mine.run(mine->confirm(paths)), ::testing::Each(true));
+    EXPECT_THAT(mine.run(mine->confirm(paths, time_point::max())), ::testing::Each(true));
     mine.run(mine->remove(paths.front()));
-    const auto there = mine.run(mine->confirm(paths));
+    const auto there = mine.run(mine->confirm(paths, time_point::max()));
     EXPECT_EQ(std::count(there.begin(), there.end(), false), 1);
     EXPECT_FALSE(there.front());
 }
@@ -236,8 +236,34 @@ TEST_P(SessionOnServer, BelowAChrootThatIsThere) {
     EXPECT_EQ(mine.create("/n", node_mode::ephemeral), "/n");
     EXPECT_THAT(mine.run(mine->list("/")).value(), ElementsAre("n"));
     EXPECT_TRUE(outside.has("/team/n"));
-    mine.run(mine->confirm({}));
+    mine.run(mine->confirm({}, time_point::max()));
     EXPECT_GT(mine->state().alive_until, runtime::machine_time());
+}
+
+TEST_P(SessionOnServer, AServerSaysWhatItIsToAVisitor) {
+    running_session mine{session_options({server_->port(), 1}, 4s)};
+    const zookeeper::survey seen = mine.run(mine->look_around());
+    EXPECT_FALSE(seen.over_tls);
+    ASSERT_EQ(seen.servers.size(), 2u);
+    const bool first = seen.servers[0].address == server_->address();
+    const zookeeper::server_seen &up = seen.servers[first ? 0 : 1],
+                                 &down = seen.servers[first ? 1 : 0];
+    EXPECT_EQ(up.address, server_->address());
+    EXPECT_EQ(up.trouble, "");
+    EXPECT_EQ(up.role, "standalone");
+    EXPECT_THAT(up.version, ::testing::MatchesRegex("3[.][0-9]+[.][0-9]+"));
+    EXPECT_EQ(down.address, "127.0.0.1:1");
+    EXPECT_THAT(down.trouble, HasSubstr("refused"));
+}
+
+TEST_P(SessionOnServer, AServerThatMayNotSayWhatItIsIsThereAllTheSame) {
+    start({.lines = {"4lw.commands.whitelist=ruok,mntr"}});
+    running_session mine{how()};
+    const zookeeper::survey seen = mine.run(mine->look_around());
+    ASSERT_EQ(seen.servers.size(), 1u);
+    EXPECT_EQ(seen.servers[0].trouble, "");
+    EXPECT_EQ(seen.servers[0].role, "");
+    EXPECT_EQ(seen.servers[0].version, "");
 }
 
 TEST_P(SessionOnServer, AThousandRequestsAreUnderWayAtOnce) {
@@ -288,6 +314,14 @@ TEST_P(SessionOverTls, CreatesAndWatches) {
     other.run(other->remove(path));
     mine.run_until([&] { return told; });
     mine.run(mine->depart());
+}
+
+TEST_P(SessionOverTls, AServerSaysWhatItIsToAVisitor) {
+    running_session mine{how()};
+    const zookeeper::survey seen = mine.run(mine->look_around());
+    EXPECT_TRUE(seen.over_tls);
+    EXPECT_EQ(seen.servers.front().trouble, "");
+    EXPECT_EQ(seen.servers.front().role, "standalone");
 }
 
 TEST_P(SessionOverTls, AServerThatIsNotTrustedIsRefused) {

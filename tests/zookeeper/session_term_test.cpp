@@ -103,7 +103,8 @@ protected:
         const std::vector<std::string> paths{path};
         for (int i = 0; i < 30; ++i) {
             mine.run_for(50ms);
-            EXPECT_THAT(mine.run(mine->confirm(paths)), ::testing::ElementsAre(true));
+            EXPECT_THAT(mine.run(mine->confirm(paths, time_point::max())),
+                        ::testing::ElementsAre(true));
         }
         all_->cut_off(server);
         int seen = 0;

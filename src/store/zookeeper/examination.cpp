@@ -7,6 +7,7 @@
 #include "store/zookeeper/place.hpp"
 #include "store/zookeeper/release.hpp"
 #include "store/zookeeper/renewal.hpp"
+#include "store/zookeeper/server_findings.hpp"
 
 #include <holdfast/error.hpp>
 
@@ -14,6 +15,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <iterator>
 #include <limits>
 #include <optional>
 #include <string>
@@ -61,6 +63,7 @@ public:
 
     asio::awaitable<std::vector<finding>> run() {
         const bool reached = co_await reach();
+        co_await look_around();
         if (!reached)
             co_return std::move(found_);
         judge_session();
@@ -80,7 +83,7 @@ private:
             co_await home_->at->sync(std::move(root)); // it opens the session
             const std::vector<std::string> nothing;
             const time_point began = home_->context.time.now();
-            co_await home_->at->confirm(nothing);
+            co_await home_->at->confirm(nothing, time_point::max());
             took_ = home_->context.time.now() - began;
             add(severity::fine, "reach",
                 home_->at->address() + ": a write is answered within " + ms(took_));
@@ -88,6 +91,15 @@ private:
         } catch (const boost::system::system_error& why) {
             found_.push_back(finding_of("reach", why));
             co_return false;
+        }
+    }
+
+    asio::awaitable<void> look_around() {
+        try {
+            const survey seen = co_await home_->at->look_around();
+            std::ranges::move(judge_servers(seen), std::back_inserter(found_));
+        } catch (const boost::system::system_error& why) {
+            found_.push_back(finding_of("servers", why));
         }
     }
 
@@ -142,7 +154,7 @@ private:
     asio::awaitable<void> renew() {
         const hold* const held[] = {&trial_};
         single_renewal renewed;
-        co_await renew_holds(home_, held, renewed);
+        co_await renew_holds(home_, held, time_point::max(), renewed);
         try {
             if (!renewed.said().granted)
                 add(severity::warning, "rights",

@@ -79,7 +79,7 @@ void report(const batch_of_holds& some, const boost::system::system_error& why, 
 } // namespace
 
 asio::awaitable<void> renew_holds(std::shared_ptr<household> home, hold_list holds,
-                                  renewal_sink& to) {
+                                  time_point answer_by, renewal_sink& to) {
     const std::int64_t session = home->at->state().id;
     std::vector<std::size_t> gone;
     const std::vector<batch_of_holds> batches = batches_of(*home, holds, gone);
@@ -97,7 +97,7 @@ asio::awaitable<void> renew_holds(std::shared_ptr<household> home, hold_list hol
         std::vector<bool> there;
         std::optional<boost::system::system_error> trouble;
         try {
-            there = co_await home->at->confirm(each.paths);
+            there = co_await home->at->confirm(each.paths, answer_by);
         } catch (const boost::system::system_error& why) {
             trouble = why;
         }

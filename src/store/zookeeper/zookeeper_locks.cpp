@@ -41,9 +41,9 @@ std::unique_ptr<place> zookeeper_locks::line_up(ask want, alarm& wake) {
     return std::make_unique<lock_place>(home_, std::move(want), wake);
 }
 
-asio::awaitable<void> zookeeper_locks::renew(hold_list holds, const renewal_wishes&,
+asio::awaitable<void> zookeeper_locks::renew(hold_list holds, const renewal_wishes& how,
                                              renewal_sink& to) {
-    return renew_holds(home_, holds, to);
+    return renew_holds(home_, holds, how.answer_by, to);
 }
 
 asio::awaitable<release_answer> zookeeper_locks::release(hold what) {

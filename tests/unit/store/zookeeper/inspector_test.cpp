@@ -156,6 +156,12 @@ TEST_F(Inspector, TheDoctorFindsWhatIsWrong) {
     found = said(run(one.store->examine(one.wish("doctor"))));
     EXPECT_NE(found.find("do not exclude each other"), std::string::npos) << found;
     EXPECT_NE(found.find("held by somebody else"), std::string::npos) << found;
+    server_seen away;
+    away.address = "zk3:2181";
+    away.trouble = "Connection refused";
+    model.set_servers({false, {away}});
+    found = said(run(one.store->examine(one.wish("doctor"))));
+    EXPECT_NE(found.find("zk3:2181: Connection refused"), std::string::npos) << found;
 }
 
 } // namespace
