@@ -11,7 +11,8 @@ namespace holdfast::zookeeper {
 /// The word, as it is sent: without a frame, and the server hangs up behind its answer.
 inline constexpr std::string_view word_for_facts = "srvr";
 
-/// Adds what that answer says. One of a server that must not answer that word says nothing.
+/// Adds what that answer says. Another one, as of a proxy that keeps
+/// that word back, says nothing.
 void read_facts(std::string_view answer, server_seen& to);
 
 } // namespace holdfast::zookeeper

@@ -94,7 +94,6 @@ TEST_P(Looking, AnAbandonedPlaceDelaysNobody) {
 }
 
 TEST_P(Looking, NothingIsGrantedAfterGivingUp) {
-    HOLDFAST_NEEDS_LEASES_OF_THEIR_OWN;
     moving_client home{store(), {.unavailable_patience = 1s}};
     client other = make_client();
     mutex lock{home.get(), "lock"}, watched{other, "lock"};
@@ -120,7 +119,6 @@ TEST_P(Looking, NothingIsGrantedAfterGivingUp) {
 }
 
 TEST_P(Looking, ATryCancelledWhileItsAnswerIsAwaitedIsNotRenewed) {
-    HOLDFAST_NEEDS_LEASES_OF_THEIR_OWN;
     moving_client home{store(), {}};
     mutex lock{home.get(), "lock"};
     lock.lock();

@@ -53,7 +53,6 @@ TEST_P(RedissonLockCrowd, TimedTriesOnTwoNamesAllSucceed) {
 }
 
 TEST_P(RedissonLockCrowd, ACancelledTryIsNotRenewed) {
-    HOLDFAST_NEEDS_LEASES_OF_THEIR_OWN;
     client home = make_client(), other = make_client();
     mutex lock{home, "lock"}, watched{other, "lock"};
     store().stranger_takes("lock", 30s);

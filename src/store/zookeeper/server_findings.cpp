@@ -57,7 +57,8 @@ private:
             add(severity::note, "servers",
                 std::to_string(silent) + " of " + std::to_string(of_.servers.size()) +
                     " do not say what they are: version and leader were not looked at there",
-                "Allow the word srvr (4lw.commands.whitelist=srvr). Locks do not need it.");
+                "Let the word srvr through: a proxy keeps it back, or the server is an old one. "
+                "Locks do not need it.");
     }
 
     void judge_leader() {
