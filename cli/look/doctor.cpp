@@ -40,8 +40,8 @@ Usage: holdfast doctor [OPTIONS] [NAME]
   NAME                 the lock that is taken (default holdfast-doctor); choose
                        one that this user may take
       --create-tables  of mysql:// and mariadb://: make the tables that are not
-                       there, which takes the right to CREATE; what is there
-                       stays as it is
+                       there, which takes the rights CREATE, SELECT and
+                       INSERT; what is there stays as it is
       --json           for programs: {"worst": ..., "findings": [{"severity",
                        "topic", "what", "remedy"}, ...]}
       --url URL        the server, as for 'holdfast run'; of a quorum each node

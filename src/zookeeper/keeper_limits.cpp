@@ -88,10 +88,10 @@ void keeper::give_up(const std::vector<shared_request>& late, duration within) {
 
 /// The connection stays. What was asked once more goes over it, too, as long as the server is not
 /// silent; and one that is silent is left after a sixth of the session's timeout, whatever was
-/// asked of it, or after a third where it is the only one. A hold lasts at least 7/12 of the
-/// timeout beyond the last answer, so there is time to resume the session elsewhere and to renew
-/// it there: a quarter of the timeout, or more. To leave earlier would set every watch anew for a
-/// server that is only slow.
+/// asked of it, or after a third where it is the only one. A hold lasts at least 5/12 of the
+/// timeout beyond a heartbeat's answer, so a quarter of the timeout is left to resume the session
+/// elsewhere and to renew it there, and a twelfth where there is only one server. To leave earlier
+/// would set every watch anew for a server that is only slow.
 asio::awaitable<void> keeper::settled_by(shared_request asked, time_point limit) {
     if (limit >= asked->asked_at + how_.command_timeout)
         co_return co_await settled(asked);

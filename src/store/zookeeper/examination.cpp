@@ -16,7 +16,6 @@
 #include <algorithm>
 #include <cstdint>
 #include <iterator>
-#include <limits>
 #include <optional>
 #include <string>
 #include <utility>
@@ -27,9 +26,6 @@ namespace {
 
 /// Of a session: a heartbeat, which comes each sixth of one, may then need several attempts.
 constexpr int slow_part_of_session = 20;
-
-/// As the server marks those nodes.
-constexpr std::int64_t container_mark = std::numeric_limits<std::int64_t>::min();
 
 /// Of all locks, so many are looked at: each costs two requests.
 constexpr std::size_t looked_at_most = 100;
@@ -133,22 +129,9 @@ private:
                 found_.back().remedy = "Grant create on '" + home_->where.root() +
                                        "', and create, delete and read below it.";
         }
-        if (taken) {
-            co_await judge_parent();
+        if (taken)
             co_await renew();
-        }
         co_await leave(*spot, taken);
-    }
-
-    asio::awaitable<void> judge_parent() {
-        std::string path = home_->where.of(trial_.name);
-        const std::optional<node_data> node = co_await home_->at->get(std::move(path));
-        if (node && node->stat.ephemeral_owner != container_mark)
-            add(severity::note, "containers",
-                "the path of a lock is no container: nobody takes it away when it is empty",
-                "Servers have them from 3.5.3 on; or somebody else made that path.");
-        else
-            add(severity::fine, "containers", "paths of locks go when they are empty");
     }
 
     asio::awaitable<void> renew() {
