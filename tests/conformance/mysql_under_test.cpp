@@ -87,9 +87,12 @@ public:
         frozen_ = false;
         pass(std::exchange(owed_, duration::zero()));
     }
+    /// The lock is gone, with all who hold it. Who waits for it keeps its turn, as in a queue that
+    /// has a key of its own.
     void evict(const std::string& name) override {
-        for (const std::string& table : {named.locks, named.holds, named.counters, named.requests})
+        for (const std::string& table : {named.locks, named.counters, named.requests})
             change("DELETE FROM " + table + where(name));
+        change("DELETE FROM " + named.holds + where(name) + " AND kind<>3");
     }
 
     void stranger_takes(const std::string& name, duration lease) override {
@@ -139,6 +142,7 @@ public:
     }
 
     bool counts_listeners() const override { return false; }
+    bool tells_who_listens() const override { return false; }
     bool moves_its_clock() const override { return false; }
     bool counts_tokens() const override { return false; }
     bool tells_kinds_apart() const override { return false; }

@@ -76,6 +76,9 @@ public:
     /// Those who are told of releases and stand in no queue are counted: by `listeners`, and by
     /// whoever inspects a lock.
     virtual bool counts_listeners() const { return true; }
+    /// Of those who stand in a queue, whoever inspects the lock is told which listen. Where all
+    /// waiters ask again and again, nobody can tell.
+    virtual bool tells_who_listens() const { return true; }
     /// `pass` is a jump of its clock, by which tokens are dated too, and may go back.
     virtual bool moves_its_clock() const { return true; }
     /// Fencing tokens are 1, 2, 3 for each name, only fenced locks have them, and the last one is
