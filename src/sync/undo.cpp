@@ -32,7 +32,12 @@ asio::awaitable<void> repeat_until(engine& home, engine::task& busy, Gone gone, 
 }
 
 asio::awaitable<void> release_all(engine& home, engine::task& busy, const wire_hold& ended) {
-    auto gone = [&ended] { return ended.remains_until(); };
+    // A session may outlive what we believe of it, as when we stood still for a while and the
+    // server did not end it meanwhile. Then the hold is there as long as this client.
+    const limits bounds = home.bounds();
+    const time_point tried_until =
+        bounds.by_session ? later(home.now(), bounds.time_limit) : time_point::min();
+    auto gone = [&ended, tried_until] { return std::max(ended.remains_until(), tried_until); };
     auto release = [&home, &ended] { return home.locks().release(ended.what); };
     co_await repeat_until(home, busy, gone, release);
 }

@@ -317,6 +317,8 @@ TEST_P(SessionOverTls, CreatesAndWatches) {
 
 TEST_P(SessionOverTls, AServerSaysWhatItIsToAVisitor) {
     running_session mine{secured()};
+    mine.use();
+    mine.run_until([&] { return mine->state().connected; }); // this port opens behind the other one
     const zookeeper::survey seen = mine.run(mine->look_around());
     EXPECT_TRUE(seen.over_tls);
     EXPECT_EQ(seen.servers.front().trouble, "");
