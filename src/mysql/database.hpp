@@ -75,6 +75,10 @@ struct call_wishes {
     bool rest_is_hint = false;
     /// Beyond `requests_max`: for releases and renewals alone.
     bool reserved = false;
+    /// The statement of that number may meet a row that somebody else has locked. If its wait ends
+    /// with 1205, that is an answer: it stands in its `result`, nothing is thrown or repeated, and
+    /// what is open is rolled back. Those behind it do nothing of weight then.
+    std::optional<std::size_t> may_meet_lock{};
 };
 
 /// The answers to statements that went out in one write, in order.

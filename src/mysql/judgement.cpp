@@ -22,10 +22,13 @@ judgement judge_success(std::span<const said> all, const call_wishes& wishes) {
 
 judgement judge(std::span<const said> all, bool was_open, const call_wishes& wishes) {
     using outcome = judgement::outcome;
+    constexpr unsigned lock_wait_over = 1205;
     const auto found = std::ranges::find_if_not(all, succeeded);
     if (found == all.end())
         return judge_success(all, wishes);
     const auto failed = static_cast<std::size_t>(found - all.begin());
+    if (failed == wishes.may_meet_lock && found->what.error == lock_wait_over)
+        return {outcome::met_lock, failed};
     const bool in_transaction = failed == 0 ? was_open : all[failed - 1].open;
     if (!in_transaction && failed == 0)
         return {outcome::not_carried_out, failed};

@@ -22,6 +22,7 @@ struct judgement {
         not_carried_out,
         unknown,   ///< some of them, or a transaction is open that must not be
         left_open, ///< a transaction, as it was wished
+        met_lock,  ///< a row was locked for too long, where that is an answer
     };
     outcome what = outcome::carried_out;
     std::size_t failed = 0; ///< the first that did, if any: else as many as there are

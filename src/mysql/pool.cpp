@@ -168,6 +168,11 @@ asio::awaitable<std::optional<answers>> pool::carry_out(const place& on, stateme
     on->in_transaction = came.what == outcome::left_open;
     if (came.what == outcome::carried_out || came.what == outcome::left_open)
         co_return answers_from(on, std::move(told));
+    if (came.what == outcome::met_lock) {
+        answers got = answers_from(on, std::move(told));
+        co_await roll_back(on, limit);
+        co_return got;
+    }
 
     const net::failure why = failure_in(told, came);
     const meaning means = meaning_of(told, came);

@@ -18,8 +18,10 @@ std::string session_settings(duration keep_alive) {
     const auto idle = std::max(std::chrono::ceil<std::chrono::seconds>(3 * keep_alive), idle_least);
     // A local time zone folds an hour each autumn. Without strict mode a name that is too long is
     // cut, and two locks become one. Chained transactions would leave one open behind each request.
+    // A wait for a row must end before the request does, to be an answer: MySQL looks once a
+    // second, and a reader's attempt may wait twice.
     return "SET time_zone='+00:00',autocommit=1,sql_mode='STRICT_ALL_TABLES',completion_type=0,"
-           "innodb_lock_wait_timeout=2,lock_wait_timeout=2,wait_timeout=" +
+           "innodb_lock_wait_timeout=1,lock_wait_timeout=2,wait_timeout=" +
            std::to_string(idle.count());
 }
 

@@ -4,6 +4,7 @@
 
 #include <boost/asio/use_future.hpp>
 
+#include <algorithm>
 #include <vector>
 
 namespace holdfast::conformance {
@@ -41,17 +42,17 @@ TEST_P(Belief, RenewingExtendsAllHoldsInOneRequest) {
         held.push_back(taken(lock));
     }
     mutex last{home.get(), "lock49"};
+    // The store may tell of a renewal whose answer has not come yet.
+    const auto is_believed = [](const lease& each) { return each.remaining() > 25s; };
     std::size_t questions = 0;
     const std::size_t all = requests_during([&] {
         home.pass(10s + 1ms);
         EXPECT_TRUE(support::eventually([&] {
             ++questions;
-            return last.remaining_lease().value() > 25s;
+            return last.remaining_lease().value() > 25s && std::ranges::all_of(held, is_believed);
         }));
     });
     EXPECT_EQ(all - questions, 1u);
-    for (const lease& each : held)
-        EXPECT_GT(each.remaining(), 25s);
 }
 
 TEST_P(Belief, AnUnreachableStoreDoesNotEndALease) {

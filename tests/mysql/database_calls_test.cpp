@@ -95,7 +95,7 @@ TEST_F(Database, MakesItsSessionSafe) {
     EXPECT_EQ(ask("SELECT CONCAT(@@sql_mode, @@time_zone, @@autocommit, @@completion_type, "
                   "@@tx_isolation, @@innodb_lock_wait_timeout)")
                   ->value(),
-              "STRICT_ALL_TABLES+00:00ONNO_CHAINREAD-COMMITTED2");
+              "STRICT_ALL_TABLES+00:00ONNO_CHAINREAD-COMMITTED1");
 }
 
 TEST_F(Database, TellsWhatTheServerIs) {

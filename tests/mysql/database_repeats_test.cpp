@@ -20,7 +20,7 @@ protected:
     }
 };
 
-/// The lock wait of the first attempt ends after two seconds; by then the row is free.
+/// The lock wait of the first attempt ends after one second; by then the row is free.
 TEST_F(DatabaseRepeats, ALockWaitIsRepeated) {
     how_.command_timeout = 20s;
     auto other = server().connect();
@@ -44,6 +44,23 @@ TEST_F(DatabaseRepeats, ALockThatStaysIsUnreachableAndNothingWasDone) {
     EXPECT_EQ(call->code, errc::unreachable);
     EXPECT_EQ(call->what.composed, 4);
     EXPECT_THAT(call->text, HasSubstr("1205"));
+}
+
+TEST_F(DatabaseRepeats, WhereALockMayBeMetItIsAnAnswerAndNothingStaysOpen) {
+    how_.command_timeout = 20s;
+    how_.connections_max = 1;
+    auto other = server().connect();
+    other.run("START TRANSACTION");
+    other.run("UPDATE t SET v = 11 WHERE k = 1");
+    mysql::call_wishes wishes;
+    wishes.may_meet_lock = 1;
+    // The last one has no end of its own.
+    const asked call =
+        ask_all({"START TRANSACTION", "UPDATE t SET v = v + 1 WHERE k = 1", "DO 0"}, wishes);
+    ASSERT_EQ(call->code, error_code{}) << call->text;
+    EXPECT_EQ(call->what.composed, 1);
+    EXPECT_EQ(call->got.of.at(1).error, 1205U);
+    EXPECT_EQ(ask("SELECT @@in_transaction")->value(), "0");
 }
 
 TEST_F(DatabaseRepeats, ADeadlockIsRepeated) {

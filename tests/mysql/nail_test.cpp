@@ -7,6 +7,7 @@
 #include <boost/asio/use_future.hpp>
 
 #include <atomic>
+#include <mutex>
 
 namespace holdfast::mysql {
 namespace {
@@ -21,6 +22,31 @@ protected:
         session one{server()};
         one.run("SET time_zone='+05:00'");
         return one;
+    }
+
+    /// `take` runs, and has its lock, while somebody's transaction keeps the row for longer than a
+    /// request may take.
+    template <typename Take>
+    void expect_taken_behind_a_long_nail(Take take) {
+        client home = make_client();
+        mutex ours{home, name_};
+        lease held = taken(ours, lease_time{300ms});
+        session user = users_own();
+        user.run("START TRANSACTION");
+        user.run(nail(held));
+        ASSERT_EQ(user.changed(), 1U);
+        client other = make_client({.unavailable_patience = 100ms}); // a lock is no outage
+        std::atomic<bool> committed = false;
+        auto waited = meanwhile([&] {
+            take(other);
+            return committed.load();
+        });
+        EXPECT_TRUE(support::eventually(
+            [&] { return server().counted("Innodb_row_lock_current_waits") > 0; }));
+        wait_longer_than_a_request();
+        committed = true;
+        user.run("COMMIT");
+        EXPECT_TRUE(support::soon(std::move(waited))) << "granted before the transaction ended";
     }
 };
 
@@ -43,6 +69,41 @@ TEST_F(Nail, ANailedLeaseOutlivesItsTerm) {
     committed = true;
     user.run("COMMIT");
     EXPECT_TRUE(support::soon(std::move(waited))) << "granted before the transaction ended";
+}
+
+TEST_F(Nail, WhoWaitsBehindALongOneIsServedWhenItEnds) {
+    expect_taken_behind_a_long_nail([this](client& other) {
+        mutex lock{other, name_};
+        const std::scoped_lock inside{lock};
+    });
+}
+
+TEST_F(Nail, WhoWaitsForItsTurnBehindALongOneIsServedWhenItEnds) {
+    expect_taken_behind_a_long_nail([this](client& other) {
+        fair_mutex lock{other, name_};
+        const std::scoped_lock inside{lock};
+    });
+}
+
+TEST_F(Nail, ReadersAndWritersBehindALongOneAreServedWhenItEnds) {
+    expect_taken_behind_a_long_nail([this](client& other) {
+        shared_mutex lock{other, name_};
+        lock.lock_shared();
+        lock.unlock_shared();
+        const std::scoped_lock inside{lock};
+    });
+}
+
+TEST_F(Nail, ATimedTryBehindOneIsBusy) {
+    client home = make_client(), other = make_client();
+    mutex ours{home, name_}, theirs{other, name_};
+    lease held = taken(ours, lease_time{30s});
+    session user = users_own();
+    user.run("START TRANSACTION");
+    user.run(nail(held));
+    EXPECT_FALSE(theirs.try_lock());
+    EXPECT_FALSE(theirs.try_lock_for(1500ms));
+    user.run("COMMIT");
 }
 
 TEST_F(Nail, OfALostLeaseHasNoRow) {

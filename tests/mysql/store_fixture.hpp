@@ -27,6 +27,13 @@ inline client client_of(options how, holdfast::options more = {}) {
     return client{std::move(more)};
 }
 
+/// One that is sent now has an answer, or is given up.
+inline void wait_longer_than_a_request() {
+    const options usual;
+    const auto end = std::chrono::steady_clock::now() + usual.command_timeout + 500ms;
+    EXPECT_TRUE(support::eventually([&] { return std::chrono::steady_clock::now() > end; }));
+}
+
 class on_store : public on_rows {
 protected:
     client make_client(holdfast::options more = {}) {

@@ -34,7 +34,7 @@ verb_test() {
 sanitize() {
   local all=$HOLDFAST_SERVERS
   HOLDFAST_SERVERS=${all%%;*}
-  test_preset "$1" core_tests "$sanitized_layers"
+  on_few_servers test_preset "$1" core_tests "$sanitized_layers"
   HOLDFAST_SERVERS=$all
 }
 

@@ -13,10 +13,10 @@ asio::awaitable<taken> ask_for_turn(site& at, const ask& want, time_point deadli
         return fair_attempt(at.named, want, {late_after(clock, deadline), at.info});
     };
     composing text{make};
-    const answers said = co_await at.server.run(text);
-    const std::uint64_t insert_id = answer_at(said, fair_update_at).insert_id;
-    taken got{attempt_in(said, insert_id)};
-    got.no_row = insert_id == 0;
+    call_wishes wishes{.may_meet_lock = fair_update_at};
+    const answers said = co_await at.server.run(text, wishes);
+    taken got{attempt_in(said, fair_update_at)};
+    got.no_row = found_no_row(said, fair_update_at);
     got.seen.token = 0;
     got.seen.queued = want.waits && got.seen.said == verdict::busy && !got.no_row;
     got.seen.joined_now = got.seen.queued && answer_at(said, fair_insert_at).matched == 1;

@@ -38,13 +38,12 @@ asio::awaitable<taken> attempt_once(site& at, const ask& want, const take_terms&
     };
     composing text{make};
     // The bell and a mark are hints: what came of the attempt counts.
-    call_wishes wishes{.on = how.on, .rest_is_hint = true};
+    call_wishes wishes{.on = how.on, .rest_is_hint = true, .may_meet_lock = 0};
     const answers said = co_await at.server.run(text, wishes);
     if (with_bell)
         note_bell_errors(at, said);
-    const std::uint64_t insert_id = answer_at(said, 0).insert_id;
-    taken got{attempt_in(said, insert_id)};
-    got.no_row = insert_id == 0;
+    taken got{attempt_in(said, 0)};
+    got.no_row = found_no_row(said, 0);
     if (got.seen.said == verdict::granted) {
         got.seen.token = want.kind == lock_kind::fenced ? got.seen.token - want.tokens + 1 : 0;
         if (with_bell && said.of.size() > 1 && !said.of[1].rows.empty() &&

@@ -9,6 +9,7 @@
 #include "store/mysql/poller.hpp"
 #include "store/mysql/sweep.hpp"
 #include "store/mysql/who.hpp"
+#include "store/remote/card_of.hpp"
 
 #include <holdfast/mysql/options.hpp>
 
@@ -26,7 +27,7 @@ public:
         , server_{std::make_shared<guarded_database>(std::move(server), context_,
                                                      tables{how.table})}
         , site_{*server_,   context_,  tables{how.table},
-                how.schema, how.table, context_.announce ? written(card_of(context_)) : ""}
+                how.schema, how.table, context_.announce ? written(remote::card_of(context_)) : ""}
         , poller_{site_}
         , locks_{site_, poller_}
         , counters_{site_, poller_}

@@ -13,8 +13,9 @@ asio::awaitable<taken> take_permits(site& at, const ask& want, take_terms how) {
         return permit_attempt(at.named, want, {late_after(clock, how.deadline), at.info, mark});
     };
     composing text{make};
-    const answers said = co_await at.server.run(text);
-    taken got{attempt_in(said, answer_at(said, permit_update_at).insert_id)};
+    call_wishes wishes{.may_meet_lock = permit_update_at};
+    const answers said = co_await at.server.run(text, wishes);
+    taken got{attempt_in(said, permit_update_at)};
     if (got.seen.said == verdict::granted &&
         answer_at(said, permit_insert_at).matched < want.permits)
         got.seen.said = verdict::late;

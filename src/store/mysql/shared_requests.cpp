@@ -14,10 +14,10 @@ asio::awaitable<taken> let_in_once(site& at, const ask& want, time_point deadlin
         return read_attempt(at.named, want, {late_after(clock, deadline), at.info, mark});
     };
     composing text{make};
-    const answers said = co_await at.server.run(text);
-    const std::uint64_t insert_id = answer_at(said, read_update_at).insert_id;
-    taken got{attempt_in(said, insert_id)};
-    got.no_row = insert_id == 0;
+    call_wishes wishes{.may_meet_lock = read_update_at};
+    const answers said = co_await at.server.run(text, wishes);
+    taken got{attempt_in(said, read_update_at)};
+    got.no_row = found_no_row(said, read_update_at);
     // It was in time at first, and not any more when its row was to be written.
     if (got.seen.said == verdict::granted && answer_at(said, read_insert_at).matched == 0)
         got.seen.said = verdict::late;

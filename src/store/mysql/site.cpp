@@ -36,17 +36,28 @@ std::int64_t number_at(const std::vector<std::optional<std::string>>& row, std::
     return value;
 }
 
-attempt attempt_in(const answers& said, std::uint64_t insert_id) {
-    const packed_answer told = taken_apart(insert_id);
+attempt attempt_in(const answers& said, std::size_t update_at) {
+    const result& update = answer_at(said, update_at);
     attempt got;
-    got.said = told.said;
-    got.left = told.left;
-    got.server_now = told.server_now;
-    got.token = told.last_token;
+    if (update.error != 0) { // only that one is told here
+        got.not_looked_at = true;
+        got.holder_tells = false;
+    } else {
+        const packed_answer told = taken_apart(update.insert_id);
+        got.said = told.said;
+        got.left = told.left;
+        got.server_now = told.server_now;
+        got.token = told.last_token;
+    }
     got.sent_at = said.sent_at;
     got.received_at = said.received_at;
     got.clock = said.clock;
     return got;
+}
+
+bool found_no_row(const answers& said, std::size_t update_at) {
+    const result& update = answer_at(said, update_at);
+    return update.error == 0 && update.insert_id == 0;
 }
 
 } // namespace holdfast::mysql

@@ -61,7 +61,11 @@ const result& answer_at(const answers&, std::size_t which);
 std::int64_t number_at(const std::vector<std::optional<std::string>>& row, std::size_t column);
 const std::string& text_at(const std::vector<std::optional<std::string>>& row, std::size_t column);
 
-/// What an attempt's insert id says, with the times of its answer.
-attempt attempt_in(const answers&, std::uint64_t insert_id);
+/// What an attempt's UPDATE says by its insert id, with the times of its answer. One that met a
+/// lock of somebody's transaction found it busy, and nobody tells when that ends.
+attempt attempt_in(const answers&, std::size_t update_at);
+
+/// There is no such row.
+bool found_no_row(const answers&, std::size_t update_at);
 
 } // namespace holdfast::mysql

@@ -1,9 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "store/mysql/who.hpp"
 
-#include "runtime/self.hpp"
-#include "runtime/wall_clock.hpp"
-
 #include <algorithm>
 #include <charconv>
 #include <cstddef>
@@ -59,12 +56,6 @@ std::optional<client_card> card_in(std::string_view info) {
         return std::nullopt;
     return client_card{std::string{words[0]}, *pid, std::string{words[2]}, std::string{words[3]},
                        std::chrono::seconds{*since}};
-}
-
-client_card card_of(const store_context& context) {
-    runtime::self here = runtime::this_process();
-    return {std::move(here.host), here.pid, std::move(here.program), context.label,
-            std::chrono::floor<std::chrono::seconds>(runtime::wall_clock_time())};
 }
 
 bool is_ours(std::string_view owner) {

@@ -2,7 +2,6 @@
 #pragma once
 
 #include <holdfast/inspection.hpp>
-#include <holdfast/store.hpp>
 
 #include <optional>
 #include <string>
@@ -14,8 +13,6 @@ namespace holdfast::mysql {
 /// when it was made, with tabs between them; 255 bytes at most.
 std::string written(const client_card&);
 std::optional<client_card> card_in(std::string_view info);
-
-client_card card_of(const store_context&);
 
 /// Whether that is the owner of a holdfast client: its UUID has our mark.
 bool is_ours(std::string_view owner);

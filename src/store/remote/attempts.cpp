@@ -103,7 +103,8 @@ asio::awaitable<attempt> attempts::request(const sender& send, time_point deadli
     learn_clock(got);
     // Says nothing of an earlier request that is still on its way and in time; and "late" is said
     // before the lock is looked at.
-    const bool tells_all = got.said != verdict::late && got.sent_at > unanswered_before;
+    const bool looked = got.said != verdict::late && !got.not_looked_at;
+    const bool tells_all = looked && got.sent_at > unanswered_before;
     unanswered_until_ = tells_all ? none : unanswered_before;
     co_return got;
 }

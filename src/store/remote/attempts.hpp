@@ -26,6 +26,7 @@ struct attempt {
     verdict said{};
     std::optional<duration> left;           ///< of the present hold; nothing: it has no end
     bool holder_tells = true;               ///< busy: who waits is told when the lock is released
+    bool not_looked_at = false;             ///< busy: a lock on its row, or alike, was in the way
     bool heard_late = false;                ///< busy: where one listens a release may not be told
     bool queued = false;                    ///< busy: the owner now has a place in a queue there
     bool joined_now = false;                ///< that place is new: it had none before

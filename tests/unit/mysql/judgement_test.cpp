@@ -66,6 +66,19 @@ TEST(MysqlJudgement, AnErrorInATransactionIsRolledBackUnlessItWentOn) {
     EXPECT_EQ(came_of({well(true), failing()}, false, rest_is_hint()), outcome::not_carried_out);
 }
 
+TEST(MysqlJudgement, ALockWaitIsAnAnswerOnlyWhereItIsWished) {
+    call_wishes wishes;
+    wishes.may_meet_lock = 1;
+    EXPECT_EQ(came_of({well(true), failing(), well()}, false, wishes), outcome::met_lock);
+    EXPECT_EQ(came_of({well(true), failing(), failing()}, false, wishes), outcome::met_lock);
+    EXPECT_EQ(came_of({failing(), well()}, false, wishes), outcome::not_carried_out);
+    EXPECT_EQ(came_of({well(true), well(true), failing(), well()}, false, wishes),
+              outcome::unknown);
+    said other = failing();
+    other.what.error = 1213;
+    EXPECT_EQ(came_of({well(true), other, well()}, false, wishes), outcome::unknown);
+}
+
 TEST(MysqlJudgement, TellsWhichWasTheFirst) {
     EXPECT_EQ(judge(std::vector{well(), failing(), failing()}, false, {}).failed, 1u);
     EXPECT_EQ(judge(std::vector{well(), well()}, false, {}).failed, 2u);

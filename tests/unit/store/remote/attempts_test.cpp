@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: Apache-2.0
+// What an answer says of requests before it that had none.
+#include "store/remote/attempts.hpp"
+#include "support/sim_clock.hpp"
+#include "support/thrown.hpp"
+
+#include <holdfast/error.hpp>
+
+#include <boost/asio/co_spawn.hpp>
+#include <boost/asio/io_context.hpp>
+#include <boost/system/system_error.hpp>
+
+#include <exception>
+#include <utility>
+
+#include <gtest/gtest.h>
+
+namespace holdfast::remote {
+namespace {
+
+using namespace std::chrono_literals;
+
+class Attempts : public ::testing::Test {
+protected:
+    Attempts() { want_.give_up_at = time_point::max(); }
+
+    /// What a request found that came to the lock, or was stopped before it.
+    static attempt busy(bool looked_at) {
+        attempt found;
+        found.not_looked_at = !looked_at;
+        return found;
+    }
+    /// Of one look: sent and answered now.
+    error_code look_and_hear(attempt said) {
+        said.sent_at = said.received_at = time_.now();
+        return look([said](time_point) -> asio::awaitable<attempt> { co_return said; });
+    }
+    error_code look_and_hear_nothing() {
+        return look([](time_point) -> asio::awaitable<attempt> {
+            throw boost::system::system_error{make_error_code(errc::outcome_unknown)};
+            co_return attempt{};
+        });
+    }
+    void until_none_is_under_way() { time_.run_for(command_timeout + 1ms); }
+
+    asio::io_context io_;
+    sim::sim_clock time_{io_};
+    attempts& one() { return one_; }
+
+private:
+    static constexpr duration command_timeout = 3s;
+
+    error_code look(attempts::sender send) {
+        error_code failed;
+        const auto ended = [&](const std::exception_ptr& why, const answer&) {
+            if (why)
+                failed = support::code_of([&] { std::rethrow_exception(why); });
+        };
+        asio::co_spawn(io_, one_.look(std::move(send), 1h, 1ms), ended);
+        EXPECT_TRUE(time_.run_until_idle());
+        return failed;
+    }
+
+    store_context context_{
+        io_.get_executor(), time_, [] { return std::uint64_t{0}; }, {}, {}, {}, {}};
+    ask want_{lock_name{"lock"}, owner_id{}, lock_kind::plain};
+    attempts one_{context_, want_, command_timeout};
+};
+
+TEST_F(Attempts, ALaterLookThatFindsItBusyEndsTheUncertainty) {
+    EXPECT_EQ(look_and_hear_nothing(), errc::outcome_unknown);
+    EXPECT_TRUE(one().uncertain());
+    until_none_is_under_way();
+    EXPECT_FALSE(look_and_hear(busy(true)));
+    EXPECT_FALSE(one().uncertain());
+    EXPECT_FALSE(one().must_leave());
+}
+
+TEST_F(Attempts, WhoDidNotComeToTheLockSaysNothingOfWhatWasThereBefore) {
+    look_and_hear_nothing();
+    until_none_is_under_way();
+    EXPECT_FALSE(look_and_hear(busy(false)));
+    EXPECT_TRUE(one().uncertain());
+    EXPECT_TRUE(one().must_leave());
+    EXPECT_FALSE(look_and_hear(busy(true)));
+    EXPECT_FALSE(one().uncertain());
+}
+
+TEST_F(Attempts, WhoDidNotComeToTheLockIsNotUncertainByThat) {
+    EXPECT_FALSE(look_and_hear(busy(false)));
+    EXPECT_FALSE(one().uncertain());
+    EXPECT_FALSE(one().must_leave());
+}
+
+} // namespace
+} // namespace holdfast::remote
