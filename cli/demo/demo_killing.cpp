@@ -7,6 +7,7 @@
 #include "cli/look/reaching.hpp"
 #include "cli/run/child_process.hpp"
 #include "cli/run/until_first.hpp"
+#include "cli/server/chosen_server.hpp"
 
 #include <holdfast/client.hpp>
 #include <holdfast/mutex.hpp>

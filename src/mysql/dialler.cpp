@@ -36,7 +36,7 @@ unsigned in_whole_seconds(duration length) {
 }
 
 void set_flag(MYSQL* on, mysql_option which, bool value) {
-    const my_bool as_it_wants = value;
+    const my_bool as_it_wants = value ? 1 : 0;
     mysql_optionsv(on, which, &as_it_wants);
 }
 

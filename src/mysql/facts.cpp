@@ -33,7 +33,7 @@ bool has_several_primaries(const variables& global) {
 
 /// MariaDB has no server_uuid; two servers on one machine differ in their folders.
 std::string server_of(const variables& global) {
-    const std::string uuid = value_of(global, "server_uuid");
+    std::string uuid = value_of(global, "server_uuid");
     if (!uuid.empty())
         return uuid;
     return value_of(global, "hostname") + ":" + value_of(global, "port") + ":" +

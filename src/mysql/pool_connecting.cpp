@@ -129,7 +129,7 @@ void pool::pause_connecting() {
 }
 
 pool::place pool::join(introduced made, bool to_wait_on) {
-    const auto one = std::make_shared<seat>(std::move(made));
+    auto one = std::make_shared<seat>(std::move(made));
     one->taken = true; // until its first user is there
     one->to_wait_on = one->kept = to_wait_on;
     one->at->on_lost = [self = weak_from_this(), seat = std::weak_ptr{one}] {

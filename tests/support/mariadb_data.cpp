@@ -98,16 +98,12 @@ bool is_mysql(const server_binary& which) {
 }
 
 std::vector<std::string> data_arguments(const server_binary& which, const fs::path& data) {
-    std::vector<std::string> words{"--no-defaults",
-                                   "--datadir=" + data.string(),
+    std::vector<std::string> words{"--no-defaults", "--datadir=" + data.string(),
                                    // Beside it: whoever starts deletes temporary tables of others.
                                    "--tmpdir=" + data.parent_path().string(),
-                                   "--innodb-autoextend-increment=1",
-                                   "--innodb-flush-method=fsync",
-                                   "--innodb-use-native-aio=0",
-                                   "--innodb-buffer-pool-size=8M",
-                                   "--performance-schema=OFF",
-                                   "--skip-log-bin"};
+                                   "--innodb-autoextend-increment=1", "--innodb-flush-method=fsync",
+                                   "--innodb-use-native-aio=0", "--innodb-buffer-pool-size=8M",
+                                   "--performance-schema=OFF", "--skip-log-bin"};
     const std::vector<std::string> more =
         is_mysql(which)
             ? std::vector<std::string>{"--innodb-redo-log-capacity=8M", "--skip-innodb-doublewrite",

@@ -13,6 +13,7 @@ namespace {
 
 std::vector<std::string> texts_of(const std::vector<node_owner>& all) {
     std::vector<std::string> texts;
+    texts.reserve(all.size());
     for (const node_owner& each : all)
         texts.push_back(each.text);
     return texts;
