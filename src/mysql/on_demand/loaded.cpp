@@ -116,7 +116,10 @@ int mysql_optionsv(MYSQL* my, enum mysql_option option, ...) {
     static auto* const real = holdfast::mysql::function_in_library<decltype(mysql_optionsv)>(
         holdfast::mysql::options_function);
     va_list values;
-    va_start(values, option); // NOLINT(clang-diagnostic-varargs): the library chose that signature
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wvarargs" // the library chose that signature
+    va_start(values, option);
+#pragma GCC diagnostic pop
     const void* const first = va_arg(values, const void*);
     const void* const second =
         option == MYSQL_OPT_CONNECT_ATTR_ADD ? va_arg(values, const void*) : nullptr;

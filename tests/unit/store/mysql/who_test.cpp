@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "store/mysql/who.hpp"
 
+#include <holdfast/store.hpp>
+
 #include <gtest/gtest.h>
 
 namespace holdfast::mysql {
