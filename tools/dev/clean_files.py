@@ -30,6 +30,11 @@ def commands_of(build: Path) -> dict[Path, tuple[list[str], Path]]:
     return commands
 
 
+def is_product(path: Path) -> bool:
+    """Of the library or of the program."""
+    return any(path.is_relative_to(ROOT / folder) for folder in ("include", "src", "cli"))
+
+
 @cache
 def print_of(path: Path) -> str:
     try:
@@ -57,17 +62,11 @@ class CleanFiles:
         return hashlib.sha256(prints.encode()).hexdigest()
 
     def knows(self, path: Path, words: list[str]) -> bool:
-        return self.needs(path, words) is not None
-
-    def needs(self, path: Path, words: list[str]) -> list[Path] | None:
-        """What a file that is known depends on."""
         try:
             known = json.loads(self._place(path, words).read_text())
         except (OSError, ValueError):
-            return None
-        if known["digest"] != self._digest(known["needs"]):
-            return None
-        return [ROOT / need for need in known["needs"]]
+            return False
+        return known["digest"] == self._digest(known["needs"])
 
     def remember(self, path: Path, words: list[str], needs: list[Path]) -> None:
         ours = [str(need.relative_to(ROOT) if need.is_relative_to(ROOT) else need)
@@ -76,13 +75,6 @@ class CleanFiles:
         beside = place.with_suffix(f".{os.getpid()}-{id(ours)}")
         beside.write_text(json.dumps({"digest": self._digest(ours), "needs": ours}))
         beside.replace(place)  # whole or not at all: others read here too
-
-
-def each_file_check(commands: dict[Path, tuple[list[str], Path]]) -> CleanFiles:
-    """What each_file.py has found clean, by the compiler of these commands."""
-    compiler = next(iter(commands.values()))[0][0]
-    version = subprocess.run([compiler, "--version"], check=True, capture_output=True).stdout
-    return CleanFiles("each-file", version)
 
 
 def needs_of(words: list[str], folder: Path, source: str) -> list[Path]:

@@ -1,26 +1,36 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""each_file.py <build folder>: does each source and each header compile by itself?
+"""each_file.py [--product] <build folder>: does each source and each header compile by itself?
 
 Builds compile many files as one, where a file finds what another has included. Here each is parsed
-alone, and a header twice in one file. A file that was found well is not looked at again until
-something changes that it depends on. The build folder is one of the dev preset, which lists each
-file; nothing in it has to be built.
+alone, and a header twice in one file; a private header that its source includes first is parsed
+with that. With --product, only the library's and the program's. A file that was found well is not
+looked at again until something changes that it depends on. The build folder is one of the dev
+preset, which lists each file; nothing in it has to be built.
 """
 import os
+import re
 import subprocess
 import sys
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from tempfile import NamedTemporaryFile
 
-from clean_files import ROOT, CleanFiles, commands_of, each_file_check, needs_in
+from clean_files import ROOT, CleanFiles, commands_of, is_product, needs_in
 
 
 def headers() -> list[Path]:
     listed = subprocess.run(["git", "ls-files", "-z", "-c", "-o", "--exclude-standard", "*.hpp"],
                             cwd=ROOT, text=True, capture_output=True, check=True).stdout
     return [ROOT / name for name in listed.split("\0") if name and (ROOT / name).exists()]
+
+
+def included_first(source: Path) -> Path | None:
+    """The private header that a source includes before anything else."""
+    named = re.search(r'^#include ["<](.*)[">]$', source.read_text(), re.MULTILINE)
+    folders = (ROOT / name for name in ("src", "tests", "."))
+    found = (folder / named[1] for folder in folders) if named else ()
+    return next((path for path in found if path.exists()), None)
 
 
 def nearest(header: Path, commands: dict) -> tuple[list[str], Path]:
@@ -53,12 +63,23 @@ def compiles(clean: CleanFiles, path: Path, words: list[str], folder: Path) -> b
     return True
 
 
+def files_in(commands: dict) -> dict:
+    """What is to be parsed, and how."""
+    sources = {path: how for path, how in commands.items()
+               if path.is_relative_to(ROOT) and path.suffix == ".cpp"}
+    seen = {included_first(source) for source in sources}
+    return sources | {header: nearest(header, sources) for header in headers()
+                      if header not in seen}
+
+
 def main() -> int:
-    commands = commands_of(Path(sys.argv[1]).resolve())
-    all_files = {path: how for path, how in commands.items()
-                 if path.is_relative_to(ROOT) and path.suffix == ".cpp"}
-    all_files.update({header: nearest(header, all_files) for header in headers()})
-    clean = each_file_check(commands)
+    product = sys.argv[1] == "--product"
+    commands = commands_of(Path(sys.argv[-1]).resolve())
+    all_files = {path: how for path, how in files_in(commands).items()
+                 if is_product(path) or not product}
+    version = subprocess.run([next(iter(commands.values()))[0][0], "--version"], check=True,
+                             capture_output=True).stdout
+    clean = CleanFiles("each-file", version)
     with ThreadPoolExecutor(os.cpu_count()) as pool:
         verdicts = list(pool.map(lambda each: compiles(clean, each[0], *each[1]),
                                  all_files.items()))

@@ -7,6 +7,7 @@ verb_lint() {
   need build
   lint_quickly
   lint_thoroughly
+  attempt "Each file of the tests by itself, too" python3 -B tools/dev/each_file.py build/dev
   attempt "Building (fuzz)" build_fuzzers
   stage_summary
   (($(failed_stages) == 0))
@@ -21,7 +22,8 @@ lint_quickly() {
 }
 
 lint_thoroughly() {
+  attempt "Listing the units (ci)" cmake --preset ci
+  attempt "clang-tidy" python3 -B tools/dev/clang_tidy.py build/ci
   attempt "Listing each file (dev)" cmake --preset dev
-  attempt "Each file by itself" python3 -B tools/dev/each_file.py build/dev
-  attempt "clang-tidy" python3 -B tools/dev/clang_tidy.py build/dev
+  attempt "Each file by itself" python3 -B tools/dev/each_file.py --product build/dev
 }

@@ -18,23 +18,23 @@ verb_test() {
   in_ci && lint_quickly
   test_preset ci all "$layers"
   if in_ci; then
-    sanitize asan
-    sanitize tsan
+    sanitize asan core_tests "$sanitized_layers"
+    sanitize tsan threaded_tests threads
     lint_thoroughly
     attempt "Building (fuzz)" build_fuzzers
-    ! last_stage_ok || fuzz_all 30
+    ! last_stage_ok || fuzz_all 15
   fi
 
   stage_summary
   python3 tools/dev/tally.py "$results"
 }
 
-# sanitize <preset>: on one server of each store, since what they look for is ours and not the
-# server's.
+# sanitize <preset> <target> <layers>: on one server of each store, since what they look for is ours
+# and not the server's.
 sanitize() {
   local all=$HOLDFAST_SERVERS
   HOLDFAST_SERVERS=${all%%;*}
-  on_few_servers test_preset "$1" core_tests "$sanitized_layers"
+  on_few_servers test_preset "$@"
   HOLDFAST_SERVERS=$all
 }
 
