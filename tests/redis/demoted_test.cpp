@@ -40,7 +40,7 @@ protected:
     holdfast::options how(const redis::options& where) const {
         holdfast::options made;
         made.store = redis::make_store(where);
-        made.lease_time = 3s;
+        made.lease_time = 5s;
         made.unavailable_patience = support::far_too_long;
         made.observer = told_;
         return made;
@@ -171,7 +171,9 @@ TEST_P(DemotedServer, IsLeftByAllConnectionsWhenOneFindsTheOther) {
 // By its address there is nowhere to go: it is waited for.
 
 TEST_P(DemotedServer, ThatBecomesThePrimaryAgainHasWhatWasHeld) {
-    client home{by_address()};
+    holdfast::options lasting = by_address();
+    lasting.lease_time = 10s; // for two failovers
+    client home{lasting};
     mutex lock{home, "L"};
     lease held = soon(lock.async_lock(asio::use_future));
     pair_->await_replica();
