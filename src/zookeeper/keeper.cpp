@@ -73,7 +73,7 @@ keeper::keeper(options how, store_context home)
     , lookout_{home_, [this] { return next_limit(); },
                [this](time_point now) { limit_reached(now); }} {
     for (const server_address& one : servers_.all())
-        servers_at_.emplace_back(one, how_.tls);
+        servers_at_.push_back(std::make_shared<const net::destination>(one, how_.tls));
 }
 
 duration keeper::wanted_timeout() const {
