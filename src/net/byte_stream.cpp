@@ -64,8 +64,8 @@ asio::awaitable<std::vector<stream_endpoint>> byte_stream::find_server() {
     }
     occupied_with("looking up its address");
     auto given_up = [this] { return is_cut(); };
-    const auto hosts = co_await look_up(socket_.get_executor(), to_->host, to_->port,
-                                        *look_up_alarm_, given_up);
+    const auto hosts =
+        co_await look_up(socket_.get_executor(), to_->host, to_->port, *look_up_alarm_, given_up);
     throw_if_cut();
     found.assign(hosts.begin(), hosts.end());
     co_return found;

@@ -3,11 +3,11 @@
 
 #include "net/address.hpp"
 #include "net/destination.hpp"
+#include "net/lookout.hpp"
 #include "net/presence.hpp"
 #include "zookeeper/connection.hpp"
 #include "zookeeper/ensemble.hpp"
 #include "zookeeper/known_session.hpp"
-#include "zookeeper/lookout.hpp"
 #include "zookeeper/requests.hpp"
 #include "zookeeper/session.hpp"
 #include "zookeeper/watches.hpp"
@@ -138,7 +138,7 @@ private:
     requests requests_;
     watches watches_;
     std::list<listener> listeners_;
-    lookout lookout_;
+    net::lookout lookout_;
 
     shared_connection line_; // the one that is being made or used
     std::vector<shared_connection> visits_;
