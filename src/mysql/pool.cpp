@@ -256,12 +256,6 @@ std::shared_ptr<carrier> pool::carrier_of(const place& on) {
     return there;
 }
 
-void pool::keep_apart(const place& one, bool does) {
-    one->kept = does;
-    if (!does && !one->taken && !one->at->is_cut() && !closed_)
-        seats_.give_back(one);
-}
-
 /// Its carrier is gone: nobody can end any more what is open there. Where that may be user locks
 /// alone, and nothing is under way, they are given back; else the connection is cut, and with it
 /// ends all.

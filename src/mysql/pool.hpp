@@ -44,7 +44,6 @@ public:
     void close() noexcept;
 
     // As of `carrier`.
-    void keep_apart(const seats::place&, bool);
     void let_go(const seats::place&);
 
 private:

@@ -8,7 +8,6 @@
 #include <holdfast/counters.hpp>
 
 #include <cstddef>
-#include <optional>
 #include <string>
 #include <vector>
 

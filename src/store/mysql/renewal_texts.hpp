@@ -5,7 +5,6 @@
 
 #include "store/mysql/kinds.hpp"
 
-#include <cstddef>
 #include <string>
 #include <vector>
 
