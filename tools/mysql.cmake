@@ -10,10 +10,11 @@ set_property(CACHE HOLDFAST_MYSQL PROPERTY STRINGS AUTO ON OFF)
 # These have no state that both would have to share, and define nothing that the core exports: that
 # comes from the core alone. tests/package/symbols.sh looks.
 set(holdfast_inside_of_mysql
-  src/net/address.cpp src/net/credentials.cpp src/net/presence.cpp src/net/time_limit.cpp
-  src/net/tls_context.cpp
+  src/net/address.cpp src/net/credentials.cpp src/net/lookout.cpp src/net/option_checks.cpp
+  src/net/presence.cpp src/net/time_limit.cpp src/net/tls_context.cpp
   src/runtime/self.cpp src/runtime/thread.cpp
-  src/store/remote/attempts.cpp src/store/remote/card_of.cpp)
+  src/store/remote/attempts.cpp src/store/remote/card_of.cpp
+  src/store/remote/trial_findings.cpp)
 
 function(holdfast_mysql_library target)
   add_library(${target} ${ARGN})

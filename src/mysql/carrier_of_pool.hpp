@@ -24,7 +24,6 @@ public:
         if (!what_->taken)
             of_->let_go(what_);
     }
-    void keep_apart(bool does) noexcept override { of_->keep_apart(what_, does); }
 
 private:
     const std::shared_ptr<pool> of_;

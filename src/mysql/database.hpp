@@ -13,7 +13,6 @@
 #include <memory>
 #include <optional>
 #include <string>
-#include <string_view>
 #include <vector>
 
 namespace holdfast::mysql {
@@ -47,7 +46,7 @@ struct server_facts {
 
 /// One connection that has something open: a user lock (the bell), or a transaction. It is not used
 /// for anything else unless it is named. Destroying it gives the connection back, without its user
-/// locks if it was kept apart; with a transaction, or while something is under way, it is cut.
+/// locks if it was one to wait on; with a transaction, or while something is under way, it is cut.
 class carrier {
 public:
     virtual ~carrier() = default;
@@ -55,9 +54,6 @@ public:
     virtual bool is_cut() const noexcept = 0;
     /// At once, from another coroutine too; what is under way there ends with outcome_unknown.
     virtual void cut() noexcept = 0;
-    /// A user lock is held there that others' statements could cost: then it is for whoever names
-    /// it alone, and not one of `connections_max`. Set back to false, it serves everybody again.
-    virtual void keep_apart(bool) noexcept = 0;
 };
 
 struct call_wishes {

@@ -5,7 +5,6 @@
 #include "mysql/tls_guard.hpp"
 
 #include <boost/asio/deferred.hpp>
-#include <boost/asio/post.hpp>
 
 #include <utility>
 

@@ -6,7 +6,6 @@
 
 #include <holdfast/mysql/options.hpp>
 
-#include <memory>
 #include <vector>
 
 namespace holdfast::mysql {

@@ -69,7 +69,8 @@ pool::pool(options o, store_context c, const maker_of_lines& make)
     , presence_{home_}
     , backoff_{how_.backoff_min, how_.backoff_max}
     , rest_{home_.time.make_alarm()}
-    , watch_{home_.time.make_alarm()} {}
+    , lookout_{home_, [this] { return next_limit(); },
+               [this](time_point now) { look_at_limits(now); }} {}
 
 bool pool::has_bells() const {
     return how_.bell && !no_bells_ && !(facts_ && facts_->has_several_writers);
@@ -255,12 +256,6 @@ std::shared_ptr<carrier> pool::carrier_of(const place& on) {
     return there;
 }
 
-void pool::keep_apart(const place& one, bool does) {
-    one->kept = does;
-    if (!does && !one->taken && !one->at->is_cut() && !closed_)
-        seats_.give_back(one);
-}
-
 /// Its carrier is gone: nobody can end any more what is open there. Where that may be user locks
 /// alone, and nothing is under way, they are given back; else the connection is cut, and with it
 /// ends all.
@@ -311,7 +306,7 @@ void pool::close() noexcept {
             each->at->end();
     }
     rest_->ring();
-    watch_->ring();
+    lookout_.close();
 }
 
 } // namespace holdfast::mysql

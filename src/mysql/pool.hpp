@@ -4,6 +4,7 @@
 #include "mysql/classify.hpp"
 #include "mysql/seats.hpp"
 #include "net/backoff.hpp"
+#include "net/lookout.hpp"
 #include "net/presence.hpp"
 
 #include <holdfast/mysql/options.hpp>
@@ -43,7 +44,6 @@ public:
     void close() noexcept;
 
     // As of `carrier`.
-    void keep_apart(const seats::place&, bool);
     void let_go(const seats::place&);
 
 private:
@@ -86,8 +86,7 @@ private:
     void cut_all(const net::failure&);
 
     // Limits: pool_watching.cpp
-    void watch_for(time_point limit);
-    asio::awaitable<void> oversee(std::shared_ptr<pool>);
+    void watch_for(time_point limit) { lookout_.watch_for(limit, shared_from_this()); }
     time_point next_limit() const;
     time_point idle_until(const seat&) const;
     void look_at_limits(time_point now);
@@ -102,8 +101,8 @@ private:
     queue pausing_; // before they are repeated
     net::presence presence_;
     net::backoff backoff_;
-    const std::unique_ptr<alarm> rest_;  // of keep_connecting
-    const std::unique_ptr<alarm> watch_; // of oversee
+    const std::unique_ptr<alarm> rest_; // of keep_connecting
+    net::lookout lookout_;
 
     std::size_t current_ = 0;             // of how_.servers
     std::vector<net::failure> round_;     // why the servers could not be connected to, one by one
@@ -112,12 +111,10 @@ private:
     std::size_t to_be_waited_on_ = 0;     // connections that are being made
     time_point not_before_ = time_point::min();
     time_point connected_since_{};
-    time_point asleep_until_ = time_point::min();
     std::optional<server_facts> facts_;
     std::string server_;      // that was met last
     time_point last_heard_{}; // of it
     bool connecting_ = false;
-    bool overseeing_ = false;
     bool no_bells_ = false;
     bool closed_ = false;
 };

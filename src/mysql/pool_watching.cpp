@@ -5,40 +5,10 @@
 #include "net/later.hpp"
 #include "runtime/background.hpp"
 
-#include <boost/asio/post.hpp>
-#include <boost/asio/use_awaitable.hpp>
-
 #include <algorithm>
 #include <utility>
 
 namespace holdfast::mysql {
-
-void pool::watch_for(time_point limit) {
-    if (closed_)
-        return;
-    if (!std::exchange(overseeing_, true))
-        runtime::run_in_background(home_, oversee(shared_from_this()));
-    else if (limit < asleep_until_)
-        watch_->ring();
-}
-
-/// What is done in time is not told here: this wakes up, and looks for the next limit.
-asio::awaitable<void> pool::oversee(std::shared_ptr<pool>) {
-    asleep_until_ = time_point::min(); // it will look at all limits anyway
-    // Not within the call that sets the limit: that one is still on its way to sleep.
-    co_await asio::post(home_.executor, asio::use_awaitable);
-    time_point seen_to = time_point::min();
-    while (!closed_ && !seats_.empty()) {
-        asleep_until_ = std::max(next_limit(), seen_to);
-        co_await watch_->wait_until(asleep_until_);
-        if (closed_)
-            break;
-        const time_point now = home_.time.now();
-        look_at_limits(now);
-        seen_to = now + duration{1}; // what was cut still has to notice it
-    }
-    overseeing_ = false;
-}
 
 time_point pool::idle_until(const seat& one) const {
     return net::later(one.at->heard_at(), how_.keep_alive);

@@ -82,8 +82,8 @@ void seats::fail_all(const net::failure& why) {
 }
 
 std::size_t seats::shared_count() const {
-    return static_cast<std::size_t>(std::ranges::count_if(
-        all_, [](const place& each) { return !each->to_wait_on && !each->kept; }));
+    return static_cast<std::size_t>(
+        std::ranges::count_if(all_, [](const place& each) { return !each->to_wait_on; }));
 }
 
 std::size_t seats::to_wait_on_count() const {

@@ -7,7 +7,6 @@
 
 #include <cstddef>
 #include <memory>
-#include <optional>
 #include <vector>
 
 namespace holdfast::mysql {
@@ -36,9 +35,9 @@ struct seat {
     const std::shared_ptr<line> at;
     portrait who;
     bool taken = false;          ///< somebody asks there
-    bool kept = false;           ///< `carrier::keep_apart`
-    bool in_transaction = false; ///< which was left open
     bool to_wait_on = false;     ///< it is not one of those that requests share
+    bool kept = false;           ///< and somebody has it
+    bool in_transaction = false; ///< which was left open
     queue named;                 ///< who waits for this one
     std::weak_ptr<carrier> given{};
 

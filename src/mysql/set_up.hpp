@@ -3,9 +3,6 @@
 
 #include "mysql/line.hpp"
 
-#include <string>
-#include <vector>
-
 namespace holdfast::mysql {
 
 /// Makes the session one in which the store's statements mean what they say, finds out who is

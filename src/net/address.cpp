@@ -18,6 +18,10 @@ std::string address_of(const std::string& unix_socket, const std::string& host,
     return (bare_v6 ? '[' + host + ']' : host) + ':' + std::to_string(port);
 }
 
+std::string address_of(const server_address& of) {
+    return address_of({}, of.host, of.port);
+}
+
 std::string address_of(const stream_endpoint& of) {
     const int family = of.data()->sa_family;
     if (family != AF_INET && family != AF_INET6)

@@ -3,6 +3,8 @@
 
 #include "net/socket.hpp"
 
+#include <holdfast/address.hpp>
+
 #include <cstdint>
 #include <string>
 
@@ -11,6 +13,7 @@ namespace holdfast::net {
 /// Where a server is, for people: `db.internal:6379`, `[::1]:6379`; with a socket's path,
 /// `unix:/run/redis.sock`.
 std::string address_of(const std::string& unix_socket, const std::string& host, std::uint16_t port);
+std::string address_of(const server_address&);
 
 /// Of TCP; empty for others.
 std::string address_of(const stream_endpoint&);

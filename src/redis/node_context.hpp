@@ -21,7 +21,7 @@ struct node_context {
     node_context(options o, store_context c)
         : how{std::move(o)}
         , home{std::move(c)}
-        , where{how.sentinel ? nullptr : std::make_shared<const destination>(how)} {}
+        , where{how.sentinel ? nullptr : destination_of(how)} {}
 
     const options how;
     const store_context home;

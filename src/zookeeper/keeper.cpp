@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "zookeeper/keeper.hpp"
 
+#include "net/attempt.hpp"
 #include "net/credentials.hpp"
 #include "net/later.hpp"
 #include "net/time_limit.hpp"
@@ -19,21 +20,6 @@ namespace {
 
 /// No ensemble grants more, and the protocol has 32 bits for it.
 constexpr duration timeout_longest = std::chrono::hours{24};
-
-/// What ended the attempt, whatever that was: the loop that keeps the session must go on.
-net::failure trouble_of_attempt() {
-    try {
-        throw;
-    } catch (const net::failure& why) {
-        // No request was sent, whatever the server said.
-        const bool unsure = why.code() == errc::outcome_unknown;
-        return {unsure ? make_error_code(errc::unreachable) : why.code(), why.text()};
-    } catch (const std::exception& why) {
-        return {errc::unreachable, why.what()};
-    } catch (...) {
-        return {errc::unreachable, "an exception that is no std::exception"};
-    }
-}
 
 /// It is no failure of the server's: the next attempt follows at once.
 struct session_has_ended {};
@@ -73,7 +59,7 @@ keeper::keeper(options how, store_context home)
     , lookout_{home_, [this] { return next_limit(); },
                [this](time_point now) { limit_reached(now); }} {
     for (const server_address& one : servers_.all())
-        servers_at_.emplace_back(one, how_.tls);
+        servers_at_.push_back(std::make_shared<const net::destination>(one, how_.tls));
 }
 
 duration keeper::wanted_timeout() const {
@@ -154,23 +140,18 @@ asio::awaitable<void> keeper::keep_connected(std::shared_ptr<void>) {
 asio::awaitable<std::optional<net::failure>> keeper::establish(connection& line) {
     const auto timeout = session_.exists() ? std::optional{session_.timeout} : std::nullopt;
     const duration patience = servers_.patience(how_.connect_timeout, timeout);
-    auto give_up = [&line, patience] {
-        line.cut({errc::unreachable, "not done within " + std::to_string(patience.count()) +
-                                         " ms (" + line.occupation() + ")"});
-    };
     try {
         const time_point give_up_at = net::later(home_.time.now(), patience);
-        const net::time_limit limit{home_, give_up_at, give_up};
+        const net::time_limit limit{home_, give_up_at, net::give_up(line, patience)};
         co_await line.dial(servers_at_[servers_.present()], give_up_at);
         co_await begin_session(line);
         co_return std::nullopt;
     } catch (const session_has_ended&) {
         throw;
     } catch (...) {
-        const net::failure why = trouble_of_attempt();
+        const net::failure why = net::trouble_of_attempt();
         line.cut(why);
-        co_return std::make_optional<net::failure>(why.code(), "no connection to " + address() +
-                                                                   ": " + why.text());
+        co_return net::no_connection(address(), why);
     }
 }
 

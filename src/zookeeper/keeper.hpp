@@ -1,16 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include "net/address.hpp"
+#include "net/destination.hpp"
+#include "net/lookout.hpp"
 #include "net/presence.hpp"
 #include "zookeeper/connection.hpp"
 #include "zookeeper/ensemble.hpp"
 #include "zookeeper/known_session.hpp"
-#include "zookeeper/lookout.hpp"
 #include "zookeeper/requests.hpp"
 #include "zookeeper/session.hpp"
 #include "zookeeper/watches.hpp"
 
-#include <deque>
 #include <list>
 #include <memory>
 #include <optional>
@@ -51,7 +52,7 @@ public:
     std::unique_ptr<watch> on_news(std::function<void(session_news)>);
 
     const options& how() const { return how_; }
-    std::string address() const { return servers_at_[servers_.present()].address; }
+    std::string address() const { return net::address_of(servers_.all()[servers_.present()]); }
     /// Of a path, where the server has it.
     std::string below_chroot(const std::string& path) const;
 
@@ -108,7 +109,7 @@ private:
     void say_goodbye(const shared_request&);
 
     // keeper_survey.cpp: visits, beside the session.
-    asio::awaitable<server_seen> visit(const destination&);
+    asio::awaitable<server_seen> visit(std::size_t number);
 
     // keeper_limits.cpp: what takes too long, and what is to be said in time.
     void watch_for(time_point limit) { lookout_.watch_for(limit, shared_from_this()); }
@@ -127,7 +128,7 @@ private:
     const options how_;
     const store_context home_;
     ensemble servers_;
-    std::deque<destination> servers_at_; // in the order of the ensemble's numbers
+    std::vector<std::shared_ptr<const net::destination>> servers_at_; // by the ensemble's numbers
     net::presence presence_;
     const std::unique_ptr<alarm> rest_;
     time_point not_before_ = time_point::min(); // the next attempt to connect
@@ -137,7 +138,7 @@ private:
     requests requests_;
     watches watches_;
     std::list<listener> listeners_;
-    lookout lookout_;
+    net::lookout lookout_;
 
     shared_connection line_; // the one that is being made or used
     std::vector<shared_connection> visits_;

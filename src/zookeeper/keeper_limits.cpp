@@ -6,7 +6,6 @@
 
 #include <algorithm>
 #include <string>
-#include <utility>
 
 namespace holdfast::zookeeper {
 namespace {

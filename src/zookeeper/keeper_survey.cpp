@@ -12,17 +12,17 @@ namespace holdfast::zookeeper {
 
 asio::awaitable<survey> keeper::look_around() {
     survey all{.over_tls = how_.tls.has_value()};
-    for (const destination& each : servers_at_) {
+    for (std::size_t number = 0; number < servers_.size(); ++number) {
         if (closed_)
             throw net::failure{errc::closed, "the client is closed"};
-        server_seen seen = co_await visit(each);
+        server_seen seen = co_await visit(number);
         all.servers.push_back(std::move(seen));
     }
     co_return all;
 }
 
-asio::awaitable<server_seen> keeper::visit(const destination& whom) {
-    server_seen seen{.address = whom.address};
+asio::awaitable<server_seen> keeper::visit(std::size_t number) {
+    server_seen seen{.address = net::address_of(servers_.all()[number])};
     const auto line = std::make_shared<connection>(home_, how_);
     visits_.push_back(line);
     const duration patience = how_.connect_timeout;
@@ -33,7 +33,7 @@ asio::awaitable<server_seen> keeper::visit(const destination& whom) {
     try {
         const time_point give_up_at = net::later(home_.time.now(), patience);
         const net::time_limit limit{home_, give_up_at, give_up};
-        co_await line->dial(whom, give_up_at);
+        co_await line->dial(servers_at_[number], give_up_at);
         line->occupied_with("waiting for what it says of itself");
         const time_point asked_at = home_.time.now();
         line->outbox() += word_for_facts;

@@ -5,7 +5,6 @@
 #include "zookeeper/wire/messages.hpp"
 
 #include <cstdint>
-#include <optional>
 #include <string>
 
 namespace holdfast::zookeeper {

@@ -7,14 +7,12 @@
 #include <holdfast/store.hpp>
 #include <holdfast/time.hpp>
 
-#include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <memory>
 #include <optional>
 #include <span>
 #include <string>
-#include <string_view>
 #include <vector>
 
 namespace holdfast::zookeeper {

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "zookeeper/survey.hpp"
 
-#include <algorithm>
 #include <charconv>
 #include <optional>
 #include <string>

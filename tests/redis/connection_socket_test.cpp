@@ -31,9 +31,7 @@ protected:
         return value;
     }
 
-    std::shared_ptr<const destination> there() const {
-        return std::make_shared<const destination>(how_);
-    }
+    std::shared_ptr<const destination> there() const { return destination_of(how_); }
 
     /// What dialling there ends with; empty: it is connected.
     std::string dial(connection& line, duration patience = 5s) {

@@ -34,7 +34,7 @@ protected:
         EXPECT_EQ(::socketpair(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK, 0, ends), 0);
         server_end_ = ends[1];
         known_ = std::make_shared<node_context>(how_, context());
-        line_.emplace(*known_, connection::parts{ends[0], nullptr, server_clock_, known_->where},
+        line_.emplace(*known_, connection::parts{{ends[0], nullptr, known_->where}, server_clock_},
                       wait_);
     }
     void close() {

@@ -295,10 +295,8 @@ void cluster_node::changed(map_watch::changes all, const std::string& told_by) {
     for (const node_number each : from)
         if (map().slots_of(each) == 0)
             retire(each, told_by);
-    for (const node_number each : to) {
-        const server_address& where = map().address(each);
-        tell_moved(context_->home, net::address_of({}, where.host, where.port), told_by);
-    }
+    for (const node_number each : to)
+        tell_moved(context_->home, net::address_of(map().address(each)), told_by);
     doubt(all);
 }
 

@@ -169,7 +169,7 @@ void map_watch::judge(const inquiries& told, slot_map::stamp asked) {
             maps.push_back(read_slots(one.said.front(), one.from));
             all_know_shards = all_know_shards && tells_of_shards(one.said.front());
         } catch (const net::failure& why) {
-            const std::string whom = net::address_of({}, one.from.host, one.from.port);
+            const std::string whom = net::address_of(one.from);
             troubles += (troubles.empty() ? "" : "; ") + whom + ": " + why.text();
             if (why.code() == errc::refused)
                 refused_ = why;

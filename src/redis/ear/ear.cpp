@@ -34,7 +34,8 @@ ear::ear(std::shared_ptr<node_context> context)
     : context_{std::move(context)}
     , suspicion_{*context_}
     , link_{*context_, purpose::listening, *this}
-    , lookout_{*context_, *this} {}
+    , lookout_{context_->home, [this] { return next_limit(); },
+               [this](time_point now) { limit_reached(now); }} {}
 
 std::unique_ptr<hearing> ear::hear(channel_name name, alarm& wake, linger afterwards, bool late) {
     auto heard = std::make_unique<listening>(shared_from_this(), std::move(name.text), wake,
@@ -53,7 +54,7 @@ void ear::leave(listener& who, linger afterwards) {
     const time_point until = net::later(now(), context_->how.subscription_linger);
     channels_.remove(who, until);
     if (channels_.next_due())
-        lookout_.watch_for(until);
+        watch_for(until);
 }
 
 asio::awaitable<bool> ear::confirmed(listener& who, time_point limit) {
@@ -71,7 +72,7 @@ asio::awaitable<bool> ear::confirmed(listener& who, time_point limit) {
 void ear::speak(std::string& out) {
     channels_.compose(out, now());
     if (!out.empty())
-        lookout_.watch_for(next_limit());
+        watch_for(next_limit());
 }
 
 void ear::hear(reply& said, time_point received_at) {
@@ -82,7 +83,7 @@ void ear::hear(reply& said, time_point received_at) {
     const time_point try_again_at = net::later(received_at, context_->how.backoff_max);
     const auto refused = channels_.hear(said, try_again_at);
     if (channels_.next_due() == try_again_at)
-        lookout_.watch_for(try_again_at);
+        watch_for(try_again_at);
     if (channels_.any_dropped() && context_->in_trouble)
         context_->in_trouble();
     if (is_redirected)
@@ -101,7 +102,7 @@ void ear::connected(const introduction& told) {
     last_heard_ = now();
     refusal_told_ = false;
     channels_.connected(context_->form);
-    lookout_.watch_for(next_limit());
+    watch_for(next_limit());
 }
 
 time_point ear::idle_until() const {

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include "net/lookout.hpp"
 #include "redis/ear/channels.hpp"
 #include "redis/link/link.hpp"
-#include "redis/link/lookout.hpp"
 #include "redis/suspicion.hpp"
 
 #include <memory>
@@ -48,9 +48,11 @@ private:
     void connected(const introduction&) override;
     void connection_failed(const net::failure&) override { channels_.give_up(); }
     void connection_lost(const net::failure&) override { channels_.disconnected(); }
-    time_point next_limit() const override;
-    void limit_reached(time_point now) override;
     std::shared_ptr<void> keep_alive() override { return shared_from_this(); }
+
+    void watch_for(time_point limit) { lookout_.watch_for(limit, shared_from_this()); }
+    time_point next_limit() const;
+    void limit_reached(time_point now);
 
     asio::awaitable<bool> confirmed(listener&, time_point limit);
     void leave(listener&, linger);
@@ -65,7 +67,7 @@ private:
     bool refusal_told_ = false; // on this connection
     bool closed_ = false;
     link link_;
-    lookout lookout_;
+    net::lookout lookout_;
 };
 
 } // namespace holdfast::redis

@@ -233,12 +233,12 @@ bool lane::arrived() {
     if (size < 0 && (would_block() || errno == EINTR))
         return false;
     if (size <= 0)
-        lost(size == 0 ? closed_by_server : words_for_errno());
+        lost(size == 0 ? net::closed_by_server : words_for_errno());
     const std::string_view received{inbox_.data(), static_cast<std::size_t>(size)};
     reader_.feed(session_ ? session_->open(received) : received);
     read_answers();
     if (!answer_ && session_ && session_->ended())
-        lost(closed_by_server);
+        lost(net::closed_by_server);
     return answer_ != nullptr;
 }
 

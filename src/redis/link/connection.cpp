@@ -1,158 +1,28 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "redis/link/connection.hpp"
 
-#include "net/address.hpp"
 #include "net/later.hpp"
-#include "net/look_up.hpp"
 
-#include <boost/asio/buffer.hpp>
-#include <boost/asio/local/stream_protocol.hpp>
-#include <boost/asio/redirect_error.hpp>
-#include <boost/asio/use_awaitable.hpp>
-#include <boost/asio/write.hpp>
+#include <boost/asio/error.hpp>
 
 #include <utility>
 
-#include <sys/un.h>
-
 namespace holdfast::redis {
+
 connection::connection(const store_context& home, const options& how)
-    : home_{home}
-    , how_{how}
-    , look_up_alarm_{home_.time.make_alarm()}
-    , socket_{home_.executor}
+    : byte_stream{home, how.command_timeout, "that is rediss://"}
     , reader_{how.reply_bytes_max} {}
-
-asio::awaitable<void> connection::dial(std::shared_ptr<const destination> to,
-                                       time_point give_up_at) {
-    to_ = std::move(to);
-    const std::vector<net::stream_endpoint> peers = co_await find_server();
-    occupied_with("connecting");
-    error_code failed = asio::error::host_not_found;
-    for (std::size_t tried = 0; tried < peers.size(); ++tried) {
-        // An address that does not answer must not use up the time of those behind it.
-        const auto untried = static_cast<duration::rep>(peers.size() - tried);
-        const time_point now = home_.time.now();
-        failed = co_await connect_to(peers[tried], now + (give_up_at - now) / untried);
-        throw_if_cut();
-        peer_ = peers[tried];
-        if (!failed)
-            co_return co_await begin_tls();
-    }
-    throw net::failure{errc::unreachable, failed.message()};
-}
-
-asio::awaitable<void> connection::begin_tls() {
-    if (!to_->tls)
-        co_return;
-    occupied_with("waiting for its part of the TLS handshake; is it a port for TLS?");
-    session_ = to_->tls->begin();
-    while (!session_->established()) {
-        if (!send())
-            co_await send_rest();
-        co_await receive();
-    }
-}
-
-asio::awaitable<std::vector<net::stream_endpoint>> connection::find_server() {
-    std::vector<net::stream_endpoint> found;
-    if (!to_->unix_socket.empty()) {
-        if (to_->unix_socket.size() >= sizeof(sockaddr_un::sun_path))
-            throw net::failure{errc::unreachable, "the path is too long for a socket"};
-        found.emplace_back(asio::local::stream_protocol::endpoint{to_->unix_socket});
-        co_return found;
-    }
-    occupied_with("looking up its address");
-    auto given_up = [this] { return is_cut(); };
-    const auto hosts = co_await net::look_up(socket_.get_executor(), to_->host, to_->port,
-                                             *look_up_alarm_, given_up);
-    throw_if_cut();
-    found.assign(hosts.begin(), hosts.end());
-    co_return found;
-}
-
-asio::awaitable<error_code> connection::connect_to(net::stream_endpoint peer,
-                                                   time_point give_up_at) {
-    if (const error_code failed = net::open_socket(socket_, peer, how_.command_timeout))
-        co_return failed;
-    bool late = false;
-    auto give_up = [&late, this] {
-        late = true;
-        hang_up();
-    };
-    const net::time_limit limit{home_, give_up_at, give_up};
-    error_code failed;
-    co_await socket_.async_connect(peer, asio::redirect_error(asio::use_awaitable, failed));
-    if (failed)
-        hang_up();
-    co_return late ? asio::error::timed_out : failed;
-}
-
-/// From the outbox to what is sent.
-bool connection::pack() {
-    bool well = true;
-    if (session_) {
-        sending_.clear();
-        well = session_->seal(outbox_, sending_);
-    } else {
-        std::swap(outbox_, sending_);
-    }
-    outbox_.clear();
-    return well;
-}
-
-bool connection::send() {
-    if (!pack()) {
-        cut({store_errc::tls_failed, "TLS: what is to be sent could not be sealed"});
-        return true;
-    }
-    error_code failed;
-    sent_ = socket_.write_some(asio::buffer(sending_), failed);
-    if (failed && failed != asio::error::would_block)
-        went_deaf(failed);
-    return sent_ == sending_.size();
-}
-
-asio::awaitable<void> connection::send_rest() {
-    const auto rest = asio::buffer(sending_) + sent_;
-    error_code failed;
-    co_await asio::async_write(socket_, rest, asio::redirect_error(asio::use_awaitable, failed));
-    sent_ = sending_.size();
-    if (failed)
-        went_deaf(failed);
-}
 
 // A server that does not want us says why, and hangs up before it has read what we want.
 void connection::went_deaf(error_code why) {
     deaf_ = why;
-    sent_ = sending_.size();
     auto enough = [this] { cut({errc::unreachable, deaf_.message()}); };
-    last_words_.emplace(home_, net::later(home_.time.now(), how_.command_timeout), enough);
-}
-
-asio::awaitable<void> connection::receive() {
-    if (session_ && session_->ended())
-        cut({errc::unreachable, closed_by_server});
-    throw_if_cut();
-    error_code failed;
-    const std::size_t size = co_await socket_.async_read_some(
-        asio::buffer(inbox_), asio::redirect_error(asio::use_awaitable, failed));
-    if (failed)
-        cut({errc::unreachable, end_in_words(failed)});
-    throw_if_cut();
-    const std::string_view received{inbox_.data(), size};
-    if (!std::exchange(heard_, true) && !session_ && net::tls_session::is_tls(received))
-        throw net::failure{store_errc::tls_failed,
-                           "what answers there speaks TLS; that is rediss://"};
-    reader_.feed(session_ ? session_->open(received) : received);
+    last_words_.emplace(home(), net::later(home().time.now(), patience()), enough);
 }
 
 std::string connection::end_in_words(error_code why) const {
-    std::string words = why != asio::error::eof ? why.message()
-                        : deaf_                 ? deaf_.message()
-                        : session_              ? "cut off (no close_notify)"
-                                                : closed_by_server;
-    if (!heard_ && !session_ && to_->unix_socket.empty())
+    std::string words = byte_stream::end_in_words(why == asio::error::eof && deaf_ ? deaf_ : why);
+    if (is_silent() && to()->unix_socket.empty())
         words += ", before it said a word; does it want TLS (rediss://)?";
     return words;
 }
@@ -165,40 +35,9 @@ asio::awaitable<reply> connection::answer() {
     }
 }
 
-connection::parts connection::take_apart() {
-    return {socket_.release(), std::move(session_), server_clock_, to_};
-}
-
 void connection::cut(net::failure why) {
-    if (cut_)
-        return;
-    cut_ = std::move(why);
     last_words_.reset();
-    if (session_)
-        take_leave();
-    hang_up();
-    look_up_alarm_->ring();
-}
-
-/// Tells the server what goes at once, and waits for nothing.
-void connection::take_leave() {
-    if (sent_ != sending_.size())
-        return; // it would come in the middle of something else
-    sending_.clear();
-    session_->say_goodbye(sending_);
-    error_code ignored;
-    socket_.write_some(asio::buffer(sending_), ignored);
-    sent_ = sending_.size();
-}
-
-void connection::hang_up() {
-    error_code ignored;
-    socket_.close(ignored);
-}
-
-void connection::throw_if_cut() const {
-    if (cut_)
-        throw net::failure{*cut_};
+    byte_stream::cut(std::move(why));
 }
 
 } // namespace holdfast::redis

@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "redis/link/establish.hpp"
 
+#include "net/attempt.hpp"
 #include "net/credentials.hpp"
 #include "net/later.hpp"
 #include "net/time_limit.hpp"
 #include "redis/mutants.hpp"
 
+#include <exception>
 #include <utility>
 
 namespace holdfast::redis {
@@ -32,20 +34,14 @@ asio::awaitable<void> shake_hands(node_context& context, purpose what_for, conne
         line.server_clock()->learn(sent_at, context.home.time.now(), *told.shown);
 }
 
-/// What ended the attempt, whatever that was: the loop that keeps a connection must go on.
+/// What ended the attempt. A mutant lets pass what is no std::exception.
 net::failure present_trouble() {
+    if (!planted(mutant::provider_unwinds))
+        return net::trouble_of_attempt();
     try {
         throw;
-    } catch (const net::failure& why) {
-        // No request was sent, whatever the server said.
-        const bool unsure = why.code() == errc::outcome_unknown;
-        return {unsure ? make_error_code(errc::unreachable) : why.code(), why.text()};
-    } catch (const std::exception& why) {
-        return {errc::unreachable, why.what()};
-    } catch (...) {
-        if (planted(mutant::provider_unwinds))
-            throw;
-        return {errc::unreachable, "an exception that is no std::exception"};
+    } catch (const std::exception&) {
+        return net::trouble_of_attempt();
     }
 }
 
@@ -53,14 +49,11 @@ net::failure present_trouble() {
 
 asio::awaitable<std::optional<net::failure>> establish(node_context& context, purpose what_for,
                                                        connection& line, introduction& told) {
-    auto give_up = [&line, length = context.how.connect_timeout] {
-        line.cut({errc::unreachable, "not done within " + std::to_string(length.count()) + " ms (" +
-                                         line.occupation() + ")"});
-    };
     try {
         const time_point give_up_at =
             net::later(context.home.time.now(), context.how.connect_timeout);
-        const net::time_limit limit{context.home, give_up_at, give_up};
+        const net::time_limit limit{context.home, give_up_at,
+                                    net::give_up(line, context.how.connect_timeout)};
         if (context.find) {
             line.occupied_with("waiting to learn where the primary is");
             co_await context.find(give_up_at);
@@ -74,8 +67,7 @@ asio::awaitable<std::optional<net::failure>> establish(node_context& context, pu
         if (context.in_trouble)
             context.in_trouble();
         const std::string address = line.to() ? line.to()->address : context.address();
-        co_return std::make_optional<net::failure>(why.code(), "no connection to " + address +
-                                                                   ": " + why.text());
+        co_return net::no_connection(address, why);
     }
 }
 

@@ -29,10 +29,6 @@ public:
     virtual void connection_failed(const net::failure&) = 0; ///< it could not be made
     virtual void connection_lost(const net::failure&) = 0;   ///< it was there
 
-    /// The first moment at which something will have taken too long; never, if nothing can.
-    virtual time_point next_limit() const = 0;
-    virtual void limit_reached(time_point now) = 0;
-
     /// Loops hold this as long as they run.
     virtual std::shared_ptr<void> keep_alive() = 0;
 };

@@ -25,7 +25,8 @@ mouth::mouth(std::shared_ptr<node_context> context, purpose what_for, std::uint8
                              std::max(patience_, idle_max))}
     , suspicion_{*context_}
     , link_{*context_, what_for, *this}
-    , lookout_{*context_, *this} {}
+    , lookout_{context_->home, [this] { return next_limit(); },
+               [this](time_point now) { limit_reached(now); }} {}
 
 asio::awaitable<reply> mouth::ask(const script& what, request::names_list keys,
                                   request::arguments_list arguments, const call_wishes& wishes) {
@@ -58,7 +59,7 @@ void mouth::enqueue(request& asked) {
                 withdraw(asked);
         });
     pipeline_.ask(asked, context_->home.time.now(), patience_);
-    lookout_.watch_for(asked.deadline);
+    watch_for(asked.deadline);
     link_.talk();
 }
 
@@ -85,7 +86,7 @@ void mouth::connected(const introduction& told) {
     question_is_due_ = stays_ = stuck_ = false;
     idle_question_ = told.tells_role ? question::role : question::ping;
     last_heard_ = context_->home.time.now();
-    lookout_.watch_for(idle_until());
+    watch_for(idle_until());
     meet(told);
 }
 
@@ -126,7 +127,7 @@ void mouth::speak(std::string& out) {
     }
     write_queued(out, now);
     if (suspicion_.is_possible())
-        lookout_.watch_for(suspicion_.due(pipeline_.owed_since()));
+        watch_for(suspicion_.due(pipeline_.owed_since()));
 }
 
 void mouth::write_queued(std::string& out, time_point now) {

@@ -2,8 +2,8 @@
 #pragma once
 
 #include "net/later.hpp"
+#include "net/lookout.hpp"
 #include "redis/link/link.hpp"
-#include "redis/link/lookout.hpp"
 #include "redis/mouth/pipeline.hpp"
 #include "redis/mouth/portrait.hpp"
 #include "redis/suspicion.hpp"
@@ -86,9 +86,11 @@ private:
     void connected(const introduction&) override;
     void connection_failed(const net::failure&) override;
     void connection_lost(const net::failure&) override;
-    time_point next_limit() const override;
-    void limit_reached(time_point now) override;
     std::shared_ptr<void> keep_alive() override { return shared_from_this(); }
+
+    void watch_for(time_point limit) { lookout_.watch_for(limit, shared_from_this()); }
+    time_point next_limit() const;
+    void limit_reached(time_point now);
 
     void admit(const call_wishes&) const;
     void write_queued(std::string& out, time_point now);
@@ -126,7 +128,7 @@ private:
     bool stuck_ = false;                 // the connection took no more
     std::optional<net::failure> closed_; // what is told to whoever asks since
     link link_;
-    lookout lookout_;
+    net::lookout lookout_;
 };
 
 } // namespace holdfast::redis

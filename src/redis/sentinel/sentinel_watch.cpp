@@ -110,7 +110,7 @@ void sentinel_watch::judge(const inquiries& told) {
         try {
             answers.push_back(read_sentinel(one.said[0], one.said[1]));
         } catch (const net::failure& why) {
-            const std::string whom = net::address_of({}, one.from.host, one.from.port);
+            const std::string whom = net::address_of(one.from);
             troubles += (troubles.empty() ? "" : "; ") + whom + ": " + why.text();
         }
     }

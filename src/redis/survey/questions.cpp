@@ -122,7 +122,7 @@ std::size_t count_of_questions(questioned whom) {
 
 server_report read_answers(questioned whom, const std::vector<reply>& said,
                            const server_address& asked, const slot_map* map) {
-    server_report told{.address = net::address_of({}, asked.host, asked.port)};
+    server_report told{.address = net::address_of(asked)};
     if (said.size() != count_of_questions(whom))
         return told;
     read_clock(said[first_time], said.back(), told);

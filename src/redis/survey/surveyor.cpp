@@ -12,10 +12,6 @@
 namespace holdfast::redis {
 namespace {
 
-std::string in_words(const server_address& where) {
-    return net::address_of({}, where.host, where.port);
-}
-
 /// Why nobody answered.
 std::string silence_of(const inquiries& one) {
     const std::string told = one.troubles();
@@ -23,7 +19,7 @@ std::string silence_of(const inquiries& one) {
 }
 
 sentinel_report read_sentinel_report(const server_address& where, const inquiries& one) {
-    sentinel_report told{.address = in_words(where)};
+    sentinel_report told{.address = net::address_of(where)};
     if (one.answers().empty()) {
         told.trouble = silence_of(one);
         return told;
@@ -118,7 +114,7 @@ asio::awaitable<std::vector<server_report>> surveyor::ask(std::vector<server_add
     for (std::size_t i = 0; i < whom.size(); ++i) {
         const inquiries& one = *all.all()[i];
         if (one.answers().empty())
-            told.push_back({.address = in_words(whom[i]), .trouble = silence_of(one)});
+            told.push_back({.address = net::address_of(whom[i]), .trouble = silence_of(one)});
         else
             told.push_back(read_answers(what, one.answers().front().said, whom[i], map));
     }

@@ -3,9 +3,10 @@
 
 #include "store/mysql/clauses.hpp"
 #include "store/mysql/counter_texts.hpp"
+#include "store/mysql/two_writes.hpp"
 
-#include <chrono>
-#include <utility>
+#include <string>
+#include <vector>
 
 namespace holdfast::mysql {
 namespace {
@@ -40,64 +41,36 @@ public:
         , what_{what}
         , deadline_{deadline}
         , memory_{memory}
-        , mark_{at.next_mark(what.request)} {}
+        , mark_{at.next_mark(what.request)}
+        , both_{at} {}
 
     asio::awaitable<attempt> run(counter_answer& outcome) {
-        const answers begun = co_await begin();
+        const std::vector<std::string> reading = change_begun(at_.named, what_, mark_);
+        const answers begun = co_await both_.begin(reading);
         seen_counter seen = seen_in(begun);
         if (what_.kind == counter_kind::latch)
             seen.now.held = 0;
-        attempt got = told_by(begun);
+        attempt got = clock_in(begun, time_at);
         effect_ = effect_of(what_, seen.now);
         if (seen.before)
             effect_ = {.said = *seen.before};
         const bool writes = seen.has_row && !seen.before;
         outcome = effect_.said;
-        const bool in_time = co_await end(begun, writes);
+        const bool in_time = co_await end(writes);
         if (!in_time)
             got.said = verdict::late;
         co_return got;
     }
 
 private:
-    asio::awaitable<answers> begin() {
-        const auto make = [this](const runtime::remote_clock&, const server_facts& facts) {
-            is_mariadb_ = facts.is_mariadb;
-            idle_limit_ = facts.idle_limit;
-            return change_begun(at_.named, what_, mark_, facts.is_mariadb);
-        };
-        composing text{make};
-        call_wishes wishes{.leaves_open = true};
-        co_return co_await at_.server.run(text, wishes);
-    }
-
-    /// The server's clock, which the second half needs, and the times of the first.
-    static attempt told_by(const answers& begun) {
-        attempt got;
-        got.said = verdict::granted;
-        got.server_now =
-            std::chrono::microseconds{number_at(answer_at(begun, time_at).rows.at(0), 0)};
-        got.sent_at = begun.sent_at;
-        got.received_at = begun.received_at;
-        got.clock = begun.clock;
-        if (got.clock)
-            got.clock->learn(got.sent_at, got.received_at, got.server_now);
-        return got;
-    }
-
     /// Whether it was in time.
-    asio::awaitable<bool> end(const answers& begun, bool writes) {
-        const auto make = [&](const runtime::remote_clock& clock, const server_facts&) {
-            std::vector<std::string> all{"COMMIT"};
-            if (writes)
-                all = change_ended(at_.named, what_, effect_, mark_, late_after(clock, deadline_),
-                                   memory_);
-            all.push_back(usual_idle_time(is_mariadb_, idle_limit_));
-            return all;
+    asio::awaitable<bool> end(bool writes) {
+        const two_writes::maker writing = [&](const runtime::remote_clock& clock) {
+            return writes ? change_ended(at_.named, what_, effect_, mark_,
+                                         late_after(clock, deadline_), memory_)
+                          : std::vector<std::string>{};
         };
-        composing text{make};
-        call_wishes wishes{.on = begun.by};
-        const answers done = co_await at_.server.run(text, wishes);
+        const answers done = co_await both_.end(writing);
         co_return !writes || answer_at(done, 0).matched > 0;
     }
 
@@ -107,8 +80,7 @@ private:
     const duration memory_;
     const std::string mark_;
     counter_effect effect_;
-    bool is_mariadb_ = false;
-    duration idle_limit_{};
+    two_writes both_;
 };
 
 } // namespace

@@ -3,8 +3,6 @@
 
 #include "store/mysql/clauses.hpp"
 
-#include <algorithm>
-
 namespace holdfast::mysql {
 namespace {
 
@@ -42,27 +40,13 @@ std::string counter_row(const lock_name& name, counter_kind kind) {
     return "name=" + hex(name.text) + " AND kind=" + kind_number(kind);
 }
 
-std::string short_idle_time(bool is_mariadb) {
-    return is_mariadb ? "SET SESSION idle_transaction_timeout=3" : "SET SESSION wait_timeout=3";
-}
-
-std::string usual_idle_time(bool is_mariadb, duration idle_limit) {
-    constexpr std::int64_t least = 60;
-    const auto seconds = std::chrono::ceil<std::chrono::seconds>(idle_limit).count();
-    return is_mariadb ? "SET SESSION idle_transaction_timeout=0"
-                      : "SET SESSION wait_timeout=" +
-                            std::to_string(std::max<std::int64_t>(seconds, least));
-}
-
 std::vector<std::string> change_begun(const tables& named, const counter_change& what,
-                                      const std::string& mark, bool is_mariadb) {
+                                      const std::string& mark) {
     const std::string row = counter_row(what.name, what.kind);
     const std::string made = "INSERT INTO " + named.counters + " (name,kind) VALUES(" +
                              hex(what.name.text) + "," + kind_number(what.kind) +
                              ") ON DUPLICATE KEY UPDATE value=value";
-    return {short_idle_time(is_mariadb),
-            "START TRANSACTION",
-            may_make_it(what.verb) ? made : "DO 0",
+    return {may_make_it(what.verb) ? made : "DO 0",
             "UPDATE " + named.counters + " SET touched=" + hex(mark) + " WHERE " + row,
             "SELECT value FROM " + named.counters + " WHERE " + row + " AND " + living_counter(),
             "SELECT done,beyond,value FROM " + named.requests + " WHERE " + request_row(what) +
@@ -104,7 +88,6 @@ std::vector<std::string> change_ended(const tables& named, const counter_change&
     }
     all.push_back("DELETE FROM " + named.requests + " WHERE " + row + " AND expires<=" + at_begin +
                   " LIMIT 100");
-    all.emplace_back("COMMIT");
     return all;
 }
 

@@ -8,7 +8,6 @@
 #include <holdfast/counters.hpp>
 
 #include <cstddef>
-#include <optional>
 #include <string>
 #include <vector>
 
@@ -20,17 +19,12 @@ std::string kind_number(counter_kind);
 /// "name=… and kind=…".
 std::string counter_row(const lock_name&, counter_kind);
 
-/// The session's limit for who is silent while a transaction is open, or the usual one again: a
-/// process that freezes in between does not block others for long.
-std::string short_idle_time(bool is_mariadb);
-std::string usual_idle_time(bool is_mariadb, duration idle_limit);
-
-/// The first half of a change: a transaction begins, `mark` is written into the counter's row,
-/// which locks it, and is read what is there, with the outcome of this request if it was carried
-/// out before.
-std::vector<std::string> change_begun(const tables&, const counter_change&, const std::string& mark,
-                                      bool is_mariadb);
-inline constexpr std::size_t touched_at = 3, value_at = 4, outcome_at = 5, held_at = 6, time_at = 7;
+/// The first half of a change, in a transaction: `mark` is written into the counter's row, which
+/// locks it, and is read what is there, with the outcome of this request if it was carried out
+/// before.
+std::vector<std::string> change_begun(const tables&, const counter_change&,
+                                      const std::string& mark);
+inline constexpr std::size_t touched_at = 1, value_at = 2, outcome_at = 3, held_at = 4, time_at = 5;
 
 /// The second half: the outcome is remembered for so long, unless it is late or the transaction of
 /// the first half is gone, which its first statement says by having no row; and what it is about is

@@ -2,12 +2,12 @@
 #include "store/mysql/examination.hpp"
 
 #include "net/failure.hpp"
-#include "runtime/wall_clock.hpp"
 #include "store/mysql/bells.hpp"
 #include "store/mysql/clauses.hpp"
 #include "store/mysql/kinds.hpp"
 #include "store/mysql/renewal.hpp"
 #include "store/mysql/server_findings.hpp"
+#include "store/remote/trial_findings.hpp"
 
 #include <algorithm>
 #include <chrono>
@@ -19,12 +19,6 @@ namespace holdfast::mysql {
 namespace {
 
 using std::chrono::microseconds;
-
-/// Locks do not mind how far apart the clocks are; people who read logs of both do.
-constexpr microseconds clocks_agree = std::chrono::seconds{1};
-
-/// Of a lease: a renewal, which has two thirds of one, may then need several attempts.
-constexpr int slow_part_of_lease = 10;
 
 /// So often the release is sent until one is acknowledged, and an attempt until it is not late.
 constexpr int repeats_max = 3;
@@ -73,32 +67,14 @@ private:
         try {
             co_await at_.server.run(text); // the first one connects
             const answers said = co_await at_.server.run(text);
-            judge_delay(said.received_at - said.sent_at);
-            judge_clock(microseconds{number_at(answer_at(said, 0).rows.at(0), 0)});
+            found_.push_back(remote::judge_delay(said.received_at - said.sent_at, lease_time_));
+            const microseconds shown{number_at(answer_at(said, 0).rows.at(0), 0)};
+            found_.push_back(remote::judge_clock(shown));
             co_return true;
         } catch (const boost::system::system_error& why) {
             found_.push_back(trouble("reach", why));
             co_return false;
         }
-    }
-
-    void judge_delay(duration took) {
-        const bool slow = took * slow_part_of_lease > lease_time_;
-        add(slow ? severity::warning : severity::fine, "reach",
-            "it answers within " + std::to_string(took.count()) + " ms",
-            slow ? "A lease of " + std::to_string(lease_time_.count()) +
-                       " ms is short for that way: give a longer lease_time."
-                 : "");
-    }
-
-    void judge_clock(microseconds shown) {
-        const microseconds apart = shown - runtime::wall_clock_time();
-        const auto seconds = std::chrono::duration_cast<std::chrono::seconds>(apart).count();
-        if (apart > clocks_agree || apart < -clocks_agree)
-            return add(severity::note, "clock",
-                       "its clock is " + std::to_string(seconds) + " s from this machine's",
-                       "Locks do not mind. Let NTP slew both, and never step the server's.");
-        add(severity::fine, "clock", "its clock agrees with this machine's");
     }
 
     void judge_connections(const server_facts& it) {
@@ -127,8 +103,7 @@ private:
             bell_ = got.bell;
             if (may_hold_)
                 co_return true;
-            add(severity::note, "rights", "'" + trial_.name.text + "' is held by somebody else",
-                "Ask again, with another name.");
+            found_.push_back(remote::trial_lock_is_held(trial_.name));
         } catch (const boost::system::system_error& why) {
             may_hold_ = why.code() == errc::outcome_unknown;
             found_.push_back(
@@ -145,9 +120,8 @@ private:
         try {
             renewed_ = renewed.said().granted;
             if (!renewed_)
-                add(severity::warning, "rights",
-                    "the lock that was taken was gone when it was to be renewed",
-                    "Look for what deletes rows: another program, an event.");
+                found_.push_back(remote::trial_lock_was_lost(
+                    "Look for what deletes rows: another program, an event."));
         } catch (const boost::system::system_error& why) {
             found_.push_back(trouble("rights", why));
         }
@@ -169,8 +143,7 @@ private:
             try {
                 const released outcome = co_await how_.release(at_, trial_, bell_);
                 if (outcome.was_ours && renewed_)
-                    add(severity::fine, "rights",
-                        "a lock was taken, renewed and released ('" + trial_.name.text + "')");
+                    found_.push_back(remote::trial_went_well(trial_.name));
                 co_return;
             } catch (const boost::system::system_error& why) {
                 if (left > 1 && why.code() != errc::refused && why.code() != errc::closed)

@@ -2,21 +2,18 @@
 #include "store/mysql/forcing.hpp"
 
 #include "store/mysql/clauses.hpp"
-#include "store/mysql/counter_texts.hpp"
+#include "store/mysql/two_writes.hpp"
 
 #include <algorithm>
-#include <chrono>
-#include <utility>
 #include <vector>
 
 namespace holdfast::mysql {
 namespace {
 
 /// Under the lock of the row: who has it alone, and who reads.
-std::vector<std::string> holders_locked(const site& at, const lock_name& name, bool is_mariadb) {
+std::vector<std::string> holders_locked(const site& at, const lock_name& name) {
     const std::string here = " WHERE name=" + hex(name.text), alive = ">" + std::string{now_text};
-    return {short_idle_time(is_mariadb), "START TRANSACTION",
-            "SELECT IF(expires" + alive + ",owner,NULL) FROM " + at.named.locks + here +
+    return {"SELECT IF(expires" + alive + ",owner,NULL) FROM " + at.named.locks + here +
                 " FOR UPDATE",
             "SELECT owner FROM " + at.named.holds + here + " AND kind=0 AND expires" + alive +
                 " FOR UPDATE",
@@ -38,9 +35,9 @@ struct holders {
 
 holders holders_in(const answers& said) {
     holders found;
-    if (const auto& rows = answer_at(said, 2).rows; !rows.empty() && !rows.front().empty())
+    if (const auto& rows = answer_at(said, 0).rows; !rows.empty() && !rows.front().empty())
         found.alone = rows.front().front();
-    for (const auto& row : answer_at(said, 3).rows)
+    for (const auto& row : answer_at(said, 1).rows)
         found.readers.push_back(text_at(row, 0));
     return found;
 }
@@ -70,47 +67,21 @@ std::vector<std::string> holders_ended(const site& at, const force_wish& what, c
     return all;
 }
 
-/// What the first half said of the clock.
-attempt clock_in(const answers& said) {
-    attempt got;
-    got.said = verdict::granted;
-    got.server_now = std::chrono::microseconds{number_at(answer_at(said, 4).rows.at(0), 0)};
-    got.sent_at = said.sent_at;
-    got.received_at = said.received_at;
-    got.clock = said.clock;
-    if (got.clock)
-        got.clock->learn(got.sent_at, got.received_at, got.server_now);
-    return got;
-}
-
 } // namespace
 
 asio::awaitable<attempt> force_once(site& at, const force_wish& what, time_point deadline,
                                     forced& outcome) {
-    bool is_mariadb = false;
-    duration idle_limit{};
-    const auto begin = [&](const runtime::remote_clock&, const server_facts& facts) {
-        is_mariadb = facts.is_mariadb;
-        idle_limit = facts.idle_limit;
-        return holders_locked(at, what.name, facts.is_mariadb);
-    };
-    composing begun{begin};
-    call_wishes first{.leaves_open = true};
-    const answers said = co_await at.server.run(begun, first);
+    two_writes both{at};
+    const std::vector<std::string> reading = holders_locked(at, what.name);
+    const answers said = co_await both.begin(reading);
     const holders found = holders_in(said);
-    attempt got = clock_in(said);
+    attempt got = clock_in(said, 2);
     const bool ends = is_meant(what, found);
-    const auto end = [&](const runtime::remote_clock& clock, const server_facts&) {
-        std::vector<std::string> all;
-        if (ends)
-            all = holders_ended(at, what, found, late_after(clock, deadline));
-        all.emplace_back("COMMIT");
-        all.push_back(usual_idle_time(is_mariadb, idle_limit));
-        return all;
+    const two_writes::maker writing = [&](const runtime::remote_clock& clock) {
+        return ends ? holders_ended(at, what, found, late_after(clock, deadline))
+                    : std::vector<std::string>{};
     };
-    composing ended{end};
-    call_wishes second{.on = said.by};
-    const answers done = co_await at.server.run(ended, second);
+    const answers done = co_await both.end(writing);
     outcome = {.was_locked = ends, .owners = found.all()};
     if (ends && answer_at(done, 0).matched == 0)
         got.said = verdict::late;

@@ -9,7 +9,6 @@
 #include <holdfast/store.hpp>
 
 #include <string>
-#include <string_view>
 #include <vector>
 
 namespace holdfast::mysql {

@@ -5,7 +5,6 @@
 #include "store/mysql/state_texts.hpp"
 #include "store/remote/attempts.hpp"
 
-#include <iterator>
 #include <utility>
 
 #include <fnmatch.h>

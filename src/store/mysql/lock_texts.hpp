@@ -6,7 +6,6 @@
 
 #include <holdfast/store.hpp>
 
-#include <cstdint>
 #include <string>
 #include <string_view>
 

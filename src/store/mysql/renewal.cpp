@@ -3,6 +3,7 @@
 
 #include "net/later.hpp"
 #include "store/mysql/renewal_texts.hpp"
+#include "store/mysql/two_writes.hpp"
 
 #include <boost/asio/co_spawn.hpp>
 #include <boost/asio/deferred.hpp>
@@ -13,7 +14,6 @@
 #include <exception>
 #include <map>
 #include <optional>
-#include <set>
 #include <utility>
 #include <vector>
 
@@ -106,28 +106,16 @@ private:
 
     /// Those that could be locked; they last for the whole lease from now on.
     asio::awaitable<rows_left> prolong(const batch& some) {
-        bool is_mariadb = false;
-        duration idle_limit{};
-        const auto begin = [&](const runtime::remote_clock&, const server_facts& facts) {
-            is_mariadb = facts.is_mariadb;
-            idle_limit = facts.idle_limit;
-            return rows_locked(at_.named, some.where, some.rows, facts.is_mariadb);
-        };
-        composing begun{begin};
-        call_wishes first = wishes();
-        first.leaves_open = true;
-        const answers said = co_await at_.server.run(begun, first);
+        two_writes both{at_, wishes()};
+        const std::vector<std::string> locking{rows_locked(at_.named, some.where, some.rows)};
+        const answers said = co_await both.begin(locking);
         std::vector<held_row> ours;
-        for (const auto& row : answer_at(said, 2).rows)
+        for (const auto& row : answer_at(said, 0).rows)
             ours.push_back({text_at(row, 0), text_at(row, 1)});
-        const auto end = [&](const runtime::remote_clock&, const server_facts&) {
-            return rows_prolonged(at_.named, some.where, ours, how_.lease_time, is_mariadb,
-                                  idle_limit);
+        const two_writes::maker prolonging = [&](const runtime::remote_clock&) {
+            return std::vector{rows_prolonged(at_.named, some.where, ours, how_.lease_time)};
         };
-        composing ended{end};
-        call_wishes second = wishes();
-        second.on = said.by;
-        const answers done = co_await at_.server.run(ended, second);
+        const answers done = co_await both.end(prolonging);
         rows_left left;
         if (answer_at(done, 0).matched == ours.size()) // else they are asked about, one by one
             for (held_row& each : ours)

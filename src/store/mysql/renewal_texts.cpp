@@ -2,7 +2,6 @@
 #include "store/mysql/renewal_texts.hpp"
 
 #include "store/mysql/clauses.hpp"
-#include "store/mysql/counter_texts.hpp"
 #include "store/mysql/permit_texts.hpp"
 
 namespace holdfast::mysql {
@@ -39,20 +38,17 @@ std::vector<held_row> rows_of(const hold& held) {
     return rows;
 }
 
-std::vector<std::string> rows_locked(const tables& named, kept_in where,
-                                     const std::vector<held_row>& rows, bool is_mariadb) {
-    return {short_idle_time(is_mariadb), "START TRANSACTION",
-            "SELECT name,owner FROM " + table_of(named, where) + " WHERE " + any_of(where, rows) +
-                " FOR UPDATE SKIP LOCKED"};
+std::string rows_locked(const tables& named, kept_in where, const std::vector<held_row>& rows) {
+    return "SELECT name,owner FROM " + table_of(named, where) + " WHERE " + any_of(where, rows) +
+           " FOR UPDATE SKIP LOCKED";
 }
 
-std::vector<std::string> rows_prolonged(const tables& named, kept_in where,
-                                        const std::vector<held_row>& rows, duration lease_time,
-                                        bool is_mariadb, duration idle_limit) {
-    return {rows.empty() ? "DO 0"
-                         : "UPDATE " + table_of(named, where) + " SET expires=GREATEST(expires," +
-                               end_of(lease_time) + ") WHERE " + any_of(where, rows),
-            "COMMIT", usual_idle_time(is_mariadb, idle_limit)};
+std::string rows_prolonged(const tables& named, kept_in where, const std::vector<held_row>& rows,
+                           duration lease_time) {
+    if (rows.empty())
+        return "DO 0";
+    return "UPDATE " + table_of(named, where) + " SET expires=GREATEST(expires," +
+           end_of(lease_time) + ") WHERE " + any_of(where, rows);
 }
 
 std::string rows_seen(const tables& named, kept_in where, const std::vector<held_row>& rows) {

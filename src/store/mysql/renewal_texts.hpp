@@ -5,7 +5,6 @@
 
 #include "store/mysql/kinds.hpp"
 
-#include <cstddef>
 #include <string>
 #include <vector>
 
@@ -21,14 +20,13 @@ struct held_row {
 
 std::vector<held_row> rows_of(const hold&);
 
-/// Its last statement tells name and owner of those that are ours and that nobody has locked.
-std::vector<std::string> rows_locked(const tables&, kept_in, const std::vector<held_row>&,
-                                     bool is_mariadb);
+/// Name and owner of those that are ours and that nobody has locked.
+std::string rows_locked(const tables&, kept_in, const std::vector<held_row>&);
 
-/// Its first statement matches as many rows as were prolonged. It says by itself whose they are: a
-/// server may have ended the transaction meanwhile.
-std::vector<std::string> rows_prolonged(const tables&, kept_in, const std::vector<held_row>&,
-                                        duration lease_time, bool is_mariadb, duration idle_limit);
+/// Matches as many rows as were prolonged. It says by itself whose they are: a server may have
+/// ended the transaction meanwhile.
+std::string rows_prolonged(const tables&, kept_in, const std::vector<held_row>&,
+                           duration lease_time);
 
 /// Name, owner and the microseconds that are left of those that are ours, locked or not.
 std::string rows_seen(const tables&, kept_in, const std::vector<held_row>&);

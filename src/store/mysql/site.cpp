@@ -5,6 +5,7 @@
 #include "store/mysql/packed_answer.hpp"
 
 #include <charconv>
+#include <chrono>
 
 namespace holdfast::mysql {
 namespace {
@@ -52,6 +53,19 @@ attempt attempt_in(const answers& said, std::size_t update_at) {
     got.sent_at = said.sent_at;
     got.received_at = said.received_at;
     got.clock = said.clock;
+    return got;
+}
+
+attempt clock_in(const answers& said, std::size_t which) {
+    const auto& row = answer_at(said, which).rows.at(0);
+    attempt got;
+    got.said = verdict::granted;
+    got.server_now = std::chrono::microseconds{number_at(row, 0)};
+    got.sent_at = said.sent_at;
+    got.received_at = said.received_at;
+    got.clock = said.clock;
+    if (got.clock)
+        got.clock->learn(got.sent_at, got.received_at, got.server_now);
     return got;
 }
 

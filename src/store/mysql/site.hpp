@@ -10,10 +10,8 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <memory>
 #include <optional>
 #include <string>
-#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -64,6 +62,10 @@ const std::string& text_at(const std::vector<std::optional<std::string>>& row, s
 /// What an attempt's UPDATE says by its insert id, with the times of its answer. One that met a
 /// lock of somebody's transaction found it busy, and nobody tells when that ends.
 attempt attempt_in(const answers&, std::size_t update_at);
+
+/// Granted, at the time that the statement of that number tells, with what is known of the server's
+/// clock from then on.
+attempt clock_in(const answers&, std::size_t which);
 
 /// There is no such row.
 bool found_no_row(const answers&, std::size_t update_at);

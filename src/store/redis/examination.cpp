@@ -3,7 +3,6 @@
 
 #include "net/failure.hpp"
 #include "redis/mutants.hpp"
-#include "runtime/wall_clock.hpp"
 #include "store/redis/client_cards.hpp"
 #include "store/redis/confirmation.hpp"
 #include "store/redis/denials.hpp"
@@ -13,6 +12,7 @@
 #include "store/redis/server_facts.hpp"
 #include "store/redis/topology_findings.hpp"
 #include "store/remote/card_of.hpp"
+#include "store/remote/trial_findings.hpp"
 
 #include <algorithm>
 #include <iterator>
@@ -21,15 +21,6 @@
 
 namespace holdfast::redis {
 namespace {
-
-using std::chrono::microseconds;
-
-/// Locks do not mind how far apart the clocks are; people who read logs of both do, and Redisson's
-/// fair locks, which look at their own.
-constexpr microseconds clocks_agree = std::chrono::seconds{1};
-
-/// Of a lease: a renewal, which has two thirds of one, may then need several attempts.
-constexpr int slow_part_of_lease = 10;
 
 finding trouble(const char* topic, const boost::system::system_error& why) {
     return {severity::danger, topic, net::story_of(why), why.code().message()};
@@ -92,12 +83,7 @@ private:
         try {
             const reply said = co_await server_.call(scripts::examine_server, keys, {});
             const duration took = said.received_at - said.sent_at;
-            const bool slow = took * slow_part_of_lease > lease_time_;
-            add(slow ? severity::warning : severity::fine, "reach",
-                "it answers within " + std::to_string(took.count()) + " ms",
-                slow ? "A lease of " + std::to_string(lease_time_.count()) +
-                           " ms is short for that way: give a longer lease_time."
-                     : "");
+            found_.push_back(remote::judge_delay(took, lease_time_));
             info_ = said.text;
             co_return true;
         } catch (const boost::system::system_error& why) {
@@ -145,8 +131,7 @@ private:
                 judge_confirmed(got);
             if (may_hold_)
                 co_return true;
-            add(severity::note, "rights", "'" + trial_.name.text + "' is held by somebody else",
-                "Ask again, with another name.");
+            found_.push_back(remote::trial_lock_is_held(trial_.name));
         } catch (const boost::system::system_error& why) {
             may_hold_ = !did_nothing(why.code()) && !planted(mutant::trial_lock_left);
             found_.push_back(trouble("rights", why));
@@ -164,18 +149,12 @@ private:
     }
 
     void judge_clock(const attempt& got) {
-        if (got.server_now == microseconds::zero())
+        if (got.server_now == got.server_now.zero())
             return add(severity::warning, "clock",
                        "TIME is denied: what the server carries out late can take a lock for "
                        "nobody, until its lease ends",
                        "Grant +time.");
-        const microseconds apart = got.server_now - runtime::wall_clock_time();
-        const auto seconds = std::chrono::duration_cast<std::chrono::seconds>(apart).count();
-        if (apart > clocks_agree || apart < -clocks_agree)
-            return add(severity::note, "clock",
-                       "its clock is " + std::to_string(seconds) + " s from this machine's",
-                       "Locks do not mind. Let NTP slew both, and never step the server's.");
-        add(severity::fine, "clock", "its clock agrees with this machine's");
+        found_.push_back(remote::judge_clock(got.server_now));
     }
 
     asio::awaitable<void> listen() {
@@ -199,9 +178,8 @@ private:
         try {
             renewed_ = renewed.said().granted;
             if (!renewed_)
-                add(severity::warning, "rights",
-                    "the lock that was taken was gone when it was to be renewed",
-                    "Look for what deletes keys: eviction, FLUSHALL, another program.");
+                found_.push_back(remote::trial_lock_was_lost(
+                    "Look for what deletes keys: eviction, FLUSHALL, another program."));
         } catch (const boost::system::system_error& why) {
             found_.push_back(trouble("rights", why));
         }
@@ -229,8 +207,7 @@ private:
                     " is denied: a release wakes nobody",
                 "Grant " + rights_to_tell(server_.telling_commands(), how_.told_on(trial_)) + ".");
         else if (renewed_)
-            add(severity::fine, "rights",
-                "a lock was taken, renewed and released ('" + trial_.name.text + "')");
+            found_.push_back(remote::trial_went_well(trial_.name));
     }
 
     // Under a key of its own: the client's may be in use.

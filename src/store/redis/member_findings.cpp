@@ -14,10 +14,6 @@ namespace {
 
 using shape = topology_report::kind;
 
-std::string address_in_words(const server_address& where) {
-    return net::address_of({}, where.host, where.port);
-}
-
 std::string shard_in_words(const shard_report& part) {
     std::vector<std::string> replicas;
     for (const server_report& each : part.replicas)
@@ -61,7 +57,7 @@ std::optional<finding> finding_of(const sentinel_report& one, const std::string&
     if (!one.primary)
         return finding{severity::warning, "topology", who + " knows no service '" + service + "'",
                        "Let it watch over the same servers as the others."};
-    const std::string named = address_in_words(*one.primary);
+    const std::string named = net::address_of(*one.primary);
     if (named == primary)
         return std::nullopt;
     return finding{severity::warning, "topology",
@@ -107,7 +103,7 @@ void judge_slots(const topology_report& all, std::vector<finding>& found) {
     for (const server_report* const each : servers_in(all))
         if (each->other_view)
             found.push_back({severity::warning, "topology",
-                             each->address + " names " + address_in_words(each->other_view->named) +
+                             each->address + " names " + net::address_of(each->other_view->named) +
                                  " for " + std::to_string(each->other_view->slots) +
                                  " slots, and most others do not (the first is " +
                                  std::to_string(each->other_view->first) + ")",

@@ -2,6 +2,7 @@
 #include "store/zookeeper/examination.hpp"
 
 #include "net/failure.hpp"
+#include "store/remote/trial_findings.hpp"
 #include "store/zookeeper/formats.hpp"
 #include "store/zookeeper/name_finder.hpp"
 #include "store/zookeeper/place.hpp"
@@ -121,8 +122,7 @@ private:
         try {
             taken = (co_await spot->look()).granted;
             if (!taken)
-                add(severity::note, "rights", "'" + trial_.name.text + "' is held by somebody else",
-                    "Ask again, with another name.");
+                found_.push_back(remote::trial_lock_is_held(trial_.name));
         } catch (const boost::system::system_error& why) {
             found_.push_back(finding_of("rights", why));
             if (why.code() == store_errc::no_permission)
@@ -140,9 +140,7 @@ private:
         co_await renew_holds(home_, held, time_point::max(), renewed);
         try {
             if (!renewed.said().granted)
-                add(severity::warning, "rights",
-                    "the lock that was taken was gone when it was to be renewed",
-                    "Look for who deletes nodes.");
+                found_.push_back(remote::trial_lock_was_lost("Look for who deletes nodes."));
         } catch (const boost::system::system_error& why) {
             found_.push_back(finding_of("rights", why));
         }
@@ -154,8 +152,7 @@ private:
             try {
                 co_await spot.leave();
                 if (taken)
-                    add(severity::fine, "rights",
-                        "a lock was taken, renewed and released ('" + trial_.name.text + "')");
+                    found_.push_back(remote::trial_went_well(trial_.name));
                 co_return;
             } catch (const boost::system::system_error& why) {
                 if (left == 1)

@@ -6,10 +6,8 @@
 #include <holdfast/store.hpp>
 
 #include <compare>
-#include <cstddef>
 #include <cstdint>
 #include <map>
-#include <memory>
 #include <string>
 #include <utility>
 #include <vector>

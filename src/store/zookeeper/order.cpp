@@ -32,9 +32,6 @@ standing standing_of(const std::vector<std::string>& children, std::string_view 
         found.conflict = found.conflict || (after_aside && !each->shares);
     }
     found.first = found.behind.empty();
-    found.others_wait = std::any_of(me + 1, all.end(), [&](const contender& each) {
-        return waits_for(each.shares, *me) && each.number != me->number;
-    });
     return found;
 }
 

@@ -12,11 +12,10 @@ namespace holdfast::zookeeper {
 
 /// Where one stands among all who hold a lock or wait for it.
 struct standing {
-    bool there = false;       ///< its node is among them
-    bool first = false;       ///< it holds the lock
-    bool conflict = false;    ///< who is before it waits for what it holds already
-    std::string behind{};     ///< the node to wait for: when that goes, it may be its turn
-    bool others_wait = false; ///< for it
+    bool there = false;    ///< its node is among them
+    bool first = false;    ///< it holds the lock
+    bool conflict = false; ///< who is before it waits for what it holds already
+    std::string behind{};  ///< the node to wait for: when that goes, it may be its turn
 };
 
 /// Of the node `mine`: who reads waits for the last before it that does not, who has the lock alone

@@ -4,8 +4,6 @@
 #include "runtime/background.hpp"
 #include "store/zookeeper/household.hpp"
 
-#include <holdfast/error.hpp>
-
 #include <boost/system/system_error.hpp>
 
 #include <algorithm>

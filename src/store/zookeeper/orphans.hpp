@@ -6,11 +6,9 @@
 #include <holdfast/asio.hpp>
 
 #include <cstddef>
-#include <cstdint>
 #include <list>
 #include <memory>
 #include <string>
-#include <string_view>
 #include <vector>
 
 namespace holdfast::zookeeper {

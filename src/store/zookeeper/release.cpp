@@ -3,8 +3,6 @@
 
 #include "store/zookeeper/formats.hpp"
 
-#include <holdfast/error.hpp>
-
 #include <boost/system/system_error.hpp>
 
 #include <cstdint>

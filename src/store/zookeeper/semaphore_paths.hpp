@@ -6,7 +6,6 @@
 
 #include <holdfast/store.hpp>
 
-#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <string>

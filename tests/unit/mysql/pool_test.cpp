@@ -285,15 +285,6 @@ TEST_F(MysqlPool, WhoEndsATransactionComesBeforeThoseWhoWaitForAnyConnection) {
                 ElementsAre(ElementsAre("START"), ElementsAre("COMMIT"), ElementsAre("other")));
 }
 
-TEST_F(MysqlPool, AConnectionThatIsKeptApartIsReplaced) {
-    how_.connections_max = 1;
-    const asked taken = ask();
-    taken->got.by->keep_apart(true);
-    EXPECT_TRUE(ask()->done);
-    EXPECT_EQ(world_.lines.size(), 2u);
-    taken->got.by->keep_apart(false);
-}
-
 TEST_F(MysqlPool, ClosingEndsWhatIsUnderWayAndWhatWaits) {
     how_.connections_max = 1;
     world_.answers_at_once = false;

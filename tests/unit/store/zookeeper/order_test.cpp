@@ -18,11 +18,9 @@ const std::string lock1 = "_c_a-lock-0000000001", lock2 = "_c_b-lock-0000000002"
 TEST(Order, TheFirstHoldsAndEachOtherWaitsForTheOneBefore) {
     const names all{lock2, "x__lock__0000000009", lock1};
     EXPECT_TRUE(standing_of(all, lock1).first);
-    EXPECT_TRUE(standing_of(all, lock1).others_wait);
     EXPECT_FALSE(standing_of(all, lock2).first);
     EXPECT_EQ(standing_of(all, lock2).behind, lock1);
     EXPECT_EQ(standing_of(all, "x__lock__0000000009").behind, lock2);
-    EXPECT_FALSE(standing_of(all, "x__lock__0000000009").others_wait);
     EXPECT_FALSE(standing_of(all, writ5).there);
 }
 

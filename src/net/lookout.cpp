@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "zookeeper/lookout.hpp"
+#include "net/lookout.hpp"
 
 #include "runtime/background.hpp"
 
@@ -9,7 +9,7 @@
 #include <algorithm>
 #include <utility>
 
-namespace holdfast::zookeeper {
+namespace holdfast::net {
 
 lookout::lookout(const store_context& home, std::function<time_point()> next,
                  std::function<void(time_point now)> reached)
@@ -52,4 +52,4 @@ void lookout::close() {
     alarm_->ring();
 }
 
-} // namespace holdfast::zookeeper
+} // namespace holdfast::net

@@ -6,7 +6,7 @@
 #include <functional>
 #include <memory>
 
-namespace holdfast::zookeeper {
+namespace holdfast::net {
 
 /// Tells when the first of many limits is reached. One alarm for all of them: what is done in time
 /// need not be told here.
@@ -34,4 +34,4 @@ private:
     bool closed_ = false;
 };
 
-} // namespace holdfast::zookeeper
+} // namespace holdfast::net

@@ -1,0 +1,191 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "net/byte_stream.hpp"
+
+#include "net/look_up.hpp"
+#include "net/time_limit.hpp"
+
+#include <boost/asio/buffer.hpp>
+#include <boost/asio/local/stream_protocol.hpp>
+#include <boost/asio/redirect_error.hpp>
+#include <boost/asio/use_awaitable.hpp>
+#include <boost/asio/write.hpp>
+
+#include <utility>
+
+#include <sys/un.h>
+
+namespace holdfast::net {
+
+byte_stream::byte_stream(const store_context& home, duration patience, const char* to_have_tls)
+    : home_{home}
+    , patience_{patience}
+    , to_have_tls_{to_have_tls}
+    , look_up_alarm_{home_.time.make_alarm()}
+    , socket_{home_.executor} {}
+
+asio::awaitable<void> byte_stream::dial(std::shared_ptr<const destination> to,
+                                        time_point give_up_at) {
+    to_ = std::move(to);
+    const std::vector<stream_endpoint> peers = co_await find_server();
+    occupied_with("connecting");
+    error_code failed = asio::error::host_not_found;
+    for (std::size_t tried = 0; tried < peers.size(); ++tried) {
+        // An address that does not answer must not use up the time of those behind it.
+        const auto untried = static_cast<duration::rep>(peers.size() - tried);
+        const time_point now = home_.time.now();
+        failed = co_await connect_to(peers[tried], now + (give_up_at - now) / untried);
+        throw_if_cut();
+        peer_ = peers[tried];
+        if (!failed)
+            co_return co_await begin_tls();
+    }
+    throw failure{errc::unreachable, failed.message()};
+}
+
+asio::awaitable<void> byte_stream::begin_tls() {
+    if (!to_->tls)
+        co_return;
+    occupied_with("waiting for its part of the TLS handshake; is it a port for TLS?");
+    session_ = to_->tls->begin();
+    while (!session_->established()) {
+        if (!send())
+            co_await send_rest();
+        co_await receive();
+    }
+}
+
+asio::awaitable<std::vector<stream_endpoint>> byte_stream::find_server() {
+    std::vector<stream_endpoint> found;
+    if (!to_->unix_socket.empty()) {
+        if (to_->unix_socket.size() >= sizeof(sockaddr_un::sun_path))
+            throw failure{errc::unreachable, "the path is too long for a socket"};
+        found.emplace_back(asio::local::stream_protocol::endpoint{to_->unix_socket});
+        co_return found;
+    }
+    occupied_with("looking up its address");
+    auto given_up = [this] { return is_cut(); };
+    const auto hosts =
+        co_await look_up(socket_.get_executor(), to_->host, to_->port, *look_up_alarm_, given_up);
+    throw_if_cut();
+    found.assign(hosts.begin(), hosts.end());
+    co_return found;
+}
+
+asio::awaitable<error_code> byte_stream::connect_to(stream_endpoint peer, time_point give_up_at) {
+    if (const error_code failed = open_socket(socket_, peer, patience_))
+        co_return failed;
+    bool late = false;
+    auto give_up = [&late, this] {
+        late = true;
+        hang_up();
+    };
+    const time_limit limit{home_, give_up_at, give_up};
+    error_code failed;
+    co_await socket_.async_connect(peer, asio::redirect_error(asio::use_awaitable, failed));
+    if (failed)
+        hang_up();
+    co_return late ? asio::error::timed_out : failed;
+}
+
+/// From the outbox to what is sent.
+bool byte_stream::pack() {
+    bool well = true;
+    if (session_) {
+        sending_.clear();
+        well = session_->seal(outbox_, sending_);
+    } else {
+        std::swap(outbox_, sending_);
+    }
+    outbox_.clear();
+    return well;
+}
+
+bool byte_stream::send() {
+    if (!pack()) {
+        cut({store_errc::tls_failed, "TLS: what is to be sent could not be sealed"});
+        return true;
+    }
+    error_code failed;
+    sent_ = socket_.write_some(asio::buffer(sending_), failed);
+    if (failed && failed != asio::error::would_block)
+        drop_rest(failed);
+    return sent_ == sending_.size();
+}
+
+asio::awaitable<void> byte_stream::send_rest() {
+    const auto rest = asio::buffer(sending_) + sent_;
+    error_code failed;
+    co_await asio::async_write(socket_, rest, asio::redirect_error(asio::use_awaitable, failed));
+    sent_ = sending_.size();
+    if (failed)
+        drop_rest(failed);
+}
+
+void byte_stream::drop_rest(error_code why) {
+    sent_ = sending_.size();
+    went_deaf(why);
+}
+
+void byte_stream::went_deaf(error_code why) {
+    cut({errc::unreachable, why.message()});
+}
+
+asio::awaitable<void> byte_stream::receive() {
+    if (session_ && session_->ended())
+        cut({errc::unreachable, closed_by_server});
+    throw_if_cut();
+    error_code failed;
+    const std::size_t size = co_await socket_.async_read_some(
+        asio::buffer(inbox_), asio::redirect_error(asio::use_awaitable, failed));
+    if (failed)
+        cut({errc::unreachable, end_in_words(failed)});
+    throw_if_cut();
+    const std::string_view received{inbox_.data(), size};
+    if (!std::exchange(heard_, true) && !session_ && tls_session::is_tls(received))
+        throw failure{store_errc::tls_failed,
+                      std::string{"what answers there speaks TLS; "} + to_have_tls_};
+    take(session_ ? session_->open(received) : received);
+}
+
+std::string byte_stream::end_in_words(error_code why) const {
+    if (why != asio::error::eof)
+        return why.message();
+    return session_ ? "cut off (no close_notify)" : closed_by_server;
+}
+
+byte_stream::parts byte_stream::take_apart() {
+    return {socket_.release(), std::move(session_), to_};
+}
+
+void byte_stream::cut(failure why) {
+    if (cut_)
+        return;
+    cut_ = std::move(why);
+    if (session_)
+        take_leave();
+    hang_up();
+    look_up_alarm_->ring();
+}
+
+/// Tells the server what goes at once, and waits for nothing.
+void byte_stream::take_leave() {
+    if (sent_ != sending_.size())
+        return; // it would come in the middle of something else
+    sending_.clear();
+    session_->say_goodbye(sending_);
+    error_code ignored;
+    socket_.write_some(asio::buffer(sending_), ignored);
+    sent_ = sending_.size();
+}
+
+void byte_stream::hang_up() {
+    error_code ignored;
+    socket_.close(ignored);
+}
+
+void byte_stream::throw_if_cut() const {
+    if (cut_)
+        throw failure{*cut_};
+}
+
+} // namespace holdfast::net

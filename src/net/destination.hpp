@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "net/address.hpp"
+#include "net/tls_context.hpp"
+
+#include <holdfast/address.hpp>
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+
+namespace holdfast::net {
+
+/// Where one server is, and how to know that it is the right one.
+struct destination {
+    /// A host that is a path is a socket: so several servers may be in one process of tests.
+    destination(const server_address& where, const std::optional<tls_options>& over)
+        : destination{where.host.starts_with('/') ? where.host : std::string{}, where, over} {}
+
+    destination(std::string socket, const server_address& where,
+                const std::optional<tls_options>& over)
+        : unix_socket{std::move(socket)}
+        , host{where.host}
+        , port{where.port}
+        , tls{over ? std::make_unique<tls_context>(*over, where.host) : nullptr} {}
+
+    const std::string unix_socket; ///< empty: it is over TCP
+    const std::string host;
+    const std::uint16_t port;
+    const std::string address = address_of(unix_socket, host, port); ///< for people
+    const std::unique_ptr<tls_context> tls;                          ///< null: plain
+};
+
+} // namespace holdfast::net

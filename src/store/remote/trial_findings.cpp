@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "store/remote/trial_findings.hpp"
+
+#include "runtime/wall_clock.hpp"
+
+#include <utility>
+
+namespace holdfast::remote {
+namespace {
+
+/// Locks do not mind how far apart the clocks are; people who read logs of both do, and Redisson's
+/// fair locks, which look at their own.
+constexpr std::chrono::microseconds clocks_agree = std::chrono::seconds{1};
+
+/// Of a lease: a renewal, which has two thirds of one, may then need several attempts.
+constexpr int slow_part_of_lease = 10;
+
+} // namespace
+
+finding judge_delay(duration took, duration lease_time) {
+    const bool slow = took * slow_part_of_lease > lease_time;
+    return {slow ? severity::warning : severity::fine, "reach",
+            "it answers within " + std::to_string(took.count()) + " ms",
+            slow ? "A lease of " + std::to_string(lease_time.count()) +
+                       " ms is short for that way: give a longer lease_time."
+                 : ""};
+}
+
+finding judge_clock(std::chrono::microseconds shown) {
+    const auto apart = shown - runtime::wall_clock_time();
+    const auto seconds = std::chrono::duration_cast<std::chrono::seconds>(apart).count();
+    if (apart > clocks_agree || apart < -clocks_agree)
+        return {severity::note, "clock",
+                "its clock is " + std::to_string(seconds) + " s from this machine's",
+                "Locks do not mind. Let NTP slew both, and never step the server's."};
+    return {severity::fine, "clock", "its clock agrees with this machine's"};
+}
+
+finding trial_lock_is_held(const lock_name& name) {
+    return {severity::note, "rights", "'" + name.text + "' is held by somebody else",
+            "Ask again, with another name."};
+}
+
+finding trial_lock_was_lost(std::string remedy) {
+    return {severity::warning, "rights",
+            "the lock that was taken was gone when it was to be renewed", std::move(remedy)};
+}
+
+finding trial_went_well(const lock_name& name) {
+    return {severity::fine, "rights",
+            "a lock was taken, renewed and released ('" + name.text + "')"};
+}
+
+} // namespace holdfast::remote
