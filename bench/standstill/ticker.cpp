@@ -3,6 +3,8 @@
 
 #include <boost/asio/post.hpp>
 
+#include <utility>
+
 namespace holdfast::bench {
 namespace {
 
@@ -25,12 +27,19 @@ void ticker::wait() {
     timer_.async_wait([this](const boost::system::error_code&) {
         if (is_over_)
             return;
-        const nanoseconds late = stopwatch::now() - timer_.expiry();
-        nanoseconds::rep before = latest_;
-        while (before < late.count() && !latest_.compare_exchange_weak(before, late.count())) {
-        }
+        be_called();
         wait();
     });
+}
+
+void ticker::be_called() {
+    const nanoseconds late = stopwatch::now() - timer_.expiry();
+    const double without_core = thread_seconds_without_core();
+    const double kept = 1e9 * (without_core - std::exchange(without_core_, without_core));
+    const nanoseconds::rep ours = late.count() - static_cast<nanoseconds::rep>(kept);
+    nanoseconds::rep before = latest_;
+    while (before < ours && !latest_.compare_exchange_weak(before, ours)) {
+    }
 }
 
 } // namespace holdfast::bench

@@ -10,7 +10,8 @@
 
 namespace holdfast::bench {
 
-/// Wants to be called each millisecond, and sees how late it is. It goes on until `stop`.
+/// Wants to be called each millisecond, and sees how late it is, less what its thread waited for a
+/// core meanwhile: on a busy machine any thread does. It goes on until `stop`.
 class ticker {
 public:
     explicit ticker(boost::asio::io_context&);
@@ -21,9 +22,11 @@ public:
 
 private:
     void wait();
+    void be_called();
 
     boost::asio::steady_timer timer_;
     std::atomic<nanoseconds::rep> latest_{0};
+    double without_core_ = 0; // seconds, until the last call
     bool is_over_ = false;
 };
 
