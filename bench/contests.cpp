@@ -223,7 +223,19 @@ std::vector<contest> contests() {
     std::ranges::move(about_several_locks(), std::back_inserter(all));
     std::ranges::move(about_topologies(), std::back_inserter(all));
     std::ranges::move(about_keepers(), std::back_inserter(all));
+    std::ranges::move(about_databases(), std::back_inserter(all));
     return all;
+}
+
+std::vector<standstill> standstills() {
+    std::vector<standstill> all = standstills_at_keepers();
+    std::ranges::move(standstills_at_databases(), std::back_inserter(all));
+    return all;
+}
+
+goals standstill::within(double milliseconds) {
+    const goal limit{.value = milliseconds};
+    return {{".work", limit}, {".cut", limit}, {".silent", limit}, {".dead", limit}};
 }
 
 std::vector<rivalry> rivalries() {

@@ -5,6 +5,7 @@
 #include "bench/failover/realm.hpp"
 #include "bench/figures/figures.hpp"
 #include "bench/server/server_groups.hpp"
+#include "bench/standstill/troubled_server.hpp"
 
 #include <memory>
 #include <optional>
@@ -29,6 +30,7 @@ struct contest {
 std::vector<contest> contests();         ///< all of them
 std::vector<contest> about_topologies(); ///< those with a `group`
 std::vector<contest> about_keepers();    ///< at ZooKeeper
+std::vector<contest> about_databases();  ///< at MariaDB; none without libmariadb
 
 /// Many leases of one client, renewed for as long as renewal takes to come round.
 struct vigil {
@@ -58,6 +60,20 @@ struct failover {
 };
 
 std::vector<failover> failovers(); ///< for --all: beside Redisson each takes some minutes
+
+/// For how long a user's executor stands still because of a client whose connections fail.
+struct standstill {
+    std::string name;
+    std::unique_ptr<troubled_server> (*where)();
+    goals wanted;
+
+    /// The goals of one that stands still for so many milliseconds at most, whatever happens.
+    static goals within(double milliseconds);
+};
+
+std::vector<standstill> standstills();              ///< all of them
+std::vector<standstill> standstills_at_keepers();   ///< at ZooKeeper
+std::vector<standstill> standstills_at_databases(); ///< at MariaDB; none without libmariadb
 
 /// Many threads of one client hand a lock around, which another process wants too.
 enum class rival { holdfast, redisson };

@@ -31,4 +31,8 @@ std::vector<contest> about_keepers() {
             queue};
 }
 
+std::vector<standstill> standstills_at_keepers() {
+    return {{"keeper.executor", troubled_keeper, standstill::within(10)}};
+}
+
 } // namespace holdfast::bench

@@ -28,9 +28,9 @@ std::vector<Event> wanted(std::vector<Event> all, const wishes& how, bool only_w
 }
 
 void run(const wishes& how) {
-    const auto all = std::tuple{wanted(contests(), how), wanted(rivalries(), how, true),
+    const auto all = std::tuple{wanted(contests(), how),        wanted(rivalries(), how, true),
                                 wanted(failovers(), how, true), wanted(vigils(), how),
-                                wanted(shared_vigils(), how)};
+                                wanted(shared_vigils(), how),   wanted(standstills(), how)};
     if (std::apply([](const auto&... each) { return (each.empty() && ...); }, all))
         throw std::runtime_error{"there is no " + how.only + "; see --help"};
 

@@ -7,6 +7,7 @@
 #include "bench/renewal/beside_one_server.hpp"
 #include "bench/renewal/hold_vigil.hpp"
 #include "bench/rivalry/compare_budgets.hpp"
+#include "bench/standstill/hold_standstill.hpp"
 
 #include <algorithm>
 #include <cstdio>
@@ -111,10 +112,20 @@ void meeting::hold(const shared_vigil& which) {
     });
 }
 
+void meeting::hold(const standstill& which) {
+    hold(which.name, "getting ready", [&] {
+        const int rounds = std::max(how_.rounds / rounds_for_a_failover, 1);
+        keep(hold_standstill(which, rounds, [&](int round) {
+            show_progress(which.name, counted("round", round, rounds));
+        }));
+    });
+}
+
 void meeting::close() {
     char others[40];
     std::snprintf(others, sizeof others, "%.0f %% of the machine", watching_.others_share());
-    record_.end({{"others", others}, {"redisson", java_.version()}});
+    record_.end(
+        {{"others", others}, {"redisson", java_.version()}, {"stores", groups_.versions()}});
     watching_.warn_if_crowded();
 }
 

@@ -25,6 +25,7 @@ public:
     void hold(const failover&); ///< beside Redisson, where it is there
     void hold(const vigil&);
     void hold(const shared_vigil&);
+    void hold(const standstill&);
 
     void close();
 

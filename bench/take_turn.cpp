@@ -41,13 +41,15 @@ turn take_turn(contender& who, ledger& books, nanoseconds length,
     compare_with_books(all, who.scripts_for(all), books);
     samples.insert(samples.end(), all.samples.begin(), all.samples.end());
     const auto done = static_cast<double>(all.done);
-    return {.per_second = done / std::chrono::duration<double>{all.elapsed}.count(),
+    const double seconds = std::chrono::duration<double>{all.elapsed}.count();
+    return {.per_second = done / seconds,
             .p50_us = percentile_us(all.samples, 0.50),
             .p99_us = percentile_us(all.samples, 0.99),
             .client_cpu_us = client_cpu * 1e6 / done,
             .server_cpu_us = server_cpu * 1e6 / done,
             .memory_kb = who.memory_kb(),
-            .commands = static_cast<double>(books.commands_sent()) / done};
+            .commands = static_cast<double>(books.commands_sent()) / done,
+            .server_share = 100 * server_cpu / seconds / done};
 }
 
 } // namespace holdfast::bench

@@ -4,7 +4,6 @@
 
 #include "bench/contenders/contender.hpp"
 #include "bench/server/accounts.hpp"
-#include "bench/server/keeper_books.hpp"
 #include "bench/server/more_servers.hpp"
 #include "bench/server/site.hpp"
 
@@ -47,8 +46,8 @@ inline accounts books_of(const arena& where) {
 
 /// Of whatever servers are there.
 inline std::unique_ptr<ledger> ledger_of(const arena& where) {
-    if (where.group && where.group->keeper)
-        return std::make_unique<keeper_books>(*where.group->keeper);
+    if (where.group && where.group->books)
+        return where.group->books();
     return std::make_unique<accounts>(books_of(where));
 }
 
@@ -103,6 +102,7 @@ made redisson_fair(const arena&);
 
 // From a release in one client to the entry of who waits in another.
 made holdfast_wake_up(const arena&);
+made holdfast_late_wake_up(const arena&);      // who has waited for a while
 made holdfast_wake_up_of_reader(const arena&); // by a writer
 made holdfast_wake_up_of_writer(const arena&); // by a reader
 

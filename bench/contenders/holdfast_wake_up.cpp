@@ -17,8 +17,9 @@ using side = basic_mutex& (*)(Lock&);
 template <typename Lock>
 class lock_relay final : public relay {
 public:
-    lock_relay(const arena& where, side<Lock> held, side<Lock> wanted)
-        : one_{where.url()}
+    lock_relay(const arena& where, side<Lock> held, side<Lock> wanted, pause how_long = {})
+        : relay{how_long}
+        , one_{where.url()}
         , other_{where.url()}
         , held_{held(lock_of_one_)}
         , wanted_{wanted(lock_of_other_)} {}
@@ -50,6 +51,10 @@ basic_mutex& readers(shared_mutex& lock) {
 
 made holdfast_wake_up(const arena& where) {
     return std::make_unique<lock_relay<mutex>>(where, whole, whole);
+}
+
+made holdfast_late_wake_up(const arena& where) {
+    return std::make_unique<lock_relay<mutex>>(where, whole, whole, relay::a_while);
 }
 
 made holdfast_wake_up_of_reader(const arena& where) {

@@ -7,14 +7,6 @@
 #include <thread>
 
 namespace holdfast::bench {
-namespace {
-
-using namespace std::chrono_literals;
-
-/// So much later whoever waits has asked in vain, listens, and sleeps.
-constexpr auto asleep_after = 2ms;
-
-} // namespace
 
 tally relay::run(nanoseconds length) {
     tally all;
@@ -42,10 +34,16 @@ nanoseconds relay::wake_up() {
         return now;
     });
     about_to_wait.wait();
-    std::this_thread::sleep_for(asleep_after);
+    std::this_thread::sleep_for(length_of_pause());
     const auto released = stopwatch::now();
     let_go_on();
     return returned.get() - released;
+}
+
+std::chrono::microseconds relay::length_of_pause() {
+    std::uniform_int_distribution<std::chrono::microseconds::rep> any{pause_.least.count(),
+                                                                      pause_.most.count()};
+    return std::chrono::microseconds{any(chance_)};
 }
 
 } // namespace holdfast::bench

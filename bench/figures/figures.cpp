@@ -82,6 +82,11 @@ const discipline added_to_calls = {
     {".client_cpu", "us/pair", better::lower, &turn::client_cpu_us},
 };
 
+/// Of who does nothing else all the time.
+const discipline waits = {
+    {".server_cpu", "% of a core", better::lower, &turn::server_share},
+};
+
 namespace {
 
 bool is_met(better best, double limit, double value) {

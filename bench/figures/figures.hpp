@@ -49,7 +49,7 @@ struct aspect {
 using discipline = std::vector<aspect>;
 extern const discipline pairs, hand_offs, hand_offs_alone, hand_offs_beside, re_entries,
     server_time, commands, acquisitions, pairs_beside_a_writer, wake_ups, calls, confirmations,
-    added_to_calls;
+    added_to_calls, waits;
 
 /// The goals of a contest by its aspects' suffixes.
 using goals = std::map<std::string_view, goal>;

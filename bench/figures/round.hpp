@@ -15,6 +15,7 @@ struct turn {
     double server_cpu_us;  ///< per one: by the server's own accounts
     double memory_kb;      ///< of one that is a process
     double commands;       ///< that the server was sent, per one
+    double server_share;   ///< of a core, in percent, all the time; per one
 };
 
 /// Two turns that are neighbours in time.

@@ -22,6 +22,7 @@ HEAD = """| | unit | ours | yardstick | ratio | goal | met |
 
 CONDITIONS = {"date": "Measured", "command": "Command", "revision": "Revision",
               "holdfast": "holdfast", "redisson": "Peer", "server": "Server",
+              "stores": "Other servers",
               "machine": "Machine", "turns": "Turns", "others": "Used by other programs meanwhile"}
 
 

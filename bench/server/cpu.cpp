@@ -48,6 +48,13 @@ double thread_cpu_seconds() {
     return read(CLOCK_THREAD_CPUTIME_ID);
 }
 
+double thread_seconds_without_core() {
+    std::ifstream counts{"/proc/thread-self/schedstat"};
+    double ran = 0, waited = 0; // in nanoseconds
+    counts >> ran >> waited;
+    return waited / 1e9;
+}
+
 machine_time machine_cpu_seconds() {
     std::ifstream stat{"/proc/stat"};
     std::string all_cores;

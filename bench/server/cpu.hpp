@@ -15,6 +15,10 @@ double cpu_seconds_of(pid_t);
 /// The same for the thread that calls this.
 double thread_cpu_seconds();
 
+/// How long that thread could have run and others had all cores. 0 where the kernel does not count
+/// it.
+double thread_seconds_without_core();
+
 /// The same for all that this process has started, if they have ended.
 double ended_children_cpu_seconds();
 

@@ -7,7 +7,7 @@
 namespace holdfast::bench {
 
 /// How many scripts a server must have carried out if a tally is true; of ZooKeeper: how many
-/// writes.
+/// writes; of MariaDB: how many UPDATEs.
 struct claim {
     long long least, most;
 };

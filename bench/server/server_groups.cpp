@@ -3,6 +3,7 @@
 
 #include "bench/contenders/redisson.hpp"
 #include "bench/server/cpu.hpp"
+#include "bench/server/keeper_books.hpp"
 #include "bench/server/server.hpp"
 
 #include <chrono>
@@ -20,10 +21,10 @@ std::string local(std::uint16_t port) {
     return "127.0.0.1:" + std::to_string(port);
 }
 
-std::string joined(const std::vector<std::string>& words) {
+std::string joined(const std::vector<std::string>& words, const char* between = ",") {
     std::string all;
     for (const std::string& each : words)
-        all += (all.empty() ? "" : ",") + each;
+        all += (all.empty() ? "" : between) + each;
     return all;
 }
 
@@ -82,7 +83,20 @@ double server_groups::cpu_seconds() {
         sum += cpu_seconds_in(sentinels_->servers().servers());
     if (keeper_)
         sum += cpu_seconds_of(keeper_->pid());
+    for (const auto& each : lone_)
+        sum += each->cpu_seconds();
     return sum;
+}
+
+std::string server_groups::versions() {
+    std::vector<std::string> all;
+    if (keeper_) {
+        const std::string said = keeper_->say("srvr"); // "Zookeeper version: 3.8.0-…"
+        all.push_back(said.substr(0, said.find('-')));
+    }
+    for (const auto& each : lone_)
+        all.push_back(each->version());
+    return joined(all, ", ");
 }
 
 std::vector<std::string> addresses_of(support::redis_cluster& nodes) {
@@ -131,7 +145,9 @@ site three_primaries_with_replicas(server_groups& all) {
 
 site one_keeper(server_groups& all) try {
     const support::zookeeper_server& server = all.keeper();
-    return {.url = server.url(), .ports = {server.port()}, .keeper = &server};
+    return {.url = server.url(), .ports = {server.port()}, .books = [&server] {
+                return std::make_unique<keeper_books>(server);
+            }};
 } catch (const support::server_unavailable& missing) {
     throw not_here{missing.what()};
 }

@@ -7,6 +7,7 @@
 #include "support/redis_sentinels.hpp"
 #include "support/zookeeper_server.hpp"
 
+#include <concepts>
 #include <map>
 #include <memory>
 #include <string>
@@ -14,6 +15,14 @@
 #include <vector>
 
 namespace holdfast::bench {
+
+/// A server that stands alone, of another kind than Redis.
+class lone_server {
+public:
+    virtual ~lone_server() = default;
+    virtual double cpu_seconds() const = 0;
+    virtual std::string version() = 0;
+};
 
 /// Servers that belong together, as the tests have them. Each group is started when it is first
 /// needed, and lives until the end of the run. They die with the thread that asks for them.
@@ -24,7 +33,18 @@ public:
     support::redis_sentinels& sentinels();
     support::zookeeper_server& keeper(); ///< no write of it waits for the disk
 
-    double cpu_seconds(); ///< of those that run
+    /// The one of that kind.
+    template <std::derived_from<lone_server> Server>
+    Server& the() {
+        for (const auto& each : lone_)
+            if (auto* const found = dynamic_cast<Server*>(each.get()))
+                return *found;
+        lone_.push_back(std::make_unique<Server>());
+        return static_cast<Server&>(*lone_.back());
+    }
+
+    double cpu_seconds();   ///< of those that run
+    std::string versions(); ///< of those that run and are no Redis
 
 private:
     std::unique_ptr<support::redis_replicas> replicas_;
@@ -32,6 +52,7 @@ private:
         clusters_;
     std::unique_ptr<support::redis_sentinels> sentinels_;
     std::unique_ptr<support::zookeeper_server> keeper_;
+    std::vector<std::unique_ptr<lone_server>> lone_;
 };
 
 /// "127.0.0.1:7000" of each node, and of each Sentinel.

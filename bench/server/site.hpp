@@ -2,14 +2,17 @@
 #pragma once
 
 #include "bench/server/connection.hpp"
+#include "bench/server/ledger.hpp"
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
+#include <memory>
 #include <string>
 #include <vector>
 
 namespace holdfast::support {
-class zookeeper_server;
+class mariadb_server;
 } // namespace holdfast::support
 
 namespace holdfast::bench {
@@ -19,7 +22,9 @@ struct site {
     std::string url;                  ///< as `client` takes it, without settings
     std::vector<std::uint16_t> ports; ///< of all, the primaries first
     std::size_t primaries = 1;
-    const support::zookeeper_server* keeper = nullptr; ///< it is this one
+    /// Given: its books are these, and it is no Redis.
+    std::function<std::unique_ptr<ledger>()> books{};
+    support::mariadb_server* database = nullptr; ///< it is this one
 };
 
 /// On the loopback device. Throws when refused.

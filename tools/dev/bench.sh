@@ -20,7 +20,7 @@ verb_bench() {
     --redraw) draw_report ;;
     --instructions) count_instructions ;;
     *)
-      need build server >&2
+      need build server stores >&2
       measure "$@"
       ;;
   esac
@@ -29,7 +29,7 @@ verb_bench() {
 # Everything in one run, and over TCP, so that all of it can be compared.
 measure_for_report() {
   local record=$bench_record.new
-  need build server interop
+  need build server stores interop
   command -v go > /dev/null || need go
   command -v npm > /dev/null || need node
   mkdir -p "$(dirname "$record")"

@@ -18,7 +18,8 @@ turn with_rate(double per_second) {
             .client_cpu_us = 3,
             .server_cpu_us = 4,
             .memory_kb = 5,
-            .commands = 6};
+            .commands = 6,
+            .server_share = 7};
 }
 
 /// A machine that is half as fast in one round as in another, for both sides alike.
@@ -41,6 +42,16 @@ TEST(Figures, AreNamedAfterTheContest) {
                             Field(&figure::name, "x.1.server_cpu")));
     EXPECT_THAT(figures("server-cpu", server_time, {}, rounds),
                 ElementsAre(Field(&figure::name, "server-cpu")));
+}
+
+TEST(Figures, OfWhoWaitsAreWhatOneCostsTheServer) {
+    const std::vector<figure> all = figures("x", waits, {{".server_cpu", {.value = 7}}}, rounds);
+    EXPECT_THAT(all, ElementsAre(Field(&figure::name, "x.server_cpu")));
+    EXPECT_DOUBLE_EQ(all.front().ours.median, 7);
+    EXPECT_EQ(all.front().unit, "% of a core");
+    EXPECT_EQ(all.front().holds(), true);
+    EXPECT_EQ(figures("x", waits, {{".server_cpu", {.value = 6.9}}}, rounds).front().holds(),
+              false);
 }
 
 TEST(Figures, HaveTheMedianOfTheRoundsOwnRatios) {

@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "bench/server/server_groups.hpp"
+#include "support/mariadb_server.hpp"
+
+namespace holdfast::bench {
+
+/// A MariaDB server with the tables of holdfast and of ShedLock. No commit of it waits for the
+/// disk. Throws `support::server_unavailable`.
+class database final : public lone_server {
+public:
+    database();
+
+    support::mariadb_server& server() { return server_; }
+    double cpu_seconds() const override;
+    std::string version() override { return server_.value("SELECT VERSION()"); }
+
+private:
+    support::mariadb_server server_;
+};
+
+site one_database(server_groups&); ///< Throws `not_here`
+
+/// Where a bare client connects: of an arena that is such a site.
+support::mariadb_server& database_of(const site&);
+
+} // namespace holdfast::bench
