@@ -7,7 +7,7 @@
 namespace holdfast::bench {
 namespace {
 
-/// Two commits a pair take long, though none of them waits for the disk.
+/// Two commits a pair take long, for they wait for the disk.
 contest at_database(std::string name, int at_once, made (*ours)(const arena&),
                     made (*yardstick)(const arena&), goals wanted = {}) {
     return {.name = std::move(name),

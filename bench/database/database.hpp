@@ -6,8 +6,8 @@
 
 namespace holdfast::bench {
 
-/// A MariaDB server with the tables of holdfast and of ShedLock. No commit of it waits for the
-/// disk. Throws `support::server_unavailable`.
+/// A MariaDB server with the tables of holdfast and of ShedLock. Each commit of it waits for the
+/// disk, as is its default. Throws `support::server_unavailable`.
 class database final : public lone_server {
 public:
     database();
@@ -17,7 +17,7 @@ public:
     std::string version() override { return server_.value("SELECT VERSION()"); }
 
 private:
-    support::mariadb_server server_;
+    support::mariadb_server server_{support::mariadb(), {.flush_at_commit = 1}};
 };
 
 site one_database(server_groups&); ///< Throws `not_here`

@@ -18,8 +18,8 @@ from pathlib import Path
 from clean_files import ROOT, CleanFiles, commands_of, is_product, needs_of
 
 TOOL = shutil.which("clang-tidy-14") or shutil.which("clang-tidy")
-# What is wrong with units alone: they consist of such includes, and what one file of a unit calls by
-# a name of another's hides nothing in its own file. g++ looks for the latter in each.
+# What units alone have: such includes, and names of two files, of which none hides the other where
+# it stands. g++ looks for the latter in each file.
 NOT_IN_UNITS = ["--checks=-bugprone-suspicious-include", "--extra-arg=-Wno-shadow"]
 
 
