@@ -7,6 +7,8 @@
 #include <holdfast/holdfast.hpp>
 #include <holdfast/mysql/options.hpp>
 
+#include <boost/asio/use_future.hpp>
+
 #include <future>
 #include <string>
 #include <utility>
@@ -25,6 +27,18 @@ inline options reaching(const support::mariadb_server& at) {
 inline client client_of(options how, holdfast::options more = {}) {
     more.store = make_store(std::move(how));
     return client{std::move(more)};
+}
+
+/// Nothing but doubt has what is held asked for within a test.
+inline constexpr duration long_lease = std::chrono::hours{1};
+
+inline void make_tables_at(support::mariadb_server& server) {
+    for (const std::string& each : making(in_schema))
+        server.sql(each);
+}
+
+inline lease taken(fenced_mutex& lock) {
+    return support::soon(lock.async_lock(boost::asio::use_future));
 }
 
 /// One that is sent now has an answer, or is given up.

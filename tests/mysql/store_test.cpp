@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "mysql/store_fixture.hpp"
+#include "support/thrown.hpp"
 
 #include <thread>
 
@@ -115,6 +116,35 @@ TEST_F(MysqlStore, IsSetUpOnce) {
     mutex lock{home, name_};
     lock.lock();
     lock.unlock();
+}
+
+TEST_F(MysqlStore, WhoMayNotMakeAllTablesMakesNone) {
+    options how = reaching(server());
+    how.table = "made_by_some";
+    how.user = "maker";
+    const std::string maker = how.user + "@'%'", in_schema = " ON " + how.schema + ".* ";
+    server().sql("CREATE USER " + maker + " IDENTIFIED BY 'secret'");
+    const auto grant = [&](const std::string& rights) {
+        server().sql("GRANT " + rights + in_schema + "TO " + maker);
+    };
+    for (const char* too_few : {"CREATE, INSERT", "CREATE, SELECT", "SELECT, INSERT"}) {
+        grant(too_few);
+        client home = client_of(how);
+        const support::thrown no = support::thrown_by([&] { home.set_up(); });
+        EXPECT_EQ(no.code, store_errc::no_permission) << too_few;
+        EXPECT_NE(no.text.find("takes the rights CREATE, SELECT and INSERT in"), std::string::npos)
+            << no.text;
+        EXPECT_EQ(no.text.find("; grant"), std::string::npos) << "which are those of a lock";
+        EXPECT_EQ(server().value("SELECT COUNT(*) FROM information_schema.tables WHERE table_name "
+                                 "LIKE 'made_by_some%'"),
+                  "0")
+            << too_few;
+        server().sql("REVOKE " + std::string{too_few} + in_schema + "FROM " + maker);
+    }
+    grant("CREATE, SELECT, INSERT");
+    client home = client_of(how);
+    EXPECT_NE(home.set_up().findings.at(0).what.find("5 tables"), std::string::npos);
+    server().sql("DROP USER " + maker);
 }
 
 TEST_F(MysqlStore, TheDoctorFindsNothingDangerous) {

@@ -13,7 +13,8 @@ namespace holdfast::mysql {
 /// and released there.
 asio::awaitable<std::vector<finding>> examine_server(site&, ask trial);
 
-/// As `store::set_up`.
-asio::awaitable<std::vector<finding>> make_tables(site&);
+/// As `store::set_up`. The database says by itself what to do about a refusal of a lock, and here
+/// that is something else: it is the one below that.
+asio::awaitable<std::vector<finding>> make_tables(const site&, database&);
 
 } // namespace holdfast::mysql

@@ -32,6 +32,8 @@ public:
     std::string address() const override { return inner_->address(); }
     void close() noexcept override { inner_->close(); }
 
+    database& unguarded() { return *inner_; }
+
     /// As the row of the table of identities has it; empty: it has not been read yet.
     const std::string& identity() const { return identity_; }
 

@@ -46,7 +46,9 @@ public:
     asio::awaitable<std::vector<finding>> examine(ask trial) override {
         return examine_server(site_, std::move(trial));
     }
-    asio::awaitable<std::vector<finding>> set_up() override { return make_tables(site_); }
+    asio::awaitable<std::vector<finding>> set_up() override {
+        return make_tables(site_, server_->unguarded());
+    }
     void close() noexcept override {
         poller_.stop();
         if (sweeper_)

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "net/failure.hpp"
 #include "store/mysql/examination.hpp"
 #include "store/mysql/schema.hpp"
+
+#include <optional>
 
 namespace holdfast::mysql {
 namespace {
@@ -15,23 +18,34 @@ std::string tables_there(const site& at) {
 
 constexpr std::int64_t tables_in_all = 5;
 
-} // namespace
-
-asio::awaitable<std::vector<finding>> make_tables(site& at) {
-    const auto look = [&](const runtime::remote_clock&, const server_facts&) {
-        return std::vector<std::string>{tables_there(at)};
+asio::awaitable<answers> run_one(database& server, const std::string& statement) {
+    const auto make = [&](const runtime::remote_clock&, const server_facts&) {
+        return std::vector<std::string>{statement};
     };
-    composing looking{look};
-    const answers said = co_await at.server.run(looking);
-    const std::int64_t there = number_at(answer_at(said, 0).rows.at(0), 0);
-    // One by one: each is an end of a transaction by itself.
-    for (std::string& each : making(at.named)) {
-        const auto make = [&](const runtime::remote_clock&, const server_facts&) {
-            return std::vector<std::string>{each};
-        };
-        composing text{make};
-        co_await at.server.run(text);
+    composing text{make};
+    co_return co_await server.run(text);
+}
+
+/// The last of them takes other rights than those before it, and these are asked for even where its
+/// table is not there yet. So whoever may not finish begins nothing.
+asio::awaitable<void> try_last(database& server, const std::string& statement) {
+    try {
+        co_await run_one(server, statement);
+    } catch (const boost::system::system_error& why) {
+        if (why.code() != store_errc::not_set_up)
+            throw;
     }
+}
+
+asio::awaitable<std::vector<finding>> make_them(const site& at, database& server) {
+    const std::string look = tables_there(at);
+    const answers said = co_await run_one(server, look);
+    const std::int64_t there = number_at(answer_at(said, 0).rows.at(0), 0);
+    const std::vector<std::string> all = making(at.named);
+    co_await try_last(server, all.back());
+    // One by one: each is an end of a transaction by itself.
+    for (const std::string& each : all)
+        co_await run_one(server, each);
     std::vector<finding> told(1);
     told.front().topic = "tables";
     told.front().what = there == tables_in_all
@@ -41,6 +55,24 @@ asio::awaitable<std::vector<finding>> make_tables(site& at) {
                                   " and those "
                                   "that begin with its name)";
     co_return told;
+}
+
+} // namespace
+
+asio::awaitable<std::vector<finding>> make_tables(const site& at, database& server) {
+    std::optional<net::failure> refused;
+    try {
+        std::vector<finding> told = co_await make_them(at, server);
+        co_return told;
+    } catch (const boost::system::system_error& why) {
+        if (why.code() != store_errc::no_permission)
+            throw;
+        refused.emplace(why.code(), net::story_of(why) +
+                                        "; to make the tables of locks takes the rights CREATE, "
+                                        "SELECT and INSERT in the schema " +
+                                        at.schema);
+    }
+    throw net::failure{*refused};
 }
 
 } // namespace holdfast::mysql

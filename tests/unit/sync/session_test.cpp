@@ -6,6 +6,10 @@
 #include <holdfast/fenced_mutex.hpp>
 #include <holdfast/shared_mutex.hpp>
 
+#include <boost/asio/co_spawn.hpp>
+#include <boost/asio/detached.hpp>
+
+#include <memory>
 #include <set>
 
 namespace holdfast::sync {
@@ -28,6 +32,18 @@ protected:
     static void mend(actor& who) { who.always = fate{}; }
     void release(lease held) {
         held.async_unlock(said{}.handler());
+        settle();
+    }
+    /// For so long the program does not run, and neither does the server, as on a machine that was
+    /// suspended.
+    void stand_still(duration length) {
+        const time_point end = clock.now() + length;
+        const std::unique_ptr<alarm> wakes = clock.make_alarm();
+        asio::co_spawn(io, wakes->wait_until(end), asio::detached);
+        settle();
+        while (clock.jump_to_next(end))
+            ;
+        server.step_clock(-length);
         settle();
     }
     /// What whoever waited behind that lease was given.
@@ -328,6 +344,33 @@ TEST_F(Session, WhereItEndedWhatWasHeldIsRefused) {
     EXPECT_FALSE(held.owns_lock());
     ASSERT_EQ(alice.ear->of(event_kind::lost).size(), 1u);
     EXPECT_EQ(alice.ear->of(event_kind::lost)[0].cause, event_cause::refused);
+}
+
+TEST_F(Session, WhatEndedWhileAllStoodStillIsReleasedAlthoughItSeemsToBeForgotten) {
+    actor &alice = enter({.lease_time = 1h}), &bob = enter({.lease_time = 1h});
+    mutex hers{alice, "stock"}, his{bob, "stock"};
+    const lease held = taken(hers);
+    said<lease> next;
+    his.async_lock(next.handler());
+    settle();
+    stand_still(1min);
+    EXPECT_FALSE(held.owns_lock());
+    EXPECT_EQ(alice.count(verb::release), 1u);
+    EXPECT_TRUE(next.well()) << "the session lives, and its hold with it";
+}
+
+TEST_F(Session, AReleaseAfterThatIsRepeatedForAsLongAsARequestMayTake) {
+    actor& alice = enter({.lease_time = 1h}, 2s);
+    mutex stock{alice, "stock"};
+    const lease held = taken(stock);
+    for (int i = 0; i < 3; ++i)
+        alice.planned.emplace_back(verb::release, fate{.refused = true});
+    stand_still(1min);
+    EXPECT_FALSE(held.owns_lock());
+    EXPECT_EQ(server.held_count(), 1u);
+    run_for(2s);
+    EXPECT_EQ(server.held_count(), 0u);
+    EXPECT_EQ(alice.count(verb::release), 4u);
 }
 
 TEST_F(Session, ReplicasAreNotToBeHad) {

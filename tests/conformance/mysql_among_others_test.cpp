@@ -1,0 +1,282 @@
+// SPDX-License-Identifier: Apache-2.0
+// One lock on Redis, MariaDB and ZooKeeper: by a majority of them, and as three that are one.
+#include "store/mysql/schema.hpp"
+#include "support/eventually.hpp"
+#include "support/mariadb_server.hpp"
+#include "support/on_each_server.hpp"
+#include "support/redis_server.hpp"
+#include "support/servers.hpp"
+#include "support/thrown.hpp"
+#include "support/zookeeper_server.hpp"
+
+#include <holdfast/holdfast.hpp>
+#include <holdfast/mysql/options.hpp>
+
+#include <boost/asio/use_future.hpp>
+
+#include <algorithm>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+namespace holdfast::conformance {
+namespace {
+
+using namespace std::chrono_literals;
+using support::eventually;
+using support::soon;
+
+/// Of all tests here: to start them takes longer than a test.
+struct three_servers {
+    three_servers() {
+        for (const std::string& each : mysql::making(mysql::tables{"holdfast_lock"}))
+            database.sql(each);
+    }
+    void all_there() {
+        redis.resume();
+        database.resume();
+        keeper.resume();
+    }
+    support::redis_server redis{};
+    support::mariadb_server database{};
+    support::zookeeper_server keeper{};
+};
+
+class DifferentStores : public ::testing::Test {
+protected:
+    static constexpr duration lease_length = 3s;
+    const std::string name_ = ::testing::UnitTest::GetInstance()->current_test_info()->name();
+
+    static void SetUpTestSuite() { mysql::add_schemes(); }
+    static void TearDownTestSuite() { servers().reset(); }
+    void SetUp() override {
+        support::make_or_skip([] {
+            if (!servers())
+                servers() = std::make_unique<three_servers>();
+        });
+    }
+    void TearDown() override {
+        if (servers())
+            servers()->all_there();
+    }
+    static three_servers& at() { return *servers(); }
+
+    static client client_at(std::string url) {
+        options how;
+        how.url = std::move(url);
+        how.lease_time = lease_length;
+        return client{std::move(how)};
+    }
+
+    /// A program: a client of each server.
+    struct program {
+        client redis = client_at(at().redis.url());
+        client database = client_at(at().database.url());
+        client keeper = client_at(at().keeper.url());
+    };
+
+    bool is_held_at(client& which) const { return which.inspect(name_).has_value(); }
+    std::size_t held_at(program& seen_by) const {
+        return std::size_t{is_held_at(seen_by.redis)} + std::size_t{is_held_at(seen_by.database)} +
+               std::size_t{is_held_at(seen_by.keeper)};
+    }
+
+private:
+    static std::unique_ptr<three_servers>& servers() {
+        static std::unique_ptr<three_servers> all;
+        return all;
+    }
+};
+
+/// Redis has just been started, and a restarted Redis may have forgotten: here it has not.
+class QuorumOfDifferentStores : public DifferentStores {
+protected:
+    quorum_mutex lock_of(program& of) const {
+        return quorum_mutex{{of.redis, of.database, of.keeper}, name_, {.nodes_remember = true}};
+    }
+    static bool has_votes(const lease& held, std::size_t wanted) {
+        return eventually([&] { return quorum_mutex::votes(held).held == wanted; });
+    }
+    /// That server stands still while the lock is held, for longer than a lease; and comes back.
+    template <typename Server>
+    void one_is_away(Server& which) {
+        program mine, others;
+        quorum_mutex lock = lock_of(mine), same = lock_of(others);
+        const lease held = soon(lock.async_lock(asio::use_future));
+        ASSERT_TRUE(has_votes(held, 3));
+        which.pause();
+        EXPECT_TRUE(has_votes(held, 2)) << "the vote of who is away ends with its lease";
+        EXPECT_TRUE(held.owns_lock());
+        EXPECT_FALSE(same.try_lock_for(100ms));
+        which.resume();
+        EXPECT_TRUE(has_votes(held, 3)) << "it is asked again";
+        EXPECT_FALSE(same.try_lock_for(100ms));
+        EXPECT_TRUE(held.owns_lock());
+    }
+};
+
+TEST_F(QuorumOfDifferentStores, OneHoldsItAndTheNextHasItAfterThat) {
+    program mine, others;
+    quorum_mutex lock = lock_of(mine), same = lock_of(others);
+    lease held = soon(lock.async_lock(asio::use_future));
+    ASSERT_TRUE(has_votes(held, 3));
+    EXPECT_EQ(held_at(others), 3U);
+    EXPECT_FALSE(same.try_lock());
+    std::future<lease> next = same.async_lock(asio::use_future);
+    EXPECT_FALSE(support::is_ready(next));
+    error_code ec;
+    held.unlock(ec);
+    EXPECT_FALSE(ec) << ec.message();
+    lease theirs = soon(std::move(next));
+    EXPECT_TRUE(theirs.owns_lock());
+    theirs.unlock(ec);
+    EXPECT_FALSE(ec) << ec.message();
+    EXPECT_TRUE(eventually([&] { return held_at(mine) == 0; }));
+}
+
+TEST_F(QuorumOfDifferentStores, GoesOnWithoutRedis) {
+    one_is_away(at().redis);
+}
+TEST_F(QuorumOfDifferentStores, GoesOnWithoutTheDatabase) {
+    one_is_away(at().database);
+}
+TEST_F(QuorumOfDifferentStores, GoesOnWithoutZookeeper) {
+    one_is_away(at().keeper);
+}
+
+TEST_F(QuorumOfDifferentStores, WhoeverHasOneOfThemDoesNotKeepItFromOthers) {
+    program mine, others;
+    mutex alone{others.database, name_};
+    alone.lock();
+    quorum_mutex lock = lock_of(mine);
+    lease held = soon(lock.async_lock(asio::use_future));
+    EXPECT_EQ(quorum_mutex::votes(held).held, 2U);
+    alone.unlock();
+    EXPECT_TRUE(has_votes(held, 3));
+}
+
+TEST_F(QuorumOfDifferentStores, EndsWhenTwoAreTakenAway) {
+    program mine, others;
+    quorum_mutex lock = lock_of(mine);
+    const lease held = soon(lock.async_lock(asio::use_future));
+    ASSERT_TRUE(has_votes(held, 3));
+    // Held by somebody else, or the vote would be had again.
+    const auto take = [&](client& where) {
+        mutex taken{where, name_};
+        std::future<lease> theirs = taken.async_lock(asio::use_future);
+        EXPECT_TRUE(where.force_unlock(name_));
+        return soon(std::move(theirs));
+    };
+    const lease first = take(others.database);
+    EXPECT_TRUE(held.owns_lock());
+    const lease second = take(others.keeper);
+    EXPECT_TRUE(eventually([&] { return held.lost().stop_requested(); }));
+    EXPECT_FALSE(held.owns_lock());
+    EXPECT_TRUE(eventually([&] { return !is_held_at(others.redis); })) << "its rest is released";
+    EXPECT_TRUE(first.owns_lock() && second.owns_lock());
+}
+
+TEST_F(QuorumOfDifferentStores, ServersThatAreTheSameAreFound) {
+    program mine;
+    const auto expect_refused = [&](client& again) {
+        quorum_mutex lock{
+            {mine.redis, mine.database, mine.keeper, again}, name_, {.nodes_remember = true}};
+        EXPECT_TRUE(eventually([&] { // it is known when both have said who they are
+            try {
+                soon(lock.async_lock(asio::use_future)).unlock();
+                return false;
+            } catch (const boost::system::system_error& why) {
+                return why.code() == errc::invalid_argument;
+            }
+        }));
+    };
+    std::string socket = at().database.unix_url();
+    socket.insert(socket.find("://") + 3, std::string{support::mariadb_server::user} + ":" +
+                                              support::mariadb_server::password + "@");
+    client same_database = client_at(socket);
+    expect_refused(same_database);
+    client same_keeper = client_at("zk://localhost:" + std::to_string(at().keeper.port()));
+    expect_refused(same_keeper);
+}
+
+class SeveralOnDifferentStores : public DifferentStores {
+protected:
+    struct locks {
+        locks(program& of, const std::string& name)
+            : redis{of.redis, name}
+            , database{of.database, name}
+            , keeper{of.keeper, name} {}
+        fenced_mutex redis, database, keeper;
+        multi_mutex all{redis, database, keeper};
+        multi_mutex turned{keeper, database, redis};
+    };
+};
+
+TEST_F(SeveralOnDifferentStores, AllAreTakenOrNone) {
+    program mine, others;
+    locks ours{mine, name_}, theirs{others, name_};
+    for (basic_mutex* each :
+         std::vector<basic_mutex*>{&theirs.redis, &theirs.database, &theirs.keeper}) {
+        each->lock();
+        EXPECT_FALSE(ours.all.try_lock());
+        EXPECT_TRUE(eventually([&] { return held_at(others) == 1; }));
+        each->unlock();
+    }
+    ours.all.lock();
+    EXPECT_EQ(held_at(others), 3U);
+    EXPECT_FALSE(theirs.all.try_lock());
+    EXPECT_FALSE(theirs.turned.try_lock());
+    ours.all.unlock();
+    EXPECT_TRUE(eventually([&] { return held_at(others) == 0; }));
+}
+
+TEST_F(SeveralOnDifferentStores, EachMemberHasItsOwnGrowingToken) {
+    program mine;
+    locks ours{mine, name_};
+    std::vector<std::uint64_t> before{0, 0, 0};
+    for (int i = 0; i < 3; ++i) {
+        const lease held = soon(ours.all.async_lock(asio::use_future));
+        const std::vector<std::uint64_t> tokens = multi_mutex::fencing_tokens(held);
+        ASSERT_EQ(tokens.size(), 3U);
+        for (std::size_t m = 0; m < 3; ++m)
+            EXPECT_GT(tokens[m], before[m]);
+        before = tokens;
+    }
+}
+
+TEST_F(SeveralOnDifferentStores, TwoThatWantThemInDifferentOrdersBothHaveThem) {
+    program mine, others;
+    locks ours{mine, name_}, theirs{others, name_};
+    for (int i = 0; i < 5; ++i) {
+        std::future<lease> one = ours.all.async_lock(asio::use_future);
+        std::future<lease> other = theirs.turned.async_lock(asio::use_future);
+        EXPECT_TRUE(eventually([&] { return support::is_ready(one) || support::is_ready(other); }));
+        std::future<lease>& first = support::is_ready(one) ? one : other;
+        std::future<lease>& second = &first == &one ? other : one;
+        {
+            const lease held = soon(std::move(first));
+            EXPECT_TRUE(held.owns_lock());
+            EXPECT_FALSE(support::is_ready(second));
+        }
+        EXPECT_TRUE(soon(std::move(second)).owns_lock());
+    }
+}
+
+TEST_F(SeveralOnDifferentStores, TheLossOfOneIsTheLossOfAll) {
+    program mine, others;
+    for (client* where : {&others.redis, &others.database, &others.keeper}) {
+        locks ours{mine, name_};
+        const lease held = soon(ours.all.async_lock(asio::use_future));
+        ASSERT_TRUE(where->force_unlock(name_));
+        EXPECT_TRUE(eventually([&] { return held.lost().stop_requested(); }));
+        EXPECT_TRUE(eventually([&] { return held_at(others) == 0; }));
+    }
+}
+
+} // namespace
+} // namespace holdfast::conformance
