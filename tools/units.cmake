@@ -4,7 +4,7 @@
 # not share ccache's results; these are written with relative ones.
 #
 # Names in the anonymous namespaces of one folder must therefore differ from file to file. That each
-# file compiles by itself is checked by CI (tools/dev/each_file.py) and by the dev preset.
+# file compiles by itself is checked by ./dev lint (tools/dev/each_file.py) and by the dev preset.
 set(HOLDFAST_FILES_PER_UNIT 20 CACHE STRING "So many sources are compiled as one; 1: each alone")
 mark_as_advanced(HOLDFAST_FILES_PER_UNIT)
 

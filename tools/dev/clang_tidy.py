@@ -15,12 +15,17 @@ import sys
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
-from clean_files import ROOT, CleanFiles, commands_of, is_product, needs_of
+from clean_files import ROOT, CleanFiles, commands_of, needs_of
 
 TOOL = shutil.which("clang-tidy-14") or shutil.which("clang-tidy")
 # What units alone have: such includes, and names of two files, of which none hides the other where
 # it stands. g++ looks for the latter in each file.
 NOT_IN_UNITS = ["--checks=-bugprone-suspicious-include", "--extra-arg=-Wno-shadow"]
+
+
+def is_product(path: Path) -> bool:
+    """Of the library or of the program."""
+    return path.is_relative_to(ROOT / "src") or path.is_relative_to(ROOT / "cli")
 
 
 def sources_in(path: Path) -> list[Path]:

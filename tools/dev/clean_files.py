@@ -30,11 +30,6 @@ def commands_of(build: Path) -> dict[Path, tuple[list[str], Path]]:
     return commands
 
 
-def is_product(path: Path) -> bool:
-    """Of the library or of the program."""
-    return any(path.is_relative_to(ROOT / folder) for folder in ("include", "src", "cli"))
-
-
 @cache
 def print_of(path: Path) -> str:
     try:

@@ -1,12 +1,11 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""each_file.py [--product] <build folder>: does each source and each header compile by itself?
+"""each_file.py <build folder>: does each source and each header compile by itself?
 
 Builds compile many files as one, where a file finds what another has included. Here each is parsed
 alone, and a header twice in one file; a private header that its source includes first is parsed
-with that. With --product, only the library's and the program's. A file that was found well is not
-looked at again until something changes that it depends on. The build folder is one of the dev
-preset, which lists each file; nothing in it has to be built.
+with that. A file that was found well is not looked at again until something changes that it depends
+on. The build folder is one of the dev preset, which lists each file; nothing in it has to be built.
 """
 import os
 import re
@@ -16,7 +15,7 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from tempfile import NamedTemporaryFile
 
-from clean_files import ROOT, CleanFiles, commands_of, is_product, needs_in
+from clean_files import ROOT, CleanFiles, commands_of, needs_in
 
 
 def headers() -> list[Path]:
@@ -73,10 +72,8 @@ def files_in(commands: dict) -> dict:
 
 
 def main() -> int:
-    product = sys.argv[1] == "--product"
-    commands = commands_of(Path(sys.argv[-1]).resolve())
-    all_files = {path: how for path, how in files_in(commands).items()
-                 if is_product(path) or not product}
+    commands = commands_of(Path(sys.argv[1]).resolve())
+    all_files = files_in(commands)
     version = subprocess.run([next(iter(commands.values()))[0][0], "--version"], check=True,
                              capture_output=True).stdout
     clean = CleanFiles("each-file", version)

@@ -1,13 +1,14 @@
-# ./dev lint: what CI finds without running anything: layout, scripts, comments, each file by
-# itself, clang-tidy, and what the fuzzers' compiler, another one, warns of. Minutes the first time;
-# then only what changed is looked at.
+# ./dev lint: what CI finds without running anything: layout, scripts, comments, clang-tidy, and what
+# the fuzzers' compiler, another one, warns of; and whether each file compiles by itself, as it has
+# to in the dev preset. Minutes the first time; then only what changed is looked at.
 # shellcheck shell=bash
 
 verb_lint() {
   need build
   lint_quickly
   lint_thoroughly
-  attempt "Each file of the tests by itself, too" python3 -B tools/dev/each_file.py build/dev
+  attempt "Listing each file (dev)" cmake --preset dev
+  attempt "Each file by itself" python3 -B tools/dev/each_file.py build/dev
   attempt "Building (fuzz)" build_fuzzers
   stage_summary
   (($(failed_stages) == 0))
@@ -24,6 +25,4 @@ lint_quickly() {
 lint_thoroughly() {
   attempt "Listing the units (ci)" cmake --preset ci
   attempt "clang-tidy" python3 -B tools/dev/clang_tidy.py build/ci
-  attempt "Listing each file (dev)" cmake --preset dev
-  attempt "Each file by itself" python3 -B tools/dev/each_file.py --product build/dev
 }
