@@ -1,6 +1,6 @@
-# ./dev lint: what CI finds without running anything: layout, scripts, comments, clang-tidy, and what
-# the fuzzers' compiler, another one, warns of; and whether each file compiles by itself, as it has
-# to in the dev preset. Minutes the first time; then only what changed is looked at.
+# ./dev lint: what CI finds without running anything: layout, scripts, comments, clang-tidy, and
+# what the fuzzers' compiler, another one, warns of; and whether each file compiles by itself, as it
+# has to in the dev preset. Minutes the first time; then only what changed is looked at.
 # shellcheck shell=bash
 
 verb_lint() {
