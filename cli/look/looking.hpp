@@ -60,7 +60,8 @@ int ask_server(const inheritance& inherited, look_options& given, Look look) {
         holdfast::client home{std::move(how)};
         return look(home);
     } catch (const boost::system::system_error& failure) {
-        return last_words{}.report(failure, given.server, "did not answer");
+        const bool refused = failure.code() == holdfast::errc::refused;
+        return last_words{}.report(failure, given.server, refused ? "refused" : "did not answer");
     }
 }
 

@@ -85,5 +85,13 @@ TEST(ZookeeperAway, IsToldAtOnceAndWithoutThePassword) {
                 AllOf(HasSubstr("HOLDFAST_URL: "), HasSubstr("do you mean root?")));
 }
 
+TEST(ZookeeperAway, OfSeveralServersOneIsWaitedForUntilTheTimeLimitOfTheRequest) {
+    const ended told = run({"ls"}, "zk://127.0.0.1:1,127.0.0.1:2,127.0.0.1:3?"
+                                   "unavailable_patience=0s&command_timeout=300ms");
+    EXPECT_EQ(told.status, 69);
+    EXPECT_THAT(told.err, AllOf(StartsWith("holdfast: cannot reach zk://127.0.0.1:1,"),
+                                HasSubstr("not sent within 300 ms: no connection to 127.0.0.1:")));
+}
+
 } // namespace
 } // namespace holdfast::cli_test
