@@ -4,6 +4,7 @@
 #include "support/eventually.hpp"
 #include "support/mariadb_server.hpp"
 #include "support/on_each_server.hpp"
+#include "support/recorder.hpp"
 #include "support/redis_server.hpp"
 #include "support/servers.hpp"
 #include "support/thrown.hpp"
@@ -66,18 +67,20 @@ protected:
     }
     static three_servers& at() { return *servers(); }
 
-    static client client_at(std::string url) {
+    static client client_at(std::string url, std::shared_ptr<observer> tells = nullptr) {
         options how;
         how.url = std::move(url);
         how.lease_time = lease_length;
+        how.observer = std::move(tells);
         return client{std::move(how)};
     }
 
     /// A program: a client of each server.
     struct program {
-        client redis = client_at(at().redis.url());
-        client database = client_at(at().database.url());
-        client keeper = client_at(at().keeper.url());
+        std::shared_ptr<observer> tells{};
+        client redis = client_at(at().redis.url(), tells);
+        client database = client_at(at().database.url(), tells);
+        client keeper = client_at(at().keeper.url(), tells);
     };
 
     bool is_held_at(client& which) const { return which.inspect(name_).has_value(); }
@@ -179,6 +182,27 @@ TEST_F(QuorumOfDifferentStores, EndsWhenTwoAreTakenAway) {
     EXPECT_FALSE(held.owns_lock());
     EXPECT_TRUE(eventually([&] { return !is_held_at(others.redis); })) << "its rest is released";
     EXPECT_TRUE(first.owns_lock() && second.owns_lock());
+}
+
+TEST_F(QuorumOfDifferentStores, IsImpairedOnlyByADatabaseThatDoesNotWaitForItsDisk) {
+    const auto told = std::make_shared<support::recorder>();
+    const auto lock_once = [&](program& by) {
+        quorum_mutex lock{{by.redis, by.database, by.keeper}, name_}; // these need not remember
+        soon(lock.async_lock(asio::use_future)).unlock();
+    };
+    at().database.sql("SET GLOBAL innodb_flush_log_at_trx_commit=1");
+    program mine{told};
+    for (int i = 0; i < 5; ++i)
+        lock_once(mine);
+    EXPECT_EQ(told->count(event_kind::impaired), 0U);
+    at().database.sql("SET GLOBAL innodb_flush_log_at_trx_commit=2");
+    EXPECT_TRUE(eventually([&] { // it is known when the database has said so
+        program others{told};
+        lock_once(others);
+        lock_once(others);
+        return told->count(event_kind::impaired) > 0;
+    }));
+    EXPECT_THAT(told->last(event_kind::impaired)->text, testing::HasSubstr("node 2"));
 }
 
 TEST_F(QuorumOfDifferentStores, ServersThatAreTheSameAreFound) {

@@ -22,6 +22,13 @@ net::failure with_advice(const boost::system::system_error& why, const tables& n
     return {why.code(), std::move(text)};
 }
 
+server_identity identity_in(const row& told) {
+    server_identity read{.id = text_at(told, 0)};
+    if (text_at(told, 1) == "1")
+        read.forgets_before = time_point::min();
+    return read;
+}
+
 } // namespace
 
 asio::awaitable<answers> guarded_database::run(statements& what, call_wishes wishes) {
@@ -48,13 +55,14 @@ void guarded_database::ask_for_identity(const std::string& server) {
 
 asio::awaitable<void> guarded_database::read_identity(std::shared_ptr<guarded_database> self) {
     const auto make = [&](const runtime::remote_clock&, const server_facts&) {
-        return std::vector<std::string>{"SELECT id FROM " + self->named_.identity};
+        return std::vector<std::string>{"SELECT id,@@innodb_flush_log_at_trx_commit FROM " +
+                                        self->named_.identity};
     };
     composing text{make};
     try {
         const answers said = co_await self->inner_->run(text);
         if (!answer_at(said, 0).rows.empty())
-            self->identity_ = text_at(said.of.front().rows.front(), 0);
+            self->identity_ = identity_in(said.of.front().rows.front());
     } catch (const boost::system::system_error&) {
         self->asked_.clear(); // at the next request
     }

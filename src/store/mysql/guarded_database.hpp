@@ -34,8 +34,10 @@ public:
 
     database& unguarded() { return *inner_; }
 
-    /// As the row of the table of identities has it; empty: it has not been read yet.
-    const std::string& identity() const { return identity_; }
+    /// As the row of the table of identities has it; without an id: it has not been read yet. A
+    /// server that waits for its disk at each commit forgets nothing, and until it is read it is
+    /// taken for one: so is the default.
+    const server_identity& identity() const { return identity_; }
 
 private:
     void ask_for_identity(const std::string& server);
@@ -45,7 +47,7 @@ private:
     const store_context& context_;
     const tables named_;
     std::string asked_; ///< the address of the server that was asked last
-    std::string identity_;
+    server_identity identity_{.forgets_before = time_point::min()};
 };
 
 } // namespace holdfast::mysql

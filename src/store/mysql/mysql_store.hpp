@@ -42,7 +42,7 @@ public:
     lock_store& locks() noexcept override { return locks_; }
     counter_store* counters() noexcept override { return &counters_; }
     inspector& operators_view() noexcept override { return inspector_; }
-    server_identity identity(const lock_name&) const override { return {server_->identity(), {}}; }
+    server_identity identity(const lock_name&) const override { return server_->identity(); }
     asio::awaitable<std::vector<finding>> examine(ask trial) override {
         return examine_server(site_, std::move(trial));
     }

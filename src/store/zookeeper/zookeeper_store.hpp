@@ -31,7 +31,10 @@ public:
     lock_store& locks() noexcept override { return locks_; }
     counter_store* counters() noexcept override { return &counters_; }
     inspector& operators_view() noexcept override { return inspector_; }
-    server_identity identity(const lock_name&) const override { return {home_->ensemble(), {}}; }
+    /// A write that was answered is on the disks of most servers.
+    server_identity identity(const lock_name&) const override {
+        return {home_->ensemble(), time_point::min()};
+    }
     asio::awaitable<std::vector<finding>> examine(ask trial) override;
     asio::awaitable<void> depart() override;
     void close() noexcept override { home_->close(); }
