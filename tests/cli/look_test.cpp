@@ -316,7 +316,7 @@ TEST_P(Look, SaysWhichRightIsMissing) {
     let_jvm_hold("jvms");
     const ended refused = run({"ls"}, url());
     EXPECT_EQ(refused.status, 69);
-    EXPECT_THAT(refused.err, AllOf(HasSubstr("did not answer"), HasSubstr("granted: +scan")));
+    EXPECT_THAT(refused.err, AllOf(HasSubstr(" refused: "), HasSubstr("granted: +scan")));
     EXPECT_THAT(run({"inspect", "jvms"}, url()).out, HasSubstr("listening  not known"));
 }
 
