@@ -3,13 +3,11 @@
 # from running.
 # shellcheck shell=bash
 
-layers="tidy docs unit sim mutants conformance redis mysql zookeeper sentinel cluster chaos"
-layers+=" cli process examples package"
-sanitized_layers="unit sim conformance redis mysql zookeeper"
-# These wait for leases, outages and servers nearly all of the time: more of them run at once than
-# there are cores.
-waiting_layers="conformance redis mysql zookeeper threads sentinel cluster chaos"
-waiting_layers+=" cli process interop"
+# Layers that are joined by a plus run together. Those that wait do so for leases, outages and
+# servers nearly all of the time: more of them run at once than there are cores.
+waiting_layers="conformance redis+mysql+zookeeper sentinel+cluster+chaos cli+process"
+layers="tidy docs unit sim mutants $waiting_layers examples package"
+sanitized_layers="unit sim conformance redis+mysql+zookeeper"
 cores=$(nproc)
 
 verb_test() {
@@ -57,7 +55,7 @@ test_preset() {
     return
   fi
   for layer in $3; do
-    if [[ $(cd "build/$preset" && ctest -N -L "^$layer\$") != *"Total Tests: 0"* ]]; then
+    if [[ $(cd "build/$preset" && ctest -N -L "$(label "$layer")") != *"Total Tests: 0"* ]]; then
       attempt "Testing $layer ($preset)" run_layer "$preset" "$layer"
     fi
   done
@@ -69,7 +67,11 @@ run_layer() {
   local preset=$1 layer=$2 folder=$results/$1/$2 at_once=$cores
   shift 2
   mkdir -p "$folder"
-  [[ " $waiting_layers " != *" $layer "* ]] || at_once=$((cores * 3))
-  GTEST_OUTPUT=xml:$folder/ HOLDFAST_RESULTS=$folder ctest --preset "$preset" -L "^$layer\$" \
-    --parallel "$at_once" --no-label-summary "$@" --output-junit "$folder/ctest.junit"
+  [[ " $waiting_layers threads interop " != *" $layer "* ]] || at_once=$((cores * 3))
+  GTEST_OUTPUT=xml:$folder/ HOLDFAST_RESULTS=$folder ctest --preset "$preset" \
+    -L "$(label "$layer")" --parallel "$at_once" --no-label-summary "$@" \
+    --output-junit "$folder/ctest.junit"
 }
+
+# What ctest calls a layer, or several of them.
+label() { printf '^(%s)$' "${1//+/|}"; }
