@@ -5,10 +5,10 @@
 #include "runtime/real_clock.hpp"
 #include "support/eventually.hpp"
 #include "support/recorder.hpp"
+#include "support/thrown.hpp"
 
 #include <boost/asio/co_spawn.hpp>
 #include <boost/asio/io_context.hpp>
-#include <boost/system/system_error.hpp>
 
 #include <chrono>
 #include <exception>
@@ -150,13 +150,9 @@ private:
     }
     static void end(asking& mine, const std::exception_ptr& failed) {
         mine.done = true;
-        try {
-            if (failed)
-                std::rethrow_exception(failed);
-        } catch (const boost::system::system_error& why) {
-            mine.code = why.code();
-            mine.text = why.what();
-        }
+        const support::thrown why = support::thrown_of(failed);
+        mine.code = why.code;
+        mine.text = why.text;
     }
 };
 

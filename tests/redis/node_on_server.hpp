@@ -6,12 +6,12 @@
 #include "support/eventually.hpp"
 #include "support/on_each_server.hpp"
 #include "support/recorder.hpp"
+#include "support/thrown.hpp"
 
 #include <holdfast/error.hpp>
 
 #include <boost/asio/co_spawn.hpp>
 #include <boost/asio/io_context.hpp>
-#include <boost/system/system_error.hpp>
 
 #include <gmock/gmock.h>
 
@@ -53,23 +53,18 @@ protected:
     };
     outcome call(const redis::script& what, std::vector<std::string_view> keys,
                  std::vector<redis::argument> arguments, const redis::call_wishes& wishes = {}) {
-        outcome got;
+        redis::reply answer;
         auto run = [&]() -> asio::awaitable<void> {
-            got.answer = co_await node().call(what, keys, arguments, wishes);
+            answer = co_await node().call(what, keys, arguments, wishes);
         };
         bool done = false;
+        support::thrown why;
         asio::co_spawn(io_, run(), [&](const std::exception_ptr& failed) {
             done = true;
-            try {
-                if (failed)
-                    std::rethrow_exception(failed);
-            } catch (const boost::system::system_error& why) {
-                got.code = why.code();
-                got.text = why.what();
-            }
+            why = support::thrown_of(failed);
         });
         EXPECT_TRUE(run_until([&] { return done; }));
-        return got;
+        return {std::move(answer), why.code, why.text};
     }
 
     /// Runs what there is until `holds`.
