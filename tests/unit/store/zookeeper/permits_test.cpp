@@ -78,14 +78,11 @@ TEST_F(PermitPlace, WhoWaitsIsRungByARelease) {
     EXPECT_TRUE(one.look(*one.line_up(first)).granted);
     const auto waits = two.line_up(wanting(two, 1));
     EXPECT_FALSE(two.look(*waits).granted);
-    bool woken = false;
-    asio::co_spawn(io, two.wake->wait_until(time_point::max()),
-                   [&](const std::exception_ptr&) { woken = true; });
-    settle();
-    EXPECT_FALSE(woken);
+    const auto woken = woken_by(*two.wake);
+    EXPECT_FALSE(*woken);
     EXPECT_TRUE(one.release(first));
     settle();
-    EXPECT_TRUE(woken);
+    EXPECT_TRUE(*woken);
     EXPECT_TRUE(two.look(*waits).granted);
 }
 
@@ -220,14 +217,11 @@ TEST_F(PermitPlace, WhoWaitsUntilThereAreAnyIsToldOfTheNumber) {
     party& two = enter();
     const auto spot = one.line_up(wanting(one, 1));
     EXPECT_FALSE(one.look(*spot).granted);
-    bool woken = false;
-    asio::co_spawn(io, one.wake->wait_until(time_point::max()),
-                   [&](const std::exception_ptr&) { woken = true; });
-    settle();
-    EXPECT_FALSE(woken);
+    const auto woken = woken_by(*one.wake);
+    EXPECT_FALSE(*woken);
     EXPECT_TRUE(change(two, counter_verb::set_new, 1).done);
     settle();
-    EXPECT_TRUE(woken);
+    EXPECT_TRUE(*woken);
     EXPECT_TRUE(one.look(*spot).granted);
 }
 
