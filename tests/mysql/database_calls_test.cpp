@@ -12,17 +12,7 @@ using namespace std::chrono_literals;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 
-class Database : public database_on_server {
-protected:
-    void SetUp() override {
-        database_on_server::SetUp();
-        if (IsSkipped() || HasFatalFailure())
-            return;
-        server().sql("CREATE OR REPLACE TABLE t (k INT PRIMARY KEY, v BIGINT UNSIGNED) "
-                     "ENGINE=InnoDB");
-        server().sql("INSERT INTO t VALUES (1, 10), (2, 20)");
-    }
-};
+class Database : public database_with_rows {};
 
 TEST_F(Database, AnswersAStatement) {
     const asked call = ask("SELECT v FROM t WHERE k = 2");

@@ -8,17 +8,8 @@ namespace {
 using namespace std::chrono_literals;
 using ::testing::HasSubstr;
 
-class DatabaseCarriers : public database_on_server {
+class DatabaseCarriers : public database_with_rows {
 protected:
-    void SetUp() override {
-        database_on_server::SetUp();
-        if (IsSkipped() || HasFatalFailure())
-            return;
-        server().sql("CREATE OR REPLACE TABLE t (k INT PRIMARY KEY, v BIGINT UNSIGNED) "
-                     "ENGINE=InnoDB");
-        server().sql("INSERT INTO t VALUES (1, 10), (2, 20)");
-    }
-
     asked ask_on(const std::shared_ptr<mysql::carrier>& on, const std::string& what) {
         mysql::call_wishes wishes;
         wishes.on = on;

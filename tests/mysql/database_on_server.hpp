@@ -62,4 +62,17 @@ private:
     std::shared_ptr<support::mariadb_server> server_;
 };
 
+/// With a table that has two rows.
+class database_with_rows : public database_on_server {
+protected:
+    void SetUp() override {
+        database_on_server::SetUp();
+        if (IsSkipped() || HasFatalFailure())
+            return;
+        server().sql("CREATE OR REPLACE TABLE t (k INT PRIMARY KEY, v BIGINT UNSIGNED) "
+                     "ENGINE=InnoDB");
+        server().sql("INSERT INTO t VALUES (1, 10), (2, 20)");
+    }
+};
+
 } // namespace holdfast

@@ -8,17 +8,7 @@ namespace {
 using namespace std::chrono_literals;
 using ::testing::HasSubstr;
 
-class DatabaseRepeats : public database_on_server {
-protected:
-    void SetUp() override {
-        database_on_server::SetUp();
-        if (IsSkipped() || HasFatalFailure())
-            return;
-        server().sql("CREATE OR REPLACE TABLE t (k INT PRIMARY KEY, v BIGINT UNSIGNED) "
-                     "ENGINE=InnoDB");
-        server().sql("INSERT INTO t VALUES (1, 10), (2, 20)");
-    }
-};
+class DatabaseRepeats : public database_with_rows {};
 
 /// The lock wait of the first attempt ends after one second; by then the row is free.
 TEST_F(DatabaseRepeats, ALockWaitIsRepeated) {

@@ -2,15 +2,11 @@
 #pragma once
 
 #include "mysql/make_database.hpp"
-#include "runtime/real_clock.hpp"
-#include "support/eventually.hpp"
-#include "support/recorder.hpp"
+#include "support/driven_loop.hpp"
+#include "support/thrown.hpp"
 
 #include <boost/asio/co_spawn.hpp>
-#include <boost/asio/io_context.hpp>
-#include <boost/system/system_error.hpp>
 
-#include <chrono>
 #include <exception>
 #include <memory>
 #include <string>
@@ -38,7 +34,7 @@ private:
 };
 
 /// A database with a real clock, run on the test's own thread.
-class driven_database {
+class driven_database : protected support::driven_loop {
 public:
     /// What came of one call. It goes on while the test runs the loop.
     struct asking {
@@ -75,16 +71,9 @@ public:
             database_->close();
         database_.reset();
     }
-    void run_to_the_end() {
-        io_.restart();
-        io_.run_for(support::far_too_long);
-        EXPECT_TRUE(io_.stopped()) << "something is still to be done";
-    }
 
     store_context context() {
-        auto tell = [this](const event& what) { told_.notify(what); };
-        store_context made{io_.get_executor(), clock_, [this] { return ++random_; }, {}, "a label",
-                           duration{5'000},    tell};
+        store_context made = driven_loop::context();
         made.doubt = [this](const std::function<bool(const lock_name&)>& which, bool urgent) {
             EXPECT_FALSE(which) << "of all holds";
             doubts_.push_back(urgent);
@@ -123,26 +112,11 @@ public:
         return got;
     }
 
-    /// Runs what there is until `holds`.
-    template <typename Predicate>
-    bool run_until(Predicate holds) {
-        const auto end = std::chrono::steady_clock::now() + support::far_too_long;
-        while (!holds() && std::chrono::steady_clock::now() < end) {
-            io_.restart();
-            io_.run_one_for(std::chrono::milliseconds{20});
-        }
-        return holds();
-    }
-
-    asio::io_context io_{1};
-    runtime::real_clock clock_{io_.get_executor()};
     mysql::options how_;
     bool holds_ = false;
     std::vector<bool> doubts_;
-    support::recorder told_;
     bool waiting_failed_ = false;
     std::unique_ptr<mysql::database> database_;
-    std::uint64_t random_ = 0;
 
 private:
     static asio::awaitable<void> run(mysql::database& on, asked mine) {
@@ -150,13 +124,9 @@ private:
     }
     static void end(asking& mine, const std::exception_ptr& failed) {
         mine.done = true;
-        try {
-            if (failed)
-                std::rethrow_exception(failed);
-        } catch (const boost::system::system_error& why) {
-            mine.code = why.code();
-            mine.text = why.what();
-        }
+        const support::thrown why = support::thrown_of(failed);
+        mine.code = why.code;
+        mine.text = why.text;
     }
 };
 

@@ -5,13 +5,13 @@
 #include "redis/make_node.hpp"
 #include "support/recorder.hpp"
 #include "support/sim_clock.hpp"
+#include "support/thrown.hpp"
 
 #include <holdfast/error.hpp>
 
 #include <boost/asio/bind_cancellation_slot.hpp>
 #include <boost/asio/cancellation_signal.hpp>
 #include <boost/asio/co_spawn.hpp>
-#include <boost/system/system_error.hpp>
 
 #include <exception>
 #include <functional>
@@ -128,13 +128,9 @@ private:
 
     static void end(asking& mine, const std::exception_ptr& failed) {
         mine.done = true;
-        try {
-            if (failed)
-                std::rethrow_exception(failed);
-        } catch (const boost::system::system_error& why) {
-            mine.code = why.code();
-            mine.text = why.what();
-        }
+        const support::thrown why = support::thrown_of(failed);
+        mine.code = why.code;
+        mine.text = why.text;
     }
 };
 

@@ -2,16 +2,13 @@
 #pragma once
 
 #include "redis/make_node.hpp"
-#include "runtime/real_clock.hpp"
-#include "support/eventually.hpp"
+#include "support/driven_loop.hpp"
 #include "support/on_each_server.hpp"
-#include "support/recorder.hpp"
+#include "support/thrown.hpp"
 
 #include <holdfast/error.hpp>
 
 #include <boost/asio/co_spawn.hpp>
-#include <boost/asio/io_context.hpp>
-#include <boost/system/system_error.hpp>
 
 #include <gmock/gmock.h>
 
@@ -21,28 +18,17 @@ inline constexpr redis::script echo{"echo", "098e0f0d1448c0a81dafe820f66d460eb09
                                     "return ARGV[1]"};
 
 /// A node with a real clock, run on the test's own thread.
-class driven_node {
+class driven_node : protected support::driven_loop {
 protected:
     void forget_node() {
         if (node_)
             node_->close();
         node_.reset();
     }
-    void run_to_the_end() {
-        io_.restart();
-        io_.run_for(support::far_too_long);
-        EXPECT_TRUE(io_.stopped()) << "something is still to be done";
-    }
 
     redis::node& node() {
         if (!node_)
-            node_ = redis::make_node(how_, {io_.get_executor(),
-                                            clock_,
-                                            [this] { return ++random_; },
-                                            {},
-                                            "a label",
-                                            duration{5'000},
-                                            [this](const event& what) { told_.notify(what); }});
+            node_ = redis::make_node(how_, context());
         return *node_;
     }
 
@@ -53,42 +39,22 @@ protected:
     };
     outcome call(const redis::script& what, std::vector<std::string_view> keys,
                  std::vector<redis::argument> arguments, const redis::call_wishes& wishes = {}) {
-        outcome got;
+        redis::reply answer;
         auto run = [&]() -> asio::awaitable<void> {
-            got.answer = co_await node().call(what, keys, arguments, wishes);
+            answer = co_await node().call(what, keys, arguments, wishes);
         };
         bool done = false;
+        support::thrown why;
         asio::co_spawn(io_, run(), [&](const std::exception_ptr& failed) {
             done = true;
-            try {
-                if (failed)
-                    std::rethrow_exception(failed);
-            } catch (const boost::system::system_error& why) {
-                got.code = why.code();
-                got.text = why.what();
-            }
+            why = support::thrown_of(failed);
         });
         EXPECT_TRUE(run_until([&] { return done; }));
-        return got;
+        return {std::move(answer), why.code, why.text};
     }
 
-    /// Runs what there is until `holds`.
-    template <typename Predicate>
-    bool run_until(Predicate holds) {
-        const auto end = std::chrono::steady_clock::now() + support::far_too_long;
-        while (!holds() && std::chrono::steady_clock::now() < end) {
-            io_.restart();
-            io_.run_one_for(std::chrono::milliseconds{50});
-        }
-        return holds();
-    }
-
-    asio::io_context io_;
-    runtime::real_clock clock_{io_.get_executor()};
     redis::options how_;
-    support::recorder told_;
     std::unique_ptr<redis::node> node_;
-    std::uint64_t random_ = 0;
 };
 
 /// On a real server.

@@ -53,8 +53,6 @@ plan draw_by_session(std::uint64_t seed) {
     plan p = draw_plan(seed ^ plans_by_session);
     dice d{seed ^ ~plans_by_session};
     p.seed = seed;
-    p.counters.clear();
-    p.how.counters.clear();
     const int kind = d.between(0, 99);
     if (kind < 25)
         draw_fixed(d, p);
@@ -62,9 +60,7 @@ plan draw_by_session(std::uint64_t seed) {
         draw_denied(d, p);
     else if (kind < 55)
         draw_heirs(d, p);
-    p.kinds.resize(static_cast<std::size_t>(p.names), lock_kind::plain);
-    p.how.kinds = p.kinds;
-    p.how.fair = p.fair = std::min(p.fair, p.names);
+    keep_locks_only(p);
     p.usual.doubled = 0;
     p.fate.steps = false;
     p.fate.rate = std::clamp(p.fate.rate, 0.99, 1.01);

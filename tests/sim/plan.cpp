@@ -236,6 +236,14 @@ plan draw_plan(std::uint64_t seed) {
     return p;
 }
 
+void keep_locks_only(plan& p) {
+    p.counters.clear();
+    p.how.counters.clear();
+    p.kinds.resize(static_cast<std::size_t>(p.names), lock_kind::plain);
+    p.how.kinds = p.kinds;
+    p.how.fair = p.fair = std::min(p.fair, p.names);
+}
+
 std::ostream& operator<<(std::ostream& out, const plan& p) {
     const auto ms = [](duration x) { return x.count(); };
     out << p.clients << " clients of " << p.actors << " actors, " << p.names << " names, "

@@ -83,6 +83,8 @@ struct plan {
 };
 
 plan draw_plan(std::uint64_t seed);
+/// Makes locks of all that has a name, of which there are `names`.
+void keep_locks_only(plan&);
 std::ostream& operator<<(std::ostream&, const plan&);
 
 } // namespace holdfast::sim

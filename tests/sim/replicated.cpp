@@ -138,14 +138,10 @@ plan draw_replicated(std::uint64_t seed) {
     plan p = draw_plan(seed ^ other_plans);
     dice d{seed ^ ~other_plans};
     p.seed = seed;
-    p.counters.clear();
-    p.how.counters.clear();
     p.names = std::min(p.names, 2);
     p.clients = std::min(p.clients, 3);
     p.actors = std::min(p.actors, 2);
-    p.kinds.resize(static_cast<std::size_t>(p.names));
-    p.how.kinds = p.kinds;
-    p.how.fair = p.fair = std::min(p.fair, p.names);
+    keep_locks_only(p);
     draw_time(d, p);
     draw_fate(d, p);
     draw_replicas(d, p);

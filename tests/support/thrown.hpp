@@ -3,6 +3,9 @@
 
 #include <holdfast/error.hpp>
 
+#include <boost/system/system_error.hpp>
+
+#include <exception>
 #include <string>
 #include <utility>
 
@@ -22,6 +25,14 @@ thrown thrown_by(Call call) {
     } catch (const boost::system::system_error& e) {
         return {e.code(), e.what()};
     }
+}
+
+/// What a coroutine that has ended threw.
+inline thrown thrown_of(const std::exception_ptr& failed) {
+    return thrown_by([&failed] {
+        if (failed)
+            std::rethrow_exception(failed);
+    });
 }
 
 template <typename Call>

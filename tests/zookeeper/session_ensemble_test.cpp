@@ -34,19 +34,20 @@ protected:
                 in_use.push_back(one);
         return in_use.size() == 1 ? in_use.front() : nullptr;
     }
-    void share_sessions() {
+    /// The server at which the session was opened.
+    fake_zookeeper* open_known_to_all() {
+        use();
+        settle();
         for (fake_zookeeper* one : all())
             one->sessions = {id()};
+        return present();
     }
 
     fake_zookeeper second_{io_}, third_{io_};
 };
 
 TEST_F(SessionEnsemble, GoesOnAtTheNextServerAtOnce) {
-    use();
-    settle();
-    share_sessions();
-    fake_zookeeper* const first = present();
+    fake_zookeeper* const first = open_known_to_all();
     ASSERT_TRUE(first);
     first->stop();
     settle();
@@ -57,11 +58,8 @@ TEST_F(SessionEnsemble, GoesOnAtTheNextServerAtOnce) {
 }
 
 TEST_F(SessionEnsemble, ASilentServerCostsASixthOfTheTimeoutAndNoHold) {
-    use();
-    settle();
+    fake_zookeeper* const first = open_known_to_all();
     pass(10s);
-    share_sessions();
-    fake_zookeeper* const first = present();
     first->answers = false;
     for (int i = 0; i < 100; ++i) {
         pass(100ms);
@@ -73,11 +71,8 @@ TEST_F(SessionEnsemble, ASilentServerCostsASixthOfTheTimeoutAndNoHold) {
 }
 
 TEST_F(SessionEnsemble, ARenewalThatNobodyAnsweredGoesOverAnotherServerInTime) {
-    use();
-    settle();
+    fake_zookeeper* const first = open_known_to_all();
     pass(10s);
-    share_sessions();
-    fake_zookeeper* const first = present();
     first->answers = false;
     const duration renewed_each = 300ms;
     bool renewed = false;

@@ -4,12 +4,12 @@
 #include "fake_server.hpp"
 #include "support/recorder.hpp"
 #include "support/sim_clock.hpp"
+#include "support/thrown.hpp"
 #include "zookeeper/make_session.hpp"
 
 #include <boost/asio/bind_cancellation_slot.hpp>
 #include <boost/asio/cancellation_signal.hpp>
 #include <boost/asio/co_spawn.hpp>
-#include <boost/system/system_error.hpp>
 
 #include <exception>
 #include <functional>
@@ -149,12 +149,9 @@ private:
         if (!failed)
             return;
         mine.answer.reset();
-        try {
-            std::rethrow_exception(failed);
-        } catch (const boost::system::system_error& why) {
-            mine.code = why.code();
-            mine.text = why.what();
-        }
+        const support::thrown why = support::thrown_of(failed);
+        mine.code = why.code;
+        mine.text = why.text;
     }
 };
 

@@ -4,10 +4,10 @@
 #include "mysql/pool.hpp"
 #include "support/recorder.hpp"
 #include "support/sim_clock.hpp"
+#include "support/thrown.hpp"
 
 #include <boost/asio/co_spawn.hpp>
 #include <boost/asio/io_context.hpp>
-#include <boost/system/system_error.hpp>
 
 #include <exception>
 #include <memory>
@@ -194,13 +194,9 @@ protected:
         made->wishes = std::move(wishes);
         asio::co_spawn(io_, run(pool(), made), [made](const std::exception_ptr& failed) {
             made->done = true;
-            try {
-                if (failed)
-                    std::rethrow_exception(failed);
-            } catch (const boost::system::system_error& why) {
-                made->code = why.code();
-                made->why = why.what();
-            }
+            const support::thrown thrown = support::thrown_of(failed);
+            made->code = thrown.code;
+            made->why = thrown.text;
         });
         settle();
         return made;

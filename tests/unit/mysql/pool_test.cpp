@@ -244,11 +244,7 @@ TEST_F(MysqlPool, ADeadlockIsRepeatedThreeTimes) {
         co_await pool().run(always, usual);
     };
     asio::co_spawn(io_, run(), [&](const std::exception_ptr& failed) {
-        try {
-            std::rethrow_exception(failed);
-        } catch (const boost::system::system_error& why) {
-            code = why.code();
-        }
+        code = support::thrown_of(failed).code;
     });
     settle();
     EXPECT_EQ(always.composed, 1) << "not at once: they would meet again";

@@ -112,14 +112,11 @@ TEST_F(Inspector, ListeningRingsForWhateverHappensInTheLine) {
     const auto listens = run(view(one).listen({"lock"}, *wake));
     ASSERT_TRUE(listens);
     for (const std::string& node : {first, second}) {
-        bool woken = false;
-        asio::co_spawn(io, wake->wait_until(time_point::max()),
-                       [&](const std::exception_ptr&) { woken = true; });
-        settle();
-        EXPECT_FALSE(woken);
+        const auto woken = woken_by(*wake);
+        EXPECT_FALSE(*woken);
         model.erase(node);
         settle();
-        EXPECT_TRUE(woken);
+        EXPECT_TRUE(*woken);
         run(wake->wait_until(clock.now())); // what was kept of its rings
     }
 }

@@ -26,6 +26,12 @@ protected:
             (void)who.next_owner();
         return want;
     }
+    /// Gets so many at once.
+    ask take(party& who, std::uint32_t permits) {
+        ask want = wanting(who, permits);
+        EXPECT_TRUE(who.look(*who.line_up(want)).granted);
+        return want;
+    }
     counter_answer change(party& who, counter_verb verb, std::int64_t amount,
                           std::string permit = {}) {
         counter_change what{"seats", who.next_owner(), counter_kind::permits, verb, amount};
@@ -59,8 +65,7 @@ TEST_F(PermitPlace, AllAreHadOrNone) {
     party& one = enter();
     party& two = enter();
     EXPECT_TRUE(change(one, counter_verb::set_new, 3).done);
-    const ask first = wanting(one, 2);
-    EXPECT_TRUE(one.look(*one.line_up(first)).granted);
+    const ask first = take(one, 2);
     const auto waits = two.line_up(wanting(two, 2));
     EXPECT_FALSE(two.look(*waits).granted);
     EXPECT_THAT(locks(), SizeIs(1)) << "it keeps others out meanwhile";
@@ -74,18 +79,14 @@ TEST_F(PermitPlace, WhoWaitsIsRungByARelease) {
     party& one = enter();
     party& two = enter();
     EXPECT_TRUE(change(one, counter_verb::set_new, 1).done);
-    const ask first = wanting(one, 1);
-    EXPECT_TRUE(one.look(*one.line_up(first)).granted);
+    const ask first = take(one, 1);
     const auto waits = two.line_up(wanting(two, 1));
     EXPECT_FALSE(two.look(*waits).granted);
-    bool woken = false;
-    asio::co_spawn(io, two.wake->wait_until(time_point::max()),
-                   [&](const std::exception_ptr&) { woken = true; });
-    settle();
-    EXPECT_FALSE(woken);
+    const auto woken = woken_by(*two.wake);
+    EXPECT_FALSE(*woken);
     EXPECT_TRUE(one.release(first));
     settle();
-    EXPECT_TRUE(woken);
+    EXPECT_TRUE(*woken);
     EXPECT_TRUE(two.look(*waits).granted);
 }
 
@@ -100,8 +101,7 @@ TEST_F(PermitPlace, MoreThanThereAreIsRefused) {
 TEST_F(PermitPlace, WithoutPatienceNothingIsWrittenWhereThereAreTooFew) {
     party& one = enter();
     EXPECT_TRUE(change(one, counter_verb::set_new, 2).done);
-    const ask first = wanting(one, 1);
-    EXPECT_TRUE(one.look(*one.line_up(first)).granted);
+    const ask first = take(one, 1);
     const std::size_t before = model.so_far().creates;
     ask want = wanting(one, 2);
     want.waits = false;
@@ -114,8 +114,7 @@ TEST_F(PermitPlace, WithoutPatienceNothingIsWrittenWhereThereAreTooFew) {
 TEST_F(PermitPlace, GivingUpLeavesNothing) {
     party& one = enter();
     EXPECT_TRUE(change(one, counter_verb::set_new, 1).done);
-    const ask first = wanting(one, 1);
-    EXPECT_TRUE(one.look(*one.line_up(first)).granted);
+    const ask first = take(one, 1);
     const auto spot = one.line_up(wanting(one, 1));
     EXPECT_FALSE(one.look(*spot).granted);
     EXPECT_TRUE(spot->must_leave());
@@ -189,8 +188,7 @@ TEST_F(PermitPlace, OneIsGivenBackByItsId) {
     party& one = enter();
     party& two = enter();
     EXPECT_TRUE(change(one, counter_verb::set_new, 3).done);
-    const ask want = wanting(one, 2);
-    EXPECT_TRUE(one.look(*one.line_up(want)).granted);
+    const ask want = take(one, 2);
     owner_id second = want.owner;
     ++second.number;
     EXPECT_FALSE(change(two, counter_verb::give_back, 0, std::string(32, 'a')).done);
@@ -203,8 +201,7 @@ TEST_F(PermitPlace, OneIsGivenBackByItsId) {
 TEST_F(PermitPlace, AHoldThatLostAPartGivesBackTheRest) {
     party& one = enter();
     EXPECT_TRUE(change(one, counter_verb::set_new, 3).done);
-    const ask want = wanting(one, 3);
-    EXPECT_TRUE(one.look(*one.line_up(want)).granted);
+    const ask want = take(one, 3);
     EXPECT_TRUE(change(one, counter_verb::give_back, 0, permit_id(want.owner)).done);
     const hold* const held[] = {&want};
     single_renewal said;
@@ -220,14 +217,11 @@ TEST_F(PermitPlace, WhoWaitsUntilThereAreAnyIsToldOfTheNumber) {
     party& two = enter();
     const auto spot = one.line_up(wanting(one, 1));
     EXPECT_FALSE(one.look(*spot).granted);
-    bool woken = false;
-    asio::co_spawn(io, one.wake->wait_until(time_point::max()),
-                   [&](const std::exception_ptr&) { woken = true; });
-    settle();
-    EXPECT_FALSE(woken);
+    const auto woken = woken_by(*one.wake);
+    EXPECT_FALSE(*woken);
     EXPECT_TRUE(change(two, counter_verb::set_new, 1).done);
     settle();
-    EXPECT_TRUE(woken);
+    EXPECT_TRUE(*woken);
     EXPECT_TRUE(one.look(*spot).granted);
 }
 

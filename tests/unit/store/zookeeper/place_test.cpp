@@ -64,14 +64,11 @@ TEST_F(Place, WhoIsSecondWaitsForTheFirstAndIsRungByItsEnd) {
     EXPECT_FALSE(busy.granted);
     EXPECT_GT(busy.term, 5s) << "it is told";
     EXPECT_TRUE(waits->must_leave());
-    bool woken = false;
-    asio::co_spawn(io, two.wake->wait_until(time_point::max()),
-                   [&](const std::exception_ptr&) { woken = true; });
-    settle();
-    EXPECT_FALSE(woken);
+    const auto woken = woken_by(*two.wake);
+    EXPECT_FALSE(*woken);
     EXPECT_TRUE(one.release(first));
     settle();
-    EXPECT_TRUE(woken);
+    EXPECT_TRUE(*woken);
     EXPECT_TRUE(two.look(*waits).granted);
 }
 

@@ -143,6 +143,15 @@ protected:
     }
     void settle() { clock.run_for(0ms); }
 
+    /// Whether it has rung whoever sleeps on it from here on.
+    std::shared_ptr<const bool> woken_by(alarm& wake) {
+        const auto woken = std::make_shared<bool>(false);
+        asio::co_spawn(io, wake.wait_until(time_point::max()),
+                       [woken](const std::exception_ptr&) { *woken = true; });
+        settle();
+        return woken;
+    }
+
 private:
     std::list<party> parties_;
 };
