@@ -5,9 +5,12 @@
 #include "mysql/tls_guard.hpp"
 
 #include <boost/asio/deferred.hpp>
+#include <boost/system/system_error.hpp>
 
+#include <cerrno>
 #include <utility>
 
+#include <fcntl.h>
 #include <mysql.h>
 #include <sys/socket.h>
 
@@ -17,6 +20,13 @@ namespace {
 /// Of libmariadb, and of nobody else: the connection has ended, or cannot be understood any more.
 bool ended_by(unsigned error) {
     return error >= 2000 && error < 3000;
+}
+
+int another_of(int socket) {
+    const int made = ::fcntl(socket, F_DUPFD_CLOEXEC, 0);
+    if (made < 0)
+        throw boost::system::system_error{errno, boost::system::system_category()};
+    return made;
 }
 
 struct frees_rows {
@@ -64,7 +74,7 @@ link::link(const store_context& home, handle made)
     : home_{home}
     , handle_{std::move(made)}
     , over_tls_{handle_.over_tls()}
-    , socket_{home.executor, handle_.socket()} {}
+    , socket_{home.executor, another_of(handle_.socket())} {}
 
 link::~link() {
     release();
@@ -251,17 +261,20 @@ void link::cut(net::failure why) noexcept {
 void link::end() noexcept {
     if (!cut_ && !busy_) {
         cut_.emplace(errc::unreachable, "it was not needed any more");
-        if (socket_.is_open())
-            socket_.release();
+        stop_watching();
         handle_.say_goodbye();
     }
     cut({errc::unreachable, "it was not needed any more"});
 }
 
 void link::release() noexcept {
-    if (socket_.is_open())
-        socket_.release();
+    stop_watching();
     handle_ = handle{};
+}
+
+void link::stop_watching() noexcept {
+    error_code ignored;
+    socket_.close(ignored);
 }
 
 } // namespace holdfast::mysql

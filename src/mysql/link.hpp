@@ -50,12 +50,15 @@ private:
     void resume();
     bool says_something() const noexcept;
     void release() noexcept;
+    void stop_watching() noexcept;
     [[noreturn]] void throw_lost(bool may_have_arrived) const;
 
     const store_context& home_;
     handle handle_;
     const bool over_tls_;
-    asio::posix::stream_descriptor socket_; // the handle's: never closed here
+    /// Our own number of the handle's socket. Where the connection ends, libmariadb closes its own,
+    /// which may be another thread's file by the time that Asio is told.
+    asio::posix::stream_descriptor socket_;
     const std::shared_ptr<runtime::remote_clock> clock_ = std::make_shared<runtime::remote_clock>();
 
     asio::any_completion_handler<void()> waiter_; // swap it, never assign it: Boost 1.81

@@ -22,7 +22,7 @@ net::failure with_advice(const boost::system::system_error& why, const tables& n
     return {why.code(), std::move(text)};
 }
 
-server_identity identity_in(const row& told) {
+server_identity identity_in(const std::vector<std::optional<std::string>>& told) {
     server_identity read{.id = text_at(told, 0)};
     if (text_at(told, 1) == "1")
         read.forgets_before = time_point::min();
