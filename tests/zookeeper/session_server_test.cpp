@@ -203,7 +203,8 @@ TEST_P(SessionOnServer, AServerThatIsStoppedAndGoesOnIsGoneOnWith) {
 }
 
 TEST_P(SessionOnServer, NodesOfTheirCreatorAreClosedToOthersAlsoAfterAReconnection) {
-    zookeeper::options own = how();
+    start({.lines = {"maxSessionTimeout=30000"}}); // a JVM may take long to start
+    zookeeper::options own = how(30s);
     own.user = "app";
     own.password = "secret";
     own.acl = zookeeper::node_acl::creator;
