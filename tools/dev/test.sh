@@ -67,7 +67,7 @@ run_layer() {
   local preset=$1 layer=$2 folder=$results/$1/$2 at_once=$cores
   shift 2
   mkdir -p "$folder"
-  [[ " $waiting_layers threads interop " != *" $layer "* ]] || at_once=$((cores * 3))
+  [[ " $waiting_layers threads " != *" $layer "* ]] || at_once=$((cores * 3))
   GTEST_OUTPUT=xml:$folder/ HOLDFAST_RESULTS=$folder ctest --preset "$preset" \
     -L "$(label "$layer")" --parallel "$at_once" --no-label-summary "$@" \
     --output-junit "$folder/ctest.junit"
