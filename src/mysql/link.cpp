@@ -5,9 +5,10 @@
 #include "mysql/tls_guard.hpp"
 
 #include <boost/asio/deferred.hpp>
-#include <boost/system/system_error.hpp>
 
 #include <cerrno>
+#include <string>
+#include <system_error>
 #include <utility>
 
 #include <fcntl.h>
@@ -25,7 +26,8 @@ bool ended_by(unsigned error) {
 int another_of(int socket) {
     const int made = ::fcntl(socket, F_DUPFD_CLOEXEC, 0);
     if (made < 0)
-        throw boost::system::system_error{errno, boost::system::system_category()};
+        throw net::failure{errc::unreachable, std::string{"no other number of its socket: "} +
+                                                  std::generic_category().message(errno)};
     return made;
 }
 

@@ -83,7 +83,7 @@ private:
             if (begins("INSERT INTO `holdfast_lock` ")) // of a new name: its look is repeated
                 return static_cast<std::size_t>(-1);
             const bool sees = begins("SELECT GET_LOCK") || begins("SELECT RELEASE_LOCK") ||
-                              begins("SELECT id FROM") ||
+                              begins("SELECT id,") ||
                               first.find(" FROM DUAL WHERE ") != std::string::npos;
             return sees ? 0 : 1;
         }
