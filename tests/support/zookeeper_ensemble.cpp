@@ -93,6 +93,14 @@ zookeeper_server& zookeeper_ensemble::one_that(const std::string& mode,
     return *found;
 }
 
+std::vector<zookeeper_server*> zookeeper_ensemble::all_but(const zookeeper_server& one) {
+    std::vector<zookeeper_server*> others;
+    for (const auto& each : servers_)
+        if (each.get() != &one)
+            others.push_back(each.get());
+    return others;
+}
+
 void zookeeper_ensemble::cut_off(const zookeeper_server& out) {
     ways_.cut({out.port()});
 }

@@ -24,6 +24,11 @@ public:
         int sync_limit = 5;
         std::vector<std::string> lines{};      ///< more of each configuration
         std::vector<std::string> properties{}; ///< more for each JVM
+
+        /// For six seconds a server that is cut off goes on answering.
+        static options slow_to_notice() {
+            return {.tick = std::chrono::milliseconds{400}, .sync_limit = 15};
+        }
     };
 
     /// Returns when all of them serve. Throws `server_unavailable`.
@@ -42,6 +47,7 @@ public:
         return one_that("leader", &out);
     }
     zookeeper_server& follower() { return one_that("follower", nullptr); }
+    std::vector<zookeeper_server*> all_but(const zookeeper_server&);
 
     /// Between it and the others nothing passes any more, and no connection is closed.
     void cut_off(const zookeeper_server&);

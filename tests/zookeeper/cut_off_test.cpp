@@ -32,20 +32,11 @@ class LeaderCutOff : public ::testing::Test {
 protected:
     void SetUp() override {
         support::make_or_skip([this] {
-            zookeeper_ensemble::options how;
-            how.tick = 400ms;
-            how.sync_limit = 15; // six seconds: for so long a server that is cut off answers
-            all_ = std::make_unique<zookeeper_ensemble>(support::zookeepers().back(), how);
+            all_ = std::make_unique<zookeeper_ensemble>(
+                support::zookeepers().back(), zookeeper_ensemble::options::slow_to_notice());
         });
     }
 
-    std::vector<zookeeper_server*> all_but(const zookeeper_server& one) {
-        std::vector<zookeeper_server*> some;
-        for (std::size_t i = 0; i < all_->size(); ++i)
-            if (&(*all_)[i] != &one)
-                some.push_back(&(*all_)[i]);
-        return some;
-    }
     client client_at(const std::vector<zookeeper_server*>& servers, duration session) {
         zookeeper::options at;
         at.servers.clear();
@@ -131,7 +122,7 @@ protected:
 
 TEST_F(LeaderCutOff, ItsClientDoesNotHoldBesideAnother) {
     zookeeper_server& leader = all_->leader();
-    client home = client_at({&leader}, 2s), other = client_at(all_but(leader), 8s);
+    client home = client_at({&leader}, 2s), other = client_at(all_->all_but(leader), 8s);
     fenced_mutex lock{home, "lock"};
     const lease held = soon(lock.async_lock(asio::use_future));
     successor next{other, held};
@@ -146,7 +137,7 @@ TEST_F(LeaderCutOff, ItsClientDoesNotHoldBesideAnother) {
 
 TEST_F(LeaderCutOff, ALeaderThatStoodStillMeanwhileGivesNothingBack) {
     zookeeper_server& leader = all_->leader();
-    const std::vector<zookeeper_server*> followers = all_but(leader);
+    const std::vector<zookeeper_server*> followers = all_->all_but(leader);
     client home = client_at({&leader}, 2s), other = client_at(followers, 8s);
     fenced_mutex lock{home, "lock"};
     const lease held = soon(lock.async_lock(asio::use_future));

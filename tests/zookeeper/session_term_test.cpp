@@ -23,10 +23,8 @@ protected:
 
     void SetUp() override {
         support::make_or_skip([this] {
-            zookeeper_ensemble::options how;
-            how.tick = 400ms;
-            how.sync_limit = 15; // six seconds: for so long a server that is cut off answers
-            all_ = std::make_unique<zookeeper_ensemble>(support::zookeepers().back(), how);
+            all_ = std::make_unique<zookeeper_ensemble>(
+                support::zookeepers().back(), zookeeper_ensemble::options::slow_to_notice());
         });
     }
 
@@ -35,9 +33,8 @@ protected:
     }
     zookeeper::options beside(const zookeeper_server& server) {
         std::vector<std::uint16_t> ports;
-        for (std::size_t i = 0; i < all_->size(); ++i)
-            if (&(*all_)[i] != &server)
-                ports.push_back((*all_)[i].port());
+        for (const zookeeper_server* each : all_->all_but(server))
+            ports.push_back(each->port());
         return session_options(ports, 8s);
     }
 
