@@ -188,19 +188,24 @@ order order_in(const std::vector<std::string>& words) {
 
 int main(int argc, char** argv) {
     const order wanted = order_in({argv + 1, argv + argc});
+    if (wanted.part < 1 || wanted.part > wanted.of) {
+        std::cerr << "--part is 1 to the number that --of says\n";
+        return 2;
+    }
     if (wanted.traced != 0)
         return trace(wanted.only, wanted.traced);
 
     std::cout << std::left << std::setw(28) << "planted" << std::setw(11) << "found by"
               << std::setw(26) << "invariant"
               << "what it saw\n";
-    int wrong = 0;
+    int rows = 0, wrong = 0;
     for (std::size_t i = wanted.part - 1; i < faults.size(); i += wanted.of) {
         const fault& f = faults[i];
         if (!wanted.only.empty() && wanted.only != f.name)
             continue;
         const auto found = hunt(f.planted, f.where, wanted.seeds);
         row(f.name, found);
+        ++rows;
         wrong += found.has_value() == (f.planted == mutant::none) ? 1 : 0;
     }
     if (wrong != 0)
@@ -208,5 +213,7 @@ int main(int argc, char** argv) {
                   << " rows are not as they should be: only the library without a planted "
                      "fault may go undetected for "
                   << wanted.seeds << " seeds\n";
-    return wrong == 0 ? 0 : 1;
+    if (rows == 0)
+        std::cout << "no row is of that name and in that part\n";
+    return wrong == 0 && rows != 0 ? 0 : 1;
 }
