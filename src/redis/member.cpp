@@ -36,10 +36,24 @@ member::member(std::shared_ptr<node_context> context)
     context_->other_met = while_alive(together_, &together::other_met);
 }
 
+namespace {
+
+/// What the replicas have to say is of use only as long as the answer is waited for: half of that
+/// time is left for its way, so that it says which are missing.
+void bound_wait(call_wishes& wishes, duration replica_timeout, time_point now) {
+    if (wishes.replicas == 0 || planted(mutant::wait_unbounded))
+        return;
+    wishes.replicas_within = std::min(wishes.replicas_within, replica_timeout);
+    if (wishes.answer_by != time_point::max())
+        wishes.replicas_within =
+            std::clamp((wishes.answer_by - now) / 2, duration{1}, wishes.replicas_within);
+}
+
+} // namespace
+
 asio::awaitable<reply> member::call(const script& what, std::span<const std::string_view> keys,
                                     std::span<const argument> arguments, call_wishes wishes) {
-    if (!planted(mutant::wait_unbounded))
-        wishes.replicas_within = std::min(wishes.replicas_within, context_->how.replica_timeout);
+    bound_wait(wishes, context_->how.replica_timeout, context_->home.time.now());
     const runtime::monitor::load under_way{entrance_};
     runtime::visit* const caller = visitor_here();
     if (caller && !wishes.asking) {

@@ -27,6 +27,8 @@ using support::soon;
 using support::thrown;
 using support::thrown_by;
 using ::testing::AllOf;
+using ::testing::Contains;
+using ::testing::Field;
 using ::testing::HasSubstr;
 
 class RequiredReplicas : public support::on_each_topology<support::redis_replicas> {
@@ -34,9 +36,9 @@ protected:
     RequiredReplicas()
         : on_each_topology{{.replicas = 2}} {}
 
-    holdfast::options how(unsigned replicas = 2, redis::options where = {}) {
+    holdfast::options how(unsigned replicas = 2,
+                          redis::options where = {.replica_timeout = 100ms}) {
         where.unix_socket = servers().primary().socket_path();
-        where.replica_timeout = 100ms;
         holdfast::options made;
         made.store = redis::make_store(where);
         made.required_replicas = replicas;
@@ -52,7 +54,7 @@ protected:
         for (const std::string& each : rights)
             std::erase(rest, each);
         EXPECT_EQ(ask(support::acl_setuser("app", "its", rest)).text, "OK");
-        return how(1, {.user = "app", .password = "its"});
+        return how(1, {.user = "app", .password = "its", .replica_timeout = 100ms});
     }
 
     redis::reply ask(const std::vector<std::string>& words) {
@@ -69,6 +71,9 @@ protected:
     }
     bool told(event_kind kind) {
         return eventually([&] { return told_->count(kind) > 0; });
+    }
+    static auto told_of_replicas() {
+        return Field(&support::told::text, HasSubstr("1 of 2 replicas confirmed it in time"));
     }
     void expect_unconfirmed(const thrown& why) {
         EXPECT_EQ(why.code, make_error_code(store_errc::not_replicated)) << why.text;
@@ -129,7 +134,7 @@ TEST_P(RequiredReplicas, ThatComeBackInTimeGrantIt) {
 
 TEST_P(RequiredReplicas, ThatDoNotConfirmARenewalEndTheHoldWithItsTerm) {
     holdfast::options brief = how();
-    brief.lease_time = 900ms;
+    brief.lease_time = 2s;
     client home{brief};
     mutex lock{home, "L"};
     const lease held = soon(lock.async_lock(asio::use_future));
@@ -137,9 +142,20 @@ TEST_P(RequiredReplicas, ThatDoNotConfirmARenewalEndTheHoldWithItsTerm) {
     EXPECT_TRUE(eventually([&] { return held.lost().stop_requested(); }));
     EXPECT_EQ(told_->last(event_kind::lost).value().cause, event_cause::term_ended);
     EXPECT_GE(told_->count(event_kind::in_danger), 1u);
-    EXPECT_THAT(told_->last(event_kind::renewal_failed).value().text,
-                HasSubstr("1 of 2 replicas confirmed it in time"));
+    EXPECT_THAT(told_->of(event_kind::renewal_failed), Contains(told_of_replicas()));
     EXPECT_TRUE(eventually([&] { return is_free("L"); })) << "the renewals had made it longer";
+}
+
+// Their time is over before the answer is given up: else nobody would say what was missing.
+TEST_P(RequiredReplicas, ThatDoNotConfirmARenewalAreNamedWhateverTimeTheyHave) {
+    holdfast::options brief = how(2, {.replica_timeout = 1s});
+    brief.lease_time = 2s;
+    client home{brief};
+    mutex lock{home, "L"};
+    const lease held = soon(lock.async_lock(asio::use_future));
+    servers().replica(0).pause();
+    EXPECT_TRUE(eventually([&] { return held.lost().stop_requested(); }));
+    EXPECT_THAT(told_->of(event_kind::renewal_failed), Contains(told_of_replicas()));
 }
 
 TEST_P(RequiredReplicas, ThatConfirmALaterRenewalKeepTheHold) {
