@@ -61,7 +61,7 @@ TEST_P(RedissonCrowd, OfManyClientsEachIsServed) {
 }
 
 TEST_P(RedissonCrowd, ManyTriesAtOnceGrantToOneAndDisturbNobodysRenewal) {
-    const history told = all_work(1, 8, {{"lock"}, {{.patience = 0ms}}}, 1'000);
+    const history told = all_work(1, 8, {{"lock"}, {{.patience = 0ms, .pause = 1ms}}}, 1'000);
     EXPECT_GT(told.gave_up, 0u);
 }
 
