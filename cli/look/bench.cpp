@@ -82,7 +82,7 @@ bool is_of_cluster(std::string_view url) {
     return url.starts_with("redis+cluster:") || url.starts_with("rediss+cluster:");
 }
 
-std::string in_words(const workload& what, bool in_cluster) {
+std::string workload_in_words(const workload& what, bool in_cluster) {
     if (what.threads == 1)
         return in_cluster ? "1 thread, on one server of the cluster" : "1 thread";
     const std::string threads = std::to_string(what.threads) + " threads, ";
@@ -94,7 +94,7 @@ std::string in_words(const workload& what, bool in_cluster) {
 void print_table(const std::vector<measured>& all, const std::string& server) {
     table lines{{{"WHO", 16}, {"PAIRS/S"}, {"P50 (us)"}, {"P99 (us)"}}};
     for (const auto& [what, got] : all)
-        lines.add({in_words(what, is_of_cluster(server)),
+        lines.add({workload_in_words(what, is_of_cluster(server)),
                    std::to_string(std::llround(got.pairs_per_second)),
                    with_one_digit(microseconds(got.p50)), with_one_digit(microseconds(got.p99))});
     lines.print(std::cout, form_of(STDOUT_FILENO));

@@ -79,7 +79,7 @@ server_state ask_for_state(server_link& link) {
             .use = use_of(link)};
 }
 
-std::string in_words(const server_use& use) {
+std::string use_in_words(const server_use& use) {
     return how_many(use.connections, "connection") + ", " + how_many(use.keys, "key");
 }
 
@@ -117,7 +117,7 @@ int status(const std::optional<private_folder>& home, bool json) {
     } else if (now) {
         std::cout << "running   " << url << "\nserver    " << now->program << ", process "
                   << now->process << ", for " << how_many(now->uptime_seconds, "second")
-                  << "\nin use    " << in_words(now->use) << '\n';
+                  << "\nin use    " << use_in_words(now->use) << '\n';
     } else {
         std::cout << "not running; it starts when it is needed" << '\n';
     }
@@ -149,7 +149,7 @@ int stop(const std::optional<private_folder>& home, bool force) {
         if (!home->try_to_end()) // and if it can be, no program of ours begins to use it
             return refuse_to_stop("by a holdfast program that runs");
         if (const server_use use = use_of(*link); !use.nobody())
-            return refuse_to_stop(in_words(use));
+            return refuse_to_stop(use_in_words(use));
     }
     // Its supervisor sees the end, and tidies up.
     if (link->answers())

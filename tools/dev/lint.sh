@@ -1,6 +1,7 @@
-# ./dev lint: what CI finds without running anything: layout, scripts, comments, clang-tidy, and
-# what the fuzzers' compiler, another one, warns of; and whether each file compiles by itself, as it
-# has to in the dev preset. Minutes the first time; then only what changed is looked at.
+# ./dev lint: what CI finds without running anything: layout, scripts, comments, clang-tidy, what
+# g++ warns of with full optimisation and the fuzzers' compiler, another one, at all; and whether
+# each file compiles by itself, as it has to in the dev preset. Minutes the first time; then only
+# what changed is looked at.
 # shellcheck shell=bash
 
 verb_lint() {
@@ -25,4 +26,5 @@ lint_quickly() {
 lint_thoroughly() {
   attempt "Listing the units (ci)" cmake --preset ci
   attempt "clang-tidy" python3 -B tools/dev/clang_tidy.py build/ci
+  attempt "Building (release)" build release --target holdfast_cli
 }
