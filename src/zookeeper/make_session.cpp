@@ -4,7 +4,10 @@
 #include "zookeeper/keeper.hpp"
 #include "zookeeper/wire/classify.hpp"
 
+#include <holdfast/error.hpp>
+
 #include <memory>
+#include <optional>
 #include <utility>
 
 namespace holdfast::zookeeper {
@@ -104,16 +107,38 @@ asio::awaitable<session::creation> kept_session::create(new_node node) {
     co_return creation_of(*home, *done, node);
 }
 
+/// The creation before it is done. So nobody may take this for nothing done, and forget the node.
+[[noreturn]] void fail_behind_creation(const net::failure& why) {
+    const bool nothing_done = why.code() == errc::refused || why.code() == errc::unreachable ||
+                              why.code() == errc::overloaded;
+    throw net::failure{nothing_done ? make_error_code(errc::outcome_unknown) : why.code(),
+                       why.text()};
+}
+
 asio::awaitable<session::entrance> kept_session::create_and_list(new_node node,
                                                                  std::string parent) {
     const shared_keeper home = keeper_;
     const shared_request made = asked(*home, creation_message(*home, node));
-    const shared_request listed = asked(*home, list_message(home->below_chroot(parent), false));
+    shared_request listed;
+    std::optional<net::failure> unlisted;
+    try {
+        listed = asked(*home, list_message(home->below_chroot(parent), false));
+    } catch (const net::failure& why) {
+        unlisted = why;
+    }
     co_await home->settled(made);
-    co_await home->settled(listed);
     entrance both;
     both.made = creation_of(*home, *made, node);
-    both.children = listing_of(*listed, parent);
+    try {
+        if (listed) {
+            co_await home->settled(listed);
+            both.children = listing_of(*listed, parent);
+        }
+    } catch (const net::failure& why) {
+        unlisted = why;
+    }
+    if (unlisted)
+        fail_behind_creation(*unlisted);
     co_return both;
 }
 

@@ -12,7 +12,7 @@ namespace {
 using std::chrono::milliseconds;
 using std::chrono::seconds;
 
-constexpr std::uint64_t plans_by_session = 0x73657373;
+constexpr std::uint64_t plans_by_session = 0x73657373, permits_by_session = 0x7065726d;
 constexpr duration session_least = milliseconds{500};
 
 /// Leases of many lengths that nobody renews, while something else keeps the session.
@@ -47,6 +47,24 @@ void draw_heirs(dice& d, plan& p) {
     p.names = 1;
 }
 
+/// The names are semaphores, and what is held of one are its permits.
+void draw_permits(dice d, plan& p) {
+    p.shared = false;
+    p.how.fair = p.fair = 0;
+    p.fate.strangers = {};
+    p.counters.assign(static_cast<std::size_t>(p.names), counter_kind::permits);
+    p.how.counters = p.counters;
+    p.people.amount = d.one_of({1, 3});
+    p.people.adds = d.one_of({5, 20});
+    p.people.sets = d.one_of({5, 60});
+    p.actors = std::max(p.actors, 2);
+    if (d.percent(40)) { // who waits meets nothing but others
+        p.usual = {.latency = d.one_of<duration>({milliseconds{2}, milliseconds{20}})};
+        p.fate = {};
+        p.people.holds = std::min<duration>(p.people.holds, milliseconds{300});
+    }
+}
+
 } // namespace
 
 plan draw_by_session(std::uint64_t seed) {
@@ -61,6 +79,8 @@ plan draw_by_session(std::uint64_t seed) {
     else if (kind < 55)
         draw_heirs(d, p);
     keep_locks_only(p);
+    if (dice more{seed ^ permits_by_session}; more.percent(20)) // came later
+        draw_permits(more, p);
     p.usual.doubled = 0;
     p.fate.steps = false;
     p.fate.rate = std::clamp(p.fate.rate, 0.99, 1.01);

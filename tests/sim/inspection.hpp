@@ -4,6 +4,7 @@
 
 #include "sim/checkers/afterlife.hpp"
 #include "sim/checkers/belief.hpp"
+#include "sim/checkers/capacity.hpp"
 #include "sim/checkers/conservation.hpp"
 #include "sim/checkers/endings.hpp"
 #include "sim/checkers/exclusion.hpp"
@@ -40,6 +41,7 @@ public:
         , order_{w}
         , sharing_{w}
         , conservation_{w}
+        , capacity_{w}
         , opening_{w}
         , served_{w}
         , window_{w} {}
@@ -74,6 +76,7 @@ public:
     /// The server has come to a request about a counter.
     void counted(int name, const memory::count_record& r) {
         conservation_.counted(name, r);
+        capacity_.counted(name, r);
         opening_.counted(name, r);
         window_.counted(name, r);
     }
@@ -127,6 +130,7 @@ public:
 private:
     void look_at_counters() {
         conservation_.look();
+        capacity_.look();
         opening_.look();
         served_.look();
     }
@@ -146,6 +150,7 @@ private:
     order order_;
     sharing sharing_;
     conservation conservation_;
+    capacity capacity_;
     opening opening_;
     served served_;
     window window_;

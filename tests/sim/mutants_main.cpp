@@ -119,6 +119,7 @@ constexpr std::array faults{
     HOLDFAST_FAULT_OF(sessions, ended_lease_kept),
     HOLDFAST_FAULT_OF(sessions, heir_has_session),
     HOLDFAST_FAULT_OF(sessions, orphans_forgotten),
+    HOLDFAST_FAULT_OF(sessions, part_lost_unnoticed),
 };
 #undef HOLDFAST_FAULT
 #undef HOLDFAST_FAULT_OF

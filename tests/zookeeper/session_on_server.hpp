@@ -11,6 +11,8 @@
 #include <boost/asio/co_spawn.hpp>
 #include <boost/asio/io_context.hpp>
 
+#include <algorithm>
+#include <cstddef>
 #include <exception>
 #include <memory>
 #include <optional>
@@ -86,6 +88,9 @@ public:
     bool has(const std::string& path) { return run(session_->get(path)).has_value(); }
 
     std::vector<zookeeper::session_news> news;
+    std::ptrdiff_t heard(zookeeper::session_news what) const {
+        return std::count(news.begin(), news.end(), what);
+    }
 
 private:
     static asio::awaitable<bool> told(asio::awaitable<void> what) {

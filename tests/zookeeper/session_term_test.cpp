@@ -2,6 +2,7 @@
 // What a client believes of its session, and what the ensemble does, while servers die and ways are
 // cut. In the order of what happens, so that a slow machine changes nothing.
 #include "session_on_server.hpp"
+#include "support/stream_proxy.hpp"
 #include "support/zookeeper_ensemble.hpp"
 
 #include <algorithm>
@@ -23,9 +24,11 @@ protected:
 
     void SetUp() override {
         support::make_or_skip([this] {
-            all_ = std::make_unique<zookeeper_ensemble>(
-                support::zookeepers().back(), zookeeper_ensemble::options::slow_to_notice());
+            all_ = std::make_unique<zookeeper_ensemble>(support::zookeepers().back(), kind());
         });
+    }
+    virtual zookeeper_ensemble::options kind() const {
+        return zookeeper_ensemble::options::slow_to_notice();
     }
 
     zookeeper::options at(const zookeeper_server& server, duration length = session_length) {
@@ -91,10 +94,14 @@ TEST_F(TheTermNeverOutlivesTheNode, WhereAFollowerIsKilled) {
 /// That server sees the node for seconds, and says so.
 class ServerCutOff : public TheTermNeverOutlivesTheNode {
 protected:
-    void cut_off_with_a_client(zookeeper_server& server) {
+    /// Its calls end soon, so that the other session is not silent meanwhile.
+    zookeeper::options quick_beside(const zookeeper_server& server) {
         zookeeper::options quick = beside(server);
-        quick.command_timeout = 300ms; // so that the other session is not silent meanwhile
-        running_session other{quick};
+        quick.command_timeout = 300ms;
+        return quick;
+    }
+    void cut_off_with_a_client(zookeeper_server& server) {
+        running_session other{quick_beside(server)};
         running_session mine{at(server)};
         const std::string path = mine.create("/cut", node_mode::ephemeral);
         const std::vector<std::string> paths{path};
@@ -134,7 +141,43 @@ TEST_F(ServerCutOff, AClientThatIsInUseEndsItsSessionInTime) {
     mine.run_for(1500ms);
     all_->cut_off(leader);
     expect_belief_to_end_first(mine, other, path);
-    EXPECT_EQ(std::count(mine.news.begin(), mine.news.end(), session_news::ended), 1);
+    EXPECT_EQ(mine.heard(session_news::ended), 1);
+}
+
+/// Its old leader goes on for much longer than the others need to elect another one.
+class LeaderCutOffForLong : public ServerCutOff {
+protected:
+    static constexpr duration long_session = 8s; // the longest of 20 ticks
+
+    zookeeper_ensemble::options kind() const override { return {.tick = 400ms, .sync_limit = 50}; }
+};
+
+// Its client connects again and again, and it says each time that the session is there.
+TEST_F(LeaderCutOffForLong, AResumptionThereProvesNothing) {
+    zookeeper_server& leader = all_->leader();
+    const std::vector<zookeeper_server*> others = all_->all_but(leader);
+    support::stream_proxy way{(leader.folder() / "way").string(), leader.port()};
+    zookeeper::options through = at(leader, long_session);
+    through.servers = {{way.socket_path(), 1}};
+    running_session other{quick_beside(leader)};
+    running_session mine{through};
+    mine.use();
+    const std::string path = mine.create("/cut", node_mode::ephemeral);
+    mine.run_for(1500ms);
+    all_->cut_off(leader);
+    const auto connect_again = [&] {
+        if (mine->state().connected)
+            way.cut_after(support::way::requests, 0);
+        mine.run_for(100ms);
+    };
+    for (zookeeper_server* each : others) // so that they elect at once
+        each->stop();
+    while (mine.heard(session_news::resumed) + mine.heard(session_news::ended) == 0)
+        connect_again();
+    EXPECT_EQ(mine.heard(session_news::resumed), 1);
+    for (zookeeper_server* each : others)
+        each->launch();
+    expect_belief_to_end_first(mine, other, path, connect_again);
 }
 
 class SessionFailover : public TheTermNeverOutlivesTheNode {
@@ -157,7 +200,7 @@ TEST_F(SessionFailover, KeepsTheSessionAndItsNodesWhenTheLeaderDies) {
         [&] { return mine.news.back() == session_news::resumed && mine->state().connected; });
     EXPECT_TRUE(mine.has("/n"));
     EXPECT_EQ(mine->state().id, before);
-    EXPECT_EQ(std::count(mine.news.begin(), mine.news.end(), session_news::ended), 0);
+    EXPECT_EQ(mine.heard(session_news::ended), 0);
     EXPECT_GT(mine.make("/m", node_mode::ephemeral).node.stat.czxid, first.node.stat.czxid);
 }
 
@@ -171,7 +214,7 @@ TEST_F(SessionFailover, GoesFromAFollowerThatIsCutOffToAnother) {
     all_->cut_off(follower);
     mine.run_for(4s);
     EXPECT_GT(mine->state().alive_until, runtime::machine_time());
-    EXPECT_EQ(std::count(mine.news.begin(), mine.news.end(), session_news::ended), 0);
+    EXPECT_EQ(mine.heard(session_news::ended), 0);
 }
 
 } // namespace

@@ -37,6 +37,7 @@ void household::begin() {
 void household::close() noexcept {
     closed_ = true;
     news_.reset();
+    left_behind.close();
     own_watches.close();
     at->close();
     holding_.reset();

@@ -11,6 +11,12 @@
 #include <utility>
 
 namespace holdfast::zookeeper {
+namespace {
+
+/// Between two rounds, doubling, while a server does not do it.
+constexpr duration orphans_first_pause{100}, orphans_longest_pause{5000};
+
+} // namespace
 
 void orphans::add(own_node node, bool asked_for) {
     if (!home_.lives(node))
@@ -36,42 +42,56 @@ bool orphans::take_deleted(const own_node& node) {
 void orphans::session_ended() {
     left_.clear();
     deleted_.clear();
+    close();
+}
+
+void orphans::close() noexcept {
+    if (wake_)
+        wake_->ring();
+}
+
+bool orphans::can_try() const {
+    return !left_.empty() && !home_.is_closed() && home_.at->state().connected;
 }
 
 void orphans::try_all() {
-    if (left_.empty() || home_.is_closed())
-        return;
-    if (trying_) {
-        once_more_ = true;
-        return;
-    }
-    if (!home_.at->state().connected)
+    if (trying_)
+        return wake_->ring();
+    if (!can_try())
         return;
     trying_ = true;
-    runtime::run_in_background(home_.context, try_each(home_.shared_from_this()));
+    if (!wake_)
+        wake_ = home_.context.time.make_alarm();
+    runtime::run_in_background(home_.context, keep_trying(home_.shared_from_this()));
 }
 
-asio::awaitable<void> orphans::try_each(std::shared_ptr<household> home) {
-    do {
-        once_more_ = false;
-        for (std::size_t left = left_.size(); left > 0 && !left_.empty(); --left) {
-            // Out of the list meanwhile, as that may be emptied.
-            const entry one = left_.front();
-            left_.pop_front();
-            const std::int64_t session = home->at->state().id;
-            bool again = false;
-            try {
-                co_await try_one(one);
-            } catch (const boost::system::system_error&) {
-                again = home->at->state().id == session;
-            }
-            if (again)
-                left_.push_back(one);
-            else if (one.asked_for)
-                deleted_.push_back(below(one.parent, one.name));
-        }
-    } while (once_more_ && home->at->state().connected && !home->is_closed());
+asio::awaitable<void> orphans::keep_trying(std::shared_ptr<household> home) {
+    for (duration pause = orphans_first_pause; can_try();
+         pause = std::min(2 * pause, orphans_longest_pause)) {
+        co_await try_each(*home);
+        if (can_try())
+            co_await wake_->wait_until(home->context.time.now() + pause);
+    }
     trying_ = false;
+}
+
+asio::awaitable<void> orphans::try_each(household& home) {
+    for (std::size_t left = left_.size(); left > 0 && !left_.empty(); --left) {
+        // Out of the list meanwhile, as that may be emptied.
+        const entry one = left_.front();
+        left_.pop_front();
+        const std::int64_t session = home.at->state().id;
+        bool again = false;
+        try {
+            co_await try_one(one);
+        } catch (const boost::system::system_error&) {
+            again = home.at->state().id == session;
+        }
+        if (again)
+            left_.push_back(one);
+        else if (one.asked_for)
+            deleted_.push_back(below(one.parent, one.name));
+    }
 }
 
 asio::awaitable<void> orphans::try_one(entry one) {

@@ -4,6 +4,7 @@
 #include "store/zookeeper/own_node.hpp"
 
 #include <holdfast/asio.hpp>
+#include <holdfast/time.hpp>
 
 #include <cstddef>
 #include <list>
@@ -16,8 +17,9 @@ namespace holdfast::zookeeper {
 class household;
 
 /// Nodes that shall go, and of which nobody knows yet whether they have: they would keep others
-/// from the lock until the session ends. Their deletion is tried after each reconnection.
-/// Thread safety: everything on the client's executor.
+/// from the lock until the session ends. Their deletion is tried after each reconnection, and again
+/// and again while there is a connection: a server may be too busy for it. Thread safety:
+/// everything on the client's executor.
 class orphans {
 public:
     explicit orphans(household& home)
@@ -35,6 +37,7 @@ public:
 
     void try_all();       ///< the session goes on, and can be asked
     void session_ended(); ///< with all of its nodes
+    void close() noexcept;
 
     std::size_t count() const noexcept { return left_.size(); }
 
@@ -46,14 +49,16 @@ private:
         bool asked_for = false;
     };
 
-    asio::awaitable<void> try_each(std::shared_ptr<household>);
+    bool can_try() const;
+    asio::awaitable<void> keep_trying(std::shared_ptr<household>);
+    asio::awaitable<void> try_each(household&);
     asio::awaitable<void> try_one(entry);
 
     household& home_;
     std::list<entry> left_;
     std::vector<std::string> deleted_;
+    std::shared_ptr<alarm> wake_;
     bool trying_ = false;
-    bool once_more_ = false;
 };
 
 /// Deletes all children of `parent` whose names begin so, if this client's present session made

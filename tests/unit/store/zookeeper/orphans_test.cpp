@@ -78,6 +78,35 @@ TEST_F(Orphans, WhatFailsIsTriedAfterTheNextReconnection) {
     EXPECT_THAT(nodes(), IsEmpty());
 }
 
+TEST_F(Orphans, WhatIsRefusedIsTriedAgainOverTheSameConnection) {
+    party& one = enter();
+    const ask want = one.wish("lock");
+    EXPECT_TRUE(one.look(*one.line_up(want)).granted);
+    for (int i = 0; i < 4; ++i)
+        one.plan("remove", {.refused = store_errc::try_again});
+    EXPECT_EQ(code_of([&] { one.release(want); }), store_errc::try_again);
+    settle();
+    EXPECT_THAT(nodes(), SizeIs(1));
+    clock.run_for(10s);
+    EXPECT_THAT(nodes(), IsEmpty());
+    EXPECT_EQ(clock.sleepers(), 0u) << "nothing is left to wait for";
+}
+
+TEST_F(Orphans, ANewOneDoesNotWaitForWhatWasRefused) {
+    party& one = enter();
+    const ask first = one.wish("lock"), second = one.wish("another");
+    EXPECT_TRUE(one.look(*one.line_up(first)).granted);
+    EXPECT_TRUE(one.look(*one.line_up(second)).granted);
+    for (int i = 0; i < 8; ++i)
+        one.plan("remove", {.refused = store_errc::no_permission});
+    EXPECT_EQ(code_of([&] { one.release(first); }), store_errc::no_permission);
+    clock.run_for(1s);
+    EXPECT_EQ(code_of([&] { one.release(second); }), store_errc::no_permission);
+    clock.run_for(1min);
+    EXPECT_THAT(nodes(), IsEmpty());
+    EXPECT_THAT(model.children("/holdfast/another"), IsEmpty());
+}
+
 TEST_F(Orphans, TheyEndWithTheirSession) {
     party& one = enter();
     const ask want = one.wish("lock");
