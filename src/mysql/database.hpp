@@ -107,8 +107,8 @@ public:
 ///
 /// The statements behind one that failed are carried out all the same: write them so that they do
 /// nothing then. If one fails behind others that were carried out, the whole is `outcome_unknown`;
-/// unless all are in one transaction, and none behind it succeeded: then it is rolled back, and
-/// nothing was done.
+/// unless all are in one transaction, and none behind it succeeded, or none of all has matched a
+/// row: then it is rolled back, and nothing was done.
 ///
 /// Thread safety: everything on the client's executor.
 class database {

@@ -10,6 +10,11 @@ bool succeeded(const said& one) {
     return one.what.error == 0;
 }
 
+/// COMMIT does not, and so neither does the end of a transaction in which nothing was changed.
+bool changed_rows(const said& one) {
+    return succeeded(one) && one.what.matched > 0;
+}
+
 judgement judge_success(std::span<const said> all, const call_wishes& wishes) {
     using outcome = judgement::outcome;
     const bool open = !all.empty() && all.back().open;
@@ -36,7 +41,8 @@ judgement judge(std::span<const said> all, bool was_open, const call_wishes& wis
         return {wishes.rest_is_hint ? outcome::carried_out : outcome::unknown, failed};
     // Some errors end the transaction, and then each statement behind stands for itself.
     const bool went_on = std::any_of(found, all.end(), succeeded);
-    return {went_on ? outcome::unknown : outcome::not_carried_out, failed};
+    const bool may_have_changed = was_open || std::ranges::any_of(all, changed_rows);
+    return {went_on && may_have_changed ? outcome::unknown : outcome::not_carried_out, failed};
 }
 
 } // namespace holdfast::mysql

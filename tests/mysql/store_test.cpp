@@ -107,6 +107,18 @@ TEST_F(MysqlStore, WithoutTablesTheErrorHasTheStatementsThatMakeThem) {
     }
 }
 
+TEST_F(MysqlStore, WithoutTablesReadersAndPermitsAreToldToo) {
+    options how = reaching(server());
+    how.table = "not_there";
+    client home = client_of(how, {.unavailable_patience = 0ms});
+    shared_mutex lock{home, name_};
+    fair_mutex line{home, name_};
+    leased_semaphore seats{home, name_};
+    EXPECT_EQ(support::code_of([&] { (void)lock.try_lock_shared(); }), store_errc::not_set_up);
+    EXPECT_EQ(support::code_of([&] { (void)line.try_lock(); }), store_errc::not_set_up);
+    EXPECT_EQ(support::code_of([&] { (void)seats.try_acquire(); }), store_errc::not_set_up);
+}
+
 TEST_F(MysqlStore, IsSetUpOnce) {
     options how = reaching(server());
     how.table = "set_up_here";

@@ -15,6 +15,11 @@ said well(bool open = false) {
     one.open = open;
     return one;
 }
+said changing(bool open = false) {
+    said one = well(open);
+    one.what.matched = 1;
+    return one;
+}
 said failing() {
     said one;
     one.what.error = 1205;
@@ -59,11 +64,19 @@ TEST(MysqlJudgement, AnErrorBehindWhatWasDoneIsUnknownUnlessItIsAHint) {
 
 TEST(MysqlJudgement, AnErrorInATransactionIsRolledBackUnlessItWentOn) {
     EXPECT_EQ(came_of({well(true), failing()}), outcome::not_carried_out);
+    EXPECT_EQ(came_of({well(true), changing(true), failing()}), outcome::not_carried_out);
     EXPECT_EQ(came_of({well(true), failing(), failing()}), outcome::not_carried_out);
-    EXPECT_EQ(came_of({well(true), failing(), well()}), outcome::unknown);
+    EXPECT_EQ(came_of({well(true), changing(true), failing(), well()}), outcome::unknown);
+    EXPECT_EQ(came_of({well(true), failing(), changing(), well()}), outcome::unknown);
     EXPECT_EQ(came_of({failing()}, true), outcome::not_carried_out);
     EXPECT_EQ(came_of({failing(), well()}, true), outcome::unknown);
     EXPECT_EQ(came_of({well(true), failing()}, false, rest_is_hint()), outcome::not_carried_out);
+}
+
+TEST(MysqlJudgement, ACommitOfNothingIsNothing) {
+    EXPECT_EQ(came_of({well(true), failing(), well()}), outcome::not_carried_out);
+    EXPECT_EQ(came_of({well(true), failing(), failing(), well(), well()}),
+              outcome::not_carried_out);
 }
 
 TEST(MysqlJudgement, ALockWaitIsAnAnswerOnlyWhereItIsWished) {
@@ -72,11 +85,11 @@ TEST(MysqlJudgement, ALockWaitIsAnAnswerOnlyWhereItIsWished) {
     EXPECT_EQ(came_of({well(true), failing(), well()}, false, wishes), outcome::met_lock);
     EXPECT_EQ(came_of({well(true), failing(), failing()}, false, wishes), outcome::met_lock);
     EXPECT_EQ(came_of({failing(), well()}, false, wishes), outcome::not_carried_out);
-    EXPECT_EQ(came_of({well(true), well(true), failing(), well()}, false, wishes),
+    EXPECT_EQ(came_of({well(true), changing(true), failing(), well()}, false, wishes),
               outcome::unknown);
     said other = failing();
     other.what.error = 1213;
-    EXPECT_EQ(came_of({well(true), other, well()}, false, wishes), outcome::unknown);
+    EXPECT_EQ(came_of({well(true), other, changing()}, false, wishes), outcome::unknown);
 }
 
 TEST(MysqlJudgement, TellsWhichWasTheFirst) {
