@@ -14,9 +14,12 @@
 namespace holdfast::process {
 namespace {
 
+/// No poll of the loop's own finds anything in time.
 options of_mysql_story(const std::vector<std::string>& arguments) {
     mysql::add_schemes();
-    return of_story(arguments);
+    options how = of_story(arguments);
+    how.poll_bound = 1h;
+    return how;
 }
 
 /// Says when it loses it. Of each line but "enough" it says whether it believes to hold it.
