@@ -42,7 +42,7 @@ struct options {
 
     /// Connections that requests share, and connections on each of which one waiter waits: more
     /// waiters poll. 1 to 1000; 0 to 1000.
-    std::size_t connections_max = 4;
+    std::size_t connections_max = 8;
     std::size_t wait_connections_max = 8;
     /// False: no `GET_LOCK`, all waiters poll. It is never used on Galera and other clusters where
     /// each server has user locks of its own.
