@@ -96,8 +96,8 @@ private:
         return !waiting.empty() && world_.client_of(waiting.front()) < 0;
     }
 
-    /// Whoever died or was cut off in the queue of a fair lock keeps its place for a
-    /// while.
+    /// Whoever died or was cut off in the queue of a fair lock keeps its place for a while; for
+    /// longer, if it has it from a primary whose clock was ahead.
     duration waited_for_dead(int name) const {
         const rules& how = world_.how;
         if (!how.is_fair(name) || !world_.anybody_may_be_dead())
@@ -105,7 +105,7 @@ private:
         // Behind JVMs a place lasts longer, and is cut when it is the first: one after the other.
         const auto places = static_cast<int>(queued_[static_cast<std::size_t>(name)]);
         return std::max(places, 1) * how.waiter_patience() + how.poll_bound +
-               world_.stepped_back() + how.stranger_waits();
+               world_.stepped_back() + world_.replicas.clocks_apart() + how.stranger_waits();
     }
 
     /// Another program that held it has told nobody.

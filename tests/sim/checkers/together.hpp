@@ -19,8 +19,10 @@ public:
     explicit together(realm& r)
         : realm_{r} {}
 
+    /// It may have been taken away on its way to the caller, who is told then.
     void granted(const claim& c) {
-        if (c.held.remaining() <= duration{})
+        const bool taken_away = c.held.lost().stop_requested() || realm_.is_closed(c);
+        if (c.held.remaining() <= duration{} && !taken_away)
             fail(c, "is granted, and not believed");
     }
 
@@ -44,11 +46,7 @@ public:
     void lost(const claim& c) {
         if (c.held.remaining() > duration{})
             fail(c, "is lost, and has time left");
-        const bool closed = std::any_of(c.of.begin(), c.of.end(), [&](spot where) {
-            return realm_.at(c.program, where.server).generation !=
-                   c.generations[static_cast<std::size_t>(where.server)];
-        });
-        if (c.is_joint() && c.held.hold()->renewed() && !closed && !has_excuse(c))
+        if (c.is_joint() && c.held.hold()->renewed() && !realm_.is_closed(c) && !has_excuse(c))
             fail(c, "is lost, and nothing was wrong");
     }
 

@@ -15,6 +15,7 @@
 
 #include <boost/asio/io_context.hpp>
 
+#include <algorithm>
 #include <deque>
 #include <functional>
 #include <map>
@@ -83,6 +84,13 @@ public:
     }
     const terminal& at(int program, int server) const {
         return programs[static_cast<std::size_t>(program)][static_cast<std::size_t>(server)];
+    }
+    /// A client of one of its locks has been closed since it was asked for.
+    bool is_closed(const claim& c) const {
+        return std::ranges::any_of(c.of, [&](spot where) {
+            return at(c.program, where.server).generation !=
+                   c.generations[static_cast<std::size_t>(where.server)];
+        });
     }
     node& node_at(int server) { return nodes[static_cast<std::size_t>(server)]; }
     const node& node_at(int server) const { return nodes[static_cast<std::size_t>(server)]; }

@@ -40,13 +40,6 @@ void describe(realm& r, const deal& d) {
         r.log.note(whom(d), "  for up to {} ms", d.patience);
 }
 
-bool is_closed(const realm& r, const claim& c) {
-    return std::any_of(c.of.begin(), c.of.end(), [&](spot where) {
-        return r.at(c.program, where.server).generation !=
-               c.generations[static_cast<std::size_t>(where.server)];
-    });
-}
-
 asio::awaitable<void> call_later(realm& r, duration after, std::function<void()> act) {
     co_await r.sleep(after);
     act();
@@ -180,7 +173,7 @@ asio::awaitable<outcome> release(realm& r, hands& held, cancellation plot) {
     const claim& c = held.what();
     const bool was_lost = !c.held.owns_lock();
     const deal d = deal_about(c, deed::unlock);
-    const bool is_closing = is_closed(r, c);
+    const bool is_closing = r.is_closed(c);
     under_way call{r, d, plot};
     lease out = held.take_out();
     const std::tuple<error_code> answer = co_await out.async_unlock(call.token());
