@@ -20,8 +20,12 @@ public:
     void sent(const memory::request& r) {
         if (!world_.how.by_session() || r.lease_time == duration{})
             return;
-        for (const hold& each : r.holds)
-            began_[to_string(each.owner)] = world_.clock.now();
+        for (const hold& each : r.holds) {
+            const std::string owner = to_string(each.owner);
+            began_[owner] = world_.clock.now();
+            time_point& until = until_[owner];
+            until = std::max(until, world_.clock.now() + r.lease_time);
+        }
     }
 
     void granted(const claim& c) {
@@ -50,11 +54,13 @@ private:
         const auto inherited = inherited_.find(&c);
         const time_point from =
             std::max(asked_at(c), inherited == inherited_.end() ? time_point{} : inherited->second);
-        return from + lease;
+        const auto until = until_.find(c.owner); // an extension for less shortens nothing
+        return std::max(from + lease, until == until_.end() ? time_point{} : until->second);
     }
 
     world& world_;
-    std::map<std::string, time_point> began_; ///< by owner
+    std::map<std::string, time_point> began_; ///< by owner, as the next
+    std::map<std::string, time_point> until_; ///< the longest that was ever asked for
     std::map<const claim*, time_point> inherited_;
 };
 
