@@ -41,8 +41,6 @@ namespace {
 /// What the replicas have to say is of use only as long as the answer is waited for: half of that
 /// time is left for its way, so that it says which are missing.
 void bound_wait(call_wishes& wishes, duration replica_timeout, time_point now) {
-    if (wishes.replicas == 0 || planted(mutant::wait_unbounded))
-        return;
     wishes.replicas_within = std::min(wishes.replicas_within, replica_timeout);
     if (wishes.answer_by != time_point::max())
         wishes.replicas_within =
@@ -53,7 +51,8 @@ void bound_wait(call_wishes& wishes, duration replica_timeout, time_point now) {
 
 asio::awaitable<reply> member::call(const script& what, std::span<const std::string_view> keys,
                                     std::span<const argument> arguments, call_wishes wishes) {
-    bound_wait(wishes, context_->how.replica_timeout, context_->home.time.now());
+    if (wishes.replicas > 0 && !planted(mutant::wait_unbounded))
+        bound_wait(wishes, context_->how.replica_timeout, context_->home.time.now());
     const runtime::monitor::load under_way{entrance_};
     runtime::visit* const caller = visitor_here();
     if (caller && !wishes.asking) {

@@ -8,7 +8,7 @@ usage: ./dev demo [--url URL]
 
 Builds the program and starts 'holdfast demo': four processes that change one file, without and with
 a lock, and a process that waits for a lock whose holder is killed. It starts a server of its own,
-unless --url names another one.
+unless --url names another one: of Redis or ZooKeeper, since this program is built without MySQL.
 END
 }
 
