@@ -58,11 +58,8 @@ void draw_permits(dice d, plan& p) {
     p.people.adds = d.one_of({5, 20});
     p.people.sets = d.one_of({5, 60});
     p.actors = std::max(p.actors, 2);
-    if (d.percent(40)) { // who waits meets nothing but others
-        p.usual = {.latency = d.one_of<duration>({milliseconds{2}, milliseconds{20}})};
-        p.fate = {};
-        p.people.holds = std::min<duration>(p.people.holds, milliseconds{300});
-    }
+    if (d.percent(40))
+        leave_in_peace(d, p);
 }
 
 } // namespace

@@ -159,10 +159,8 @@ void draw_counters(dice d, plan& p) {
     p.people.adds = d.one_of({5, 20});
     p.people.sets = d.one_of({5, 60});
     p.actors = std::max(p.actors, 2);
-    if (d.percent(40)) { // who waits meets nothing but others
-        p.usual = {.latency = d.one_of<duration>({milliseconds{2}, milliseconds{20}})};
-        p.fate = {};
-        p.people.holds = std::min<duration>(p.people.holds, milliseconds{300});
+    if (d.percent(40)) {
+        leave_in_peace(d, p);
     } else if (d.percent(40)) { // much is sent more than once, and its answers are slow
         p.usual.answer_lost = p.usual.doubled = p.usual.slow_answer = 20;
         p.usual.slowness = p.how.command_timeout;
@@ -242,6 +240,12 @@ void keep_locks_only(plan& p) {
     p.kinds.resize(static_cast<std::size_t>(p.names), lock_kind::plain);
     p.how.kinds = p.kinds;
     p.how.fair = p.fair = std::min(p.fair, p.names);
+}
+
+void leave_in_peace(dice& d, plan& p) {
+    p.usual = {.latency = d.one_of<duration>({milliseconds{2}, milliseconds{20}})};
+    p.fate = {};
+    p.people.holds = std::min<duration>(p.people.holds, milliseconds{300});
 }
 
 std::ostream& operator<<(std::ostream& out, const plan& p) {

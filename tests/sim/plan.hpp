@@ -2,6 +2,7 @@
 // What one seed makes of the world: who is there, what they do, and what goes wrong.
 #pragma once
 
+#include "sim/dice.hpp"
 #include "sim/network.hpp"
 #include "sim/world.hpp"
 
@@ -85,6 +86,8 @@ struct plan {
 plan draw_plan(std::uint64_t seed);
 /// Makes locks of all that has a name, of which there are `names`.
 void keep_locks_only(plan&);
+/// Who waits meets nothing but others.
+void leave_in_peace(dice&, plan&);
 std::ostream& operator<<(std::ostream&, const plan&);
 
 } // namespace holdfast::sim
