@@ -8,7 +8,7 @@ namespace {
 
 /// Rows of locks that are held, ours and ShedLock's.
 constexpr const char* held_rows =
-    "SELECT (SELECT COUNT(*) FROM holdfast_lock WHERE owner <> '') + "
+    "SELECT (SELECT COUNT(*) FROM holdfast_lock WHERE expires > UTC_TIMESTAMP(6)) + "
     "(SELECT COUNT(*) FROM shedlock WHERE lock_until > UTC_TIMESTAMP(3))";
 
 } // namespace

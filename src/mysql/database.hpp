@@ -69,6 +69,9 @@ struct call_wishes {
     /// Only the first statement counts: an error of one behind it is told in its `result`, and
     /// neither thrown nor repeated.
     bool rest_is_hint = false;
+    /// Goes with ROLLBACK where what was asked failed: for what no ROLLBACK takes back. It outlives
+    /// the call; null: nothing.
+    const std::string* undo = nullptr;
     /// Beyond `requests_max`: for releases and renewals alone.
     bool reserved = false;
     /// The statement of that number may meet a row that somebody else has locked. If its wait ends

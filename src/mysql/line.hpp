@@ -42,8 +42,11 @@ public:
     /// Looks whether the server has hung up meanwhile; then it is cut. Of one that is idle.
     virtual bool has_ended() noexcept = 0;
 
-    /// Called when the server has hung up while nothing was asked, after the cut.
+    /// Called when the server has hung up while nothing was asked, after the cut. Of one that is
+    /// unwatched it is not seen, which is how a calling thread leaves it that asked there itself.
     std::function<void()> on_lost{};
+    virtual bool is_unwatched() const { return false; }
+    virtual void watch() {}
 
     /// What is known of the clock at the other end.
     virtual const std::shared_ptr<runtime::remote_clock>& clock() const = 0;

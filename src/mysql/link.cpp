@@ -8,10 +8,8 @@
 
 #include <cerrno>
 #include <string>
-#include <system_error>
 #include <utility>
 
-#include <fcntl.h>
 #include <mysql.h>
 #include <sys/socket.h>
 
@@ -21,14 +19,6 @@ namespace {
 /// Of libmariadb, and of nobody else: the connection has ended, or cannot be understood any more.
 bool ended_by(unsigned error) {
     return error >= 2000 && error < 3000;
-}
-
-int another_of(int socket) {
-    const int made = ::fcntl(socket, F_DUPFD_CLOEXEC, 0);
-    if (made < 0)
-        throw net::failure{errc::unreachable, std::string{"no other number of its socket: "} +
-                                                  std::generic_category().message(errno)};
-    return made;
 }
 
 struct frees_rows {
@@ -62,7 +52,7 @@ public:
             on_.cut({errc::closed, "the call was given up"}); // its frame is destroyed
         if (on_.cut_)
             on_.release();
-        else
+        else if (!on_.visitor()) // who visits comes again soon, as a rule
             on_.watch();
     }
     void done() { done_ = true; }
@@ -76,7 +66,8 @@ link::link(const store_context& home, handle made)
     : home_{home}
     , handle_{std::move(made)}
     , over_tls_{handle_.over_tls()}
-    , socket_{home.executor, another_of(handle_.socket())} {}
+    , socket_{home.executor, handle_.socket()}
+    , entrance_{runtime::monitor::of(home.executor)} {}
 
 link::~link() {
     release();
@@ -88,6 +79,8 @@ asio::awaitable<std::vector<said>> link::ask(const std::vector<std::string>& sta
     if (cut_)
         throw_lost(false);
     call mine{*this, limit};
+    if (visitor())
+        stop_watching();
     sent_at_ = home_.time.now();
     bool sent = false;
     for (const std::string& each : statements) {
@@ -181,6 +174,11 @@ asio::awaitable<void> link::read_rows(said& into) {
 
 asio::awaitable<int> link::ready(int wanted) {
     const bool to_write = (wanted & MYSQL_WAIT_WRITE) && !(wanted & MYSQL_WAIT_READ);
+    if (runtime::visit* const caller = to_write ? nullptr : visitor())
+        if (wait_outside(*caller))
+            co_return MYSQL_WAIT_READ;
+    if (!can_be_watched())
+        co_return wanted; // it goes on to its error
     auto begin = [this, to_write](auto handler) {
         asio::any_completion_handler<void()>{std::move(handler)}.swap(waiter_);
         if (!to_write)
@@ -189,26 +187,55 @@ asio::awaitable<int> link::ready(int wanted) {
             if (const auto self = weak.lock())
                 self->resume();
         };
-        socket_.async_wait(asio::posix::descriptor_base::wait_write, writable);
+        socket_.async_wait(own_socket::wait_type::wait_write, writable);
     };
     co_await asio::async_initiate<const asio::deferred_t, void()>(begin, asio::deferred);
     co_return to_write ? MYSQL_WAIT_WRITE : MYSQL_WAIT_READ;
 }
 
+/// Who may wait for the answer on its own thread, or null.
+runtime::visit* link::visitor() const {
+    runtime::visit* const caller = entrance_ ? entrance_->visitor() : nullptr;
+    return caller && caller->waits() ? caller : nullptr;
+}
+
+/// False: nothing came in time. Then it sleeps as others do, until somebody cuts this connection.
+bool link::wait_outside(runtime::visit& caller) {
+    bool came = false;
+    const duration patience = limit_ - home_.time.now();
+    caller.outside(socket_.number(), [this, &came, patience]() noexcept {
+        came = wait_.wait(socket_.number(), patience, [] { return true; });
+    });
+    return came;
+}
+
 /// One wait for all times: for the answer while a call is under way, and else for the end.
 void link::watch() {
-    if (watching_ || !socket_.is_open())
+    if (watching_ || !socket_.is_open() || !can_be_watched())
         return;
-    watching_ = true;
-    auto seen = [weak = weak_from_this()](error_code failed) {
+    auto seen = [weak = weak_from_this(), number = ++watch_number_](error_code) {
         const auto self = weak.lock();
-        if (!self)
-            return;
+        if (!self || self->watch_number_ != number)
+            return; // it was stopped
         self->watching_ = false;
-        if (failed != asio::error::operation_aborted)
-            self->readable();
+        self->readable();
     };
-    socket_.async_wait(asio::posix::descriptor_base::wait_read, seen);
+    watching_ = true;
+    socket_.async_wait(own_socket::wait_type::wait_read, seen);
+}
+
+/// Else it is cut.
+bool link::can_be_watched() {
+    const error_code failed = socket_.introduce();
+    if (failed)
+        cut({errc::outcome_unknown, "its socket cannot be waited for: " + failed.message()});
+    return !failed;
+}
+
+void link::stop_watching() {
+    ++watch_number_;
+    watching_ = false;
+    socket_.leave_asio();
 }
 
 void link::readable() {
@@ -217,8 +244,8 @@ void link::readable() {
     if (cut_ || !socket_.is_open())
         return;
     if (!has_ended())
-        return watch(); // what was seen has been read meanwhile
-    if (on_lost)
+        watch(); // what was seen has been read meanwhile
+    if (cut_ && on_lost)
         std::exchange(on_lost, {})();
 }
 
@@ -263,20 +290,15 @@ void link::cut(net::failure why) noexcept {
 void link::end() noexcept {
     if (!cut_ && !busy_) {
         cut_.emplace(errc::unreachable, "it was not needed any more");
-        stop_watching();
+        socket_.close();
         handle_.say_goodbye();
     }
     cut({errc::unreachable, "it was not needed any more"});
 }
 
 void link::release() noexcept {
-    stop_watching();
+    socket_.close();
     handle_ = handle{};
-}
-
-void link::stop_watching() noexcept {
-    error_code ignored;
-    socket_.close(ignored);
 }
 
 } // namespace holdfast::mysql

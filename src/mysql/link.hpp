@@ -3,9 +3,11 @@
 
 #include "mysql/handle.hpp"
 #include "mysql/line.hpp"
+#include "mysql/own_socket.hpp"
+#include "runtime/answer_wait.hpp"
+#include "runtime/visit.hpp"
 
-#include <boost/asio/posix/stream_descriptor.hpp>
-
+#include <cstdint>
 #include <memory>
 #include <optional>
 #include <string>
@@ -17,6 +19,9 @@ namespace holdfast::mysql {
 ///
 /// libmariadb's calls are never left in the middle: what has to end early has its socket shut down,
 /// and is then carried through to its error.
+///
+/// A calling thread that visits the client waits for its answers itself, and Asio does not know of
+/// the socket then: nobody else is woken.
 class link final : public line, public std::enable_shared_from_this<link> {
 public:
     link(const store_context&, handle);
@@ -33,6 +38,8 @@ public:
     void end() noexcept override;
     bool is_cut() const override { return cut_.has_value(); }
     bool has_ended() noexcept override;
+    bool is_unwatched() const override { return !cut_ && !busy_ && !watching_; }
+    void watch() override;
     const net::failure& why() const override { return *cut_; }
     const std::shared_ptr<runtime::remote_clock>& clock() const override { return clock_; }
 
@@ -45,24 +52,27 @@ private:
     asio::awaitable<said> answer();
     asio::awaitable<void> read_rows(said& into);
     asio::awaitable<int> ready(int wanted);
-    void watch();
+    runtime::visit* visitor() const;
+    bool wait_outside(runtime::visit& caller);
+    bool can_be_watched();
+    void stop_watching();
     void readable();
     void resume();
     bool says_something() const noexcept;
     void release() noexcept;
-    void stop_watching() noexcept;
     [[noreturn]] void throw_lost(bool may_have_arrived) const;
 
     const store_context& home_;
     handle handle_;
     const bool over_tls_;
-    /// Our own number of the handle's socket. Where the connection ends, libmariadb closes its own,
-    /// which may be another thread's file by the time that Asio is told.
-    asio::posix::stream_descriptor socket_;
+    own_socket socket_;
+    runtime::monitor* const entrance_; // null: nobody visits
+    runtime::answer_wait wait_{std::chrono::microseconds{0}};
     const std::shared_ptr<runtime::remote_clock> clock_ = std::make_shared<runtime::remote_clock>();
 
     asio::any_completion_handler<void()> waiter_; // swap it, never assign it: Boost 1.81
     bool watching_ = false;
+    std::uint64_t watch_number_ = 0;
     bool busy_ = false;
     bool open_ = false;
     std::optional<net::failure> cut_;

@@ -65,12 +65,16 @@ private:
 pool::pool(options o, store_context c, const maker_of_lines& make)
     : how_{std::move(o)}
     , home_{std::move(c)}
+    , entrance_{runtime::monitor::of(home_.executor)}
     , maker_{make(home_, how_)}
     , presence_{home_}
     , backoff_{how_.backoff_min, how_.backoff_max}
     , rest_{home_.time.make_alarm()}
     , lookout_{home_, [this] { return next_limit(); },
-               [this](time_point now) { look_at_limits(now); }} {}
+               [this](time_point now) { look_at_limits(now); }} {
+    if (entrance_)
+        entrance_->welcome(how_.connections_max);
+}
 
 bool pool::has_bells() const {
     return how_.bell && !no_bells_ && !(facts_ && facts_->has_several_writers);
@@ -94,6 +98,8 @@ asio::awaitable<answers> pool::run(statements& what, call_wishes wishes) {
     const auto keep = shared_from_this();
     admit(wishes);
     const room mine{*this};
+    // Who waits for a bell is no work for anybody.
+    const runtime::monitor::load under_way{wishes.on ? nullptr : entrance_};
     const time_point limit =
         std::min(wishes.answer_by, net::later(home_.time.now(), how_.command_timeout));
     const lent line = co_await seat_for(wishes, limit);
@@ -152,9 +158,10 @@ net::failure pool::unsent() const {
 void pool::take_back(const place& one) {
     one->taken = false;
     if (one->at->is_cut())
-        gone(one);
-    else
-        seats_.give_back(one);
+        return gone(one);
+    seats_.give_back(one);
+    if (!one->taken && one->at->is_unwatched())
+        watch_for(unwatched_until(*one));
 }
 
 /// Nothing: it was not carried out, and is to be repeated.
@@ -171,7 +178,7 @@ asio::awaitable<std::optional<answers>> pool::carry_out(const place& on, stateme
         co_return answers_from(on, std::move(told));
     if (came.what == outcome::met_lock) {
         answers got = answers_from(on, std::move(told));
-        co_await roll_back(on, limit);
+        co_await roll_back(on, wishes.undo, limit);
         co_return got;
     }
 
@@ -184,7 +191,7 @@ asio::awaitable<std::optional<answers>> pool::carry_out(const place& on, stateme
     if (means.cut)
         on->at->cut({errc::unreachable, why.text()});
     else
-        co_await roll_back(on, limit);
+        co_await roll_back(on, wishes.undo, limit);
     if (means.leave)
         leave_server(why);
     const bool in_time = home_.time.now() < limit - repeat_pause_max;
@@ -208,12 +215,14 @@ asio::awaitable<std::vector<said>> pool::ask(const place& on, const std::vector<
 }
 
 /// After an error it is not told whether a transaction is open. Nobody is to find one.
-asio::awaitable<void> pool::roll_back(const place& on, time_point limit) {
-    const std::vector<std::string> text{"ROLLBACK"};
+asio::awaitable<void> pool::roll_back(const place& on, const std::string* undo, time_point limit) {
+    std::vector<std::string> texts{"ROLLBACK"};
+    if (undo)
+        texts.push_back(*undo);
     bool done = false;
     try {
-        const std::vector<said> told = co_await ask(on, text, limit);
-        done = told[0].what.error == 0 && !told[0].open;
+        const std::vector<said> told = co_await ask(on, texts, limit);
+        done = told.front().what.error == 0 && told.back().what.error == 0 && !told.back().open;
     } catch (const net::failure&) {
         // What it could not roll back, the server does when the connection ends.
     }

@@ -6,6 +6,7 @@
 #include "net/backoff.hpp"
 #include "net/lookout.hpp"
 #include "net/presence.hpp"
+#include "runtime/monitor.hpp"
 
 #include <holdfast/mysql/options.hpp>
 
@@ -24,6 +25,9 @@ namespace holdfast::mysql {
 ///   a request ──▶ waits for a connection ──▶ is written ──▶ answered
 ///                   │                          └─▶ late: the connection is cut, outcome_unknown
 ///                   └─▶ late, or none of the servers can be connected to: unreachable
+///
+/// A thread that calls asks by itself while there are fewer requests than connections; beyond that
+/// the background asks for many each time it wakes.
 ///
 /// What runs in it keeps it alive, so it may outlive the store.
 class pool final : public std::enable_shared_from_this<pool> {
@@ -55,6 +59,8 @@ private:
     static constexpr duration repeat_pause_max{40};
     /// While this client holds anything, no pause between two attempts to connect is longer.
     static constexpr duration pause_max_while_holding{250};
+    /// So long after its last answer at most, nobody sees that a connection has ended.
+    static constexpr duration unwatched_max{100};
 
     // Requests: pool.cpp
     void admit(const call_wishes&) const;
@@ -66,7 +72,7 @@ private:
                                                       time_point limit, int tries);
     asio::awaitable<std::vector<said>> ask(const place&, const std::vector<std::string>&,
                                            time_point limit);
-    asio::awaitable<void> roll_back(const place&, time_point limit);
+    asio::awaitable<void> roll_back(const place&, const std::string* undo, time_point limit);
     asio::awaitable<void> pause_before_repeat();
     answers answers_from(const place&, std::vector<said>);
     std::shared_ptr<carrier> carrier_of(const place&);
@@ -89,6 +95,7 @@ private:
     void watch_for(time_point limit) { lookout_.watch_for(limit, shared_from_this()); }
     time_point next_limit() const;
     time_point idle_until(const seat&) const;
+    time_point unwatched_until(const seat&) const;
     void look_at_limits(time_point now);
     asio::awaitable<void> use_idle(std::shared_ptr<pool>, place);
     void distrust(time_point unheard_since);
@@ -96,6 +103,7 @@ private:
 
     const options how_;
     const store_context home_;
+    runtime::monitor* const entrance_; // null: nobody visits
     const std::unique_ptr<line_maker> maker_;
     seats seats_;
     queue pausing_; // before they are repeated

@@ -14,11 +14,18 @@ time_point pool::idle_until(const seat& one) const {
     return net::later(one.at->heard_at(), how_.keep_alive);
 }
 
+/// Never, if its end would be seen, or somebody asks there.
+time_point pool::unwatched_until(const seat& one) const {
+    return !one.taken && one.at->is_unwatched() ? net::later(one.at->heard_at(), unwatched_max)
+                                                : time_point::max();
+}
+
 time_point pool::next_limit() const {
     time_point first = time_point::max();
     for (const place& each : seats_.all()) {
         const bool idle = !each->taken && !each->in_transaction;
-        first = std::min({first, each->at->limit(), idle ? idle_until(*each) : first});
+        first = std::min(
+            {first, each->at->limit(), unwatched_until(*each), idle ? idle_until(*each) : first});
     }
     return first;
 }
@@ -26,6 +33,11 @@ time_point pool::next_limit() const {
 void pool::look_at_limits(time_point now) {
     const std::vector<place> all = seats_.all();
     for (const place& each : all) {
+        if (unwatched_until(*each) <= now) {
+            each->at->watch();
+            if (each->at->is_cut())
+                gone(each);
+        }
         if (each->at->limit() <= now)
             each->at->cut(
                 {errc::outcome_unknown, each->who.facts.address + " did not answer in time"});

@@ -14,11 +14,6 @@ asio::any_io_executor monitor::executor() {
     return plain_executor{*this, background_.get_executor()};
 }
 
-monitor* monitor::of(const asio::any_io_executor& executor) {
-    const auto* const ours = executor.target<plain_executor>();
-    return ours && !ours->of_visit() ? &ours->where() : nullptr;
-}
-
 bool monitor::runs_here() const {
     return background_.get_executor().running_in_this_thread();
 }

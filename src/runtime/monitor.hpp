@@ -16,6 +16,8 @@
 
 namespace holdfast::runtime {
 
+class visit;
+
 class monitor {
 public:
     explicit monitor(asio::io_context& background)
@@ -56,11 +58,14 @@ public:
         return load_.load(std::memory_order_relaxed) < load_max_.load(std::memory_order_relaxed);
     }
 
+    /// The calling thread's visit, or null: it is the background thread. Ask only inside.
+    visit* visitor() const noexcept { return visitor_; }
+
     /// Whether it is inside, too: what is given to the executor then runs later.
     bool is_inside() const;
 
 private:
-    friend class visit;
+    friend class runtime::visit;
     template <typename Inner>
     class entering;
     using plain_executor = entering<asio::io_context::executor_type>;
@@ -71,6 +76,7 @@ private:
 
     asio::io_context& background_;
     std::mutex mutex_;
+    visit* visitor_ = nullptr; // who has that
     std::atomic<std::size_t> load_ = 0;
     std::atomic<std::size_t> load_max_ = 0;
 };

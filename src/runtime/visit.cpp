@@ -2,7 +2,6 @@
 #include "runtime/visit.hpp"
 
 #include "runtime/monitor_executor.hpp"
-#include "runtime/pause.hpp"
 
 #include <atomic>
 
@@ -12,11 +11,6 @@ namespace holdfast::runtime {
 namespace {
 
 thread_local visit* innermost = nullptr; // of this thread
-
-/// So often it is tried to enter: about two microseconds, which is what most work inside takes,
-/// while to sleep and be woken takes longer than all of it. Measured with 4, 16 and 64 threads on
-/// one lock: fewer tries sleep too often, more keep the core from whoever is inside.
-constexpr int tries = 100;
 
 std::uint64_t next_number() noexcept {
     static std::atomic<std::uint64_t> last = 0;
@@ -44,7 +38,7 @@ visit::~visit() {
         std::move(due)();
     }
     innermost = outer_;
-    alone_.unlock();
+    leave();
     wake();
 }
 
@@ -68,25 +62,6 @@ visit* visit::here(const monitor& where) noexcept {
 
 asio::any_io_executor visit::executor() {
     return monitor::plain_executor{monitor_, monitor_.background_.get_executor(), number_};
-}
-
-void visit::leave_for(int socket) noexcept {
-    socket_ = socket;
-    alone_.unlock();
-}
-
-void visit::come_back() {
-    enter();
-    socket_ = -1;
-}
-
-void visit::enter() {
-    for (int i = 0; i < tries; ++i) {
-        if (alone_.try_lock())
-            return;
-        pause_processor();
-    }
-    alone_.lock();
 }
 
 void visit::interrupt() noexcept {

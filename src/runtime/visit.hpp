@@ -67,6 +67,7 @@ private:
     void leave_for(int socket) noexcept;
     void come_back();
     void enter();
+    void leave() noexcept;
     void wake() noexcept;
 
     monitor& monitor_;

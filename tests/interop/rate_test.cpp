@@ -206,6 +206,7 @@ TEST_P(RateOfAnotherForm, IsMisreadByJvmsWhereOursDrewFirst) {
     remote_rate by_ours{ours().thread("ours")}, by_jvm{jvm().thread("jvm")};
     EXPECT_TRUE(by_jvm.try_set_rate({"OVERALL", 2, interval}));
     EXPECT_TRUE(by_ours.try_acquire());
+    const std::string draw = draws().begin()->first;
     const std::chrono::microseconds end = time_of(server()) + interval + 1ms;
     EXPECT_TRUE(eventually([&] { return time_of(server()) > end; }));
     int passed = 0;
@@ -216,12 +217,14 @@ TEST_P(RateOfAnotherForm, IsMisreadByJvmsWhereOursDrewFirst) {
     } catch (const peer_failure& failure) {
         said = failure.what();
     }
-    // One of 3.13 takes bytes of our name for a count of billions, and lets all through; a later
-    // one fails until ours take the draw out.
-    if (form())
-        EXPECT_EQ(passed, 100);
-    else
+    // One of 3.13 takes bytes of our name for a count of billions, and lets all through. A later
+    // one takes the first byte for a length, and fails until ours take the draw out; only where so
+    // short a length leaves room for a count (4 of 256 bytes) does it read one, once the right one.
+    const auto length = static_cast<unsigned char>(draw.front());
+    if (!form() && length > 3)
         EXPECT_THAT(said, HasSubstr("data string too short"));
+    else
+        EXPECT_EQ(passed, !form() && length == 3 ? 2 : 100) << said;
 }
 
 } // namespace

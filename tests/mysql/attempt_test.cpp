@@ -51,6 +51,46 @@ TEST_F(Attempt, IsGrantedAndTheRowSaysSo) {
     EXPECT_EQ(of_row("token"), std::to_string(told.last_token));
 }
 
+TEST_F(Attempt, TheShortestOneTakesWhatIsFree) {
+    session alice{server()}, bob{server()};
+    ask want = wanted(lock_kind::fenced, 1);
+    want.tokens = 3;
+    const packed_answer told = alice.attempt_if_free(want);
+    EXPECT_EQ(told.said, verdict::granted);
+    EXPECT_FALSE(told.no_row);
+    EXPECT_EQ(of_row("owner"), to_string(want.owner));
+    EXPECT_EQ(of_row("token"), std::to_string(told.last_token));
+    EXPECT_EQ(bob.attempt(wanted(lock_kind::plain, 1, 30s, 2)).said, verdict::busy);
+    EXPECT_TRUE(alice.release(want));
+    const packed_answer next = bob.attempt_if_free(wanted(lock_kind::fenced, 1, 30s, 2));
+    EXPECT_GT(next.last_token, told.last_token);
+}
+
+TEST_F(Attempt, TheShortestOneSaysNothingElse) {
+    session alice{server()}, bob{server()};
+    const ask want = wanted(lock_kind::plain, 1);
+    EXPECT_TRUE(alice.attempt_if_free(want, "0").no_row) << "late";
+    EXPECT_FALSE(alice.attempt_if_free(want).no_row);
+    const std::string before = of_row("CONCAT(owner,expires,token)");
+    EXPECT_TRUE(alice.attempt_if_free(want).no_row) << "its own";
+    EXPECT_TRUE(bob.attempt_if_free(wanted(lock_kind::plain, 1, 30s, 2)).no_row) << "busy";
+    EXPECT_EQ(of_row("CONCAT(owner,expires,token)"), before);
+}
+
+TEST_F(Attempt, TheShortestOneThatWaitedBehindARowLockDoesNotGrantLate) {
+    session alice{server()};
+    row_lock nail{server(), name_};
+    const std::int64_t late = operate().now() + 200'000;
+    auto told = std::async(std::launch::async, [&] {
+        return alice.attempt_if_free(wanted(lock_kind::plain, 1), std::to_string(late));
+    });
+    ASSERT_TRUE(somebody_waits());
+    until_after(late);
+    nail.end();
+    EXPECT_TRUE(told.get().no_row);
+    EXPECT_EQ(of_row("owner"), "");
+}
+
 TEST_F(Attempt, AnUpdateThatWaitedBehindARowLockDoesNotGrantLate) {
     session alice{server()};
     row_lock nail{server(), name_};

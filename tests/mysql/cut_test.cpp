@@ -35,7 +35,7 @@ TEST_F(MysqlCut, AReleaseThatIsAskedForIsDone) {
     cut_everywhere(29, [this](std::size_t bytes) { return unlock_cut(way::requests, bytes); });
 }
 TEST_F(MysqlCut, AReleaseThatIsAcknowledgedIsDone) {
-    cut_everywhere(17, [this](std::size_t bytes) { return unlock_cut(way::answers, bytes); });
+    cut_everywhere(7, [this](std::size_t bytes) { return unlock_cut(way::answers, bytes); });
 }
 
 } // namespace

@@ -83,9 +83,13 @@ public:
     }
 
     asked begin(std::vector<std::string> all, mysql::call_wishes wishes = {}) {
+        return begin_on(io_.get_executor(), std::move(all), std::move(wishes));
+    }
+    asked begin_on(const asio::any_io_executor& where, std::vector<std::string> all,
+                   mysql::call_wishes wishes = {}) {
         const auto made = std::make_shared<asking>(std::move(all));
         made->wishes = std::move(wishes);
-        asio::co_spawn(io_, run(database(), made),
+        asio::co_spawn(where, run(database(), made),
                        [made](const std::exception_ptr& failed) { end(*made, failed); });
         return made;
     }

@@ -53,14 +53,21 @@ public:
     std::uint64_t insert_id() const { return link_.insert_id(); }
     std::uint64_t id() const { return link_.id(); }
 
-    packed_answer attempt(const ask& want, const std::string& late = never_late) {
-        run(lock_attempt(in_schema, want, {late, "who"}));
+    packed_answer attempt(const ask& want, const std::string& late = never_late,
+                          const std::string& bell = {}) {
+        run(lock_attempt(in_schema, want, {.late = late, .info = "who", .bell = bell}));
+        return taken_apart(link_.insert_id());
+    }
+    /// Anything else than a grant: as if there were no row.
+    packed_answer attempt_if_free(const ask& want, const std::string& late = never_late) {
+        run(lock_attempt_if_free(in_schema, want, {.late = late, .info = "who"}));
         return taken_apart(link_.insert_id());
     }
     /// Whether it was the owner's, and alive.
-    bool release(const hold& held) {
-        run(lock_release(in_schema, held));
-        return link_.insert_id() == 2;
+    bool release(const hold& held) { return release(held, {}) == 2; }
+    std::uint64_t release(const hold& held, const std::string& bell) {
+        run(lock_release(in_schema, held, bell));
+        return link_.insert_id();
     }
     /// Nothing: it was refused.
     packed_answer read(const ask& want, const std::string& late = never_late,

@@ -12,7 +12,7 @@ namespace {
 
 constexpr duration between_checks = std::chrono::seconds{10};
 
-asio::awaitable<void> ring_off(database& server, std::string text, std::shared_ptr<carrier> on) {
+asio::awaitable<void> drop_bell(database& server, std::string text, std::shared_ptr<carrier> on) {
     const auto make = [&](const runtime::remote_clock&, const server_facts&) {
         return std::vector<std::string>{text};
     };
@@ -67,10 +67,14 @@ void bells::drop_old() {
 }
 
 void bells::give_back(const std::string& name, std::shared_ptr<carrier> on) {
+    ring_off(at_, lock_name{name}, std::move(on));
+}
+
+void ring_off(site& at, const lock_name& name, std::shared_ptr<carrier> on) {
     if (on->is_cut())
         return;
-    runtime::run_in_background(at_.context,
-                               ring_off(at_.server, bell_dropped(at_.bell(name)), std::move(on)));
+    runtime::run_in_background(at.context,
+                               drop_bell(at.server, bell_dropped(at.bell(name)), std::move(on)));
 }
 
 } // namespace holdfast::mysql

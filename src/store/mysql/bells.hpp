@@ -12,6 +12,9 @@
 
 namespace holdfast::mysql {
 
+/// That connection gives back the bell of that lock, in the background; or it is cut.
+void ring_off(site&, const lock_name&, std::shared_ptr<carrier> on);
+
 /// The user locks of this client's holds: on which connection each is. They are hints: who waits
 /// for one asks the row, whatever it is told.
 class bells {

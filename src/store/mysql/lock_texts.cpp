@@ -18,6 +18,20 @@ std::string unchanged(std::string_view reason) {
     return "token+" + refusing(reason);
 }
 
+std::string quoted(std::string_view bell) {
+    return std::string{"'"}.append(bell).append("'"); // of digits: bell_of
+}
+
+/// 0, and the insert id says that the bell was had. User locks nest: one that is ours already is
+/// not taken again.
+std::string with_bell(std::string_view bell) {
+    if (bell.empty())
+        return {};
+    const std::string name = quoted(bell);
+    return "+0*LAST_INSERT_ID(LAST_INSERT_ID()+IF(IF(IS_USED_LOCK(" + name +
+           ")<=>CONNECTION_ID(),1,GET_LOCK(" + name + ",0))," + std::to_string(bell_bit) + ",0))";
+}
+
 std::string unless_granted(std::string_view column, std::string_view granted) {
     return std::string{","}
         .append(column)
@@ -66,6 +80,15 @@ std::string busy_for(const tables& named, const ask& want) {
 
 } // namespace
 
+std::string lock_attempt_if_free(const tables& named, const ask& want, const attempt_terms& terms) {
+    return "UPDATE " + named.locks + " SET token=" + next_token(want.tokens) +
+           ",owner=" + hex(to_string(want.owner)) +
+           ",kind=" + std::to_string(static_cast<int>(kind_in_row(want.kind))) +
+           with_bell(terms.bell) + ",touched='',info=" + hex(terms.info) +
+           ",expires=" + end_of(want.lease_time) + " WHERE name=" + hex(want.name.text) +
+           " AND expires<=" + std::string{now_text} + " AND NOT " + is_late(terms.late);
+}
+
 // Assignments are carried out from left to right: `token` says what the others do.
 std::string lock_attempt(const tables& named, const ask& want, const attempt_terms& terms) {
     const std::string owner = hex(to_string(want.owner)), now{now_text};
@@ -74,7 +97,8 @@ std::string lock_attempt(const tables& named, const ask& want, const attempt_ter
            when("owner=" + owner + " AND expires>" + now, "LAST_INSERT_ID(token)") +
            refused_to_write(named, want) + when(free_for(named, want), next_token(want.tokens)) +
            busy_for(named, want) + " END" + unless_granted("owner", owner) +
-           unless_granted("kind", std::to_string(static_cast<int>(kind_in_row(want.kind)))) +
+           unless_granted("kind", std::to_string(static_cast<int>(kind_in_row(want.kind))) +
+                                      with_bell(terms.bell)) +
            unless_granted("touched", "''") + unless_granted("info", hex(terms.info)) +
            unless_granted("expires", "GREATEST(expires," + end_of(want.lease_time) + ")") +
            " WHERE name=" + hex(want.name.text);
@@ -89,23 +113,22 @@ std::string lock_row(const tables& named, const lock_name& name) {
            std::string{past_text} + ") ON DUPLICATE KEY UPDATE touched=touched";
 }
 
-// One that is over is cleared, too: what is left of its attempts then finds nothing of its own.
-std::string lock_release(const tables& named, const hold& held) {
+// The row keeps its length, also when the next owner of this client has it: that halves the
+// server's work. One that is over goes to the past, too: what is left of its attempts then
+// finds nothing of its own.
+std::string lock_release(const tables& named, const hold& held, std::string_view bell) {
+    const std::string name = quoted(bell);
+    const std::string awaited =
+        bell.empty() ? ""
+                     : "+IF(RELEASE_LOCK(" + name + "),IF(IS_FREE_LOCK(" + name + ")=0,4,0),0)";
     return "UPDATE " + named.locks + " SET token=token+0*LAST_INSERT_ID(IF(expires>" +
-           std::string{now_text} + ",2,1)),owner='',info='',expires=LEAST(expires," +
+           std::string{now_text} + ",2,1)" + awaited + "),expires=LEAST(expires," +
            std::string{past_text} + ") WHERE name=" + hex(held.name.text) +
            " AND owner=" + hex(to_string(held.owner));
 }
 
-std::string bell_for_grant(std::string_view bell) {
-    const std::string name = "'" + std::string{bell} + "'";
-    return "SELECT IF(ROW_COUNT()=1 AND " + std::string{was_granted} + ",IF(IS_USED_LOCK(" + name +
-           ")<=>CONNECTION_ID(),1,GET_LOCK(" + name + ",0)),-1)";
-}
-
 std::string bell_dropped(std::string_view bell) {
-    const std::string name = "'" + std::string{bell} + "'";
-    return "SELECT RELEASE_LOCK(" + name + "),IS_FREE_LOCK(" + name + ")";
+    return "DO RELEASE_LOCK(" + quoted(bell) + ")";
 }
 
 } // namespace holdfast::mysql

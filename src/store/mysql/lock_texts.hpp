@@ -21,7 +21,12 @@ struct attempt_terms {
     std::string late;      ///< as `late_after` has it
     std::string info{};    ///< who that is, for people
     std::string touched{}; ///< used once: by it the rest of a transaction finds what its begin did
+    std::string bell{};    ///< a grant takes that one along, if it can be had at once
 };
+
+/// The shortest attempt of one that is no writer, for most locks are free: its insert id is that of
+/// a grant, or 0, which says nothing else.
+std::string lock_attempt_if_free(const tables&, const ask&, const attempt_terms&);
 
 /// One attempt to have it alone; its insert id is a `packed_answer`. Of kind write: while nobody
 /// reads, but the owner that it stands beside.
@@ -31,14 +36,12 @@ std::string lock_attempt(const tables&, const ask&, const attempt_terms&);
 /// too long, and two locks would be one.
 std::string lock_row(const tables&, const lock_name&);
 
-/// Its insert id is 2 if it was this owner's, and 1 if the lease was over.
-std::string lock_release(const tables&, const hold&);
+/// Its insert id: 0, it is not this owner's; 1, the lease was over; 2, it was not. 4 is added if
+/// the bell of that name, which goes back with the lock, is somebody else's now. That one's attempt
+/// waits for the row until this is committed.
+std::string lock_release(const tables&, const hold&, std::string_view bell = {});
 
-/// Behind an attempt, in the same write: takes the bell where the attempt was granted. 1: it is
-/// ours.
-std::string bell_for_grant(std::string_view bell);
-
-/// Behind a release, in the same write: gives it back. The second column is 0 if somebody waits.
+/// Gives it back alone.
 std::string bell_dropped(std::string_view bell);
 
 } // namespace holdfast::mysql

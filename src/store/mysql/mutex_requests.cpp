@@ -1,12 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "store/mysql/mutex_requests.hpp"
 
+#include "store/mysql/bells.hpp"
 #include "store/mysql/clauses.hpp"
 #include "store/mysql/hold_texts.hpp"
 #include "store/mysql/lock_texts.hpp"
 #include "store/mysql/packed_answer.hpp"
 #include "store/mysql/row_made.hpp"
 
+#include <boost/system/system_error.hpp>
+
+#include <cstdint>
+#include <optional>
 #include <utility>
 
 namespace holdfast::mysql {
@@ -16,38 +21,72 @@ bool rings_bell(const site& at, const hold& of) {
     return verbs_of(of.kind)->has_bell && at.server.has_bells();
 }
 
-/// A server that does not know user locks is not asked for them again.
-void note_bell_errors(const site& at, const answers& said) {
-    constexpr unsigned not_supported = 1235;
-    if (said.of.size() > 1 && said.of[1].error == not_supported)
-        at.server.no_bells_here();
-}
+using attempt_text = std::string (*)(const tables&, const ask&, const attempt_terms&);
 
-/// One write: the attempt, and what only a grant brings along.
-asio::awaitable<taken> attempt_once(site& at, const ask& want, const take_terms& how) {
-    const bool with_bell = rings_bell(at, want);
+/// One statement, with the bell or without; of a writer, those about its mark follow.
+asio::awaitable<answers> ask_for_lock(site& at, const ask& want, const take_terms& how,
+                                      attempt_text text_of, const std::string& bell) {
     const auto make = [&](const runtime::remote_clock& clock, const server_facts&) {
-        std::vector<std::string> all{
-            lock_attempt(at.named, want, {late_after(clock, how.deadline), at.info})};
-        if (with_bell)
-            all.push_back(bell_for_grant(at.bell(want.name)));
+        const attempt_terms terms{
+            .late = late_after(clock, how.deadline), .info = at.info, .bell = bell};
+        std::vector<std::string> all{text_of(at.named, want, terms)};
         if (want.kind == lock_kind::write)
             for (std::string& each : marks_after_attempt(at.named, want))
                 all.push_back(std::move(each));
         return all;
     };
     composing text{make};
-    // The bell and a mark are hints: what came of the attempt counts.
+    // A mark is a hint: what came of the attempt counts.
     call_wishes wishes{.on = how.on, .rest_is_hint = true, .may_meet_lock = 0};
-    const answers said = co_await at.server.run(text, wishes);
-    if (with_bell)
-        note_bell_errors(at, said);
+    const std::string undo = bell_dropped(bell);
+    if (!bell.empty())
+        wishes.undo = &undo;
+    co_return co_await at.server.run(text, wishes);
+}
+
+/// What a bell may be refused for: a deadlock of user locks, or a server that has none.
+bool may_be_the_bell(const error_code& failed) {
+    return failed == store_errc::try_again || failed == store_errc::other;
+}
+
+/// The bell is only a hint: where it may have been what was refused, it is done without. A server
+/// that refuses it otherwise than for a moment is not asked for it again.
+asio::awaitable<answers> ask_with_bell(site& at, const ask& want, const take_terms& how,
+                                       attempt_text text_of) {
+    const std::string bell = at.bell(want.name), none;
+    std::optional<error_code> refused;
+    try {
+        co_return co_await ask_for_lock(at, want, how, text_of, bell);
+    } catch (const boost::system::system_error& why) {
+        if (!may_be_the_bell(why.code()))
+            throw;
+        refused = why.code();
+    }
+    answers said = co_await ask_for_lock(at, want, how, text_of, none);
+    if (*refused == store_errc::other)
+        at.server.no_bells_here();
+    co_return said;
+}
+
+asio::awaitable<answers> ask_in_words(site& at, const ask& want, const take_terms& how,
+                                      attempt_text text_of) {
+    const std::string none;
+    if (rings_bell(at, want))
+        co_return co_await ask_with_bell(at, want, how, text_of);
+    co_return co_await ask_for_lock(at, want, how, text_of, none);
+}
+
+asio::awaitable<taken> attempt_once(site& at, const ask& want, const take_terms& how) {
+    answers said;
+    if (how.may_be_free && want.kind != lock_kind::write)
+        said = co_await ask_in_words(at, want, how, lock_attempt_if_free);
+    if (said.of.empty() || found_no_row(said, 0)) // then it is told why
+        said = co_await ask_in_words(at, want, how, lock_attempt);
     taken got{attempt_in(said, 0)};
     got.no_row = found_no_row(said, 0);
     if (got.seen.said == verdict::granted) {
         got.seen.token = want.kind == lock_kind::fenced ? got.seen.token - want.tokens + 1 : 0;
-        if (with_bell && said.of.size() > 1 && !said.of[1].rows.empty() &&
-            said.of[1].rows.front().front() == "1")
+        if (taken_apart(said.of.front().insert_id).has_bell)
             got.bell = said.by;
     }
     got.seen.queued = got.seen.said == verdict::busy && want.kind == lock_kind::write && want.waits;
@@ -55,16 +94,18 @@ asio::awaitable<taken> attempt_once(site& at, const ask& want, const take_terms&
 }
 
 asio::awaitable<answers> release_once(site& at, const hold& held, std::shared_ptr<carrier> bell) {
+    const std::string name = bell ? at.bell(held.name) : "";
     const auto make = [&](const runtime::remote_clock&, const server_facts&) {
-        std::vector<std::string> all{lock_release(at.named, held)};
-        if (bell)
-            all.push_back(bell_dropped(at.bell(held.name)));
+        std::vector<std::string> all{lock_release(at.named, held, name)};
         if (held.kind == lock_kind::write)
             all.push_back(mark_removed(at.named, held));
         return all;
     };
     composing text{make};
     call_wishes wishes{.on = bell, .rest_is_hint = true, .reserved = true};
+    const std::string undo = bell_dropped(name);
+    if (bell)
+        wishes.undo = &undo;
     co_return co_await at.server.run(text, wishes);
 }
 
@@ -75,17 +116,16 @@ asio::awaitable<taken> take_lock(site& at, const ask& want, take_terms how) {
     co_return co_await with_row_made(at, want.name, once);
 }
 
-// Without its connection the bell is gone, too: any other may release then.
+// Without its connection the bell is gone, too: any other may release then. Where the lock is not
+// ours any more, the bell still is.
 asio::awaitable<released> release_lock(site& at, const hold& held, std::shared_ptr<carrier> bell) {
     if (bell && bell->is_cut())
         bell.reset();
     const answers said = co_await release_once(at, held, bell);
-    released outcome{.was_ours = answer_at(said, 0).insert_id == 2};
-    if (bell && said.of.size() > 1 && !said.of[1].rows.empty()) {
-        const auto& row = said.of[1].rows.front();
-        outcome.others_wait = row.size() > 1 && row[1] == "0";
-    }
-    co_return outcome;
+    const std::uint64_t told = answer_at(said, 0).insert_id;
+    if (bell && told == 0)
+        ring_off(at, held.name, std::move(bell));
+    co_return released{.was_ours = (told & 2U) != 0, .others_wait = (told & 4U) != 0};
 }
 
 std::string lock_may_be_had(const site& at, const ask& want) {

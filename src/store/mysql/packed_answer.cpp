@@ -24,7 +24,8 @@ packed_answer taken_apart(std::uint64_t insert_id) {
     all.no_row = insert_id == 0;
     if (insert_id < refused_bit) {
         all.said = all.no_row ? remote::verdict::busy : remote::verdict::granted;
-        all.last_token = insert_id;
+        all.last_token = insert_id & ~bell_bit;
+        all.has_bell = (insert_id & bell_bit) != 0;
         return all;
     }
     const std::uint64_t rest = insert_id - refused_bit;

@@ -2,7 +2,8 @@
 // The insert id of an attempt is its whole answer, so one round trip tells all:
 //
 //     0                no such row
-//     below 2^63       granted; it is the last of the grant's tokens
+//     below 2^63       granted: bits 0 to 61 are the last of the grant's tokens; bit 62: and this
+//                      connection has the lock's bell
 //     else             not granted: bits 20 to 62 are the server's clock in milliseconds, bits 0 to
 //                      19 why: 0 late, else the milliseconds that are left of what keeps it busy
 #pragma once
@@ -16,6 +17,7 @@
 namespace holdfast::mysql {
 
 inline constexpr std::uint64_t refused_bit = std::uint64_t{1} << 63U;
+inline constexpr std::uint64_t bell_bit = std::uint64_t{1} << 62U;
 inline constexpr unsigned reason_bits = 20;
 
 /// The reasons that are no length of time.
@@ -30,6 +32,7 @@ struct packed_answer {
     std::optional<duration> left{};         ///< busy; nothing: for long, or without end
     std::chrono::microseconds server_now{}; ///< zero: it does not tell
     std::uint64_t last_token = 0;           ///< granted
+    bool has_bell = false;                  ///< granted
 };
 
 packed_answer taken_apart(std::uint64_t insert_id);

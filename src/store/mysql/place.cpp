@@ -35,7 +35,7 @@ asio::awaitable<answer> lock_place::look() {
 asio::awaitable<attempt> lock_place::request(time_point deadline) {
     remote::set_terms_of_mark(want_, at_.context.poll_bound, round_trip_);
     const std::shared_ptr<carrier> rung_on = bell_ ? bell_->rung_on() : nullptr;
-    take_terms terms{deadline, rung_on};
+    take_terms terms{deadline, rung_on, !attempts_.found_busy()};
     const taken got = co_await how_.take(at_, want_, std::move(terms));
     round_trip_ = got.seen.received_at - got.seen.sent_at;
     if (got.seen.said == verdict::granted) {

@@ -240,8 +240,9 @@ TEST_F(MysqlPool, ADeadlockIsRepeatedThreeTimes) {
     always.at = &line();
     error_code code;
     const auto run = [&]() -> asio::awaitable<void> {
-        const call_wishes usual;
-        co_await pool().run(always, usual);
+        const std::string undo = "DO RELEASE_LOCK('b')";
+        const call_wishes wishes{.undo = &undo};
+        co_await pool().run(always, wishes);
     };
     asio::co_spawn(io_, run(), [&](const std::exception_ptr& failed) {
         code = support::thrown_of(failed).code;
@@ -251,7 +252,9 @@ TEST_F(MysqlPool, ADeadlockIsRepeatedThreeTimes) {
     pass(1s);
     EXPECT_EQ(always.composed, 4);
     EXPECT_EQ(code, make_error_code(store_errc::try_again));
-    EXPECT_THAT(line().asked, ::testing::Contains(ElementsAre("ROLLBACK")).Times(4));
+    EXPECT_THAT(line().asked,
+                ::testing::Contains(ElementsAre("ROLLBACK", "DO RELEASE_LOCK('b')")).Times(4))
+        << "a user lock is not rolled back";
 }
 
 TEST_F(MysqlPool, WhoEndsATransactionComesBeforeThoseWhoWaitForAnyConnection) {

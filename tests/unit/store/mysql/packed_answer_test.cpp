@@ -20,9 +20,9 @@ TEST(PackedAnswer, OfNoRowIsNoGrant) {
     EXPECT_EQ(told.said, verdict::busy);
 }
 
-TEST(PackedAnswer, BelowTheTopBitIsTheLastToken) {
+TEST(PackedAnswer, BelowTheBellsBitIsTheLastToken) {
     for (const std::uint64_t token :
-         {std::uint64_t{1}, std::uint64_t{1'795'618'292'687'665}, refused_bit - 1}) {
+         {std::uint64_t{1}, std::uint64_t{1'795'618'292'687'665}, bell_bit - 1}) {
         const packed_answer told = taken_apart(token);
         EXPECT_EQ(told.said, verdict::granted);
         EXPECT_EQ(told.last_token, token);
@@ -54,6 +54,15 @@ TEST(PackedAnswer, TellsOtherReasonsApart) {
     EXPECT_EQ(taken_apart(refusal(late_reason)).said, verdict::late);
     EXPECT_EQ(taken_apart(refusal(conflict_reason)).said, verdict::conflict);
     EXPECT_EQ(taken_apart(refusal(unfounded_reason)).said, verdict::unfounded);
+}
+
+TEST(PackedAnswer, OfAGrantTellsOfTheBell) {
+    const packed_answer told = taken_apart(1'795'618'060'000'000 + bell_bit);
+    EXPECT_EQ(told.said, verdict::granted);
+    EXPECT_EQ(told.last_token, 1'795'618'060'000'000U);
+    EXPECT_TRUE(told.has_bell);
+    EXPECT_FALSE(taken_apart(1'795'618'060'000'000).has_bell);
+    EXPECT_FALSE(taken_apart(refusal(29'999)).has_bell);
 }
 
 } // namespace
