@@ -32,6 +32,7 @@ TEST_P(Looking, TryingWithoutPatienceLeavesNoPlace) {
     client home = make_client();
     mutex lock{home, "lock"};
     store().stranger_takes("lock", 30s);
+    EXPECT_FALSE(lock.try_lock()); // a store may ask twice where it guessed that it was free
     const std::size_t sent = requests_during([&] { EXPECT_FALSE(lock.try_lock()); });
     EXPECT_EQ(sent, store().counts_requests() ? 1u : 0u);
     EXPECT_EQ(store().listeners(), 0u);

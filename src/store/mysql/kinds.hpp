@@ -15,7 +15,7 @@ namespace holdfast::mysql {
 struct take_terms {
     time_point deadline;
     std::shared_ptr<carrier> on{}; ///< the one that has the bell already; null: any
-    bool may_be_free = false;      ///< nothing says that somebody has it
+    bool may_be_free = false;      ///< this client does not know that somebody has it
 };
 
 /// What came of an attempt.

@@ -18,7 +18,7 @@ std::optional<std::string> objection_to_name(const lock_name& name) {
 }
 
 std::unique_ptr<place> mysql_locks::line_up(ask want, alarm& wake) {
-    return std::make_unique<lock_place>(at_, bells_, poller_, std::move(want), wake);
+    return std::make_unique<lock_place>(at_, bells_, poller_, busy_, std::move(want), wake);
 }
 
 asio::awaitable<void> mysql_locks::renew(hold_list holds, const renewal_wishes& how,

@@ -4,6 +4,7 @@
 #include "store/mysql/bells.hpp"
 #include "store/mysql/kinds.hpp"
 #include "store/mysql/poller.hpp"
+#include "store/remote/lately_busy.hpp"
 
 #include <holdfast/store.hpp>
 
@@ -42,6 +43,7 @@ private:
     site& at_;
     poller& poller_;
     bells bells_;
+    remote::lately_busy busy_;
 };
 
 } // namespace holdfast::mysql

@@ -15,10 +15,12 @@ constexpr duration rounding_of_ends{1};
 
 } // namespace
 
-lock_place::lock_place(site& at, bells& all, poller& polls, ask want, alarm& wake)
+lock_place::lock_place(site& at, bells& all, poller& polls, remote::lately_busy& busy, ask want,
+                       alarm& wake)
     : at_{at}
     , bells_{all}
     , poller_{polls}
+    , busy_{busy}
     , want_{std::move(want)}
     , how_{*verbs_of(want_.kind)}
     , wake_{wake}
@@ -35,9 +37,11 @@ asio::awaitable<answer> lock_place::look() {
 asio::awaitable<attempt> lock_place::request(time_point deadline) {
     remote::set_terms_of_mark(want_, at_.context.poll_bound, round_trip_);
     const std::shared_ptr<carrier> rung_on = bell_ ? bell_->rung_on() : nullptr;
-    take_terms terms{deadline, rung_on, !attempts_.found_busy()};
+    const bool may_be_free = !attempts_.found_busy() && !busy_.contains(want_.name.text);
+    take_terms terms{deadline, rung_on, may_be_free};
     const taken got = co_await how_.take(at_, want_, std::move(terms));
     round_trip_ = got.seen.received_at - got.seen.sent_at;
+    busy_.note(want_.name.text, got.seen.said == verdict::busy);
     if (got.seen.said == verdict::granted) {
         if (got.bell)
             bells_.keep(want_, got.bell, net::later(got.seen.sent_at, want_.lease_time));

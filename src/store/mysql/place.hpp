@@ -6,6 +6,7 @@
 #include "store/mysql/kinds.hpp"
 #include "store/mysql/poller.hpp"
 #include "store/remote/attempts.hpp"
+#include "store/remote/lately_busy.hpp"
 
 #include <holdfast/store.hpp>
 
@@ -17,7 +18,7 @@ namespace holdfast::mysql {
 class lock_place final : public place {
 public:
     /// All but `want` must outlive it.
-    lock_place(site&, bells&, poller&, ask want, alarm& wake);
+    lock_place(site&, bells&, poller&, remote::lately_busy&, ask want, alarm& wake);
 
     /// The first look is one statement, for most locks are free. The second one first begins to
     /// wait for the bell, or to poll.
@@ -35,6 +36,7 @@ private:
     site& at_;
     bells& bells_;
     poller& poller_;
+    remote::lately_busy& busy_;
     ask want_;
     const verbs& how_;
     alarm& wake_;

@@ -24,8 +24,8 @@ constexpr duration expiry_rounding{2};
 } // namespace
 
 lock_place::lock_place(node& server, const store_context& context, denials& denied,
-                       fair_patience& patience, lately_busy& busy, heartbeat* heart, ask want,
-                       alarm& wake)
+                       fair_patience& patience, remote::lately_busy& busy, heartbeat* heart,
+                       ask want, alarm& wake)
     : server_{server}
     , context_{context}
     , denials_{denied}

@@ -5,8 +5,8 @@
 #include "store/redis/denials.hpp"
 #include "store/redis/fair_patience.hpp"
 #include "store/redis/heartbeat.hpp"
-#include "store/redis/lately_busy.hpp"
 #include "store/remote/attempts.hpp"
+#include "store/remote/lately_busy.hpp"
 
 #include <holdfast/store.hpp>
 
@@ -20,7 +20,7 @@ class lock_place final : public place {
 public:
     /// All but `want` must outlive it.
     lock_place(node& server, const store_context& context, denials& denied, fair_patience& patience,
-               lately_busy& busy, heartbeat* heart, ask want, alarm& wake);
+               remote::lately_busy& busy, heartbeat* heart, ask want, alarm& wake);
 
     /// The first look is one script, for most locks are free. The second one listens first, and so
     /// does the first one at a fair lock that was busy lately.
@@ -41,7 +41,7 @@ private:
     const store_context& context_;
     denials& denials_;
     fair_patience& patience_;
-    lately_busy& busy_;
+    remote::lately_busy& busy_;
     heartbeat* const heart_;
     ask want_;
     const verbs& how_;

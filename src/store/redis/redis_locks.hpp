@@ -6,7 +6,7 @@
 #include "store/redis/fair_patience.hpp"
 #include "store/redis/heartbeat.hpp"
 #include "store/redis/kinds.hpp"
-#include "store/redis/lately_busy.hpp"
+#include "store/remote/lately_busy.hpp"
 
 #include <holdfast/store.hpp>
 
@@ -49,7 +49,7 @@ private:
     const store_context& context_;
     denials denials_;
     fair_patience patience_;
-    lately_busy busy_;
+    remote::lately_busy busy_;
     heartbeat* const heart_;
 };
 

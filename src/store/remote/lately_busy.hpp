@@ -5,11 +5,10 @@
 #include <string>
 #include <unordered_set>
 
-namespace holdfast::redis {
+namespace holdfast::remote {
 
-/// The fair locks that this client found busy when it asked last. Whoever wants one of them listens
-/// before the first look, which saves the second one; elsewhere it listens for nothing. Only a
-/// guess: nothing but the number of requests depends on it.
+/// The locks that this client found busy when it asked last. Only a guess: nothing but the number
+/// of requests depends on it.
 class lately_busy {
 public:
     bool contains(const std::string& name) const { return names_.contains(name); }
@@ -30,4 +29,4 @@ private:
     std::unordered_set<std::string> names_;
 };
 
-} // namespace holdfast::redis
+} // namespace holdfast::remote
