@@ -199,12 +199,14 @@ runtime::visit* link::visitor() const {
     return caller && caller->waits() ? caller : nullptr;
 }
 
-/// False: nothing came in time. Then it sleeps as others do, until somebody cuts this connection.
+/// False: nothing came in time, or nobody wants it any more. Then it goes on as all others do.
 bool link::wait_outside(runtime::visit& caller) {
+    if (!wait_.prepare())
+        return false;
     bool came = false;
     const duration patience = limit_ - home_.time.now();
-    caller.outside(socket_.number(), [this, &came, patience]() noexcept {
-        came = wait_.wait(socket_.number(), patience, [] { return true; });
+    caller.outside(wait_, [this, &came, patience]() noexcept {
+        came = wait_.until_readable(socket_.number(), patience);
     });
     return came;
 }

@@ -33,14 +33,14 @@ void visit::leave() noexcept {
     alone_.unlock();
 }
 
-void visit::leave_for(int socket) noexcept {
-    socket_ = socket;
+void visit::leave_for(interruptible& what) noexcept {
+    waits_for_ = &what;
     leave();
 }
 
 void visit::come_back() {
     enter();
-    socket_ = -1;
+    waits_for_ = nullptr;
 }
 
 } // namespace holdfast::runtime

@@ -5,8 +5,6 @@
 
 #include <atomic>
 
-#include <sys/socket.h>
-
 namespace holdfast::runtime {
 namespace {
 
@@ -65,8 +63,8 @@ asio::any_io_executor visit::executor() {
 }
 
 void visit::interrupt() noexcept {
-    if (socket_ >= 0)
-        ::shutdown(socket_, SHUT_RDWR);
+    if (waits_for_)
+        waits_for_->interrupt();
 }
 
 } // namespace holdfast::runtime

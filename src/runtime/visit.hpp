@@ -13,6 +13,16 @@
 
 namespace holdfast::runtime {
 
+/// What a visitor waits for outside.
+class interruptible {
+public:
+    /// Ends that wait, soon. Called inside, perhaps before it has begun.
+    virtual void interrupt() noexcept = 0;
+
+protected:
+    ~interruptible() = default;
+};
+
 /// Inside from its construction, if that succeeds, to its destruction; but for `outside`.
 ///
 /// Only what is given to its own executor runs here: the one coroutine of the call. All else, a
@@ -33,16 +43,16 @@ public:
 
     asio::any_io_executor executor();
 
-    /// Runs `work`, which waits for `socket`, outside: others may enter meanwhile.
+    /// Runs `work`, which waits for that, outside: others may enter meanwhile.
     template <typename Work>
-    void outside(int socket, Work work) {
+    void outside(interruptible& what, Work work) {
         static_assert(noexcept(work()), "else a thread would be outside without knowing it");
-        leave_for(socket);
+        leave_for(what);
         work();
         come_back();
     }
 
-    /// Somebody inside does not want what this thread waits for outside: hangs up on it.
+    /// Somebody inside does not want what this thread waits for outside.
     void interrupt() noexcept;
 
     /// This call only has something sent; whatever comes of it is heard in the background.
@@ -64,7 +74,7 @@ public:
     }
 
 private:
-    void leave_for(int socket) noexcept;
+    void leave_for(interruptible&) noexcept;
     void come_back();
     void enter();
     void leave() noexcept;
@@ -77,8 +87,8 @@ private:
     semaphore* to_wake_ = nullptr;
     std::shared_ptr<void> keeps_; // who is woken may be the last to know what it waited for
     std::unique_lock<std::mutex> alone_;
-    std::uint64_t number_ = 0; // of all visits there ever were
-    int socket_ = -1;          // while outside
+    std::uint64_t number_ = 0;           // of all visits there ever were
+    interruptible* waits_for_ = nullptr; // outside
     boost::container::small_vector<asio::any_completion_handler<void()>, 2> tasks_;
 };
 

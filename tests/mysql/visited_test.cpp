@@ -112,6 +112,29 @@ TEST_F(DatabaseVisited, WhoFindsNoFreeConnectionSleeps) {
     EXPECT_EQ(second->value(), "2") << second->text;
 }
 
+TEST_F(DatabaseVisited, WhoIsInterruptedLeavesItsRequestToTheBackground) {
+    have_database();
+    const std::string statement = "SELECT SLEEP(0.5)";
+    std::promise<runtime::visit*> came;
+    auto waits = std::async(std::launch::async, [&] {
+        runtime::visit here{entrance_};
+        came.set_value(&here);
+        return begin_on(here.executor(), {statement});
+    });
+    runtime::visit* const there = came.get_future().get();
+    ASSERT_TRUE(server_is_at(statement));
+    {
+        const runtime::visit here{entrance_};
+        there->interrupt();
+    }
+    const asked call = waits.get();
+    EXPECT_FALSE(call->done);
+    ASSERT_TRUE(done(call));
+    EXPECT_EQ(call->value(), "0") << call->text;
+    EXPECT_EQ(told_.count(event_kind::disconnected), 0u);
+    EXPECT_TRUE(visit("SELECT 1")->done) << "an interruption is over then";
+}
+
 TEST_F(DatabaseVisited, WhoeverClosesTheClientEndsItsWait) {
     have_database();
     const std::string statement = "SELECT SLEEP(31)";

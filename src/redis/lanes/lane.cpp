@@ -112,7 +112,7 @@ void lane::exchange(runtime::visit& caller, duration patience, bool confirms) {
         answer_ = nullptr;
     unconfirmed_.clear();
     wants_confirmation_ = confirms;
-    caller.outside(socket_, [this, patience]() noexcept { talk(patience); });
+    caller.outside(*this, [this, patience]() noexcept { talk(patience); });
     wants_confirmation_ = false;
     outbox_.clear();
     give_out();
@@ -156,7 +156,7 @@ void lane::talk(duration patience) noexcept {
 void lane::send_off(runtime::visit& caller, request& asked) {
     asked.compose(composer{outbox_}, *server_clock_);
     owed_.push_back({&asked, context_.home.time.now()});
-    caller.outside(socket_, [this]() noexcept {
+    caller.outside(*this, [this]() noexcept {
         try {
             send();
         } catch (...) {

@@ -22,7 +22,7 @@ namespace holdfast::redis {
 /// A connection for one blocking call at a time: the calling thread itself writes the request and
 /// reads the answer, and nobody has to be woken for that. It visits the client's monitor for all
 /// else, and is outside while it waits.
-class lane {
+class lane final : public runtime::interruptible {
 public:
     /// All but the parts must outlive it.
     lane(node_context&, connection::parts, runtime::answer_wait&);
@@ -62,6 +62,7 @@ public:
 
     /// Ends what a thread waits for here.
     void hang_up() noexcept;
+    void interrupt() noexcept override { hang_up(); }
 
 private:
     static constexpr std::size_t owes_max = 64;

@@ -23,6 +23,26 @@ namespace {
 using support::is_ready;
 using support::soon;
 
+/// One end is read, and hung up on by an interruption.
+class socket_pair final : public interruptible {
+public:
+    socket_pair() { EXPECT_EQ(::socketpair(AF_UNIX, SOCK_STREAM, 0, ends_), 0); }
+    ~socket_pair() {
+        ::close(ends_[0]);
+        ::close(ends_[1]);
+    }
+    void interrupt() noexcept override { ::shutdown(ends_[0], SHUT_RDWR); }
+
+    ssize_t read() noexcept {
+        pollfd end{.fd = ends_[0], .events = POLLIN, .revents = 0};
+        char byte = 0;
+        return ::poll(&end, 1, 10'000) == 1 ? ::recv(ends_[0], &byte, 1, 0) : -1;
+    }
+
+private:
+    int ends_[2];
+};
+
 class Visit : public ::testing::Test {
 protected:
     Visit() { entrance_.welcome(1); }
@@ -71,36 +91,34 @@ TEST_F(Visit, LeavesEverythingElseToTheBackgroundWhichWaitsOutside) {
 }
 
 TEST_F(Visit, OthersMayEnterWhileItIsOutside) {
-    int ends[2];
-    ASSERT_EQ(::socketpair(AF_UNIX, SOCK_STREAM, 0, ends), 0);
-    {
-        visit here{entrance_};
-        here.outside(ends[0],
-                     [this]() noexcept { EXPECT_EQ(soon(in_background()), background_.get_id()); });
-        const auto next = in_background();
-        EXPECT_FALSE(is_ready(next)) << "it is inside again";
-    }
-    ::close(ends[0]);
-    ::close(ends[1]);
+    socket_pair ends;
+    visit here{entrance_};
+    here.outside(ends,
+                 [this]() noexcept { EXPECT_EQ(soon(in_background()), background_.get_id()); });
+    const auto next = in_background();
+    EXPECT_FALSE(is_ready(next)) << "it is inside again";
 }
 
-TEST_F(Visit, WhatItWaitsForOutsideCanBeHungUpOn) {
-    int ends[2];
-    ASSERT_EQ(::socketpair(AF_UNIX, SOCK_STREAM, 0, ends), 0);
-    {
-        visit here{entrance_};
-        asio::post(entrance_.executor(), [&here] { here.interrupt(); });
-        ssize_t size = -1;
-        here.outside(ends[0], [&]() noexcept {
-            pollfd end{.fd = ends[0], .events = POLLIN, .revents = 0};
-            char byte = 0;
-            if (::poll(&end, 1, 10'000) == 1)
-                size = ::recv(ends[0], &byte, 1, 0);
-        });
-        EXPECT_EQ(size, 0);
-    }
-    ::close(ends[0]);
-    ::close(ends[1]);
+TEST_F(Visit, WhoeverIsInsideSeesWhetherItIsTheVisitor) {
+    socket_pair ends;
+    visit here{entrance_};
+    EXPECT_EQ(entrance_.visitor(), &here);
+    here.outside(ends, [this]() noexcept {
+        std::promise<const visit*> seen;
+        asio::post(entrance_.executor(), [&] { seen.set_value(entrance_.visitor()); });
+        EXPECT_EQ(soon(seen.get_future()), nullptr);
+    });
+    EXPECT_EQ(entrance_.visitor(), &here);
+}
+
+TEST_F(Visit, WhatItWaitsForOutsideCanBeInterrupted) {
+    socket_pair ends;
+    visit here{entrance_};
+    asio::post(entrance_.executor(), [&here] { here.interrupt(); });
+    ssize_t size = -1;
+    here.outside(ends, [&]() noexcept { size = ends.read(); });
+    EXPECT_EQ(size, 0);
+    here.interrupt(); // inside it waits for nothing
 }
 
 TEST_F(Visit, WhatItLeavesBehindIsTheBackgroundsToFinish) {
