@@ -35,8 +35,10 @@ void pool::look_at_limits(time_point now) {
     for (const place& each : all) {
         if (unwatched_until(*each) <= now) {
             each->at->watch();
-            if (each->at->is_cut())
+            if (each->at->is_cut()) {
                 gone(each);
+                continue;
+            }
         }
         if (each->at->limit() <= now)
             each->at->cut(
