@@ -219,12 +219,13 @@ TEST_P(RateOfAnotherForm, IsMisreadByJvmsWhereOursDrewFirst) {
     }
     // One of 3.13 takes bytes of our name for a count of billions, and lets all through. A later
     // one takes the first byte for a length, and fails until ours take the draw out; only where so
-    // short a length leaves room for a count (4 of 256 bytes) does it read one, once the right one.
+    // short a length leaves room for a count (4 of 256 bytes) does it read one, and not believe it
+    // beyond the rate.
     const auto length = static_cast<unsigned char>(draw.front());
     if (!form() && length > 3)
         EXPECT_THAT(said, HasSubstr("data string too short"));
     else
-        EXPECT_EQ(passed, !form() && length == 3 ? 2 : 100) << said;
+        EXPECT_EQ(passed, form() ? 100 : 2) << said;
 }
 
 } // namespace
