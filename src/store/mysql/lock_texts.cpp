@@ -113,8 +113,8 @@ std::string lock_row(const tables& named, const lock_name& name) {
            std::string{past_text} + ") ON DUPLICATE KEY UPDATE touched=touched";
 }
 
-// The row keeps its length, also when the next owner of this client has it: that halves the
-// server's work. One that is over goes to the past, too: what is left of its attempts then
+// The row keeps its length, also when the next owner of this client has it, and a pair costs the
+// server a third less. One that is over goes to the past, too: what is left of its attempts then
 // finds nothing of its own.
 std::string lock_release(const tables& named, const hold& held, std::string_view bell) {
     const std::string name = quoted(bell);
