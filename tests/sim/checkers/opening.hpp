@@ -23,13 +23,16 @@ public:
         if (r.what != memory::verb::count || r.counted->kind != counter_kind::latch)
             return;
         looks& of = looks_[{from.number, world::number_of(r.name)}];
-        if (of.last != world_.clock.now())
+        if (of.seen && of.last != world_.clock.now())
             of = {world_.clock.now(), of.last};
+        of.seen = false;
     }
 
     void counted(int name, const memory::count_record& r) {
         if (is_open(r.before) || is_open(r.after))
             open_at_[static_cast<std::size_t>(name)] = world_.clock.now();
+        if (r.taken)
+            looks_[{world_.client_of(to_string(r.taken->request)), name}].seen = true;
     }
 
     void completed(const operation& o, outcome how) {
@@ -54,6 +57,7 @@ private:
     struct looks {
         time_point last{};
         time_point before{}; ///< at another moment
+        bool seen = true;    ///< else what is sent next repeats it, for it came late
     };
 
     static bool is_open(const std::optional<std::int64_t>& count) { return count.value_or(0) <= 0; }
