@@ -80,18 +80,21 @@ history deeds_reading::finished(std::optional<moment> killed_at) {
 }
 
 void deeds_reading::cut_off(moment killed_at) {
-    // What one who gave up had drawn meanwhile is given back behind him, if his process lives on.
-    const bool gave_up_draw = !begun_ && !made_.deeds.empty() &&
-                              made_.deeds.back().what == deed::kind::draw &&
-                              made_.deeds.back().how == deed::outcome::denied;
-    if (!begun_ && !gave_up_draw)
+    const auto doubt = [&](deed& which) {
+        which.told = std::max(which.asked, killed_at) + under_way;
+        which.how = deed::outcome::unknown;
+    };
+    for (deed& each : made_.deeds)
+        if (each.what == deed::kind::draw && each.how == deed::outcome::denied &&
+            may_not_be_back(each.told, killed_at))
+            doubt(each);
+    if (!begun_)
         return;
-    if (begun_)
-        made_.deeds.push_back(*begun_);
-    deed& last = made_.deeds.back();
-    const bool waited = last.what == deed::kind::wait; // and was not let through until then
-    last.told = std::max(last.asked, killed_at) + (waited ? 0s : under_way);
-    last.how = waited ? deed::outcome::denied : deed::outcome::unknown;
+    if (begun_->what == deed::kind::wait)
+        begun_->told = std::max(begun_->asked, killed_at); // it was not let through until then
+    else
+        doubt(*begun_);
+    made_.deeds.push_back(*begun_);
 }
 
 } // namespace holdfast::interop

@@ -43,7 +43,7 @@ public:
         else if (what == "token")
             words >> open_->token;
         else if (what == "gives-up")
-            ++made_.gave_up;
+            give_up(at);
         else if (what == "leaves")
             end(at);
         else if (what == "left")
@@ -61,6 +61,9 @@ public:
             permits_gone& gone = made_.gone[asked_for_];
             (open_ ? gone.known : gone.unclear) += pending_permits_;
         }
+        for (const given_up& each : given_up_)
+            if (killed_at && may_not_be_back(each.at, *killed_at))
+                made_.gone[each.name].unclear += each.permits;
         if (open_ && killed_at)
             end(*killed_at);
         else if (open_)
@@ -71,6 +74,9 @@ public:
 
 private:
     void ask(moment at, const std::string& name, std::istringstream& words) {
+        if (gave_up_at_ && pending_permits_ > 0)
+            given_up_.push_back({asked_for_, pending_permits_, *gave_up_at_});
+        gave_up_at_.reset();
         std::int64_t ms = 0;
         words >> ms;
         asked_at_ = at;
@@ -83,6 +89,10 @@ private:
         open_ = claim{worker_, name, at, at};
         made_.waits.push_back(
             std::chrono::duration_cast<std::chrono::microseconds>(at - asked_at_));
+    }
+    void give_up(moment at) {
+        ++made_.gave_up;
+        gave_up_at_ = at;
     }
     /// Who was alone until now did not wait for it.
     void share(moment at, const std::string& name) {
@@ -106,13 +116,19 @@ private:
             made_.troubles.push_back(worker_ + " lost " + name + ", which was renewed");
     }
 
+    struct given_up {
+        std::string name;
+        std::int64_t permits;
+        moment at;
+    };
+
     std::string worker_;
     history made_;
     moment asked_at_{}, sure_for_{};
     std::string asked_for_;
-    /// Those of the last request, until they are given back. Who gives up may have been granted
-    /// them meanwhile; they are given back behind him, if his process lives on.
-    std::int64_t pending_permits_ = 0;
+    std::int64_t pending_permits_ = 0; ///< those of the last request, until they are given back
+    std::optional<moment> gave_up_at_; ///< of the last request
+    std::vector<given_up> given_up_;   ///< of earlier ones
     std::optional<claim> open_;
     deeds_reading deeds_{worker_};
 };
@@ -132,6 +148,11 @@ void history::add(history other) {
         overtaken[name] += times;
     gave_up += other.gave_up;
     lost += other.lost;
+}
+
+bool may_not_be_back(moment gave_up_at, moment killed_at) {
+    constexpr std::chrono::seconds back_within{1}; // as a rule ms; these machines are busy
+    return gave_up_at > killed_at - back_within;
 }
 
 history read_history(const std::filesystem::path& file, std::optional<moment> killed_at) {

@@ -74,6 +74,10 @@ struct history {
     void add(history other);
 };
 
+/// What a worker has been granted that gave up meanwhile is given back behind it, if its process
+/// lives on: whether that was done, where it gave up shortly before it was killed, nobody knows.
+bool may_not_be_back(moment gave_up_at, moment killed_at);
+
 /// Of one worker; `killed_at`: just before its process was killed. A claim that was not given up by
 /// then ends with the process. Throws `std::runtime_error` at a line that is none.
 history read_history(const std::filesystem::path& file, std::optional<moment> killed_at = {});

@@ -136,14 +136,17 @@ TEST_F(Draws, ThatAreTooManyForAnIntervalAreFound) {
                 ElementsAre(HasSubstr("4 permits of L were drawn within an interval from 1 on")));
 }
 
-TEST_F(Draws, OfAKilledOneAreUnknownAlsoIfItGaveUpLast) {
-    const auto outcome = [&](const std::string& name, const std::string& lines) {
-        return worker(name, lines, 9ns).deeds.back().how;
+TEST_F(Draws, OfAKilledOneAreUnknownAlsoIfItHadJustGivenUp) {
+    const auto outcome = [&](const std::string& name, const std::string& lines,
+                             moment killed_at = 9ns) {
+        return worker(name, lines, killed_at).deeds.front().how;
     };
     EXPECT_EQ(outcome("a", "1 draws L 2\n"), deed::outcome::unknown);
     EXPECT_EQ(outcome("b", "1 draws L 2\n2 drew L\n"), deed::outcome::done);
     EXPECT_EQ(outcome("c", "1 draws L 2\n2 gives-up L\n"), deed::outcome::unknown);
-    EXPECT_EQ(outcome("d", "1 draws L 2\n2 gives-up L\n3 waits M\n"), deed::outcome::denied);
+    const std::string went_on = "1 draws L 2\n2 gives-up L\n3 waits M\n";
+    EXPECT_EQ(outcome("d", went_on), deed::outcome::unknown);
+    EXPECT_EQ(outcome("e", went_on, 2s), deed::outcome::denied) << "it was back by then";
 }
 
 TEST_F(Draws, ThatFailedSinceAnotherCameFirstAreCounted) {

@@ -45,8 +45,9 @@ TEST_F(Histories, MorePermitsOutThanThereAreAreFound) {
 }
 
 TEST_F(Histories, WhatAKilledOneTookAlongIsKnownWhereItCanBe) {
-    const auto gone = [&](const std::string& name, const std::string& lines) {
-        const history told = worker(name, lines, moment{9});
+    const auto gone = [&](const std::string& name, const std::string& lines,
+                          moment killed_at = 9ns) {
+        const history told = worker(name, lines, killed_at);
         const permits_gone found = told.gone.contains("L") ? told.gone.at("L") : permits_gone{};
         return std::pair{found.known, found.unclear};
     };
@@ -56,7 +57,9 @@ TEST_F(Histories, WhatAKilledOneTookAlongIsKnownWhereItCanBe) {
     EXPECT_EQ(gone("c", given_back + "7 left L\n"), std::pair(0L, 0L));
     EXPECT_EQ(gone("d", "1 asks L 0 2\n"), std::pair(0L, 2L));
     EXPECT_EQ(gone("e", "1 asks L 0 2\n2 gives-up L\n"), std::pair(0L, 2L));
-    EXPECT_EQ(gone("f", "1 asks L 0 2\n2 gives-up L\n3 asks M 0\n"), std::pair(0L, 0L));
+    const std::string gave_up = "1 asks L 0 2\n2 gives-up L\n", went_on = "3 asks M 0\n";
+    EXPECT_EQ(gone("f", gave_up + went_on), std::pair(0L, 2L)) << "it was not back yet";
+    EXPECT_EQ(gone("g", gave_up + went_on, 2s), std::pair(0L, 0L));
 }
 
 TEST_F(Histories, ThoseWhoShareMayMeetAndNobodyElse) {

@@ -132,7 +132,8 @@ protected:
                 if (each.what == deed::kind::draw && each.name == name)
                     permits[each.how] += each.amount;
             const std::int64_t known = permits[deed::outcome::done];
-            std::cout << name << ": " << known << " drawn, " << on_server.most()
+            std::cout << name << ": " << known << " drawn, " << on_server.given_back()
+                      << " given back, " << on_server.most()
                       << " in an interval, nobody looked for " << on_server.blind().count() << " ms"
                       << std::endl;
             EXPECT_THAT(on_server.troubles(), testing::IsEmpty());
