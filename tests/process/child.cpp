@@ -177,7 +177,12 @@ void child::say(const std::string& line) {
 }
 
 void child::signal(int number) {
-    ::kill(pid_, number);
+    if (::kill(pid_, number) != 0)
+        fail("kill");
+    siginfo_t how{}; // of its threads, one may go on for a while
+    if (number == SIGSTOP &&
+        ::waitid(P_PID, static_cast<id_t>(pid_), &how, WSTOPPED | WEXITED | WNOWAIT) != 0)
+        fail("waitid");
 }
 
 int child::wait() {

@@ -43,8 +43,8 @@ public:
     std::string next_line();
     bool has_said(); ///< whether there is something that next_line() would bring at once
     void say(const std::string& line); ///< on its standard input
-    void signal(int number);
-    int wait(); ///< its exit status, or 128 + the signal that ended it
+    void signal(int number);           ///< after SIGSTOP, all of it stands still
+    int wait();                        ///< its exit status, or 128 + the signal that ended it
 
 private:
     pid_t pid_ = 0;

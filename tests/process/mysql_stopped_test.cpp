@@ -165,8 +165,9 @@ protected:
         const bool came =
             eventually([&] { return server_->counted("Innodb_row_lock_current_waits") == 1; });
         waiter.signal(SIGSTOP);
+        const std::string before = of_row("token");
         row_->run("ROLLBACK");
-        return came && eventually([&] { return of_row("owner") != ""; });
+        return came && eventually([&] { return of_row("token") != before; });
     }
 
 private:
