@@ -70,7 +70,7 @@ private:
     std::vector<std::unique_ptr<peer>> processes_;
     std::vector<std::unique_ptr<remote_client>> clients_;
 };
-HOLDFAST_BOTH_WAYS_AT(FairQueue, "getFairLock");
+HOLDFAST_BOTH_WAYS_IN_TURN(FairQueue, "getFairLock");
 
 TEST_P(FairQueue, OfFourAndFourIsServedInOrder) {
     remote_lock held = lock_of(first(), "holder");

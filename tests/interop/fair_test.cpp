@@ -138,7 +138,7 @@ TEST_P(Fair, AForcedLockIsTheFirstOnesAndItsHolderIsTold) {
 }
 
 class FairDeath : public fair_meeting {};
-HOLDFAST_BOTH_WAYS_AT(FairDeath, "getFairLock");
+HOLDFAST_BOTH_WAYS_IN_TURN(FairDeath, "getFairLock");
 
 TEST_P(FairDeath, AKilledHoldersLockIsTheFirstOnesWhenItsLeaseEnds) {
     client_settings how = without_polls();

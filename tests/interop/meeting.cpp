@@ -117,6 +117,20 @@ std::vector<setting> both_ways() {
     return in_either_role(one_way());
 }
 
+std::vector<setting> one_way_in_turn() {
+    const std::vector<support::server_binary> kinds = support::servers();
+    std::vector<setting> all;
+    for (const std::string& version : redisson_versions())
+        all.push_back({version, kinds.at(all.size() % kinds.size())});
+    if (all.empty())
+        all.push_back({}); // as above
+    return all;
+}
+
+std::vector<setting> both_ways_in_turn(const std::vector<std::string>& getters) {
+    return at(getters, in_either_role(one_way_in_turn()));
+}
+
 std::vector<setting> both_ways_once() {
     return once(tells_where_we_listen);
 }

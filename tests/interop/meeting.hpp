@@ -41,6 +41,11 @@ void PrintTo(const setting&, std::ostream*);
 std::vector<setting> both_ways(); ///< each version on each server, in either role
 std::vector<setting> one_way();   ///< for what is the same in both
 
+/// Each version on one server, the kinds of servers in turn: for tests that wait for leases. What
+/// ends by its time does so in the same way on all of them.
+std::vector<setting> one_way_in_turn();
+std::vector<setting> both_ways_in_turn(const std::vector<std::string>& getters);
+
 /// Each version that is met only once, on one server: those that tell releases where we listen, and
 /// the older ones, whose channels have other names.
 std::vector<setting> both_ways_once();
@@ -117,6 +122,11 @@ private:
     INSTANTIATE_TEST_SUITE_P(Redisson, suite,                                                      \
                              ::testing::ValuesIn(::holdfast::interop::both_ways()),                \
                              ::holdfast::interop::name_of)
+#define HOLDFAST_BOTH_WAYS_IN_TURN(suite, ...)                                                     \
+    INSTANTIATE_TEST_SUITE_P(                                                                      \
+        Redisson, suite,                                                                           \
+        ::testing::ValuesIn(::holdfast::interop::both_ways_in_turn({__VA_ARGS__})),                \
+        ::holdfast::interop::name_of)
 #define HOLDFAST_BOTH_WAYS_ONCE(suite)                                                             \
     INSTANTIATE_TEST_SUITE_P(Once, suite,                                                          \
                              ::testing::ValuesIn(::holdfast::interop::both_ways_once()),           \

@@ -29,7 +29,7 @@ protected:
     }
     static std::string text(const json::value& id) { return json::value_to<std::string>(id); }
 };
-HOLDFAST_BOTH_WAYS_AT(PermitsAsync, "getPermitExpirableSemaphore");
+HOLDFAST_BOTH_WAYS_IN_TURN(PermitsAsync, "getPermitExpirableSemaphore");
 
 TEST_P(PermitsAsync, AReleaseServesTheOthersWaiter) {
     remote_permits alice = of_first(), bob = of_second();

@@ -18,7 +18,7 @@ protected:
     remote_lock a() { return first().thread("a").lock("lock"); }
     remote_lock b() { return second().thread("b").lock("lock"); }
 };
-HOLDFAST_BOTH_WAYS(RedissonRenewal);
+HOLDFAST_BOTH_WAYS_IN_TURN(RedissonRenewal, "getLock");
 
 TEST_P(RedissonRenewal, GoesOnAfterARestartThatForgotTheLock) {
     a().lock();

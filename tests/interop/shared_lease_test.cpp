@@ -33,7 +33,7 @@ protected:
         return ended && !gone;
     }
 };
-HOLDFAST_BOTH_WAYS_AT(SharedLease, "getReadWriteLock");
+HOLDFAST_BOTH_WAYS_IN_TURN(SharedLease, "getReadWriteLock");
 
 TEST_P(SharedLease, ReadersOfBothSidesKeepTheirHoldsAliveBesideEachOther) {
     remote_lock reads = reader(first(), "alice"), reads_too = reader(second(), "bob");
