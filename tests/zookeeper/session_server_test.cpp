@@ -34,6 +34,9 @@ protected:
         server_ = std::make_unique<zookeeper_server>(GetParam(), how);
     }
 
+    /// A JVM may take long to start again, and its sessions shall last for longer.
+    void start_for_long_sessions() { start({.lines = {"maxSessionTimeout=30000"}}); }
+
     zookeeper::options how(duration timeout = 4s) const {
         return session_options({server_->port()}, timeout);
     }
@@ -139,7 +142,8 @@ TEST_P(SessionOnServer, NodesGoWithTheirSessionAtOnceWhenItDeparts) {
 }
 
 TEST_P(SessionOnServer, OutlivesTheServer) {
-    running_session mine{how()};
+    start_for_long_sessions();
+    running_session mine{how(30s)};
     mine.use();
     const std::string path = mine.create("/n", node_mode::ephemeral);
     const std::int64_t before = mine->state().id;
@@ -203,7 +207,7 @@ TEST_P(SessionOnServer, AServerThatIsStoppedAndGoesOnIsGoneOnWith) {
 }
 
 TEST_P(SessionOnServer, NodesOfTheirCreatorAreClosedToOthersAlsoAfterAReconnection) {
-    start({.lines = {"maxSessionTimeout=30000"}}); // a JVM may take long to start
+    start_for_long_sessions();
     zookeeper::options own = how(30s);
     own.user = "app";
     own.password = "secret";
