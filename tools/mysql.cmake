@@ -12,7 +12,7 @@ set_property(CACHE HOLDFAST_MYSQL PROPERTY STRINGS AUTO ON OFF)
 set(holdfast_inside_of_mysql
   src/net/address.cpp src/net/credentials.cpp src/net/lookout.cpp src/net/option_checks.cpp
   src/net/presence.cpp src/net/time_limit.cpp src/net/tls_context.cpp
-  src/runtime/entrance.cpp src/runtime/self.cpp src/runtime/thread.cpp
+  src/runtime/entrance.cpp src/runtime/outside_wait.cpp src/runtime/self.cpp src/runtime/thread.cpp
   src/store/remote/attempts.cpp src/store/remote/card_of.cpp
   src/store/remote/trial_findings.cpp)
 

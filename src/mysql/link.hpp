@@ -3,8 +3,8 @@
 
 #include "mysql/handle.hpp"
 #include "mysql/line.hpp"
-#include "mysql/outside_wait.hpp"
 #include "mysql/own_socket.hpp"
+#include "runtime/outside_wait.hpp"
 #include "runtime/visit.hpp"
 
 #include <cstdint>
@@ -67,7 +67,7 @@ private:
     const bool over_tls_;
     own_socket socket_;
     runtime::monitor* const entrance_; // null: nobody visits
-    outside_wait wait_;
+    runtime::outside_wait wait_;
     const std::shared_ptr<runtime::remote_clock> clock_ = std::make_shared<runtime::remote_clock>();
 
     asio::any_completion_handler<void()> waiter_; // swap it, never assign it: Boost 1.81

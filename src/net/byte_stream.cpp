@@ -101,18 +101,54 @@ bool byte_stream::pack() {
 }
 
 bool byte_stream::send() {
-    if (!pack()) {
-        cut({store_errc::tls_failed, "TLS: what is to be sent could not be sealed"});
+    if (!begin_sending())
         return true;
+    write_some();
+    return end_sending();
+}
+
+bool byte_stream::begin_sending() {
+    const bool well = pack();
+    sent_ = 0;
+    if (!well) {
+        sent_ = sending_.size();
+        cut({store_errc::tls_failed, "TLS: what is to be sent could not be sealed"});
     }
-    error_code failed;
-    sent_ = socket_.write_some(asio::buffer(sending_), failed);
-    if (failed && failed != asio::error::would_block)
-        drop_rest(failed);
+    return sent_ < sending_.size();
+}
+
+void byte_stream::write_some() {
+    if (bare_)
+        write_begun();
+    else
+        written_ = socket_.write_some(asio::buffer(sending_), unwritten_);
+}
+
+void byte_stream::write_begun() noexcept {
+    written_ = bare_->write_some(sending_, unwritten_);
+}
+
+bool byte_stream::end_sending() {
+    sent_ = written_;
+    if (cut_)
+        sent_ = sending_.size(); // by somebody else meanwhile
+    else if (unwritten_ && unwritten_ != asio::error::would_block)
+        drop_rest(unwritten_);
     return sent_ == sending_.size();
 }
 
 asio::awaitable<void> byte_stream::send_rest() {
+    while (bare_ && !cut_ && sent_ < sending_.size()) {
+        co_await bare_->writable();
+        error_code failed;
+        sent_ += bare_->write_some(std::string_view{sending_}.substr(sent_), failed);
+        if (failed && failed != asio::error::would_block)
+            drop_rest(failed);
+    }
+    if (bare_) {
+        sent_ = sending_.size(); // also of one that was cut
+        co_return;
+    }
     const auto rest = asio::buffer(sending_) + sent_;
     error_code failed;
     co_await asio::async_write(socket_, rest, asio::redirect_error(asio::use_awaitable, failed));
@@ -131,12 +167,29 @@ void byte_stream::went_deaf(error_code why) {
 }
 
 asio::awaitable<void> byte_stream::receive() {
-    if (session_ && session_->ended())
-        cut({errc::unreachable, closed_by_server});
-    throw_if_cut();
+    throw_if_ended();
+    if (bare_) {
+        co_await bare_->readable();
+        co_return take_arrived();
+    }
     error_code failed;
     const std::size_t size = co_await socket_.async_read_some(
         asio::buffer(inbox_), asio::redirect_error(asio::use_awaitable, failed));
+    take_in(size, failed);
+}
+
+void byte_stream::take_arrived() {
+    throw_if_ended();
+    error_code failed;
+    const std::size_t size = bare_->read_some(inbox_.data(), inbox_.size(), failed);
+    if (failed == asio::error::would_block)
+        return;
+    if (!failed && size == 0)
+        failed = asio::error::eof;
+    take_in(size, failed);
+}
+
+void byte_stream::take_in(std::size_t size, error_code failed) {
     if (failed)
         cut({errc::unreachable, end_in_words(failed)});
     throw_if_cut();
@@ -145,6 +198,10 @@ asio::awaitable<void> byte_stream::receive() {
         throw failure{store_errc::tls_failed,
                       std::string{"what answers there speaks TLS; "} + to_have_tls_};
     take(session_ ? session_->open(received) : received);
+}
+
+void byte_stream::make_bare() {
+    bare_.emplace(socket_.get_executor(), socket_.release());
 }
 
 std::string byte_stream::end_in_words(error_code why) const {
@@ -174,13 +231,24 @@ void byte_stream::take_leave() {
     sending_.clear();
     session_->say_goodbye(sending_);
     error_code ignored;
-    socket_.write_some(asio::buffer(sending_), ignored);
+    if (bare_)
+        bare_->write_some(sending_, ignored);
+    else
+        socket_.write_some(asio::buffer(sending_), ignored);
     sent_ = sending_.size();
 }
 
 void byte_stream::hang_up() {
+    if (bare_)
+        return bare_->shut_down(); // it is closed with this object: another thread may wait for it
     error_code ignored;
     socket_.close(ignored);
+}
+
+void byte_stream::throw_if_ended() {
+    if (session_ && session_->ended())
+        cut({errc::unreachable, closed_by_server});
+    throw_if_cut();
 }
 
 void byte_stream::throw_if_cut() const {

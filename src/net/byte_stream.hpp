@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include "net/bare_socket.hpp"
 #include "net/destination.hpp"
 #include "net/failure.hpp"
 #include "net/socket.hpp"
@@ -47,8 +48,22 @@ public:
     asio::awaitable<void> send_rest();
     bool can_send() const { return !cut_ && sent_ == sending_.size(); }
 
+    // The same in three steps, of which only the second may be done on any thread. With bare()
+    // only.
+    /// False: there is nothing to be sent, or no way to.
+    bool begin_sending();
+    void write_begun() noexcept;
+    [[nodiscard]] bool end_sending();
+
     /// Waits until something arrives, which is taken. Throws `failure` when the connection ends.
     asio::awaitable<void> receive();
+
+    /// From here on calling threads may read and write, without waking the background thread.
+    void make_bare();
+    /// Null: Asio has the socket.
+    bare_socket* bare() { return bare_ ? &*bare_ : nullptr; }
+    /// Takes what has arrived, if anything. Throws as receive(). With bare() only.
+    void take_arrived();
 
     /// Ends it, and all loops on it. The first reason is the one that counts.
     virtual void cut(failure why);
@@ -91,9 +106,12 @@ private:
     asio::awaitable<error_code> connect_to(stream_endpoint, time_point give_up_at);
     asio::awaitable<void> begin_tls();
     bool pack();
+    void write_some();
+    void take_in(std::size_t size, error_code failed);
     void drop_rest(error_code why);
     void take_leave();
     void hang_up();
+    void throw_if_ended();
     void throw_if_cut() const;
 
     const store_context& home_;
@@ -101,6 +119,7 @@ private:
     const char* const to_have_tls_;
     const std::unique_ptr<alarm> look_up_alarm_;
     stream_socket socket_;
+    std::optional<bare_socket> bare_; // has taken its place
     std::shared_ptr<const destination> to_;
     stream_endpoint peer_;
     std::unique_ptr<tls_session> session_; // null: plain
@@ -109,8 +128,10 @@ private:
     std::string occupation_;
 
     std::string outbox_;
-    std::string sending_;  // stays where it is while it is being written
-    std::size_t sent_ = 0; // of sending_
+    std::string sending_;     // stays where it is while it is being written
+    std::size_t sent_ = 0;    // of sending_
+    std::size_t written_ = 0; // of sending_, by the last attempt
+    error_code unwritten_;    // likewise
     std::array<char, 64 * 1024> inbox_;
 };
 

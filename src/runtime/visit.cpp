@@ -63,6 +63,7 @@ asio::any_io_executor visit::executor() {
 }
 
 void visit::interrupt() noexcept {
+    interrupted_ = true;
     if (waits_for_)
         waits_for_->interrupt();
 }

@@ -54,6 +54,7 @@ public:
 
     /// Somebody inside does not want what this thread waits for outside.
     void interrupt() noexcept;
+    bool interrupted() const noexcept { return interrupted_; }
 
     /// This call only has something sent; whatever comes of it is heard in the background.
     void wait_for_nothing() noexcept { waits_ = false; }
@@ -84,6 +85,7 @@ private:
     visit* const outer_; // this thread's visit to another monitor, while this lasts
     bool waits_ = true;
     bool sent_off_ = false;
+    bool interrupted_ = false;
     semaphore* to_wake_ = nullptr;
     std::shared_ptr<void> keeps_; // who is woken may be the last to know what it waited for
     std::unique_lock<std::mutex> alone_;

@@ -53,6 +53,7 @@ private:
 keeper::keeper(options how, store_context home)
     : how_{std::move(how)}
     , home_{std::move(home)}
+    , entrance_{runtime::monitor::of(home_.executor)}
     , servers_{how_.servers, home_.random, how_.backoff_min, how_.backoff_max}
     , presence_{home_}
     , rest_{home_.time.make_alarm()}
@@ -60,6 +61,8 @@ keeper::keeper(options how, store_context home)
                [this](time_point now) { limit_reached(now); }} {
     for (const server_address& one : servers_.all())
         servers_at_.push_back(std::make_shared<const net::destination>(one, how_.tls));
+    if (entrance_)
+        entrance_->welcome(visitors_max);
 }
 
 duration keeper::wanted_timeout() const {
@@ -75,7 +78,9 @@ session_state keeper::state() const {
 std::shared_ptr<void> keeper::in_use() {
     auto mine = std::make_shared<use>(weak_from_this());
     if (users_++ == 0 && !closed_) {
-        beat_due_ = home_.time.now();
+        const time_point now = home_.time.now();
+        const bool soon = last_write_ <= now - 2 * beat_period();
+        beat_due_ = std::min(beat_due_, soon ? now : now + beat_period());
         watch_for(beat_due_);
         connect();
     }
@@ -85,7 +90,7 @@ std::shared_ptr<void> keeper::in_use() {
 void keeper::use_ended() {
     if (--users_ == 0 && !closed_) { // and if closed, the clock may be gone
         last_asked_ = home_.time.now();
-        watch_for(last_asked_);
+        watch_for(idle_until());
     }
 }
 
@@ -145,6 +150,8 @@ asio::awaitable<std::optional<net::failure>> keeper::establish(connection& line)
         const net::time_limit limit{home_, give_up_at, net::give_up(line, patience)};
         co_await line.dial(servers_at_[servers_.present()], give_up_at);
         co_await begin_session(line);
+        if (entrance_)
+            line.make_bare();
         co_return std::nullopt;
     } catch (const session_has_ended&) {
         throw;

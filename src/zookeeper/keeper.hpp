@@ -5,11 +5,14 @@
 #include "net/destination.hpp"
 #include "net/lookout.hpp"
 #include "net/presence.hpp"
+#include "runtime/outside_wait.hpp"
+#include "runtime/visit.hpp"
 #include "zookeeper/connection.hpp"
 #include "zookeeper/ensemble.hpp"
 #include "zookeeper/known_session.hpp"
 #include "zookeeper/requests.hpp"
 #include "zookeeper/session.hpp"
+#include "zookeeper/visitor.hpp"
 #include "zookeeper/watches.hpp"
 
 #include <list>
@@ -69,6 +72,9 @@ private:
     /// While somebody uses it, no pause between two attempts to connect is longer.
     static constexpr duration pause_max_in_use{250};
 
+    /// With more requests under way it is cheaper to leave them to the background.
+    static constexpr std::size_t visitors_max = 64;
+
     class use;
     class watching;
     class listening;
@@ -108,6 +114,16 @@ private:
     void fail_later(const std::vector<shared_request>&, const net::failure& why);
     void say_goodbye(const shared_request&);
 
+    // keeper_visitors.cpp: what a calling thread does by itself.
+    runtime::visit* caller() const;
+    void settle_by(runtime::visit& caller, request&);
+    void flush_by(visitor&);
+    void wait_by(visitor&);
+    bool read_by(visitor&);
+    bool can_be_read_here() const;
+    void hear_arrived(connection&);
+    void hand_reading_on();
+
     // keeper_survey.cpp: visits, beside the session.
     asio::awaitable<server_seen> visit(std::size_t number);
 
@@ -127,6 +143,7 @@ private:
 
     const options how_;
     const store_context home_;
+    runtime::monitor* const entrance_; // null: nobody visits
     ensemble servers_;
     std::vector<std::shared_ptr<const net::destination>> servers_at_; // by the ensemble's numbers
     net::presence presence_;
@@ -142,6 +159,9 @@ private:
 
     shared_connection line_; // the one that is being made or used
     std::vector<shared_connection> visits_;
+    boost::intrusive::list<visitor> visitors_; // who wait, in the order of coming
+    visitor* reader_ = nullptr;                // one of them
+    runtime::outside_wait reading_;            // as which it waits
     std::optional<net::failure> trouble_;
     time_point connected_since_{};
     time_point last_heard_{};

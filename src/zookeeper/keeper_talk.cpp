@@ -46,15 +46,18 @@ void keeper::ask(shared_request what) {
         throw net::failure{errc::overloaded, address() + ": " + std::to_string(requests_.size()) +
                                                  " requests wait already"};
     const time_point now = last_asked_ = home_.time.now();
+    what->under_way.emplace(entrance_);
     requests_.ask(std::move(what), now);
     watch_for(now + how_.command_timeout);
     if (!connected_)
         connect();
-    else if (!flush_is_due_ && line_->can_send())
+    else if (!caller() && !flush_is_due_ && line_->can_send())
         flush_soon();
 }
 
 asio::awaitable<void> keeper::settled(shared_request asked) {
+    if (runtime::visit* const visiting = caller())
+        settle_by(*visiting, *asked);
     auto begin = [this, &asked](auto handler) {
         request::waiter{std::move(handler)}.swap(asked->resume);
         if (auto slot = asio::get_associated_cancellation_slot(asked->resume); slot.is_connected())
@@ -160,10 +163,14 @@ void keeper::answered(const shared_request& whose) {
 }
 
 void keeper::resume(request& done) {
+    if (done.visitor)
+        return done.visitor->wake();
     request::waiter waiter;
     waiter.swap(done.resume);
     if (!waiter)
         return;
+    if (entrance_ && entrance_->visitor()) // which has a call of its own
+        return asio::post(home_.executor, std::move(waiter));
     try {
         std::move(waiter)();
     } catch (...) {
@@ -188,6 +195,8 @@ void keeper::fail_later(const std::vector<shared_request>& all, const net::failu
     const auto shared = std::make_shared<const net::failure>(why);
     for (const shared_request& one : all) {
         one->failed = shared;
+        if (one->visitor)
+            one->visitor->wake();
         request::waiter waiter;
         waiter.swap(one->resume);
         if (waiter)

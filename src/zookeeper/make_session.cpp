@@ -126,14 +126,18 @@ asio::awaitable<session::entrance> kept_session::create_and_list(new_node node,
     } catch (const net::failure& why) {
         unlisted = why;
     }
+    try {
+        if (listed) // answered behind the other: who waits for both waits once
+            co_await home->settled(listed);
+    } catch (const net::failure& why) {
+        unlisted = why;
+    }
     co_await home->settled(made);
     entrance both;
     both.made = creation_of(*home, *made, node);
     try {
-        if (listed) {
-            co_await home->settled(listed);
+        if (listed && !unlisted)
             both.children = listing_of(*listed, parent);
-        }
     } catch (const net::failure& why) {
         unlisted = why;
     }

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "net/failure.hpp"
+#include "runtime/monitor.hpp"
 #include "zookeeper/wire/messages.hpp"
 
 #include <cstddef>
@@ -16,6 +17,8 @@
 #include <vector>
 
 namespace holdfast::zookeeper {
+
+class visitor;
 
 /// One request, from when it is asked to when it is settled: answered, failed, or given up. Whoever
 /// waits for it and the list below share it.
@@ -41,6 +44,9 @@ struct request {
     /// Who waits; may be empty. In Boost 1.81 never assign it, its move assignment recurses.
     using waiter = asio::any_completion_handler<void()>;
     waiter resume{};
+    /// Who waits on a thread of its own; or null.
+    zookeeper::visitor* visitor = nullptr;
+    std::optional<runtime::monitor::load> under_way{};
 };
 
 using shared_request = std::shared_ptr<request>;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "mysql/outside_wait.hpp"
+#include "runtime/outside_wait.hpp"
 
 #include <algorithm>
 #include <array>
@@ -9,7 +9,7 @@
 #include <sys/eventfd.h>
 #include <unistd.h>
 
-namespace holdfast::mysql {
+namespace holdfast::runtime {
 
 outside_wait::~outside_wait() {
     if (nudge_ >= 0)
@@ -41,4 +41,4 @@ void outside_wait::interrupt() noexcept {
     (void)::eventfd_write(nudge_, 1);
 }
 
-} // namespace holdfast::mysql
+} // namespace holdfast::runtime

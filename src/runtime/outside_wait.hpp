@@ -5,11 +5,11 @@
 
 #include <holdfast/time.hpp>
 
-namespace holdfast::mysql {
+namespace holdfast::runtime {
 
-/// How a visiting thread waits for an answer: asleep, until somebody interrupts it. The connection
-/// is not cut then, for others have user locks on it; it only waits in another way.
-class outside_wait final : public runtime::interruptible {
+/// How a visiting thread waits for what arrives on a socket: asleep, until somebody interrupts it.
+/// The connection is not cut then, for others use it too; the thread only waits in another way.
+class outside_wait final : public interruptible {
 public:
     outside_wait() = default;
     outside_wait(const outside_wait&) = delete;
@@ -28,4 +28,4 @@ private:
     bool nudged_ = false;
 };
 
-} // namespace holdfast::mysql
+} // namespace holdfast::runtime

@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: Apache-2.0
+// Calling threads that send their requests and wait for the answers themselves.
+#include "runtime/background.hpp"
+#include "zookeeper/keeper.hpp"
+
+#include <exception>
+#include <utility>
+
+namespace holdfast::zookeeper {
+
+/// Who may do by itself what the background does for all others; or null.
+runtime::visit* keeper::caller() const {
+    return entrance_ && connected_ && line_->bare() ? entrance_->visitor() : nullptr;
+}
+
+/// As a rule. If it is not settled then, it is waited for as all others are.
+void keeper::settle_by(runtime::visit& caller, request& asked) {
+    visitor mine{caller, asked};
+    flush_by(mine);
+    wait_by(mine);
+}
+
+/// Outside, so others may ask meanwhile. That is sent, too.
+void keeper::flush_by(visitor& mine) {
+    const shared_connection line = line_;
+    while (connected_ && line_ == line && line->can_send()) {
+        compose_queued(line->outbox());
+        if (line->outbox().empty() || !line->begin_sending())
+            return;
+        mine.outside([&line]() noexcept { line->write_begun(); });
+        if (!line->end_sending())
+            runtime::run_in_background(home_, finish_sending(shared_from_this(), line));
+    }
+}
+
+void keeper::wait_by(visitor& mine) {
+    visitors_.push_back(mine);
+    while (mine.waits())
+        if (!read_by(mine) && mine.waits())
+            mine.rest();
+    visitors_.erase(visitors_.iterator_to(mine));
+    hand_reading_on();
+}
+
+bool keeper::can_be_read_here() const {
+    return connected_ && line_->bare() && !line_->is_cut() && !reader_;
+}
+
+/// False: somebody else does, and will wake it.
+bool keeper::read_by(visitor& mine) {
+    if (!can_be_read_here())
+        return false;
+    const shared_connection line = line_;
+    reader_ = &mine;
+    line->bare()->look_away(true);
+    bool well = true;
+    while (mine.waits() && !line->is_cut() && (well = reading_.prepare()))
+        if (mine.wait_for(line->bare()->number(), reading_))
+            hear_arrived(*line);
+    reader_ = nullptr;
+    if (!well)
+        line->bare()->look_away(false);
+    return well && !line->is_cut();
+}
+
+void keeper::hear_arrived(connection& line) {
+    try {
+        line.take_arrived();
+        while (const auto frame = line.next())
+            hear(*frame);
+    } catch (const net::failure& why) {
+        line.cut(why);
+    } catch (const std::exception& why) {
+        line.cut({errc::outcome_unknown, why.what()});
+    }
+}
+
+/// To who came last, for that one stays longest; or else to the background.
+void keeper::hand_reading_on() {
+    if (!can_be_read_here() || !line_->bare()->looks_away())
+        return;
+    if (visitors_.empty())
+        line_->bare()->look_away(false);
+    else
+        visitors_.back().wake();
+}
+
+} // namespace holdfast::zookeeper
