@@ -33,9 +33,16 @@ void visit::leave() noexcept {
     alone_.unlock();
 }
 
+void visit::wake() noexcept {
+    for (const sleeper& one : to_wake_)
+        one.ready->post();
+    to_wake_.clear();
+}
+
 void visit::leave_for(interruptible& what) noexcept {
     waits_for_ = &what;
     leave();
+    wake();
 }
 
 void visit::come_back() {

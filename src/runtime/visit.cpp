@@ -41,14 +41,7 @@ visit::~visit() {
 }
 
 void visit::wake_behind(semaphore& ready, std::shared_ptr<void> keep) {
-    wake(); // one more than usual: that one finds us inside
-    to_wake_ = &ready;
-    keeps_ = std::move(keep);
-}
-
-void visit::wake() noexcept {
-    if (to_wake_)
-        std::exchange(to_wake_, nullptr)->post();
+    to_wake_.push_back({&ready, std::move(keep)});
 }
 
 visit* visit::here(const monitor& where) noexcept {

@@ -64,7 +64,8 @@ public:
     void note_sent_off() noexcept { sent_off_ = true; }
     bool sent_off() const noexcept { return sent_off_; }
 
-    /// Wakes whoever waits there, when this thread has left.
+    /// Wakes whoever waits there as soon as this thread has left, if only for a while: else that
+    /// one would find it inside.
     void wake_behind(semaphore& ready, std::shared_ptr<void> keep);
 
     // Of its executor.
@@ -86,8 +87,11 @@ private:
     bool waits_ = true;
     bool sent_off_ = false;
     bool interrupted_ = false;
-    semaphore* to_wake_ = nullptr;
-    std::shared_ptr<void> keeps_; // who is woken may be the last to know what it waited for
+    struct sleeper {
+        semaphore* ready;
+        std::shared_ptr<void> keep; // who is woken may be the last to know what it waited for
+    };
+    boost::container::small_vector<sleeper, 2> to_wake_;
     std::unique_lock<std::mutex> alone_;
     std::uint64_t number_ = 0;           // of all visits there ever were
     interruptible* waits_for_ = nullptr; // outside

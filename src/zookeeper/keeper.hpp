@@ -72,8 +72,9 @@ private:
     /// While somebody uses it, no pause between two attempts to connect is longer.
     static constexpr duration pause_max_in_use{250};
 
-    /// With more requests under way it is cheaper to leave them to the background.
-    static constexpr std::size_t visitors_max = 64;
+    /// With more requests under way the background does better: one write of it carries those of
+    /// many. A lock that is asked for is two.
+    static constexpr std::size_t visitors_max = 16;
 
     class use;
     class watching;

@@ -43,6 +43,8 @@ time_point keeper::next_limit() const {
 }
 
 void keeper::limit_reached(time_point now) {
+    if (connected_ && line_->bare() && line_->bare()->looks_away())
+        hear_arrived(*line_); // a thread that reads may have had no turn for long
     if (connected_) {
         if (silent_at() <= now)
             line_->cut(unanswered(silence_max()));

@@ -164,7 +164,7 @@ void keeper::answered(const shared_request& whose) {
 
 void keeper::resume(request& done) {
     if (done.visitor)
-        return done.visitor->wake();
+        return done.visitor->wake(entrance_->visitor());
     request::waiter waiter;
     waiter.swap(done.resume);
     if (!waiter)
@@ -196,7 +196,7 @@ void keeper::fail_later(const std::vector<shared_request>& all, const net::failu
     for (const shared_request& one : all) {
         one->failed = shared;
         if (one->visitor)
-            one->visitor->wake();
+            one->visitor->wake(entrance_->visitor());
         request::waiter waiter;
         waiter.swap(one->resume);
         if (waiter)

@@ -82,7 +82,7 @@ void keeper::hand_reading_on() {
     if (visitors_.empty())
         line_->bare()->look_away(false);
     else
-        visitors_.back().wake();
+        visitors_.back().wake(entrance_->visitor());
 }
 
 } // namespace holdfast::zookeeper

@@ -7,6 +7,9 @@
 
 #include <boost/intrusive/list.hpp>
 
+#include <memory>
+#include <utility>
+
 namespace holdfast::zookeeper {
 
 /// A calling thread with its request. Of all that wait for an answer one reads what comes, for all;
@@ -28,16 +31,26 @@ public:
     }
 
     /// Its answer is there, or it is to read from now on. It may also have been for nothing.
-    void wake() noexcept {
+    /// `by`: the visitor who says so; null: the background.
+    void wake(runtime::visit* by) {
+        if (reads_)
+            reads_->interrupt();
+        else if (by == &caller_)
+            return; // it is awake
+        else if (by)
+            by->wake_behind(*woken_, woken_);
+        else
+            woken_->post();
+    }
+    void interrupt() noexcept override {
         if (reads_)
             reads_->interrupt();
         else
-            woken_.post();
+            woken_->post();
     }
-    void interrupt() noexcept override { wake(); }
 
     void rest() {
-        caller_.outside(*this, [this]() noexcept { woken_.wait(); });
+        caller_.outside(*this, [this]() noexcept { woken_->wait(); });
     }
 
     template <typename Work>
@@ -59,7 +72,7 @@ public:
 private:
     runtime::visit& caller_;
     request& asked_;
-    runtime::semaphore woken_;
+    const std::shared_ptr<runtime::semaphore> woken_ = std::make_shared<runtime::semaphore>();
     runtime::outside_wait* reads_ = nullptr;
 };
 

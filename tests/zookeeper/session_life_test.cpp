@@ -54,6 +54,26 @@ TEST_F(SessionLife, IsProvedAtOnceWhenItIsUsedAgain) {
     EXPECT_EQ(news_, std::vector{session_news::opened});
 }
 
+// Whoever is granted something holds it for as long as that is sure, which must be some time.
+TEST_F(SessionLife, IsSureBehindTheFirstWriteHoweverLongNobodyUsedIt) {
+    open();
+    for (const duration busy : {10ms, 600ms, 2500ms})
+        for (duration idle = 0ms; idle < 12s; idle += 130ms) {
+            for (duration spent = 0ms; spent < busy; spent += 100ms) {
+                use();
+                ASSERT_TRUE(create()->answer);
+                use_.reset();
+                pass(100ms);
+            }
+            pass(idle);
+            use();
+            ASSERT_TRUE(create()->answer);
+            ASSERT_GT(left(), how_.session_timeout / 15)
+                << "used for " << busy.count() << " ms, not used for " << idle.count();
+            use_.reset();
+        }
+}
+
 TEST_F(SessionLife, IsClosedWhenNobodyNeedsItForLong) {
     open();
     pass(59s);

@@ -1,149 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
-// Calls by threads that visit the client, and so send and read for themselves. The server runs on a
-// thread of its own; what the client's background does, the test does by hand.
-#include "fake_server.hpp"
-#include "runtime/visit.hpp"
-#include "support/driven_loop.hpp"
-#include "support/loop_thread.hpp"
-#include "support/thrown.hpp"
-#include "zookeeper/make_session.hpp"
+// Calls by threads that visit the client, and so send and read for themselves.
+#include "support/on_each_server.hpp"
+#include "support/zookeeper_server.hpp"
+#include "visited_session.hpp"
 
-#include <boost/asio/co_spawn.hpp>
-#include <boost/asio/post.hpp>
+#include <holdfast/client.hpp>
+#include <holdfast/mutex.hpp>
 
-#include <atomic>
-#include <exception>
-#include <future>
-#include <memory>
-#include <string>
+#include <mutex>
 #include <thread>
-#include <utility>
-#include <vector>
 
 namespace holdfast {
 namespace {
 
-using namespace std::chrono_literals;
-using zookeeper::opcode;
-
-class SessionVisited : public ::testing::Test, protected support::driven_loop {
-protected:
-    /// One call, and what came of it.
-    struct calling {
-        std::atomic<bool> done = false;
-        std::string path{};
-        error_code code{};
-        std::string text{};
-    };
-    using call = std::shared_ptr<calling>;
-
-    void SetUp() override { how_.servers = {{server_.path(), 1}}; }
-
-    ~SessionVisited() override {
-        if (session_)
-            session_->close();
-        session_.reset();
-        at_server([this] { server_.stop(); });
-        run_to_the_end();
-        clock_.let_go();
-    }
-
-    /// There is a connection from here on.
-    void open() {
-        store_context home = context();
-        home.executor = entrance_.executor();
-        session_ = zookeeper::make_session(how_, home);
-        const call first = ask("/first");
-        ASSERT_TRUE(run_until([&] { return first->done.load(); }));
-        ASSERT_FALSE(first->code) << first->text;
-        settle();
-    }
-
-    /// How much the background has to do now.
-    std::size_t settle() {
-        io_.restart();
-        return io_.poll();
-    }
-
-    /// In the background.
-    call ask(std::string path) { return begin(entrance_.executor(), std::move(path)); }
-    /// By this thread.
-    call visit(std::string path) {
-        runtime::visit here{entrance_};
-        EXPECT_TRUE(here) << "it is not welcome";
-        return begin(here.executor(), std::move(path));
-    }
-    call begin_on(runtime::visit& here, std::string path) {
-        return begin(here.executor(), std::move(path));
-    }
-    auto visit_elsewhere(std::string path) {
-        return std::async(std::launch::async, [this, path] { return visit(path); });
-    }
-
-    template <typename Work>
-    void at_server(Work work) {
-        std::promise<void> done;
-        asio::post(server_loop_.io(), [&] {
-            work();
-            done.set_value();
-        });
-        done.get_future().wait();
-    }
-    /// From here on it answers nothing but what it is told to.
-    void hold_answers() {
-        at_server([this] {
-            server_.improvises = [this](const fake_zookeeper::asked& one) {
-                held_.push_back(one);
-                ++asked_;
-                return std::optional<std::string>{""};
-            };
-        });
-    }
-    bool has_asked(int number) {
-        return support::eventually([&] { return asked_ == number; });
-    }
-    void answer_next() {
-        at_server([this] {
-            const auto one = held_.front();
-            held_.erase(held_.begin());
-            const std::string path{zookeeper::jute_reader{one.body}.text()};
-            const std::string body = one.what == opcode::get_data
-                                         ? fake_zookeeper::text("data") + fake_zookeeper::stat()
-                                         : fake_zookeeper::text(path) + fake_zookeeper::stat();
-            server_.last().send(server_.answer(one.number, 0, body));
-        });
-    }
-
-    support::loop_thread server_loop_;
-    fake_zookeeper server_{server_loop_.io()};
-    std::vector<fake_zookeeper::asked> held_;
-    std::atomic<int> asked_ = 0;
-    zookeeper::options how_;
-    runtime::monitor entrance_{io_};
-    std::unique_ptr<zookeeper::session> session_;
-
-private:
-    /// The answer tells whose it is.
-    static asio::awaitable<std::string> creation(zookeeper::session& at, std::string path) {
-        zookeeper::new_node node{std::move(path), "me", zookeeper::node_mode::ephemeral};
-        const auto made = co_await at.create(std::move(node));
-        co_return made.node.path;
-    }
-    call begin(const asio::any_io_executor& where, std::string path) {
-        auto made = std::make_shared<calling>();
-        auto ended = [made](const std::exception_ptr& failed, std::string told) {
-            made->path = std::move(told);
-            if (failed) {
-                const support::thrown why = support::thrown_of(failed);
-                made->code = why.code;
-                made->text = why.text;
-            }
-            made->done = true;
-        };
-        asio::co_spawn(where, creation(*session_, std::move(path)), ended);
-        return made;
-    }
-};
+using SessionVisited = visited_session;
 
 TEST_F(SessionVisited, WhoVisitsHasTheAnswerWhenItLeaves) {
     open();
@@ -266,61 +136,6 @@ TEST_F(SessionVisited, WhoIsInterruptedLeavesItsRequestToTheBackground) {
     }
 }
 
-TEST_F(SessionVisited, WhoeverClosesTheClientEndsItsWait) {
-    open();
-    hold_answers();
-    auto first = visit_elsewhere("/reads");
-    ASSERT_TRUE(has_asked(1));
-    auto second = visit_elsewhere("/sleeps");
-    ASSERT_TRUE(has_asked(2));
-    {
-        const runtime::visit here{entrance_};
-        session_->close();
-    }
-    EXPECT_EQ(support::soon(std::move(first))->code, errc::closed);
-    EXPECT_EQ(support::soon(std::move(second))->code, errc::closed);
-}
-
-TEST_F(SessionVisited, AnAnswerThatComesTooLateIsUnknown) {
-    how_.command_timeout = 200ms;
-    open();
-    hold_answers();
-    auto first = visit_elsewhere("/reads");
-    ASSERT_TRUE(has_asked(1));
-    auto second = visit_elsewhere("/sleeps");
-    ASSERT_TRUE(has_asked(2));
-    EXPECT_TRUE(run_until([&] { return support::is_ready(first) && support::is_ready(second); }));
-    EXPECT_EQ(first.get()->code, errc::outcome_unknown);
-    EXPECT_EQ(second.get()->code, errc::outcome_unknown);
-}
-
-TEST_F(SessionVisited, TheEndOfTheConnectionEndsItsWait) {
-    open();
-    const auto use = session_->in_use();
-    settle();
-    hold_answers();
-    auto first = visit_elsewhere("/reads");
-    ASSERT_TRUE(has_asked(1));
-    auto second = visit_elsewhere("/sleeps");
-    ASSERT_TRUE(has_asked(2));
-    at_server([this] {
-        server_.improvises = nullptr;
-        server_.drop_connections();
-    });
-    EXPECT_TRUE(run_until([&] { return support::is_ready(first) && support::is_ready(second); }));
-    EXPECT_EQ(first.get()->code, errc::outcome_unknown);
-    EXPECT_EQ(second.get()->code, errc::outcome_unknown);
-    EXPECT_TRUE(run_until([&] { return session_->state().connected; })) << "it connects again";
-    EXPECT_TRUE(visit("/again")->done);
-}
-
-TEST_F(SessionVisited, TheEndIsSeenWhenNobodyReads) {
-    open();
-    ASSERT_TRUE(visit("/a")->done);
-    at_server([this] { server_.drop_connections(); });
-    EXPECT_TRUE(run_until([&] { return told_.count(event_kind::disconnected) == 1; }));
-}
-
 TEST_F(SessionVisited, WhatIsTooLongToBeSentAtOnceIsSentByTheBackground) {
     open();
     const std::string long_path = "/" + std::string(2'000'000, 'x');
@@ -365,6 +180,33 @@ TEST_F(SessionVisited, ManyAtOnceAllHaveTheirOwnAnswers) {
     }
     EXPECT_EQ(wrong, 0);
     EXPECT_LT(beside, threads * calls);
+}
+
+TEST(ClientOfManyThreads, HasItsLocksOverTlsToo) {
+    std::unique_ptr<support::zookeeper_server> server;
+    support::make_or_skip([&] {
+        support::zookeeper_server::options how;
+        how.tls = true;
+        server = std::make_unique<support::zookeeper_server>(support::zookeeper(), how);
+    });
+    if (!server)
+        return;
+    client home{"zk://127.0.0.1:" + std::to_string(server->tls_port()) +
+                "?tls=yes&tls_ca_file=" + server->certificates().file()};
+    constexpr int threads = 8, calls = 25;
+    int counted = 0; // guarded by the lock and nothing else
+    std::vector<std::thread> all;
+    for (int i = 0; i < threads; ++i)
+        all.emplace_back([&, i] {
+            mutex one{home, "one"}, own{home, "own-" + std::to_string(i)};
+            for (int k = 0; k < calls; ++k) {
+                const std::scoped_lock both{own, one};
+                ++counted;
+            }
+        });
+    for (std::thread& each : all)
+        each.join();
+    EXPECT_EQ(counted, threads * calls);
 }
 
 } // namespace
