@@ -7,13 +7,33 @@
 #include <holdfast/client.hpp>
 #include <holdfast/mutex.hpp>
 
+#include <cstddef>
+#include <filesystem>
+#include <fstream>
 #include <mutex>
+#include <string>
 #include <thread>
+
+#include <sys/epoll.h>
 
 namespace holdfast {
 namespace {
 
 using SessionVisited = visited_session;
+
+/// On so many files epolls of this process wait for something to read.
+std::size_t files_watched() {
+    std::size_t count = 0;
+    for (const auto& each : std::filesystem::directory_iterator{"/proc/self/fdinfo"}) {
+        std::ifstream about{each.path()};
+        for (std::string line; std::getline(about, line);) {
+            const std::size_t at = line.find("events:");
+            if (line.starts_with("tfd:") && at != line.npos)
+                count += std::stoul(line.substr(at + 7), nullptr, 16) & EPOLLIN ? 1 : 0;
+        }
+    }
+    return count;
+}
 
 TEST_F(SessionVisited, WhoVisitsHasTheAnswerWhenItLeaves) {
     open();
@@ -28,8 +48,20 @@ TEST_F(SessionVisited, WhoVisitsHasTheAnswerWhenItLeaves) {
     EXPECT_TRUE(visit("/e")->done);
 }
 
-// Something always waits for what arrives: would that be told of it, it would have run.
-TEST_F(SessionVisited, NobodyElseIsWoken) {
+// Whatever comes on a file that it watches wakes the background thread.
+TEST_F(SessionVisited, WhatAVisitorReadsIsNotTheBackgroundsToWatch) {
+    open();
+    hold_answers();
+    const std::size_t before = files_watched();
+    auto mine = visit_elsewhere("/mine");
+    ASSERT_TRUE(has_asked(1));
+    EXPECT_TRUE(support::eventually([&] { return files_watched() == before - 1; }));
+    answer_next();
+    EXPECT_TRUE(support::soon(std::move(mine))->done);
+    EXPECT_EQ(files_watched(), before);
+}
+
+TEST_F(SessionVisited, NothingIsLeftToTheBackground) {
     open();
     ASSERT_TRUE(visit("/a")->done);
     EXPECT_EQ(settle(), 0u);
@@ -150,6 +182,7 @@ TEST_F(SessionVisited, WhatIsTooLongToBeSentAtOnceIsSentByTheBackground) {
 TEST_F(SessionVisited, ManyAtOnceAllHaveTheirOwnAnswers) {
     constexpr int threads = 16, calls = 200;
     open();
+    entrance_.welcome(20); // more than it would
     std::atomic<int> ended = 0, wrong = 0, beside = 0;
     std::vector<std::thread> all;
     for (int i = 0; i < threads; ++i)
