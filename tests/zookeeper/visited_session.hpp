@@ -43,6 +43,7 @@ protected:
             session_->close();
         session_.reset();
         at_server([this] { server_.stop(); });
+        server_loop_.finish();
         run_to_the_end();
         clock_.let_go();
     }
