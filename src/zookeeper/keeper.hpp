@@ -136,7 +136,7 @@ private:
     void give_up_late(time_point now);
     void give_up(const std::vector<shared_request>& late, duration within);
     void beat(time_point now);
-    duration beat_period() const { return session_.timeout / (users_ > 0 ? 12 : 3); }
+    duration beat_period() const { return session_.timeout / (users_ > 0 ? 12 : 6); }
     time_point silent_at() const;
     time_point idle_until() const;
     duration silence_max() const;

@@ -59,7 +59,9 @@ void keeper::limit_reached(time_point now) {
 }
 
 /// Says that this client lives. A write, if the session is in use: nothing else proves that the
-/// ensemble has heard it. Between two writes whatever was sent makes the next one prove more.
+/// ensemble has heard it. Between two writes whatever was sent makes the next one prove more; and
+/// so do the pings of a session that is not in use for the first write when it is used again,
+/// which leaves a third of the timeout at least, less what clocks may differ by.
 void keeper::beat(time_point now) {
     beat_due_ = now + beat_period();
     if (users_ > 0 && last_write_ <= now - 2 * beat_period()) {
@@ -67,7 +69,10 @@ void keeper::beat(time_point now) {
         last_write_ = now; // it is as good as sent
         requests_.ask(std::make_shared<request>(check_message(checked)), now);
         flush();
-    } else if (session_.last_sent <= now - beat_period() && line_->can_send()) {
+    } else if (session_.last_sent > now - beat_period()) {
+        if (users_ == 0)
+            beat_due_ = session_.last_sent + beat_period();
+    } else if (line_->can_send()) {
         requests_.write_ping(line_->outbox(), now);
         flush();
     }
