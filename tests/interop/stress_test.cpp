@@ -139,6 +139,10 @@ protected:
             EXPECT_THAT(on_server.troubles(), testing::IsEmpty());
             if (on_server.blind() < rate_there.interval / 2) { // all were seen
                 EXPECT_GE(on_server.drawn(), known) << name;
+            }
+            // What is given back on a machine that stands still for long has ended before: so it
+            // is seen as drawn.
+            if (on_server.blind() < rate_there.interval / 8) {
                 EXPECT_LE(on_server.drawn(), known + permits[deed::outcome::unknown]) << name;
             }
             server().command({"DEL", name, "{" + name + "}:value", "{" + name + "}:permits"});
