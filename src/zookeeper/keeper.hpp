@@ -72,10 +72,10 @@ private:
     /// While somebody uses it, no pause between two attempts to connect is longer.
     static constexpr duration pause_max_in_use{250};
 
-    /// With more requests under way the background does as well or better: one write of it carries
-    /// those of many, and one that reads for others must be woken in turn. A lock that is asked for
-    /// is two. Measured with 1 to 64 threads on two cores.
-    static constexpr std::size_t visitors_max = 3;
+    /// While any request is under way the background does as well or better: one write of it
+    /// carries those of many, and one that reads for others must be woken in turn. Measured with 1
+    /// to 64 threads on two cores.
+    static constexpr std::size_t visitors_max = 1;
 
     class use;
     class watching;

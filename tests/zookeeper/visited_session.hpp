@@ -53,6 +53,7 @@ protected:
         store_context home = context();
         home.executor = entrance_.executor();
         session_ = zookeeper::make_session(how_, home);
+        entrance_.welcome(20); // more than it would, so that several meet here
         const call first = ask("/first");
         ASSERT_TRUE(run_until([&] { return first->done.load(); }));
         ASSERT_FALSE(first->code) << first->text;

@@ -182,20 +182,20 @@ TEST_F(SessionVisited, WhatIsTooLongToBeSentAtOnceIsSentByTheBackground) {
 TEST_F(SessionVisited, ManyAtOnceAllHaveTheirOwnAnswers) {
     constexpr int threads = 16, calls = 200;
     open();
-    entrance_.welcome(20); // more than it would
-    std::atomic<int> ended = 0, wrong = 0, beside = 0;
+    std::atomic<int> ended = 0, wrong = 0;
     std::vector<std::thread> all;
     for (int i = 0; i < threads; ++i)
         all.emplace_back([&, i] {
             for (int k = 0; k < calls; ++k) {
                 const std::string path = "/" + std::to_string(i) + "/" + std::to_string(k);
                 call mine;
-                if (runtime::visit here{entrance_})
-                    mine = begin_on(here, path);
-                if (!mine)
-                    ++beside; // it would go to the background
-                else
-                    wrong += !mine->done || mine->path != path;
+                while (!mine) { // not while too much of the others' is under way
+                    if (runtime::visit here{entrance_})
+                        mine = begin_on(here, path);
+                    else
+                        std::this_thread::yield();
+                }
+                wrong += !mine->done || mine->path != path;
             }
             ++ended;
         });
@@ -212,7 +212,6 @@ TEST_F(SessionVisited, ManyAtOnceAllHaveTheirOwnAnswers) {
         EXPECT_EQ(others[i]->path, "/other/" + std::to_string(i));
     }
     EXPECT_EQ(wrong, 0);
-    EXPECT_LT(beside, threads * calls);
 }
 
 TEST(ClientOfManyThreads, HasItsLocksOverTlsToo) {
