@@ -42,6 +42,21 @@ int epoll_of(int socket) {
     fail_unwatched(socket);
 }
 
+/// Whatever signals come meanwhile.
+template <typename Call>
+std::size_t at_once(error_code& failed, Call call) noexcept {
+    failed.clear();
+    for (;;) {
+        const ssize_t size = call();
+        if (size >= 0)
+            return static_cast<std::size_t>(size);
+        if (errno == EINTR)
+            continue;
+        failed = last_error();
+        return 0;
+    }
+}
+
 } // namespace
 
 bare_socket::bare_socket(const asio::any_io_executor& executor, int socket)
@@ -55,30 +70,14 @@ bare_socket::~bare_socket() {
 }
 
 std::size_t bare_socket::write_some(std::string_view what, error_code& failed) const noexcept {
-    failed.clear();
-    for (;;) {
-        const ssize_t size = ::send(number_, what.data(), what.size(), MSG_NOSIGNAL | MSG_DONTWAIT);
-        if (size >= 0)
-            return static_cast<std::size_t>(size);
-        if (errno == EINTR)
-            continue;
-        failed = last_error();
-        return 0;
-    }
+    return at_once(failed, [&] {
+        return ::send(number_, what.data(), what.size(), MSG_NOSIGNAL | MSG_DONTWAIT);
+    });
 }
 
 std::size_t bare_socket::read_some(char* into, std::size_t size,
                                    error_code& failed) const noexcept {
-    failed.clear();
-    for (;;) {
-        const ssize_t got = ::recv(number_, into, size, MSG_DONTWAIT);
-        if (got >= 0)
-            return static_cast<std::size_t>(got);
-        if (errno == EINTR)
-            continue;
-        failed = last_error();
-        return 0;
-    }
+    return at_once(failed, [&] { return ::recv(number_, into, size, MSG_DONTWAIT); });
 }
 
 asio::awaitable<void> bare_socket::readable() {

@@ -123,12 +123,7 @@ asio::awaitable<session::entrance> kept_session::create_and_list(new_node node,
     std::optional<net::failure> unlisted;
     try {
         listed = asked(*home, list_message(home->below_chroot(parent), false));
-    } catch (const net::failure& why) {
-        unlisted = why;
-    }
-    try {
-        if (listed) // answered behind the other: who waits for both waits once
-            co_await home->settled(listed);
+        co_await home->settled(listed); // answered behind the other: who waits for both waits once
     } catch (const net::failure& why) {
         unlisted = why;
     }
@@ -136,7 +131,7 @@ asio::awaitable<session::entrance> kept_session::create_and_list(new_node node,
     entrance both;
     both.made = creation_of(*home, *made, node);
     try {
-        if (listed && !unlisted)
+        if (!unlisted)
             both.children = listing_of(*listed, parent);
     } catch (const net::failure& why) {
         unlisted = why;
