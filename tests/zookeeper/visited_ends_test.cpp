@@ -20,10 +20,8 @@ using SessionVisitedInVain = visited_session;
 TEST_F(SessionVisitedInVain, WhoeverClosesTheClientEndsItsWait) {
     open();
     hold_answers();
-    auto first = visit_elsewhere("/reads");
-    ASSERT_TRUE(has_asked(1));
-    auto second = visit_elsewhere("/sleeps");
-    ASSERT_TRUE(has_asked(2));
+    auto first = wait_elsewhere("/reads");
+    auto second = wait_elsewhere("/sleeps");
     {
         const runtime::visit here{entrance_};
         session_->close();
@@ -36,10 +34,8 @@ TEST_F(SessionVisitedInVain, AnAnswerThatComesTooLateIsUnknown) {
     how_.command_timeout = 200ms;
     open();
     hold_answers();
-    auto first = visit_elsewhere("/reads");
-    ASSERT_TRUE(has_asked(1));
-    auto second = visit_elsewhere("/sleeps");
-    ASSERT_TRUE(has_asked(2));
+    auto first = wait_elsewhere("/reads");
+    auto second = wait_elsewhere("/sleeps");
     EXPECT_TRUE(run_until([&] { return support::is_ready(first) && support::is_ready(second); }));
     EXPECT_EQ(first.get()->code, errc::outcome_unknown);
     EXPECT_EQ(second.get()->code, errc::outcome_unknown);
@@ -50,10 +46,8 @@ TEST_F(SessionVisitedInVain, TheEndOfTheConnectionEndsItsWait) {
     const auto use = session_->in_use();
     settle();
     hold_answers();
-    auto first = visit_elsewhere("/reads");
-    ASSERT_TRUE(has_asked(1));
-    auto second = visit_elsewhere("/sleeps");
-    ASSERT_TRUE(has_asked(2));
+    auto first = wait_elsewhere("/reads");
+    auto second = wait_elsewhere("/sleeps");
     at_server([this] {
         server_.improvises = nullptr;
         server_.drop_connections();

@@ -81,6 +81,14 @@ protected:
         return std::async(std::launch::async, [this, path] { return visit(path); });
     }
 
+    /// Likewise, where answers are held: the server has its request when this returns.
+    auto wait_elsewhere(std::string path) {
+        const int before = asked_;
+        auto mine = visit_elsewhere(path);
+        support::until("the server has " + path, [&] { return asked_ == before + 1; });
+        return mine;
+    }
+
     template <typename Work>
     void at_server(Work work) {
         std::promise<void> done;
