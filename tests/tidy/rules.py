@@ -15,7 +15,7 @@ from typing import Iterator
 
 from source import CPP, File, files_of, functions_of
 
-LINES_A_FILE, LINES_A_FUNCTION, COLUMNS, LINES_OF_README = 400, 70, 100, 150
+LINES_A_FUNCTION, COLUMNS, LINES_OF_README = 70, 100, 150
 
 # (rule, file, what the finding mentions, reason)
 EXCEPTIONS: list[tuple[str, str, str, str]] = [
@@ -154,8 +154,6 @@ def size(files: list[File]) -> Iterator[tuple[File, int, str]]:
     for file in files:
         if not file.is_code:
             continue
-        if len(file.lines) > LINES_A_FILE:
-            yield file, LINES_A_FILE, f"{len(file.lines)} lines; {LINES_A_FILE} is the most"
         for number, line in enumerate(file.lines, 1):
             if len(line) > COLUMNS:
                 yield file, number, f"{len(line)} columns; {COLUMNS} is the most"
