@@ -8,6 +8,7 @@ import unittest
 from pathlib import Path
 
 import code_blocks
+import contents
 import links
 import plots
 import run_pages
@@ -38,6 +39,23 @@ class DocsTest(unittest.TestCase):
         root = self.checkout({"docs/a.md": "\n[a](../README.md)\n"})
         self.assertEqual(links.findings_in(root),
                          ["docs/a.md:2: ../README.md: there is no such file"])
+
+    def test_each_page_is_in_the_sidebar(self):
+        sidebar = ("```{toctree}\n:glob:\n\nFirst <docs/a>\ndocs/how/*\nThe interface <interface>\n"
+                   "Changes <CHANGELOG>\n```\n")
+        pages = {"README.md": "", "CHANGELOG.md": "", "docs/a.md": "", "docs/how/b.md": "",
+                 "tools/docs/interface.md": "", contents.SIDEBAR: sidebar}
+        self.assertEqual(contents.findings_in(self.checkout(pages)), [])
+        for page in ("docs/c.md", "docs/how/deep/c.md", "SECURITY.md"):
+            root = self.checkout({**pages, page: ""})
+            self.assertEqual(contents.findings_in(root),
+                             [f"{page} is not in {contents.SIDEBAR}"])
+
+    def test_each_entry_of_the_sidebar_leads_to_a_page(self):
+        sidebar = "```{toctree}\n:caption: Begin\n\nFirst <docs/a>\ndocs/how/*\n```\n"
+        self.assertEqual(contents.findings_in(self.checkout({contents.SIDEBAR: sidebar})),
+                         [f"{contents.SIDEBAR}: docs/a leads to no page",
+                          f"{contents.SIDEBAR}: docs/how/* leads to no page"])
 
     def test_what_is_only_shown_is_no_link(self):
         root = self.checkout({"README.md": "`[a](b)`\n```cpp\nc[d](e);\n```\n"})

@@ -4,6 +4,8 @@
 ./dev docs lays out build/docs/pages as the checkout is, so that a link leads to the same file here
 and there; only README.md is called index.md here, and has contents.md at its end.
 """
+from pygments.lexers.special import TextLexer
+
 project = "holdfast"
 author = copyright = "the holdfast authors"
 extensions = ["myst_parser"]
@@ -15,5 +17,10 @@ html_title = "holdfast"
 html_extra_path = ["../reference"]  # Doxygen's pages, in a folder api/
 html_copy_source = html_show_sphinx = False
 
-# Not every page of the checkout is in the contents: what is linked from a page is found from there.
+# READMEs of folders are not in the contents; links of other pages lead there. Each page of docs/ is
+# in the contents: tests/docs/contents.py checks it.
 suppress_warnings = ["toc.not_included"]
+
+
+def setup(app):
+    app.add_lexer("crontab", TextLexer)  # tests/docs/run_pages.py runs such blocks
