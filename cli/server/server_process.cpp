@@ -40,14 +40,14 @@ std::vector<std::string> command_line(const std::string& program, const private_
     return words;
 }
 
-struct plan {
+struct server_plan {
     std::vector<char*> command;
     int lock;
     int log;
     pid_t parent;
 };
 
-[[noreturn]] void become_server(const plan& how) noexcept {
+[[noreturn]] void become_server(const server_plan& how) noexcept {
     ::prctl(PR_SET_PDEATHSIG, SIGKILL);
     if (::getppid() != how.parent)
         ::_exit(1); // it died before we asked to die with it
@@ -102,7 +102,7 @@ server_process::server_process(const private_folder& home, const descriptor& loc
     const descriptor log{::open(home.log().c_str(),
                                 O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW | O_CLOEXEC,
                                 S_IRUSR | S_IWUSR)};
-    plan how{{}, lock.get(), log.get(), ::getpid()};
+    server_plan how{{}, lock.get(), log.get(), ::getpid()};
     for (std::string& word : words)
         how.command.push_back(word.data());
     how.command.push_back(nullptr);

@@ -188,15 +188,15 @@ public:
     }
     std::shared_ptr<void> in_use() override { return users_; }
     std::unique_ptr<holdfast::watch> on_news(std::function<void(session_news)> whom) override {
-        class listener final : public holdfast::watch {
+        class session_listener final : public holdfast::watch {
         public:
-            listener(std::shared_ptr<bool> alive, model_session& of,
-                     std::list<std::function<void(session_news)>>::iterator at)
+            session_listener(std::shared_ptr<bool> alive, model_session& of,
+                             std::list<std::function<void(session_news)>>::iterator at)
                 : alive_{std::move(alive)}
                 , of_{of}
                 , at_{at} {}
-            listener(const listener&) = delete;
-            ~listener() override {
+            session_listener(const session_listener&) = delete;
+            ~session_listener() override {
                 if (*alive_)
                     of_.listeners_.erase(at_);
             }
@@ -207,7 +207,7 @@ public:
             const std::list<std::function<void(session_news)>>::iterator at_;
         };
         const auto at = listeners_.insert(listeners_.end(), std::move(whom));
-        return std::make_unique<listener>(here_, *this, at);
+        return std::make_unique<session_listener>(here_, *this, at);
     }
     duration command_timeout() const noexcept override { return std::chrono::seconds{3}; }
     std::string address() const override { return "model"; }

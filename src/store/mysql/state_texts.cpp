@@ -20,8 +20,8 @@ std::string microseconds_left() {
     return "TIMESTAMPDIFF(MICROSECOND," + at_asking + ",expires)";
 }
 
-duration left_in(std::int64_t microseconds) {
-    return std::max(std::chrono::ceil<duration>(std::chrono::microseconds{microseconds}),
+duration left_in(std::int64_t remaining) {
+    return std::max(std::chrono::ceil<duration>(std::chrono::microseconds{remaining}),
                     duration::zero());
 }
 

@@ -15,10 +15,10 @@ std::string short_idle_time(bool is_mariadb) {
 
 std::string usual_idle_time(bool is_mariadb, duration idle_limit) {
     constexpr std::int64_t least = 60;
-    const auto seconds = std::chrono::ceil<std::chrono::seconds>(idle_limit).count();
-    return is_mariadb ? "SET SESSION idle_transaction_timeout=0"
-                      : "SET SESSION wait_timeout=" +
-                            std::to_string(std::max<std::int64_t>(seconds, least));
+    const auto idle = std::chrono::ceil<std::chrono::seconds>(idle_limit).count();
+    return is_mariadb
+               ? "SET SESSION idle_transaction_timeout=0"
+               : "SET SESSION wait_timeout=" + std::to_string(std::max<std::int64_t>(idle, least));
 }
 
 } // namespace
