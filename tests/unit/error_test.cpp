@@ -1,11 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "every_error.hpp"
+#include "explanation.hpp"
+#include "redis/wire/classify.hpp"
+#include "support/source_tree.hpp"
 
 #include <holdfast/error.hpp>
 
+#include <cstdlib>
+#include <fstream>
+#include <iterator>
 #include <set>
+#include <sstream>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include <gtest/gtest.h>
 
@@ -89,6 +97,173 @@ TEST(Error, ConvertsToTheStandardLibrarysError) {
     const std::error_code code = make_error_code(errc::lease_lost);
     EXPECT_STREQ(code.category().name(), "holdfast");
     EXPECT_EQ(code.message(), make_error_code(errc::lease_lost).message());
+}
+
+// docs/errors.md is written by this test: HOLDFAST_REWRITE=1 tests/unit_test, and look at the diff.
+
+/// Lines of the page that are longer than lines of code may be are made of several here.
+constexpr const char* head =
+    "# Errors\n"
+    "\n"
+    "`tests/unit/errors_page_test.cpp` writes this page from `src/explanation.cpp`. Messages have "
+    "the same words.\n"
+    "\n"
+    "A lock that is busy and a wait that has timed out are answers, not errors. A failure is a\n"
+    "`boost::system::system_error` or an `error_code`. Each is equal to one of a dozen `errc`\n"
+    "(`ec == errc::unreachable`). If a server answered, the code itself is a `store_errc`, and the "
+    "text of the\n"
+    "exception and of the observer's event begins with the server's own words.\n"
+    "\n"
+    "## In terms of the lock\n"
+    "\n"
+    "| `errc` | What it means | What you know now | What to do |\n"
+    "|---|---|---|---|\n";
+
+constexpr const char* between =
+    "\n"
+    "How a call goes on after a failure of the store:\n"
+    "\n"
+    "| The failure is | `lock()`, `try_lock_for()` | `unlock()` | Renewal |\n"
+    "|---|---|---|---|\n"
+    "| `unreachable`, `outcome_unknown` | asks again, with growing pauses, for "
+    "`unavailable_patience` or until its own patience is over; then throws | is repeated until the "
+    "lease has ended; the caller gets the error after `release_patience` | is repeated until the "
+    "term ends; `in_danger()` fires before |\n"
+    "| `refused` | throws at once | is repeated in the same way. If the server refuses the release "
+    "itself, the caller gets the error at once, and the release is repeated every few seconds | "
+    "is repeated in the same way, since somebody may grant the right |\n"
+    "| `overloaded` | throws at once | is repeated as after `unreachable` | is repeated as after "
+    "`unreachable` |\n"
+    "\n"
+    "Of several locks: a member of a `multi_mutex` that fails ends the call with its error. A "
+    "`quorum_mutex` goes on without\n"
+    "the nodes that fail, as long as a majority is left. Otherwise it is `unreachable`, and "
+    "the text names each node;\n"
+    "`unlock()` has `outcome_unknown` if fewer than a majority acknowledged the release, and "
+    "`lease_lost` only if fewer than a\n"
+    "majority were still held. The same server twice in a quorum is `invalid_argument`, "
+    "perhaps only at the first attempt.\n"
+    "\n"
+    "Of counters: what changes one, or takes from it, is repeated under one number for "
+    "`unavailable_patience`, and counts once. Then\n"
+    "it fails. With `unreachable` or `refused` nothing was changed, also where there would be more "
+    "than `most`; with\n"
+    "`outcome_unknown` it may have been, and nothing is sent any more.\n"
+    "\n"
+    "None of these means that the lock is lost. It is lost when the server says that the hold is "
+    "gone, or when\n"
+    "its term ends.\n"
+    "\n"
+    "If nobody runs the client's executor, or a handler there does not return, the store cannot be "
+    "asked either. The\n"
+    "text is then \"nobody runs the client's executor, or what runs there does not return\", and a "
+    "blocking call\n"
+    "returns two seconds after its patience, `unlock()` two seconds after `release_patience`. The "
+    "code is\n"
+    "`unreachable` if an attempt to lock had not begun: nothing was sent. Otherwise it is "
+    "`outcome_unknown`. When the\n"
+    "executor runs again, the call is cancelled, a lock that it got is given back, and `unlock()` "
+    "sends its release.\n"
+    "Only `lock()` without a stop request waits for ever. Run the executor on another thread than "
+    "the blocking calls,\n"
+    "or make the client without an executor: it then has a thread of its own.\n"
+    "\n"
+    "## What a server answers\n"
+    "\n"
+    "The second column has the words of Redis and Valkey; the numbers of other servers are "
+    "[below](#what-mysql-and-zookeeper-answer).\n"
+    "\n"
+    "| `store_errc` | The server says | Comes to | What it means | What to do |\n"
+    "|---|---|---|---|---|\n";
+
+constexpr const char* behind =
+    "\n"
+    "## What MySQL and ZooKeeper answer\n"
+    "\n"
+    "The same codes; the text of the exception has the server's words and number. What they mean "
+    "is in the table above.\n"
+    "\n"
+    "| `store_errc` | MySQL, MariaDB | ZooKeeper | Comes to | What to do |\n"
+    "|---|---|---|---|---|\n"
+    "| `read_only` | 1290, 1792, 1836, 3168; 1047 (Galera: not ready); at connect: `read_only`, a "
+    "replica that is running, `wsrep_ready` is off | −119 `NotReadOnly` | `unreachable` | another "
+    "server of the URL is asked |\n"
+    "| `try_again` | 1205, 1213, 3101: asked again, three times | −123 `ReconfigInProgress`, −127 "
+    "`ThrottledOp` | `unreachable` | wait until it has less to do |\n"
+    "| `too_many_clients` | 1040, 1203, 1226 | – | `unreachable` | raise `max_connections`, or "
+    "lower `connections_max` |\n"
+    "| `disk_trouble` | 3, 1021, 1114; 1026 and 1030 with the system's number 28 | – | "
+    "`unreachable` | make room there |\n"
+    "| `out_of_memory` | – | −125 `QuotaExceeded`; more than 10 000 nodes in the line of one lock "
+    "| `refused` | raise the quota of that path; let fewer wait |\n"
+    "| `no_permission` | 1142, 1143, 1227, 1370 | −102 `NoAuth` | `refused` | "
+    "[MySQL](security/mysql.md), [ZooKeeper](security/zookeeper.md) |\n"
+    "| `not_authenticated` | 1044 (no right in this schema), 1045, 1130 (not from this host), "
+    "1156, 1251, 1698, 1820 and 1862 (the password has expired), 3118 and 4151 (the account is "
+    "locked), 2049, 2059, 2061, 5010 | −114 `InvalidACL` (`acl=creator` without a user), −115 "
+    "`AuthFailed`, −124 | `refused` | user, password, or the plug-in that the text names |\n"
+    "| `wrong_type` | – | −108 `NoChildrenForEphemerals`: the path is somebody's own node | "
+    "`refused` | choose another name or `root` |\n"
+    "| `untrusted`, `tls_failed` | 2026 | the handshake | as above | as above |\n"
+    "| `protocol` | 2012, 2014, 2027 | an answer that cannot be read, or of more than "
+    "`reply_bytes_max` | `outcome_unknown` | as above |\n"
+    "| `not_set_up` | 1049, 1146, 1054: no schema, no table, another table | −101 `NoNode`: the "
+    "chroot | `refused` | `holdfast doctor --create-tables`; create the chroot |\n"
+    "| `unfit` | 1665 (`binlog_format=STATEMENT`), `sysdate_is_now`; a session that is not as it "
+    "was set | −120 `EphemeralOnLocalSession` | `refused` | change that setting; let the proxy "
+    "pass `SET` on |\n"
+    "| `worn_out` | – | numbers of a path near 2³¹ | `refused` | delete the path that the text "
+    "names, while nobody uses it |\n"
+    "| (`outcome_unknown`) | 2006, 2013, 1152, 1158 to 1161, 1180, 1317, 1927, 1969, 3024, 4031; "
+    "no answer in time | −4, −7, −122; the connection was lost after the request | "
+    "`outcome_unknown` | the caller's next attempt finds out |\n"
+    "| (`unreachable`) | 1053, 1129, 2001 to 2005, 2007 | no connection, no session; −112, −118 | "
+    "`unreachable` | check the address |\n";
+
+std::string row(const std::vector<std::string>& cells) {
+    std::string line{"|"};
+    for (const std::string& cell : cells)
+        line += " " + cell + " |";
+    return line + "\n";
+}
+
+std::string code(std::string_view name) {
+    return "`" + std::string{name} + "`";
+}
+
+std::string page() {
+    std::string text{head};
+    for (int value = 1; value <= errcs; ++value) {
+        const explanation of = explain(static_cast<errc>(value));
+        text += row({code(of.name), of.meaning, of.known, of.advice});
+    }
+    text += between;
+    for (int value = 1; value <= store_errcs; ++value) {
+        const store_explanation of = explain(static_cast<store_errc>(value));
+        text +=
+            row({code(of.name), of.words, code(explain(of.equal_to).name), of.meaning, of.advice});
+    }
+    return text + behind;
+}
+
+TEST(ErrorsPage, SaysWhatTheCodeSays) {
+    const std::filesystem::path path = support::source_file("docs/errors.md");
+    if (std::getenv("HOLDFAST_REWRITE") != nullptr)
+        std::ofstream{path} << page();
+    std::ifstream file{path};
+    const std::string written{std::istreambuf_iterator<char>{file}, {}};
+    EXPECT_EQ(written, page()) << "rewrite it: HOLDFAST_REWRITE=1 tests/unit_test";
+}
+
+// `LOADING`, or `MOVED, ASK, TRYAGAIN`; what is in brackets is no quotation.
+TEST(ErrorsPage, NamesWordsThatAreUnderstoodSo) {
+    for (int value = 1; value <= store_errcs; ++value) {
+        const auto what = static_cast<store_errc>(value);
+        std::istringstream all{explain(what).words};
+        for (std::string words; std::getline(all >> std::ws, words, ',');) {
+            EXPECT_TRUE(words.starts_with('(') || redis::classify(words) == what) << words;
+        }
+    }
 }
 
 } // namespace

@@ -1,9 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "runtime/random.hpp"
+
 #include <holdfast/credentials.hpp>
 
+#include <algorithm>
+#include <array>
+#include <bit>
 #include <cstdlib>
+#include <set>
+#include <thread>
+#include <vector>
 
 #include <gtest/gtest.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 namespace holdfast {
 namespace {
@@ -42,3 +52,57 @@ TEST_F(Environment, IsReadOnceAndNotAtEachConnection) {
 
 } // namespace
 } // namespace holdfast
+
+namespace holdfast::runtime {
+namespace {
+
+TEST(Random, EveryBitIsSetAboutHalfTheTime) {
+    const auto random = system_random();
+    std::array<int, 64> ones{};
+    constexpr int draws = 4'000;
+    for (int i = 0; i < draws; ++i) {
+        const std::uint64_t drawn = random();
+        for (unsigned bit = 0; bit < ones.size(); ++bit)
+            ones[bit] += int(drawn >> bit & 1);
+    }
+    for (const int count : ones) // ten standard deviations
+        EXPECT_NEAR(count, draws / 2, 320);
+}
+
+TEST(Random, ThreadsDrawDifferentNumbers) {
+    const auto random = system_random();
+    std::vector<std::vector<std::uint64_t>> drawn(4);
+    {
+        std::vector<std::jthread> threads;
+        for (auto& own : drawn)
+            threads.emplace_back([&] { std::generate_n(std::back_inserter(own), 1'000, random); });
+    }
+    std::set<std::uint64_t> all;
+    for (const auto& own : drawn)
+        all.insert(own.begin(), own.end());
+    EXPECT_EQ(all.size(), 4'000u);
+}
+
+TEST(Random, AForkedChildDrawsItsOwnNumbers) {
+    const auto random = system_random();
+    (void)random(); // seeded before the fork
+    std::array<int, 2> pipe_ends{};
+    ASSERT_EQ(::pipe(pipe_ends.data()), 0);
+    const pid_t child = ::fork();
+    if (child == 0) {
+        const std::uint64_t of_child = random();
+        ::_exit(::write(pipe_ends[1], &of_child, sizeof of_child) == sizeof of_child ? 0 : 1);
+    }
+    const std::uint64_t of_parent = random();
+    std::uint64_t of_child = 0;
+    EXPECT_EQ(::read(pipe_ends[0], &of_child, sizeof of_child), ssize_t{sizeof of_child});
+    int status = -1;
+    EXPECT_EQ(::waitpid(child, &status, 0), child);
+    EXPECT_EQ(status, 0);
+    EXPECT_NE(of_child, of_parent);
+    ::close(pipe_ends[0]);
+    ::close(pipe_ends[1]);
+}
+
+} // namespace
+} // namespace holdfast::runtime

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Fair locks: each waiter has a place of its own in the store's queue.
 #include "store/memory/server_state.hpp"
+#include "sync/gates.hpp"
 #include "unit/sync/stage.hpp"
 
 #include <holdfast/fair_mutex.hpp>
@@ -9,6 +10,9 @@
 #include <boost/asio/cancellation_signal.hpp>
 
 #include <array>
+#include <string>
+
+#include <gtest/gtest.h>
 
 namespace holdfast::sync {
 namespace {
@@ -298,6 +302,219 @@ TEST_F(Fair, AnotherLockOfThatNameIsExcluded) {
     settle();
     EXPECT_TRUE(tried.well());
     EXPECT_FALSE(tried.value());
+}
+
+// Many waiters of one client: they queue at one gate.
+
+class Queueing : public on_stage {
+protected:
+    actor& alice = enter();
+    mutex stock{alice, "stock"};
+
+    void release(lease held) {
+        held.async_unlock(said{}.handler());
+        settle();
+    }
+};
+
+TEST_F(Queueing, WaitersAreServedInOrderOfArrival) {
+    server.occupy("stock", 1h);
+    std::array<said<lease>, 10> all;
+    for (auto& each : all) {
+        stock.async_lock(each.handler());
+        settle();
+    }
+    server.vacate("stock");
+    settle();
+    for (std::size_t i = 0; i < all.size(); ++i) {
+        ASSERT_TRUE(all[i].well()) << i;
+        EXPECT_TRUE(i + 1 == all.size() || !all[i + 1].done()) << "two hold it at once";
+        release(all[i].take());
+    }
+}
+
+TEST_F(Queueing, OnlyTheFirstOfManyAsksAndListens) {
+    server.occupy("stock", 1h);
+    std::array<said<lease>, 100> all;
+    for (auto& each : all)
+        stock.async_lock(each.handler());
+    run_for(1s);
+    EXPECT_EQ(alice.count(verb::look), 2u);
+    EXPECT_EQ(server.listener_count(), 1u);
+    close(alice);
+    settle();
+    for (auto& each : all)
+        EXPECT_TRUE(each.failed(errc::closed));
+}
+
+TEST_F(Queueing, ALocalWaiterIsRungWithoutAskingTheStoreMeanwhile) {
+    lease held = taken(stock);
+    said<lease> next;
+    stock.async_lock(next.handler());
+    run_for(9s); // shorter than a renewal
+    EXPECT_EQ(alice.log.size(), 1u);
+    release(std::move(held));
+    EXPECT_TRUE(next.well());
+}
+
+TEST_F(Queueing, TwoObjectsOfOneNameAreOneLock) {
+    mutex same{alice, "stock"};
+    recursive_mutex also{alice, "stock"};
+    lease held = taken(stock);
+    said<std::optional<lease>> second, third;
+    same.async_try_lock(second.handler());
+    also.async_try_lock(third.handler());
+    settle();
+    EXPECT_FALSE(second.value());
+    EXPECT_FALSE(third.value());
+    EXPECT_EQ(alice.count(verb::look), 1u);
+}
+
+TEST_F(Queueing, TwoNamesAreTwoLocks) {
+    mutex shelf{alice, "shelf"};
+    const lease one = taken(stock), other = taken(shelf);
+    EXPECT_TRUE(one.owns_lock() && other.owns_lock());
+    EXPECT_EQ(server.held_count(), 2u);
+}
+
+TEST_F(Queueing, TwoClientsOfOneProcessExcludeEachOther) {
+    actor& bob = enter();
+    mutex his{bob, "stock"};
+    lease held = taken(stock);
+    said<lease> waits;
+    his.async_lock(waits.handler());
+    run_for(1min); // renewed meanwhile
+    EXPECT_FALSE(waits.done());
+    release(std::move(held));
+    EXPECT_TRUE(waits.well());
+}
+
+TEST_F(Queueing, ATryWithoutPatienceDoesNotOvertakeWhoWaits) {
+    server.occupy("stock", 1h);
+    said<lease> waits;
+    stock.async_lock(waits.handler());
+    settle();
+    const std::size_t asked = alice.log.size();
+    said<std::optional<lease>> tried;
+    stock.async_try_lock(tried.handler());
+    settle();
+    EXPECT_FALSE(tried.value());
+    EXPECT_EQ(alice.log.size(), asked);
+    server.vacate("stock");
+    settle();
+    EXPECT_TRUE(waits.well());
+}
+
+TEST_F(Queueing, WhoTimesOutAtTheHeadLetsTheNextNegotiate) {
+    server.occupy("stock", 1h);
+    said<std::optional<lease>> impatient;
+    said<lease> patient;
+    stock.async_try_lock_for(1s, impatient.handler());
+    stock.async_lock(patient.handler());
+    run_for(1s);
+    EXPECT_FALSE(impatient.value());
+    EXPECT_EQ(server.listener_count(), 1u);
+    server.vacate("stock");
+    settle();
+    EXPECT_TRUE(patient.well());
+}
+
+TEST_F(Queueing, WhoTimesOutInTheQueueDisturbsNobody) {
+    server.occupy("stock", 1h);
+    said<lease> first, third;
+    said<std::optional<lease>> second;
+    stock.async_lock(first.handler());
+    stock.async_try_lock_for(1s, second.handler());
+    stock.async_lock(third.handler());
+    run_for(999ms);
+    const std::size_t asked = alice.log.size();
+    run_for(1ms);
+    EXPECT_TRUE(second.well());
+    EXPECT_FALSE(second.value());
+    EXPECT_EQ(alice.log.size(), asked);
+    server.vacate("stock");
+    settle();
+    ASSERT_TRUE(first.well());
+    release(first.take());
+    EXPECT_TRUE(third.well());
+}
+
+TEST_F(Queueing, WhoIsCancelledInTheQueueIsSkipped) {
+    server.occupy("stock", 1h);
+    asio::cancellation_signal stop;
+    said<lease> first, second, third;
+    stock.async_lock(first.handler());
+    stock.async_lock(asio::bind_cancellation_slot(stop.slot(), second.handler()));
+    stock.async_lock(third.handler());
+    settle();
+    stop.emit(asio::cancellation_type::terminal);
+    settle();
+    EXPECT_TRUE(second.failed(asio::error::operation_aborted));
+    server.vacate("stock");
+    settle();
+    release(first.take());
+    EXPECT_TRUE(third.well());
+}
+
+TEST_F(Queueing, TheEndOfALostHoldServesTheNext) {
+    actor& bob = enter();
+    mutex his{bob, "stock", lease_time{1h}};
+    lease held = taken(stock, lease_time{10s});
+    said<lease> next;
+    stock.async_lock(next.handler());
+    run_for(10s);
+    EXPECT_FALSE(held.owns_lock());
+    run_for(5ms);
+    EXPECT_TRUE(next.well()) << "a lease that ended keeps its gate";
+}
+
+TEST_F(Queueing, NothingIsKeptOfANameThatNobodyUses) {
+    release(taken(stock));
+    EXPECT_TRUE(is_idle(alice));
+}
+
+class Gates : public testing::Test {
+protected:
+    const std::string stock = "stock", shelf = "shelf";
+    const gate_key plain_stock{stock, family::exclusive};
+    const gate_key shared_stock{stock, family::shared};
+    gates all;
+};
+
+TEST_F(Gates, LocksThatExcludeEachOtherHaveOneGate) {
+    EXPECT_EQ(family_of(lock_kind::plain), family_of(lock_kind::fenced));
+    EXPECT_EQ(family_of(lock_kind::plain), family_of(lock_kind::spin));
+    EXPECT_EQ(family_of(lock_kind::read), family_of(lock_kind::write));
+    EXPECT_NE(family_of(lock_kind::plain), family_of(lock_kind::fair));
+    EXPECT_NE(family_of(lock_kind::plain), family_of(lock_kind::token));
+}
+
+TEST_F(Gates, FamiliesOfOneNameAreApart) {
+    gate& plain = all.of(plain_stock);
+    EXPECT_EQ(all.find(shared_stock), nullptr);
+    gate& shared = all.of(shared_stock);
+    EXPECT_NE(&plain, &shared);
+    EXPECT_EQ(all.find(plain_stock), &plain);
+    EXPECT_EQ(all.count(), 2u);
+    all.forget(plain_stock);
+    EXPECT_EQ(all.find(plain_stock), nullptr);
+    EXPECT_EQ(all.find(shared_stock), &shared);
+}
+
+TEST_F(Gates, AGateThatWasForgottenIsMadeAnewForAnotherName) {
+    all.of(plain_stock).owe_courtesy(true);
+    all.forget(plain_stock);
+    EXPECT_FALSE(all.of({shelf, family::fair}).owes_courtesy());
+    EXPECT_EQ(all.find(plain_stock), nullptr);
+    EXPECT_NE(all.find({shelf, family::fair}), nullptr);
+}
+
+TEST_F(Gates, WhoElseListensIsKnownForEachFamily) {
+    all.note_others(plain_stock, true);
+    EXPECT_TRUE(all.others_listen(plain_stock));
+    EXPECT_FALSE(all.others_listen(shared_stock));
+    all.note_others(plain_stock, false);
+    EXPECT_FALSE(all.others_listen(plain_stock));
 }
 
 } // namespace

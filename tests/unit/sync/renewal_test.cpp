@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "sync/lease_term.hpp"
 #include "unit/sync/stage.hpp"
 
 #include <algorithm>
 #include <array>
 #include <set>
+
+#include <gtest/gtest.h>
 
 namespace holdfast::sync {
 namespace {
@@ -345,6 +348,273 @@ TEST_F(MaxHold, AFixedLeaseIsNotCutByIt) {
     const lease held = taken(stock, lease_time{5min});
     run_for(4min);
     EXPECT_TRUE(held.owns_lock());
+}
+
+// lease::async_extend, and async re-entry, which shares a hold.
+
+class Extend : public on_stage {
+protected:
+    actor& alice = enter({.lease_time = 30s}, 1s);
+    recursive_mutex stock{alice, "stock"};
+    said<> extended;
+    said<lease> inner;
+
+    duration stored() const { return server.inspect("stock")->remaining.value(); }
+};
+
+TEST_F(Extend, AFixedLeaseLastsSoLongFromNow) {
+    lease held = taken(stock, lease_time{5s});
+    run_for(3s);
+    held.async_extend(lease_time{60s}, extended.handler());
+    settle();
+    EXPECT_TRUE(extended.well());
+    EXPECT_EQ(stored(), 60s);
+    EXPECT_EQ(held.remaining(), 60s - 602ms);
+    run_for(1min);
+    EXPECT_FALSE(held.owns_lock()) << "it is fixed, and not renewed";
+}
+
+TEST_F(Extend, ARenewedLeaseKeepsTheLongerOne) {
+    lease held = taken(stock);
+    held.async_extend(lease_time{90s}, extended.handler());
+    settle();
+    EXPECT_EQ(stored(), 90s);
+    run_for(10min);
+    EXPECT_TRUE(held.owns_lock());
+    EXPECT_GE(stored(), 60s);
+}
+
+TEST_F(Extend, ItNeverShortens) {
+    lease held = taken(stock, lease_time{60s});
+    held.async_extend(lease_time{1s}, extended.handler());
+    settle();
+    EXPECT_TRUE(extended.well());
+    EXPECT_EQ(stored(), 60s);
+    EXPECT_EQ(held.remaining(), 60s - 602ms);
+    run_for(50s);
+    EXPECT_TRUE(held.owns_lock());
+}
+
+TEST_F(Extend, AfterALossItSaysSo) {
+    lease held = taken(stock, lease_time{5s});
+    server.occupy("stock", 1h);
+    held.async_extend(lease_time{60s}, extended.handler());
+    settle();
+    EXPECT_TRUE(extended.failed(errc::lease_lost));
+    EXPECT_TRUE(held.lost().stop_requested());
+    said<> again;
+    held.async_extend(lease_time{60s}, again.handler());
+    settle();
+    EXPECT_TRUE(again.failed(errc::lease_lost));
+}
+
+TEST_F(Extend, AnEmptyLeaseHasNothingToExtend) {
+    lease none;
+    EXPECT_THROW(none.extend(lease_time{1s}), boost::system::system_error);
+}
+
+TEST_F(Extend, AFailureLeavesItAsItWas) {
+    lease held = taken(stock, lease_time{20s});
+    alice.always.refused = true;
+    held.async_extend(lease_time{60s}, extended.handler());
+    settle();
+    EXPECT_TRUE(extended.failed(errc::unreachable));
+    EXPECT_TRUE(held.owns_lock());
+    EXPECT_EQ(held.remaining(), 20s - 202ms);
+}
+
+TEST_F(Extend, AnAnswerThatComesAfterTheEndDoesNotReviveIt) {
+    lease held = taken(stock, lease_time{500ms});
+    alice.always.answer_delay = 800ms;
+    held.async_extend(lease_time{600ms}, extended.handler());
+    run_for(800ms);
+    EXPECT_TRUE(extended.failed(errc::lease_lost));
+    EXPECT_FALSE(held.owns_lock());
+    run_for(1h);
+    EXPECT_EQ(server.held_count(), 0u);
+}
+
+TEST_F(Extend, AnAnswerThatAnExtensionBesideItMadeTimeForIsStillAwaited) {
+    lease held = taken(stock, lease_time{1s});
+    run_for(held.remaining() - 3ms);
+    alice.planned.emplace_back(verb::renew, fate{.answer_delay = 5ms});
+    said<> beside;
+    held.async_extend(lease_time{10s}, extended.handler());
+    held.async_extend(lease_time{5s}, beside.handler());
+    run_for(20ms);
+    EXPECT_TRUE(beside.well());
+    EXPECT_TRUE(extended.well());
+    EXPECT_GT(held.remaining(), 9s);
+}
+
+TEST_F(Extend, WhatIsReleasedBeforeTheAnswerIsNotUnknown) {
+    lease held = taken(stock, lease_time{1s});
+    run_for(held.remaining() - 3ms);
+    alice.planned.emplace_back(verb::renew, fate{.answer_delay = 5ms});
+    said<> beside, released;
+    held.async_extend(lease_time{10s}, extended.handler());
+    held.async_extend(lease_time{5s}, beside.handler());
+    settle();
+    std::move(held).async_unlock(released.handler());
+    run_for(20ms);
+    EXPECT_TRUE(released.well());
+    EXPECT_TRUE(extended.failed(errc::lease_lost));
+}
+
+TEST_F(Extend, AnImpossibleLengthIsRefusedBeforeAnythingIsSent) {
+    lease held = taken(stock);
+    const std::size_t asked = alice.log.size();
+    for (const lease_time bad : {lease_time{0s}, lease_time{-1s}, lease_time{24h * 3653}}) {
+        said<> refused;
+        held.async_extend(bad, refused.handler());
+        settle();
+        EXPECT_TRUE(refused.failed(errc::invalid_argument)) << bad.value.count();
+    }
+    EXPECT_EQ(alice.log.size(), asked);
+    EXPECT_TRUE(held.owns_lock());
+}
+
+TEST_F(Extend, ReentryNamesItsHoldAndSendsNothing) {
+    lease outer = taken(stock);
+    const std::size_t asked = alice.log.size();
+    stock.async_lock(outer, inner.handler());
+    settle();
+    ASSERT_TRUE(inner.well());
+    EXPECT_EQ(alice.log.size(), asked);
+    EXPECT_EQ(inner.value().owner(), outer.owner());
+}
+
+TEST_F(Extend, WithoutNamingItEveryCallIsANewOwner) {
+    const lease outer = taken(stock);
+    said<std::optional<lease>> tried;
+    stock.async_try_lock(tried.handler());
+    settle();
+    EXPECT_FALSE(tried.value());
+}
+
+TEST_F(Extend, ReentryOfALostHoldSaysSo) {
+    const lease outer = taken(stock);
+    server.evict("stock");
+    run_for(10s);
+    stock.async_lock(outer, inner.handler());
+    settle();
+    EXPECT_TRUE(inner.failed(errc::lease_lost));
+    EXPECT_EQ(server.held_count(), 0u) << "it quietly acquired again";
+}
+
+TEST_F(Extend, ReentryThroughAnotherLocksLeaseIsRefused) {
+    recursive_mutex shelf{alice, "shelf"};
+    actor& bob = enter();
+    recursive_mutex same_name{bob, "stock"};
+    const lease other = taken(shelf), none;
+    said<lease> by_name, by_nothing, by_client;
+    stock.async_lock(other, by_name.handler());
+    stock.async_lock(none, by_nothing.handler());
+    const lease mine = taken(stock);
+    same_name.async_lock(mine, by_client.handler());
+    settle();
+    EXPECT_TRUE(by_name.failed(errc::not_owner));
+    EXPECT_TRUE(by_nothing.failed(errc::not_owner));
+    EXPECT_TRUE(by_client.failed(errc::not_owner));
+}
+
+TEST_F(Extend, ReentryAfterTheReleaseBeganIsALoss) {
+    lease outer = taken(stock);
+    alice.always.request_delay = 100ms;
+    const std::shared_ptr<tenure> hold = outer.hold();
+    said<> released;
+    outer.async_unlock(released.handler());
+    run_for(50ms);
+    stock.async_lock(lease{hold}, inner.handler());
+    run_for(1s);
+    EXPECT_TRUE(inner.failed(errc::lease_lost));
+    EXPECT_TRUE(released.well());
+}
+
+using namespace std::chrono_literals;
+
+constexpr time_point noon{std::chrono::hours{12}};
+constexpr duration ten_years = std::chrono::hours{24 * 3652};
+
+TEST(LeaseTerm, TheMarginIsOnePercentAndTwoMilliseconds) {
+    EXPECT_EQ(margin(30s), 302ms);
+    EXPECT_EQ(margin(1s), 12ms);
+    EXPECT_EQ(margin(100ms), 3ms);
+}
+
+TEST(LeaseTerm, TheMarginOfAShortLeaseIsHalfOfItAtMost) {
+    EXPECT_EQ(margin(4ms), 2ms);
+    EXPECT_EQ(margin(3ms), 1ms);
+    EXPECT_EQ(margin(1ms), 0ms);
+}
+
+TEST(LeaseTerm, ALeaseCountsFromWhenItsRequestWasSent) {
+    EXPECT_EQ(believed_until(noon, 30s), noon + 30s - 302ms);
+}
+
+TEST(LeaseTerm, EveryAllowedLeaseIsBelievedForAtLeastHalfOfItAndNeverForMore) {
+    for (duration lease = 1ms; lease <= ten_years; lease = lease * 3 / 2 + 1ms) {
+        EXPECT_GT(believed_until(noon, lease), noon) << lease.count();
+        EXPECT_GE(believed_until(noon, lease), noon + lease / 2) << lease.count();
+        EXPECT_LE(believed_until(noon, lease), noon + lease) << lease.count();
+    }
+}
+
+TEST(LeaseTerm, AMomentTooFarAwayIsNever) {
+    EXPECT_EQ(later(noon, duration::max()), time_point::max());
+    EXPECT_EQ(later(time_point::max(), 1ms), time_point::max());
+    EXPECT_EQ(later(time_point::max() - 1ms, 1ms), time_point::max());
+    EXPECT_EQ(later(time_point::max() - 2ms, 1ms), time_point::max() - 1ms);
+    EXPECT_EQ(later(noon, 0ms), noon);
+}
+
+TEST(LeaseTerm, RenewalLeavesRoomForTwoFailuresBeforeTheEnd) {
+    EXPECT_EQ(renewal_period(30s), 10s);
+    EXPECT_EQ(danger_period(30s), 10s);
+    for (duration lease = 100ms; lease <= ten_years; lease *= 3)
+        EXPECT_LE(2 * renewal_period(lease) + danger_period(lease), lease) << lease.count();
+}
+
+TEST(LeaseTerm, TheShortestLeaseIsRenewedOnceAMillisecondAndNotWithoutPause) {
+    EXPECT_EQ(renewal_period(1ms), 1ms);
+    EXPECT_EQ(renewal_period(2ms), 1ms);
+    EXPECT_EQ(retry_period(1ms, 1ms), 1ms);
+}
+
+TEST(LeaseTerm, AFailedRenewalIsRepeatedAfterATenthOfTheLeaseAndWithinASecond) {
+    EXPECT_EQ(retry_period(3s, 2s), 300ms);
+    EXPECT_EQ(retry_period(30s, 20s), 1s);
+    EXPECT_EQ(retry_period(ten_years, ten_years), 1s);
+}
+
+TEST(LeaseTerm, ShortBeforeTheEndTheLastRepetitionsComeSooner) {
+    EXPECT_EQ(retry_period(30s, 2s), 500ms);
+    EXPECT_EQ(retry_period(30s, 10ms), 100ms) << "but they do not spin";
+}
+
+TEST(LeaseTerm, AnAnswerIsWaitedForForAPartOfWhatIsLeft) {
+    EXPECT_EQ(answer_period(3s), 682ms);
+    EXPECT_EQ(answer_period(20s), 5461ms);
+    EXPECT_EQ(answer_period(20s), answer_period(19s)) << "they travel together";
+    EXPECT_EQ(answer_period(500ms), 300ms);
+    EXPECT_EQ(answer_period(-1s), 300ms);
+    for (duration left = 1s; left <= ten_years; left = left * 3 / 2) {
+        EXPECT_LE(answer_period(left), left / 3) << left.count();
+        EXPECT_GE(answer_period(left), std::min(left / 7, answer_period(1s))) << left.count();
+    }
+}
+
+TEST(LeaseTerm, ARenewalThatIsNotAnsweredLeavesRoomForAnother) {
+    for (duration lease = 1s; lease <= ten_years; lease = lease * 5 / 4) {
+        const duration term = lease - margin(lease);
+        duration left = term - renewal_period(lease);
+        left -= answer_period(left);
+        left -= retry_period(lease, left);
+        EXPECT_GE(left, lease / 5) << lease.count();
+        if (lease >= 5s) {
+            EXPECT_GE(left, danger_period(lease)) << "it is not even warned: " << lease.count();
+        }
+    }
 }
 
 } // namespace

@@ -1,6 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 // A renewal that nobody answers: a connection that died without a word.
+#include "sync/release.hpp"
 #include "unit/sync/stage.hpp"
+
+#include <boost/asio/post.hpp>
+
+#include <memory>
+#include <set>
+
+#include <gmock/gmock.h>
 
 namespace holdfast::sync {
 namespace {
@@ -194,6 +202,452 @@ TEST_F(Siblings, OneThatIsReleasedByTheLossOfAnotherIsLeftAlone) {
     EXPECT_TRUE(released.well());
     EXPECT_TRUE(second.owns_lock());
     EXPECT_EQ(alice.ear->count(event_kind::lost), 1u);
+}
+
+// After a reconnection the store may have forgotten what it held: every hold is asked for.
+
+class Doubt : public on_stage {
+protected:
+    actor& alice = enter({.lease_time = 30s, .waiters_max = 20'000}, 1s);
+    mutex stock{alice, "stock"};
+    std::vector<lease> held;
+
+    renewal& renewals() { return alice.inside.lock()->renewals(); }
+    void reconnected(bool urgent) { renewals().doubt({}, urgent); }
+
+    void take(int count) {
+        for (int i = 0; i < count; ++i) {
+            mutex each{alice, "lock" + std::to_string(i)};
+            held.push_back(taken(each));
+        }
+        alice.log.clear();
+    }
+    std::vector<duration> asked_at() const {
+        std::vector<duration> moments;
+        for (const sent& each : alice.all(verb::renew))
+            moments.push_back(each.at - start());
+        return moments;
+    }
+    std::size_t asked_for() const {
+        std::set<std::uint64_t> owners;
+        for (const sent& each : alice.all(verb::renew))
+            for (const hold& one : each.holds)
+                owners.insert(one.owner.number);
+        return owners.size();
+    }
+};
+
+TEST_F(Doubt, AnUrgentOneIsAskedAboutAtOnce) {
+    const lease mine = taken(stock);
+    run_for(1s);
+    server.restart_empty();
+    reconnected(true);
+    settle();
+    EXPECT_EQ(asked_at(), std::vector<duration>{1s});
+    EXPECT_TRUE(mine.lost().stop_requested());
+}
+
+TEST_F(Doubt, TenThousandUrgentOnesTravelInCompanies) {
+    take(10'000);
+    run_for(1s);
+    reconnected(true);
+    settle();
+    EXPECT_EQ(asked_for(), 10'000u);
+    EXPECT_EQ(alice.count(verb::renew), 10'000u / renewal::company_max);
+    for (const duration each : asked_at())
+        EXPECT_EQ(each, 1s);
+}
+
+TEST_F(Doubt, OneThatIsNotUrgentComesByChanceWithinATenthOfTheLease) {
+    for (const std::uint64_t chance : {0u, 1'700u, 2'999u}) {
+        actor& bob = enter({.lease_time = 30s}, 1s);
+        mutex his{bob, "of bob " + std::to_string(chance)};
+        const lease mine = taken(his);
+        const time_point before = clock.now();
+        bob.dice = chance;
+        bob.inside.lock()->renewals().doubt({}, false);
+        run_for(3s);
+        ASSERT_EQ(bob.count(verb::renew), 1u);
+        EXPECT_EQ(bob.all(verb::renew).front().at - before, duration{chance});
+    }
+}
+
+TEST_F(Doubt, TenThousandThatAreNotUrgentAreSpreadEvenlyOverATenthOfTheLease) {
+    take(10'000);
+    run_for(1s);
+    reconnected(false);
+    run_for(3s);
+    EXPECT_EQ(asked_for(), 10'000u);
+    std::size_t in_first_half = 0;
+    for (const sent& each : alice.all(verb::renew)) {
+        EXPECT_LE(each.holds.size(), renewal::company_max);
+        in_first_half += each.at - start() < 1s + 1500ms ? each.holds.size() : 0;
+    }
+    EXPECT_GE(in_first_half, 4'000u);
+    EXPECT_LE(in_first_half, 8'500u) << "those that are nearly due travel along";
+}
+
+TEST_F(Doubt, TheShortestLeaseSaysHowFarTheyAreSpread) {
+    mutex brief{alice, "brief", lease_time{6s}};
+    const lease of_six = taken(brief), of_thirty = taken(stock);
+    alice.dice = 599;
+    reconnected(false);
+    run_for(600ms);
+    EXPECT_EQ(asked_for(), 2u);
+}
+
+TEST_F(Doubt, ItIsAskedAboutOnlyWhatItNames) {
+    mutex shelf{alice, "shelf"};
+    const lease mine = taken(stock), other = taken(shelf);
+    renewals().doubt([](const lock_name& name) { return name == lock_name{"shelf"}; }, true);
+    settle();
+    ASSERT_EQ(alice.count(verb::renew), 1u);
+    EXPECT_EQ(alice.all(verb::renew).front().holds.front().name, lock_name{"shelf"});
+}
+
+TEST_F(Doubt, AFixedLeaseIsAskedForToo) {
+    for (const bool urgent : {true, false}) {
+        mutex lock{alice, urgent ? "urgent" : "not"};
+        const lease mine = taken(lock, lease_time{1h});
+        server.evict(urgent ? "urgent" : "not");
+        reconnected(urgent);
+        run_for(6min);
+        EXPECT_TRUE(mine.lost().stop_requested()) << urgent;
+        EXPECT_EQ(alice.all(verb::renew).back().lease_time, 0ms);
+    }
+}
+
+TEST_F(Doubt, OfWhatIsAskedRightNowIsAskedAgainAfterTheAnswer) {
+    for (const bool urgent : {true, false}) {
+        alice.log.clear();
+        const lease mine = taken(stock);
+        alice.always.answer_delay = 500ms;
+        run_for(10s + 100ms); // a renewal was carried out by the old server
+        server.evict("stock");
+        reconnected(urgent);
+        run_for(400ms);
+        EXPECT_EQ(alice.count(verb::renew), 2u);
+        run_for(500ms);
+        EXPECT_TRUE(mine.lost().stop_requested()) << urgent;
+        alice.always = {};
+        run_for(2s);
+    }
+}
+
+TEST_F(Doubt, OfWhatIsAskedRightNowAndNotAnsweredIsAskedAgainWithoutAPause) {
+    const lease mine = taken(stock);
+    alice.always.cut_off = 500ms;
+    alice.always.request_lost = true;
+    run_for(10s + 100ms);
+    reconnected(true);
+    alice.always = {};
+    server.restart_empty();
+    run_for(400ms);
+    EXPECT_TRUE(mine.lost().stop_requested());
+}
+
+TEST_F(Doubt, DoubtingForEverDoesNotSpin) {
+    const lease mine = taken(stock);
+    alice.always.answer_delay = 100ms;
+    for (int i = 0; i < 100; ++i) {
+        reconnected(true);
+        run_for(10ms);
+    }
+    EXPECT_LE(alice.count(verb::renew), 11u);
+    EXPECT_TRUE(mine.owns_lock());
+}
+
+// A release that was sent and is not acknowledged yet: the next request of its client may overtake
+// it on another connection, and is then told that its own client's last hold is in the way.
+
+class Overtaken : public on_stage {
+protected:
+    actor& alice = enter({}, 1s);
+    mutex stock{alice, "stock", deferred_release};
+    lease held = taken(stock);
+    said<> released;
+
+    /// As a thread does that waits for no release, and has sent it itself.
+    void send_off(fate met) {
+        const std::shared_ptr<engine> home = alice.inside.lock();
+        const std::shared_ptr<wire_hold> leaving = home->queues().held_under("stock").at(0);
+        alice.planned.emplace_back(verb::release, met);
+        held.async_unlock(released.handler());
+        settle();
+        home->release_sent_off(*leaving);
+    }
+    said<std::optional<lease>> tried() {
+        said<std::optional<lease>> outcome;
+        stock.async_try_lock(outcome.handler());
+        settle();
+        return outcome;
+    }
+};
+
+TEST_F(Overtaken, ATryThatFindsItsOwnLastHoldIsRepeatedBehindTheRelease) {
+    send_off({.request_delay = 20ms});
+    const auto next = tried();
+    EXPECT_FALSE(next.done()) << "what was busy may be its own hold";
+    run_for(20ms);
+    ASSERT_TRUE(next.well());
+    ASSERT_TRUE(next.value());
+    EXPECT_EQ(server.inspect("stock")->owners.at(0), next.value()->owner());
+    EXPECT_EQ(alice.count(verb::look), 3u) << "one took it, one came too early, one behind";
+    EXPECT_TRUE(released.well());
+}
+
+TEST_F(Overtaken, ATryThatFindsARivalBehindTheReleaseIsBusy) {
+    send_off({.answer_delay = 20ms});
+    server.occupy("stock", 1h);
+    const auto next = tried();
+    run_for(20ms);
+    ASSERT_TRUE(next.well());
+    EXPECT_FALSE(next.value());
+    EXPECT_EQ(alice.count(verb::look), 3u);
+    EXPECT_TRUE(is_idle(alice));
+}
+
+TEST_F(Overtaken, ATryBehindAnAcknowledgedReleaseIsAnsweredAtOnce) {
+    send_off({});
+    server.occupy("stock", 1h);
+    const auto next = tried();
+    ASSERT_TRUE(next.well());
+    EXPECT_FALSE(next.value());
+    EXPECT_EQ(alice.count(verb::look), 2u);
+}
+
+TEST_F(Overtaken, ATryIsToldOnceNobodyKnowsWhatBecameOfTheRelease) {
+    send_off({.request_lost = true});
+    const auto next = tried();
+    run_for(1s - 1ms);
+    EXPECT_FALSE(next.done());
+    run_for(1ms);
+    ASSERT_TRUE(next.well());
+    EXPECT_FALSE(next.value()) << "it is held until the release is repeated";
+    run_for(2s);
+    EXPECT_EQ(server.held_count(), 0u);
+}
+
+TEST_F(Overtaken, ATryThatComesBesideTheReleaseOfItsOwnThreadIsAdmittedBehindIt) {
+    const std::shared_ptr<engine> home = alice.inside.lock();
+    const std::shared_ptr<wire_hold> leaving = home->queues().held_under("stock").at(0);
+    leaving->announce_release();
+    said<std::optional<lease>> next;
+    stock.async_try_lock(next.handler());
+    asio::post(io, [this, leaving] {
+        leaving->release_unwaited(io.get_executor(), [] { return false; });
+    });
+    settle();
+    ASSERT_TRUE(next.well());
+    EXPECT_TRUE(next.value());
+}
+
+TEST_F(Overtaken, WhoWaitsForTheReleaseMayBeCancelledAndTheClientClosed) {
+    send_off({.request_delay = 20ms});
+    const auto next = tried();
+    const said<> closed = close(alice);
+    settle();
+    EXPECT_TRUE(next.failed(errc::closed));
+    run_for(5s);
+    EXPECT_TRUE(closed.done());
+}
+
+// What an acquisition does when the store does not answer, answers late, or says no.
+
+/// Where another server may have to take over.
+class locks_with_failover final : public support::wrapped_locks {
+public:
+    using wrapped_locks::wrapped_locks;
+    limits bounds() const noexcept override {
+        limits all = wrapped_locks::bounds();
+        all.usual_outage = 30s;
+        return all;
+    }
+};
+
+class Outage : public on_stage {
+protected:
+    actor& alice = enter({.unavailable_patience = 10s}, 1s);
+    mutex stock{alice, "stock"};
+    said<lease> held;
+    said<std::optional<lease>> tried;
+
+    void cut() { alice.always = fate{.refused = true}; }
+    void mend() { alice.always = fate{}; }
+};
+
+TEST_F(Outage, AShorterOneIsSurvived) {
+    cut();
+    stock.async_lock(held.handler());
+    run_for(9s);
+    EXPECT_FALSE(held.done());
+    mend();
+    run_for(1s);
+    EXPECT_TRUE(held.well());
+}
+
+TEST_F(Outage, ALongerOneFailsUnreachable) {
+    cut();
+    stock.async_lock(held.handler());
+    run_for(10s - 1ms);
+    EXPECT_FALSE(held.done());
+    run_for(1s + 1ms);
+    EXPECT_TRUE(held.failed(errc::unreachable));
+    EXPECT_TRUE(is_idle(alice));
+}
+
+TEST_F(Outage, WithoutAPatienceOfTheClientsItIsTheUsualOneOfTheStore) {
+    options how;
+    how.store = [this](store_context context) {
+        const auto cut_off = [](const memory::request&) { return fate{.refused = true}; };
+        return std::make_unique<support::wrapped_store<locks_with_failover>>(
+            server.connect(cut_off)(std::move(context)));
+    };
+    client home{io.get_executor(), clock, std::move(how)};
+    mutex far{home, "stock"};
+    far.async_lock(held.handler());
+    run_for(30s - 1ms);
+    EXPECT_FALSE(held.done());
+    run_for(1s + 1ms);
+    EXPECT_TRUE(held.failed(errc::unreachable));
+}
+
+TEST_F(Outage, EachOutageHasTheWholePatience) {
+    server.occupy("stock", 1h);
+    stock.async_lock(held.handler());
+    for (int i = 0; i < 5; ++i) {
+        cut();
+        run_for(9s);
+        EXPECT_FALSE(held.done());
+        mend();
+        run_for(10s); // longer than a poll: it is answered
+    }
+    server.vacate("stock");
+    settle();
+    EXPECT_TRUE(held.well());
+}
+
+TEST_F(Outage, ItIsTriedAgainSoonAtFirstAndThenOnceASecond) {
+    cut();
+    stock.async_lock(held.handler());
+    run_for(100ms);
+    EXPECT_GE(alice.count(verb::look), 3u);
+    run_for(2s);
+    const std::size_t before = alice.count(verb::look);
+    run_for(5s);
+    EXPECT_NEAR(double(alice.count(verb::look) - before), 5, 1);
+}
+
+TEST_F(Outage, WhoHasNoPatienceIsToldAtOnce) {
+    cut();
+    stock.async_try_lock(tried.handler());
+    settle();
+    EXPECT_TRUE(tried.failed(errc::unreachable)) << "nobody knows whether it is busy";
+    EXPECT_EQ(alice.count(verb::look), 1u);
+}
+
+TEST_F(Outage, ATimedTryFailsWhenItsPatienceEnds) {
+    cut();
+    stock.async_try_lock_for(700ms, tried.handler());
+    run_for(699ms);
+    EXPECT_FALSE(tried.done());
+    run_for(1ms);
+    EXPECT_TRUE(tried.failed(errc::unreachable));
+}
+
+TEST_F(Outage, AStalledServerDelaysATimedTryByOneTimeLimitAtMost) {
+    alice.always = fate{.request_lost = true};
+    stock.async_try_lock_for(100ms, tried.handler());
+    run_for(100ms + 1s);
+    EXPECT_TRUE(tried.failed(errc::outcome_unknown));
+}
+
+TEST_F(Outage, ALostAnswerIsFoundByAskingAgain) {
+    alice.planned.emplace_back(verb::look, fate{.answer_lost = true});
+    stock.async_lock(held.handler());
+    run_for(1s - 1ms);
+    EXPECT_FALSE(held.done());
+    EXPECT_EQ(server.held_count(), 1u);
+    run_for(100ms);
+    ASSERT_TRUE(held.well());
+    EXPECT_EQ(alice.count(verb::look), 2u);
+    EXPECT_EQ(server.inspect("stock")->owners.at(0), held.value().owner());
+
+    held.take().async_unlock(said{}.handler()); // one release is enough
+    settle();
+    EXPECT_EQ(server.held_count(), 0u);
+}
+
+TEST_F(Outage, AFailureThatAskingAgainCannotCureIsPassedOnAtOnce) {
+    for (const store_errc why : {store_errc::wrong_type, store_errc::no_permission,
+                                 store_errc::out_of_memory, store_errc::not_authenticated}) {
+        alice.meddling.objects = [why](verb) { return make_error_code(why); };
+        said<lease> refused;
+        stock.async_lock(refused.handler());
+        settle();
+        EXPECT_TRUE(refused.failed(why));
+        EXPECT_TRUE(refused.failed(errc::refused));
+    }
+    EXPECT_TRUE(is_idle(alice));
+    EXPECT_THAT(alice.ear->last(event_kind::waited)->text,
+                testing::HasSubstr("the server's own words"));
+}
+
+TEST_F(Outage, AnUnstableClockIsNotAskedAgain) {
+    alice.meddling.objects = [](verb) { return make_error_code(errc::clock_unstable); };
+    stock.async_lock(held.handler());
+    settle();
+    EXPECT_TRUE(held.failed(errc::clock_unstable));
+}
+
+TEST_F(Outage, AServerThatLoadsItsDataIsWaitedFor) {
+    alice.meddling.objects = [](verb) { return make_error_code(store_errc::loading); };
+    stock.async_lock(held.handler());
+    run_for(5s);
+    EXPECT_FALSE(held.done());
+    alice.meddling.objects = nullptr;
+    run_for(1s);
+    EXPECT_TRUE(held.well());
+}
+
+TEST_F(Outage, TheNextWaiterHasAPatienceOfItsOwn) {
+    cut();
+    said<lease> next;
+    stock.async_lock(held.handler());
+    stock.async_lock(next.handler());
+    run_for(11s);
+    EXPECT_TRUE(held.failed(errc::unreachable));
+    EXPECT_FALSE(next.done());
+    mend();
+    run_for(1s);
+    EXPECT_TRUE(next.well());
+}
+
+TEST_F(Outage, AGrantThatArrivesAfterItsLeaseIsNeverBelieved) {
+    alice.always = fate{.answer_delay = 150ms};
+    stock.async_lock(lease_time{100ms}, held.handler());
+    run_for(1h);
+    EXPECT_TRUE(held.failed(errc::lease_lost));
+    EXPECT_EQ(alice.count(verb::look), 3u);
+    EXPECT_EQ(server.held_count(), 0u);
+    EXPECT_TRUE(is_idle(alice));
+}
+
+TEST_F(Outage, AGrantThatArrivesLateOnceIsAskedForAnew) {
+    alice.planned.emplace_back(verb::look, fate{.answer_delay = 150ms});
+    stock.async_lock(lease_time{100ms}, held.handler());
+    run_for(150ms);
+    ASSERT_TRUE(held.well());
+    EXPECT_EQ(held.value().remaining(), 100ms - 3ms);
+}
+
+TEST_F(Outage, ALeaseCountsFromTheRequestAndNotFromItsAnswer) {
+    alice.always = fate{.request_delay = 200ms, .answer_delay = 300ms};
+    stock.async_lock(lease_time{10s}, held.handler());
+    run_for(500ms);
+    ASSERT_TRUE(held.well());
+    EXPECT_EQ(held.value().remaining(), 10s - 102ms - 500ms);
+    EXPECT_LT(held.value().remaining(), server.inspect("stock")->remaining.value());
 }
 
 } // namespace

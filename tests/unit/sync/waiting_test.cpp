@@ -1,6 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // How an acquisition waits for a lock that somebody else holds, and how it stops.
+#include "sync/look_pace.hpp"
 #include "unit/sync/stage.hpp"
+
+#include <holdfast/spin_mutex.hpp>
+
+#include <boost/asio/bind_cancellation_slot.hpp>
+#include <boost/asio/cancellation_signal.hpp>
 
 #include <gmock/gmock.h>
 
@@ -246,6 +252,420 @@ TEST_F(Waiting, NoTwoHoldsOfAClientHaveTheSameNumber) {
     }
     std::sort(owners.begin(), owners.end());
     EXPECT_EQ(std::unique(owners.begin(), owners.end()), owners.end());
+}
+
+// Who waits for a spin lock polls, and listens to nobody.
+
+class Spin : public on_stage {
+protected:
+    /// When `who` looked, in ms after `from`.
+    static std::vector<std::int64_t> looks(const actor& who, time_point from) {
+        std::vector<std::int64_t> moments;
+        for (const sent& each : who.all(verb::look))
+            moments.push_back((each.at - from).count());
+        return moments;
+    }
+};
+
+TEST_F(Spin, PausesDoubleUpToTheLongest) {
+    actor &alice = enter(), &bob = enter();
+    spin_mutex hers{alice, "stock"}, his{bob, "stock", {.polls = {2ms, 20ms}}};
+    const lease held = taken(hers);
+    said<lease> waiting;
+    his.async_lock(waiting.handler());
+    run_for(75ms);
+    EXPECT_EQ(looks(bob, start()), (std::vector<std::int64_t>{0, 2, 6, 14, 30, 50, 70}));
+    EXPECT_EQ(server.listener_count(), 0u);
+}
+
+TEST_F(Spin, PausesMayBeLongerThanThePollBound) {
+    actor &alice = enter(), &bob = enter();
+    spin_mutex hers{alice, "stock"}, his{bob, "stock", {.polls = {20s, 1min}}};
+    const lease held = taken(hers, lease_time{1h});
+    said<lease> waiting;
+    his.async_lock(waiting.handler());
+    run_for(61s);
+    EXPECT_EQ(looks(bob, start()), (std::vector<std::int64_t>{0, 20'000, 60'000}));
+}
+
+TEST_F(Spin, PausesAreJittered) {
+    actor &alice = enter(), &bob = enter();
+    spin_mutex hers{alice, "stock"}, his{bob, "stock", {.polls = {100ms, 100ms}}};
+    const lease held = taken(hers);
+    bob.dice = 30; // of 0 to 50 ms
+    said<lease> waiting;
+    his.async_lock(waiting.handler());
+    run_for(150ms);
+    EXPECT_EQ(looks(bob, start()), (std::vector<std::int64_t>{0, 70, 140}));
+}
+
+TEST_F(Spin, AReleaseIsSeenByTheNextPoll) {
+    actor &alice = enter(), &bob = enter();
+    spin_mutex hers{alice, "stock"}, his{bob, "stock", {.polls = {10ms, 10ms}}};
+    lease held = taken(hers);
+    said<lease> waiting;
+    his.async_lock(waiting.handler());
+    run_for(15ms);
+    held.async_unlock(said{}.handler());
+    run_for(4ms);
+    EXPECT_FALSE(waiting.done()) << "nobody tells";
+    run_for(1ms);
+    EXPECT_TRUE(waiting.well());
+}
+
+TEST_F(Spin, TheEndOfALeaseIsNotSleptThrough) {
+    actor &alice = enter(), &bob = enter();
+    spin_mutex hers{alice, "stock"}, his{bob, "stock", {.polls = {1min, 1min}}};
+    const lease held = taken(hers, lease_time{2s});
+    said<lease> waiting;
+    his.async_lock(waiting.handler());
+    run_for(2s + 1ms);
+    EXPECT_TRUE(waiting.well());
+}
+
+TEST_F(Spin, NobodyPollsPastItsPatience) {
+    actor &alice = enter(), &bob = enter();
+    spin_mutex hers{alice, "stock"}, his{bob, "stock", {.polls = {40ms, 40ms}}};
+    const lease held = taken(hers);
+    said<std::optional<lease>> tried;
+    his.async_try_lock_for(50ms, tried.handler());
+    run_for(49ms);
+    EXPECT_FALSE(tried.done());
+    run_for(1ms);
+    ASSERT_TRUE(tried.well());
+    EXPECT_FALSE(tried.value());
+    EXPECT_EQ(looks(bob, start()), (std::vector<std::int64_t>{0, 40}));
+}
+
+TEST_F(Spin, WaitersOfOneClientQueueAndOneOfThemPolls) {
+    actor &alice = enter(), &bob = enter();
+    spin_mutex hers{alice, "stock"}, his{bob, "stock", {.polls = {10ms, 10ms}}};
+    lease held = taken(hers);
+    said<lease> first, second;
+    his.async_lock(first.handler());
+    his.async_lock(second.handler());
+    run_for(35ms);
+    EXPECT_EQ(bob.count(verb::look), 4u);
+    held.async_unlock(said{}.handler());
+    run_for(5ms);
+    ASSERT_TRUE(first.well());
+    first.take().async_unlock(said{}.handler());
+    settle();
+    EXPECT_TRUE(second.well()) << "handed on";
+}
+
+TEST_F(Spin, WhoGaveUpPollsNoMore) {
+    actor &alice = enter(), &bob = enter();
+    spin_mutex hers{alice, "stock"};
+    const lease held = taken(hers);
+    {
+        spin_mutex his{bob, "stock", {.polls = {10ms, 10ms}}};
+        said<std::optional<lease>> tried;
+        his.async_try_lock_for(5ms, tried.handler());
+        run_for(5ms);
+        EXPECT_TRUE(tried.done());
+    }
+    const std::size_t looks_so_far = bob.count(verb::look);
+    run_for(1s);
+    EXPECT_EQ(bob.count(verb::look), looks_so_far);
+    EXPECT_TRUE(is_idle(bob));
+}
+
+TEST_F(Spin, ASpinLockExcludesAPlainOneOfItsName) {
+    actor &alice = enter(), &bob = enter();
+    spin_mutex spin{alice, "stock"};
+    mutex plain{bob, "stock"};
+    const lease held = taken(spin);
+    said<std::optional<lease>> tried;
+    plain.async_try_lock(tried.handler());
+    settle();
+    EXPECT_FALSE(tried.value());
+}
+
+TEST_F(Spin, PausesThatCannotBeAreRefused) {
+    actor& alice = enter();
+    const auto refusal = [&alice](backoff polls) -> std::string {
+        try {
+            const spin_mutex lock{alice, "stock", {.polls = polls}};
+            return {};
+        } catch (const boost::system::system_error& why) {
+            EXPECT_EQ(why.code(), errc::invalid_argument);
+            return why.what();
+        }
+    };
+    EXPECT_THAT(refusal({0ms, 10ms}),
+                testing::HasSubstr("polls.first is 0 ms; allowed are 1 ms to 10 ms"));
+    EXPECT_THAT(refusal({20ms, 10ms}), testing::HasSubstr("polls.first is 20 ms"));
+    EXPECT_THAT(refusal({1ms, 61s}), testing::HasSubstr("polls.longest is 61000 ms"));
+    EXPECT_EQ(refusal({1min, 1min}), "");
+}
+
+// A call that is cancelled, at any moment, leaves nothing: no hold, no place, no listener.
+
+class Cancellation : public on_stage {
+protected:
+    actor& alice = enter({}, 1s);
+    mutex stock{alice, "stock"};
+    asio::cancellation_signal stop;
+    said<lease> held;
+
+    void start() { stock.async_lock(asio::bind_cancellation_slot(stop.slot(), held.handler())); }
+    void cancel() { stop.emit(asio::cancellation_type::terminal); }
+    bool aborted() const { return held.failed(asio::error::operation_aborted); }
+};
+
+TEST_F(Cancellation, CompletesAtOnceWhateverIsUnderWay) {
+    alice.always.request_delay = 500ms;
+    start();
+    run_for(100ms);
+    cancel();
+    settle();
+    EXPECT_TRUE(aborted());
+}
+
+TEST_F(Cancellation, EveryTypeIsHonoured) {
+    server.occupy("stock", 1h);
+    for (const auto type : {asio::cancellation_type::terminal, asio::cancellation_type::partial,
+                            asio::cancellation_type::total}) {
+        said<lease> each;
+        asio::cancellation_signal signal;
+        stock.async_lock(asio::bind_cancellation_slot(signal.slot(), each.handler()));
+        run_for(10ms);
+        signal.emit(type);
+        settle();
+        EXPECT_TRUE(each.failed(asio::error::operation_aborted));
+    }
+    EXPECT_TRUE(is_idle(alice));
+}
+
+TEST_F(Cancellation, BeforeItBeginsNothingIsSent) {
+    start();
+    cancel();
+    settle();
+    EXPECT_TRUE(aborted() || held.well());
+    EXPECT_EQ(server.held_count(), held.well() ? 1u : 0u);
+}
+
+TEST_F(Cancellation, AfterItsEndDoesNothing) {
+    start();
+    settle();
+    ASSERT_TRUE(held.well());
+    cancel();
+    settle();
+    EXPECT_TRUE(held.value().owns_lock());
+}
+
+TEST_F(Cancellation, AGrantThatComesAfterItIsReleased) {
+    alice.always.answer_delay = 300ms;
+    start();
+    run_for(100ms);
+    EXPECT_EQ(server.held_count(), 1u);
+    cancel();
+    run_for(1s);
+    EXPECT_TRUE(aborted());
+    EXPECT_EQ(server.held_count(), 0u);
+    EXPECT_TRUE(is_idle(alice));
+}
+
+TEST_F(Cancellation, ARequestThatArrivesAfterTheFirstReleaseIsReleasedOnceMore) {
+    // Its answer is never awaited to the end: it is late, but in time for the server's deadline.
+    actor& bob = enter({}, 1s);
+    mutex his{bob, "stock"};
+    (void)taken(his); // so that he knows the server's clock
+    settle();
+    bob.planned.emplace_back(verb::look, fate{.request_delay = 999ms, .answer_lost = true});
+    said<lease> wanted;
+    his.async_lock(asio::bind_cancellation_slot(stop.slot(), wanted.handler()));
+    run_for(10ms);
+    cancel();
+    run_for(1h);
+    EXPECT_TRUE(wanted.failed(asio::error::operation_aborted));
+    EXPECT_EQ(server.held_count(), 0u);
+    EXPECT_GE(bob.count(verb::release), 2u);
+    EXPECT_TRUE(is_idle(bob));
+}
+
+TEST_F(Cancellation, ARequestThatIsLostIsReleasedAfterItsDeadlineToo) {
+    alice.planned.emplace_back(verb::look, fate{.request_lost = true});
+    start();
+    run_for(100ms);
+    cancel();
+    run_for(1h);
+    const std::vector<sent> releases = alice.all(verb::release);
+    ASSERT_GE(releases.size(), 2u);
+    EXPECT_GE(releases.back().at - stage::start(), 1s) << "before the deadline of the request";
+    EXPECT_TRUE(is_idle(alice));
+}
+
+TEST_F(Cancellation, TheReleaseBehindItSurvivesAnOutage) {
+    alice.always.answer_delay = 300ms;
+    start();
+    run_for(100ms);
+    cancel();
+    alice.always = fate{.refused = true};
+    run_for(5s);
+    EXPECT_EQ(server.held_count(), 1u);
+    alice.always = fate{};
+    run_for(2s);
+    EXPECT_EQ(server.held_count(), 0u);
+}
+
+TEST_F(Cancellation, TheNextLocalWaiterIsServed) {
+    server.occupy("stock", 1h);
+    said<lease> next;
+    start();
+    stock.async_lock(next.handler());
+    run_for(1s);
+    cancel();
+    server.vacate("stock");
+    settle();
+    EXPECT_TRUE(aborted());
+    EXPECT_TRUE(next.well());
+}
+
+TEST_F(Cancellation, AWakeUpThatWasConsumedIsNotLost) {
+    server.occupy("stock", 1h);
+    said<lease> next;
+    start();
+    stock.async_lock(next.handler());
+    alice.always.request_delay = 10ms;
+    run_for(1s);
+    server.vacate("stock");
+    run_for(5ms); // woken, and asking
+    cancel();
+    run_for(100ms);
+    EXPECT_TRUE(aborted());
+    EXPECT_TRUE(next.well()) << "the wake-up went with who was cancelled";
+}
+
+/// One story: Alice waits while a foreigner holds, and is told to stop after `moment`.
+void cancel_at(duration moment, const fate& weather) {
+    SCOPED_TRACE(moment.count());
+    stage all;
+    actor& alice = all.enter({.poll_bound = 40ms}, 50ms);
+    alice.always = weather;
+    mutex stock{alice, "stock"};
+    all.server.occupy("stock", 60ms);
+    asio::cancellation_signal stop;
+    said<lease> held;
+    stock.async_lock(asio::bind_cancellation_slot(stop.slot(), held.handler()));
+    all.run_for(moment);
+    stop.emit(asio::cancellation_type::total);
+    all.settle();
+    ASSERT_TRUE(held.done());
+    ASSERT_TRUE(held.well() || held.failed(asio::error::operation_aborted));
+    alice.always = {};
+    if (held.well())
+        held.take().async_unlock(said{}.handler());
+    all.run_for(5s);
+    EXPECT_EQ(all.server.held_count(), 0u);
+    EXPECT_EQ(all.server.listener_count(), 0u);
+    EXPECT_TRUE(is_idle(alice));
+}
+
+TEST(CancellationAnywhere, LeavesNothing) {
+    for (duration moment = 0ms; moment < 150ms; ++moment)
+        cancel_at(moment, fate{.request_delay = 7ms, .answer_delay = 6ms});
+}
+
+TEST(CancellationAnywhere, LeavesNothingWhenAnswersAreLost) {
+    for (duration moment = 0ms; moment < 250ms; ++moment)
+        cancel_at(moment, fate{.request_delay = 7ms, .answer_lost = true});
+}
+
+TEST(CancellationAnywhere, LeavesNothingWhenTheStoreIsAway) {
+    for (duration moment = 0ms; moment < 150ms; ++moment)
+        cancel_at(moment, fate{.refused = true});
+}
+
+// Anybody may publish on a lock's channel, as often as it likes: a storm of messages is no storm of
+// requests, and one message is answered at once.
+
+class Storm : public on_stage {
+protected:
+    actor& alice = enter({.poll_bound = 10s}, 1s);
+    mutex stock{alice, "stock"};
+    said<lease> held;
+    said<bool> seen_free;
+
+    /// A message every millisecond, and never free when somebody looks.
+    void storm_for(duration length) {
+        for (const time_point end = clock.now() + length; clock.now() < end; run_for(1ms)) {
+            server.vacate("stock");
+            server.occupy("stock", 1h);
+        }
+    }
+    static constexpr std::size_t most_in(duration length) {
+        return static_cast<std::size_t>(length / look_pace::between_looks) +
+               look_pace::prompt_looks;
+    }
+};
+
+TEST_F(Storm, OfMessagesIsNoStormOfRequests) {
+    server.occupy("stock", 1h);
+    stock.async_lock(held.handler());
+    run_for(1s);
+    const std::size_t before = alice.count(verb::look);
+    storm_for(1s);
+    EXPECT_LE(alice.count(verb::look) - before, most_in(1s));
+    EXPECT_GE(alice.count(verb::look) - before, most_in(1s) / 2);
+}
+
+TEST_F(Storm, TheFirstMessagesAreAnsweredAtOnce) {
+    server.occupy("stock", 1h);
+    stock.async_lock(held.handler());
+    run_for(1s);
+    std::size_t before = alice.count(verb::look);
+    for (int i = 1; i < look_pace::prompt_looks; ++i) {
+        storm_for(1ms);
+        EXPECT_EQ(alice.count(verb::look), ++before);
+    }
+}
+
+TEST_F(Storm, WhenItIsOverAReleaseIsAnsweredAtOnceAgain) {
+    server.occupy("stock", 1h);
+    stock.async_lock(held.handler());
+    storm_for(100ms);
+    run_for(look_pace::between_looks * look_pace::prompt_looks);
+    EXPECT_FALSE(held.done());
+    server.vacate("stock");
+    settle();
+    EXPECT_TRUE(held.well());
+}
+
+TEST_F(Storm, AReleaseWithinItIsSeenAfterOnePause) {
+    server.occupy("stock", 1h);
+    stock.async_lock(held.handler());
+    storm_for(100ms);
+    server.vacate("stock");
+    run_for(look_pace::between_looks);
+    EXPECT_TRUE(held.well());
+}
+
+TEST_F(Storm, ACallThatIsOverDoesNotWaitForItsPace) {
+    server.occupy("stock", 1h);
+    said<std::optional<lease>> tried;
+    stock.async_try_lock_for(102ms, tried.handler());
+    storm_for(102ms);
+    settle();
+    EXPECT_TRUE(tried.well());
+    const said<> closed = close(alice);
+    settle();
+    EXPECT_TRUE(closed.well());
+}
+
+TEST_F(Storm, WhoOnlyWaitsForItToBeFreeKeepsThePaceToo) {
+    server.occupy("stock", 1h);
+    alice.program->async_wait_free("stock", 1h, seen_free.handler());
+    run_for(1s);
+    const std::size_t before = alice.count(verb::inspect);
+    storm_for(1s);
+    EXPECT_LE(alice.count(verb::inspect) - before, most_in(1s));
+    EXPECT_GE(alice.count(verb::inspect) - before, most_in(1s) / 2);
+    run_for(look_pace::between_looks * look_pace::prompt_looks);
+    server.vacate("stock");
+    settle();
+    EXPECT_TRUE(seen_free.well() && seen_free.value());
 }
 
 } // namespace
