@@ -4,7 +4,13 @@
 
 #include <boost/asio/use_future.hpp>
 
+#include <atomic>
+#include <chrono>
+#include <deque>
 #include <future>
+#include <iostream>
+#include <optional>
+#include <stop_token>
 
 namespace holdfast::chaos {
 namespace {
@@ -114,6 +120,142 @@ TEST_P(OutageOfMemory, AServerThatComesBackWithItsDataKeepsTheHold) {
     EXPECT_FALSE(next.try_lock());
     EXPECT_TRUE(is_renewed(held));
     EXPECT_FALSE(held.lost().stop_requested());
+}
+
+// A server that comes back without the locks: their holders are told as soon as it answers, and not
+// at the next renewal, which is minutes away here. How long that took is printed.
+
+/// No renewal is due within a test.
+constexpr duration long_lease = 1h;
+
+/// Notes when a connection was there again.
+class homecoming final : public observer {
+public:
+    void notify(const event& e) noexcept override {
+        if (e.kind == event_kind::reconnected && at_.load() == duration::zero())
+            at_ = boot_clock::now().time_since_epoch();
+    }
+    duration at() const { return at_.load(); }
+
+private:
+    std::atomic<duration> at_{};
+};
+
+class ToldAtOnce : public on_proxy {
+protected:
+    /// Takes so many locks, lets the server forget them, and waits until every holder was told.
+    void lose_all(std::size_t count) {
+        const auto back = std::make_shared<homecoming>();
+        options how = directly();
+        how.lease_time = long_lease;
+        how.observer = back;
+        client home{how};
+        std::deque<mutex> locks;
+        std::atomic<std::size_t> taken = 0, lost = 0;
+        std::vector<lease> held(count);
+        for (std::size_t i = 0; i < count; ++i) {
+            locks.emplace_back(home, "L" + std::to_string(i));
+            locks.back().async_lock([&, i](const error_code& ec, lease mine) {
+                held[i] = std::move(mine);
+                taken += ec ? 0 : 1;
+            });
+        }
+        ASSERT_TRUE(eventually([&] { return taken == count; }));
+        std::atomic<duration> told_last{};
+        auto count_it = [&] {
+            told_last = boot_clock::now().time_since_epoch();
+            ++lost;
+        };
+        std::deque<std::optional<std::stop_callback<decltype(count_it)>>> callbacks;
+        for (const lease& mine : held)
+            callbacks.emplace_back().emplace(mine.lost(), count_it);
+        server().restart_empty();
+        ASSERT_TRUE(eventually([&] { return lost == count; })) << lost << " of " << count;
+        const duration took = told_last.load() - back->at();
+        std::cout << count << " holds: told within " << took.count() << " ms\n";
+        RecordProperty("told_within_ms", static_cast<int>(took.count()));
+    }
+};
+HOLDFAST_ON_EACH_SERVER(ToldAtOnce);
+
+TEST_P(ToldAtOnce, OneHold) {
+    lose_all(1);
+}
+
+TEST_P(ToldAtOnce, TenThousandHolds) {
+    lose_all(10'000);
+}
+
+// A connection that ends at each byte of what is said over it [N4, N5, N6, N9]. Whatever was
+// carried out: the lock is taken once, and released once.
+
+class Cut : public on_proxy {
+protected:
+    void SetUp() override {
+        on_proxy::SetUp();
+        if (IsSkipped() || HasFatalFailure())
+            return;
+        home_.emplace(through_proxy());
+        lock_.emplace(*home_, "L");
+        lock_->lock();
+        lock_->unlock();
+    }
+
+    /// Cuts after no byte, after one, and so on, until `talk` got through uncut.
+    template <typename Talk>
+    void cut_at_each_byte(way where, Talk talk) {
+        std::size_t cuts = 0;
+        for (bool was_cut = true; was_cut && !HasFailure(); ++cuts) {
+            proxy().cut_after(where, cuts);
+            SCOPED_TRACE("cut after byte " + std::to_string(cuts));
+            was_cut = talk();
+        }
+        EXPECT_GT(cuts, shortest_talk);
+        EXPECT_EQ(told_->count(event_kind::lost), 0u);
+    }
+
+    bool lock_cut() {
+        lock_->lock();
+        const bool was_cut = proxy().is_cut();
+        EXPECT_EQ(owners(), 1);
+        proxy().cut_after(way::requests, never);
+        lock_->unlock();
+        EXPECT_TRUE(is_free());
+        return was_cut;
+    }
+    bool unlock_cut(way where, std::size_t bytes) {
+        proxy().cut_after(way::requests, never);
+        lock_->lock();
+        proxy().cut_after(where, bytes);
+        error_code failed;
+        lock_->unlock(failed);
+        EXPECT_FALSE(failed) << failed.message();
+        EXPECT_TRUE(is_free());
+        return proxy().is_cut();
+    }
+
+    static constexpr std::size_t never = 1'000'000'000, shortest_talk = 5;
+    std::optional<client> home_;
+    std::optional<mutex> lock_;
+};
+HOLDFAST_ON_EACH_SERVER(Cut);
+
+TEST_P(Cut, ALockThatIsAskedForAtEachByteIsTakenOnce) {
+    cut_at_each_byte(way::requests, [this] { return lock_cut(); });
+}
+
+TEST_P(Cut, ALockThatIsGrantedAtEachByteIsTakenOnce) {
+    cut_at_each_byte(way::answers, [this] { return lock_cut(); });
+}
+
+TEST_P(Cut, AReleaseThatIsAskedForAtEachByteIsDone) {
+    std::size_t bytes = 0;
+    cut_at_each_byte(way::requests, [&] { return unlock_cut(way::requests, bytes++); });
+}
+
+TEST_P(Cut, AReleaseThatIsAcknowledgedAtEachByteIsDone) {
+    std::size_t bytes = 0;
+    cut_at_each_byte(way::answers, [&] { return unlock_cut(way::answers, bytes++); });
 }
 
 } // namespace

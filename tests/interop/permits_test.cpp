@@ -2,6 +2,10 @@
 // Redisson's permit-expirable semaphores and ours: state, messages, who releases and extends whose.
 #include "interop/permits_meeting.hpp"
 
+#include <atomic>
+#include <future>
+#include <random>
+
 namespace holdfast::interop {
 namespace {
 
@@ -214,6 +218,378 @@ TEST_P(Permits, OfAnyNameAreTheSame) {
         EXPECT_TRUE(bob.erase());
     }
     expect_nothing();
+}
+
+// Who waits asynchronously for a permit is served as well. Of JVMs' waiters no more is relied on
+// than Redisson does for them. One that was refused looks whether it has heard something, and
+// listens from then on; what is told just between is lost to it, until something is told again.
+// Where the server said when the next permit ends, it also asks then; but it does not take away the
+// listener of before, which swallows the next message.
+
+class PermitsAsync : public permits_meeting {
+protected:
+    ongoing waiting_async(remote_permits& for_one) {
+        return parked([&] { return for_one.begin_acquire_async(1h); });
+    }
+
+    /// A JVM's may have missed the message of a release, so it is told again and again.
+    json::value served_after_release(ongoing waiter, remote_permits by) {
+        EXPECT_TRUE(eventually([&] {
+            if (support::is_ready(waiter.answer) || !second().is_jvm())
+                return true;
+            if (const std::optional<std::string> id = by.try_acquire()) {
+                EXPECT_TRUE(by.try_release(*id));
+            }
+            return support::is_ready(waiter.answer);
+        }));
+        return soon(std::move(waiter.answer));
+    }
+    static std::string text(const json::value& id) { return json::value_to<std::string>(id); }
+};
+HOLDFAST_BOTH_WAYS_IN_TURN(PermitsAsync, "getPermitExpirableSemaphore");
+
+TEST_P(PermitsAsync, AReleaseServesTheOthersWaiter) {
+    remote_permits alice = of_first(), bob = of_second();
+    EXPECT_TRUE(alice.try_set_permits(1));
+    const std::string held = of_first("anne").acquire(1h);
+    ongoing served = waiting_async(bob);
+    EXPECT_TRUE(alice.try_release(held));
+    const std::string id = text(served_after_release(std::move(served), alice));
+    expect_counts(0, 1);
+    EXPECT_TRUE(alice.try_release(id));
+    expect_counts(1, 0);
+}
+
+TEST_P(PermitsAsync, AnEndServesTheOthersWaiter) {
+    remote_permits alice = of_first(), bob = of_second();
+    EXPECT_TRUE(alice.try_set_permits(1));
+    const std::string held = alice.acquire(1'200ms);
+    const duration end = end_of(held).value();
+    const std::string id = id_in(waiting_async(bob));
+    EXPECT_GE(now(), end - 100ms); // ours gives back what it does not believe in any more
+    EXPECT_FALSE(alice.try_release(held));
+    expect_counts(0, 1);
+    EXPECT_TRUE(bob.try_release(id));
+    expect_counts(1, 0);
+}
+
+TEST_P(PermitsAsync, AKilledHoldersPermitIsTheOthersWaitersWhenItEnds) {
+    const bool of_jvm = first().is_jvm();
+    const std::unique_ptr<peer> doomed = new_process(of_jvm);
+    const std::unique_ptr<remote_client> gone = client_of(*doomed, of_jvm);
+    remote_permits holder{gone->thread("holder")}, bob = of_second();
+    EXPECT_TRUE(bob.try_set_permits(1));
+    const std::string held = of_jvm ? holder.acquire(2s) : holder.acquire();
+    ongoing served = waiting_async(bob);
+    doomed->kill();
+    const duration end = end_of(held).value_or(duration::zero());
+    (void)id_in(std::move(served));
+    EXPECT_GE(now(), end);
+    expect_counts(0, 1);
+}
+
+// Once the JVM has asked at an end that it was told of, it is deaf for a message.
+TEST_P(PermitsAsync, AJvmBesideARenewedPermitOfOursIsServedWhenThatWouldHaveEnded) {
+    remote_permits holder = of_ours(), by_jvm = of_jvm();
+    EXPECT_TRUE(by_jvm.try_set_permits(1));
+    const std::string held = holder.acquire();
+    ongoing served = waiting_async(by_jvm);
+    transcript seen{server().socket_path()};
+    EXPECT_TRUE(eventually([&] { return times_read(seen, "L") > 0; }));
+    EXPECT_FALSE(support::is_ready(served.answer));
+    EXPECT_TRUE(holder.is_held(held));
+    EXPECT_TRUE(holder.try_release(held));
+    (void)id_in(std::move(served));
+    expect_counts(0, 1);
+}
+
+TEST_P(PermitsAsync, ATimedWaitEndsWithItsPatienceOrAPermit) {
+    remote_permits alice = of_first(), bob = of_second();
+    EXPECT_TRUE(alice.try_set_permits(1));
+    const std::string held = of_first("anne").acquire(1h);
+    EXPECT_TRUE(soon(bob.begin_try_acquire_async_for(50ms, 1h).answer).is_null());
+    expect_counts(0, 1);
+    ongoing served = parked([&] { return bob.begin_try_acquire_async_for(10min, 1h); });
+    EXPECT_TRUE(alice.try_release(held));
+    const std::string id = text(served_after_release(std::move(served), alice));
+    EXPECT_TRUE(alice.try_release(id));
+    expect_counts(1, 0);
+}
+
+TEST_P(PermitsAsync, AWaitOfOursThatIsCalledOffTakesNothing) {
+    remote_permits given_up = of_ours("gives up"), by_jvm = of_jvm();
+    EXPECT_TRUE(by_jvm.try_set_permits(1));
+    const std::string held = by_jvm.acquire(1h);
+    ongoing never = waiting_async(given_up);
+    EXPECT_TRUE(given_up.cancel(never));
+    EXPECT_THROW((void)soon(std::move(never.answer)), peer_failure);
+    EXPECT_TRUE(by_jvm.try_release(held));
+    EXPECT_TRUE(by_jvm.try_acquire_for(1min, 1h));
+    expect_counts(0, 1);
+}
+
+TEST_P(PermitsAsync, SeveralAreAllOrNone) {
+    if (!are_new())
+        return; // such a JVM takes one at a time
+    using ids = std::vector<std::string>;
+    remote_permits alice = of_first(), bob = of_second();
+    EXPECT_TRUE(alice.try_set_permits(5));
+    const auto three = json::value_to<ids>(soon(alice.begin_acquire_several_async(3).answer));
+    EXPECT_EQ(three.size(), 3U);
+    expect_counts(2, 3);
+    ongoing served = parked([&] { return bob.begin_acquire_several_async(3); });
+    EXPECT_EQ(alice.try_release_several(three), 3);
+    const auto all_of_bob = json::value_to<ids>(served_after_release(std::move(served), alice));
+    EXPECT_EQ(all_of_bob.size(), 3U);
+    expect_counts(2, 3);
+}
+
+// Who waits for a permit is served by the other side's release, by an end, and after a death; and
+// what a client of ours does beside JVMs that write permits in another form.
+
+using testing::HasSubstr;
+
+class PermitsWaking : public permits_meeting {};
+HOLDFAST_BOTH_WAYS_AT(PermitsWaking, "getPermitExpirableSemaphore");
+
+TEST_P(PermitsWaking, AReleaseServesTheOthersWaiter) {
+    remote_permits alice = of_first(), bob = of_second();
+    EXPECT_TRUE(alice.try_set_permits(1));
+    const std::string held = of_first("anne").acquire(1h);
+    ongoing served = waiting(bob);
+    EXPECT_TRUE(alice.try_release(held));
+    EXPECT_TRUE(alice.try_release(id_in(std::move(served))));
+    expect_counts(1, 0);
+}
+
+TEST_P(PermitsWaking, ASettingOrAnAdditionServesTheOthersWaiter) {
+    remote_permits alice = of_first(), bob = of_second();
+    ongoing served = waiting(bob);
+    EXPECT_TRUE(alice.try_set_permits(1));
+    (void)id_in(std::move(served));
+    remote_permits carol = of_second("carol");
+    served = waiting(carol);
+    alice.add_permits(1);
+    (void)id_in(std::move(served));
+    expect_counts(0, 2);
+}
+
+TEST_P(PermitsWaking, AnEndServesTheOthersWaiterAtOnce) {
+    remote_permits alice = of_first(), bob = of_second();
+    EXPECT_TRUE(alice.try_set_permits(1));
+    const std::string held = alice.acquire(1'200ms);
+    const duration end = end_of(held).value();
+    ongoing served = waiting(bob);
+    const std::string id = id_in(std::move(served));
+    EXPECT_GE(now(), end - 100ms); // ours gives back what it does not believe in any more
+    EXPECT_LE(now(), end + 1s);
+    EXPECT_FALSE(alice.try_release(held));
+    expect_counts(0, 1);
+    EXPECT_TRUE(bob.try_release(id));
+    expect_counts(1, 0);
+}
+
+TEST_P(PermitsWaking, AnEndIsCountedByTheOtherSide) {
+    remote_permits alice = of_first(), bob = of_second();
+    EXPECT_TRUE(alice.try_set_permits(2));
+    (void)alice.acquire(300ms);
+    EXPECT_TRUE(eventually([&] { return bob.available_permits() == 2; }));
+    EXPECT_TRUE(bob.try_acquire_for(0ms, 60s));
+    expect_counts(1, 1);
+}
+
+TEST_P(PermitsWaking, ManyEndsAreCountedByTheOtherSide) {
+    remote_permits alice = of_first(), bob = of_second();
+    EXPECT_TRUE(alice.try_set_permits(10));
+    for (int i = 0; i < 6; ++i)
+        (void)alice.acquire(100ms);
+    const std::string kept = alice.acquire(60s);
+    EXPECT_TRUE(eventually([&] { return bob.available_permits() == 9; }));
+    EXPECT_TRUE(bob.try_release(kept));
+    EXPECT_EQ(bob.available_permits(), 10);
+    EXPECT_EQ(alice.available_permits(), 10);
+    (void)of_ours().acquire(60s); // who takes one takes out those that have ended
+    expect_counts(9, 1);
+}
+
+TEST_P(PermitsWaking, TwoWhoWantAllOfThemAreServedOneAfterTheOther) {
+    if (!are_new())
+        return; // such a JVM takes one at a time
+    using ids = std::vector<std::string>;
+    remote_permits alice = of_first(), bob = of_second();
+    EXPECT_TRUE(alice.try_set_permits(2));
+    ids held = alice.acquire_several(2);
+    for (remote_permits* next : {&bob, &alice, &bob}) {
+        remote_permits& holder = next == &bob ? alice : bob;
+        ongoing served = parked([&] { return next->begin_acquire_several(2); });
+        EXPECT_EQ(holder.try_release_several(held), 2);
+        held = json::value_to<ids>(soon(std::move(served.answer)));
+        EXPECT_EQ(held.size(), 2U);
+        expect_counts(0, 2);
+    }
+}
+
+TEST_P(PermitsWaking, AKilledHoldersPermitsAreTheOthersWhenTheyEnd) {
+    const bool of_jvm = first().is_jvm();
+    const std::unique_ptr<peer> doomed = new_process(of_jvm);
+    const std::unique_ptr<remote_client> gone = client_of(*doomed, of_jvm);
+    remote_permits holder{gone->thread("holder")}, bob = of_second();
+    EXPECT_TRUE(bob.try_set_permits(1));
+    const std::string held = of_jvm ? holder.acquire(2s) : holder.acquire();
+    ongoing served = waiting(bob);
+    doomed->kill();
+    const duration end = end_of(held).value_or(duration::zero());
+    (void)id_in(std::move(served));
+    EXPECT_GE(now(), end);
+    expect_counts(0, 1);
+}
+
+TEST_P(PermitsWaking, AHeldOneOfOursIsRenewedBesideAWaitingJvm) {
+    remote_permits holder = of_ours(), by_jvm = of_jvm();
+    EXPECT_TRUE(by_jvm.try_set_permits(1));
+    const std::string held = holder.acquire();
+    const duration first_end = end_of(held).value();
+    ongoing served = waiting(by_jvm);
+    EXPECT_TRUE(eventually([&] { return now() > first_end; }));
+    EXPECT_GT(end_of(held).value(), now());
+    EXPECT_FALSE(support::is_ready(served.answer));
+    EXPECT_TRUE(holder.try_release(held));
+    (void)id_in(std::move(served));
+    expect_counts(0, 1);
+}
+
+/// The form that JVMs of another age have.
+class PermitsOfAnotherForm : public permits_meeting {
+protected:
+    void SetUp() override {
+        meeting::SetUp();
+        have_clients({.lease_time = lease_of_ours, .poll_bound = 1h, .redisson_form = wrong()});
+    }
+    static std::string wrong() { return form() ? "3.17" : "3.13"; }
+    static std::string right() { return form() ? "redisson=3.16" : "redisson=3.17"; }
+
+    template <typename Call>
+    static void expect_refused(Call call) {
+        try {
+            call();
+            ADD_FAILURE() << "not refused";
+        } catch (const peer_failure& failure) {
+            EXPECT_THAT(failure.what(), HasSubstr(right()));
+        }
+    }
+};
+INSTANTIATE_TEST_SUITE_P(Redisson, PermitsOfAnotherForm,
+                         testing::ValuesIn(one_way_at({"getPermitExpirableSemaphore"})), name_of);
+
+TEST_P(PermitsOfAnotherForm, AreRefusedWithTheSettingsNameAndLeftAlone) {
+    remote_permits by_ours = of_ours(), by_jvm = of_jvm();
+    EXPECT_TRUE(by_ours.try_set_permits(2)); // which has no form
+    const std::string held = by_jvm.acquire(1h);
+    expect_refused([&] { (void)by_ours.try_acquire(); });
+    expect_refused([&] { (void)by_ours.acquire(); });
+    expect_refused([&] { (void)by_ours.try_release(held); });
+    expect_refused([&] { (void)by_ours.set_lease(held, 1s); });
+    EXPECT_EQ(by_ours.available_permits(), 1);
+    expect_counts(1, 1);
+    EXPECT_TRUE(by_jvm.try_release(held));
+    expect_counts(2, 0);
+}
+
+TEST_P(PermitsOfAnotherForm, OfOursAreCountedByJvmsAllTheSame) {
+    remote_permits by_ours = of_ours(), by_jvm = of_jvm();
+    EXPECT_TRUE(by_jvm.try_set_permits(2));
+    const std::string of_us = by_ours.acquire(), of_it = by_jvm.acquire(1h);
+    EXPECT_FALSE(by_jvm.try_acquire());
+    const duration end = end_of(of_us).value();
+    EXPECT_TRUE(eventually([&] { return now() > end; }));
+    EXPECT_TRUE(by_ours.is_held(of_us)); // renewed
+    EXPECT_EQ(by_jvm.available_permits(), 0);
+    EXPECT_FALSE(by_jvm.try_release(of_us)); // nor could that JVM name it
+    EXPECT_TRUE(by_jvm.try_release(of_it));
+    EXPECT_TRUE(by_ours.try_release(of_us));
+    expect_counts(2, 0);
+}
+
+// Threads of a JVM and of ours draw leased permits from one semaphore: were there ever more out
+// than there are, and do all come back, those of a killed process too?
+
+class PermitsCrowd : public permits_meeting {
+protected:
+    static constexpr int seats = 3;
+    static constexpr int rounds = 30;
+
+    /// Takes one in all ways; each is released by itself, or by a thread of the other side.
+    void visit(remote_permits gate, remote_permits of_other_side, unsigned seed) {
+        std::minstd_rand random{seed};
+        for (int round = 0; round < rounds; ++round) {
+            const unsigned way = random() % 4;
+            const std::optional<std::string> id = way == 0   ? gate.try_acquire()
+                                                  : way == 1 ? gate.try_acquire_for(10ms, 1h)
+                                                  : way == 2 ? gate.acquire(1h)
+                                                             : gate.acquire();
+            if (!id)
+                continue;
+            const int now = ++inside_;
+            int known = most_;
+            while (known < now && !most_.compare_exchange_weak(known, now)) {
+            }
+            const std::int64_t left = gate.available_permits(); // which takes a while
+            EXPECT_GE(left, 0);
+            EXPECT_LT(left, seats);
+            --inside_;
+            ++visits_;
+            EXPECT_TRUE((random() % 3 == 0 && way != 3 ? of_other_side : gate).try_release(*id));
+        }
+    }
+
+    void have_visitors(int of_each_side) {
+        std::vector<std::future<void>> all;
+        for (int number = 1; number <= of_each_side; ++number)
+            for (remote_client* side : {&jvm(), &ours()}) {
+                remote_client& other = side->is_jvm() ? ours() : jvm();
+                const std::string name = "visitor " + std::to_string(number);
+                const unsigned seed = static_cast<unsigned>(2 * number + (side->is_jvm() ? 1 : 0));
+                all.push_back(std::async(std::launch::async,
+                                         [this, gate = remote_permits{side->thread(name)},
+                                          helper = remote_permits{other.thread(name + "'s helper")},
+                                          seed] { visit(gate, helper, seed); }));
+            }
+        for (std::future<void>& each : all)
+            each.get();
+    }
+
+    std::atomic<int> inside_ = 0, most_ = 0, visits_ = 0;
+};
+INSTANTIATE_TEST_SUITE_P(Redisson, PermitsCrowd,
+                         testing::ValuesIn(one_way_at({"getPermitExpirableSemaphore"})), name_of);
+
+TEST_P(PermitsCrowd, NobodyDrawsWhatIsNotThereAndAllComesBack) {
+    ASSERT_TRUE(of_jvm("keeper").try_set_permits(seats));
+    have_visitors(4);
+    EXPECT_LE(most_, seats);
+    EXPECT_GT(most_, 1) << "they never met";
+    EXPECT_GT(visits_, rounds);
+    // What a look took for a caller who had been served meanwhile is given back behind its back.
+    EXPECT_TRUE(eventually([&] { return of_jvm("keeper").available_permits() == seats; }));
+    EXPECT_EQ(of_ours("keeper").available_permits(), seats);
+    // What passed within our process may have passed under the number of the one before it.
+    expect_counts(seats, 0);
+}
+
+TEST_P(PermitsCrowd, WhatAKilledProcessOfOursHeldComesBackWhileTheyDraw) {
+    ASSERT_TRUE(of_ours("keeper").try_set_permits(seats));
+    const std::unique_ptr<peer> doomed = new_process(false);
+    const std::unique_ptr<remote_client> gone = client_of(*doomed, false);
+    remote_permits holder{gone->thread("holder")};
+    (void)holder.acquire();
+    (void)holder.acquire();
+    std::future<void> crowd = std::async(std::launch::async, [&] { have_visitors(2); });
+    EXPECT_TRUE(eventually([&] { return visits_ > rounds / 2; }));
+    doomed->kill();
+    crowd.get();
+    EXPECT_LE(most_, seats);
+    EXPECT_TRUE(eventually([&] { return of_jvm("keeper").available_permits() == seats; }));
+    expect_counts(seats, 0);
 }
 
 } // namespace

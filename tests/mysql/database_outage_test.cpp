@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // A server that goes away, falls silent, or takes no writes.
 #include "database_on_server.hpp"
+#include "tcp_way.hpp"
 
 namespace holdfast {
 namespace {
@@ -209,6 +210,204 @@ TEST_F(SysdateIsNow, IsRefused) {
     const asked call = ask("SELECT 1");
     EXPECT_EQ(call->code, make_error_code(store_errc::unfit)) << call->text;
     EXPECT_THAT(call->text, HasSubstr("sysdate_is_now"));
+}
+
+// What a server or a way says that none should.
+
+using namespace std::string_literals;
+
+class DatabaseHostile : public database_on_server {
+protected:
+    void SetUp() override {
+        database_on_server::SetUp();
+        if (IsSkipped() || HasFatalFailure())
+            return;
+        way_.emplace(server().port());
+        how_.unix_socket.clear();
+        how_.servers = {{"127.0.0.1", way_->port()}};
+        how_.connect_timeout = 1s;
+        how_.command_timeout = 500ms;
+    }
+    tcp_way& way() { return *way_; }
+
+    std::optional<tcp_way> way_;
+};
+
+TEST_F(DatabaseHostile, AfterAGreetingThatIsNoneNothingIsUnknown) {
+    const std::string greetings[] = {
+        "HTTP/1.1 400 Bad Request\r\nConnection: close\r\n\r\n"s,
+        "\x00\x00\x00\x00"s,
+        "\xff\xff\xff\x00"s,
+        "\x05\x00\x00\x00\x0a\x31\x00\x00\x00"s,
+        "\x01\x00\x00\x00\xff"s,
+        "\x4a\x00\x00\x00\x0a"s + std::string(73, '\xff'),
+        "\x10\x00\x00\x00\xff\x10\x04#08004Too ma"s,
+    };
+    for (const std::string& each : greetings) {
+        way().greet_with(each);
+        const asked call = ask("SELECT 1");
+        EXPECT_TRUE(call->code == errc::unreachable || call->code == errc::refused)
+            << ::testing::PrintToString(each) << call->text;
+        forget_database();
+    }
+}
+
+TEST_F(DatabaseHostile, ASilentServerIsUnreachable) {
+    how_.connect_timeout = 300ms;
+    way().lose_after(0); // it greets, and never hears of us
+    const asked call = ask("SELECT 1");
+    EXPECT_EQ(call->code, errc::unreachable) << call->text;
+    EXPECT_THAT(call->text, HasSubstr("within 300 ms"));
+}
+
+TEST_F(DatabaseHostile, AnswersThatAreNoneAreUnknownAndTheConnectionIsNotUsedAgain) {
+    const std::string answers[] = {
+        "\xff\xff\xff\x01"s,                                     // the beginning of 16 MB
+        "\x00\x00\x00\x01"s,                                     // nothing at all
+        "\x01\x00\x00\x01\xfe"s,                                 // an end without a beginning
+        "\x09\x00\x00\x01\xfe\xff\xff\xff\xff\xff\xff\xff\xff"s, // 2^64 columns
+        "\x05\x00\x00\x01\xfd\xff\xff\xff\x00"s,                 // 16 million
+        "\x01\x00\x00\x01\x01\x01\x00\x00\x02\x01"s,             // a column without a name
+        "\x01\x00\x00\x07\x00"s,                                 // out of order
+        "\x01\x00\x00\x01\x00"s,                                 // an OK that is cut
+        "\x01\x00\x00\x01\xff"s,                                 // an error without a number
+        "\x02\x00\x00\x01\xfb/"s,                                // it wants a file of ours
+    };
+    for (const std::string& each : answers) {
+        ASSERT_EQ(ask("SELECT 1")->value(), "1");
+        way().answer_with(each);
+        const asked call = ask("SELECT 2");
+        EXPECT_TRUE(call->code) << ::testing::PrintToString(each);
+        way_.emplace(server().port());
+        forget_database();
+        how_.servers = {{"127.0.0.1", way_->port()}};
+    }
+}
+
+TEST_F(DatabaseHostile, AnAnswerThatComesByteByByteIsTheSame) {
+    how_.command_timeout = 20s;
+    ASSERT_EQ(ask("SELECT 1")->value(), "1");
+    way().split(100'000);
+    const asked call = ask_all({"SELECT 7", "SELECT NULL, 'abc'", "SELECT 9"});
+    EXPECT_EQ(call->value(), "9") << call->text;
+}
+
+TEST_F(DatabaseHostile, AnAnswerThatIsCutAnywhereIsUnknown) {
+    for (std::size_t length = 1; length < 60; length += 7) {
+        ASSERT_EQ(ask("SELECT 1")->value(), "1");
+        way().split(length);
+        const asked call = ask("SELECT 2");
+        EXPECT_EQ(call->code, errc::outcome_unknown) << length << call->text;
+        forget_database();
+        way_.emplace(server().port());
+        how_.servers = {{"127.0.0.1", way_->port()}};
+    }
+}
+
+// Several servers, of which one has the locks.
+
+class DatabaseFailover : public database_on_server {
+protected:
+    DatabaseFailover()
+        : database_on_server{support::mariadb_server::options{}} {}
+
+    void SetUp() override {
+        database_on_server::SetUp();
+        if (IsSkipped() || HasFatalFailure())
+            return;
+        other_.emplace(support::mariadb());
+        how_.unix_socket.clear();
+        how_.servers = {{"127.0.0.1", server().port()}, {"127.0.0.1", other_->port()}};
+        how_.backoff_max = 100ms;
+    }
+    support::mariadb_server& other() { return *other_; }
+
+    std::string port() { return connection_of(ask("SELECT @@port")); }
+    bool is_at(support::mariadb_server& which) { return port() == std::to_string(which.port()); }
+
+    std::optional<support::mariadb_server> other_;
+};
+
+TEST_F(DatabaseFailover, TheFirstThatTakesWritesIsUsed) {
+    EXPECT_TRUE(is_at(server()));
+    forget_database();
+    server().sql("SET GLOBAL read_only = ON");
+    EXPECT_TRUE(is_at(other()));
+    EXPECT_EQ(told_.count(event_kind::moved), 0u) << "it was never elsewhere";
+}
+
+TEST_F(DatabaseFailover, AServerThatDiesIsReplacedAndAllHoldsAreInDoubt) {
+    ASSERT_TRUE(is_at(server()));
+    holds_ = true;
+    server().stop();
+    ASSERT_TRUE(run_until([&] { return told_.count(event_kind::reconnected) == 1; }));
+    EXPECT_TRUE(is_at(other()));
+    EXPECT_THAT(doubts_, ElementsAre(true));
+    ASSERT_EQ(told_.count(event_kind::moved), 1u);
+    EXPECT_THAT(told_.last(event_kind::moved)->name, HasSubstr(std::to_string(other().port())));
+}
+
+TEST_F(DatabaseFailover, OneThatTurnsReadOnlyIsLeftAtItsFirstAnswer) {
+    server().sql("CREATE TABLE t (k INT PRIMARY KEY) ENGINE=InnoDB");
+    ASSERT_TRUE(is_at(server()));
+    server().sql("SET GLOBAL read_only = ON");
+    EXPECT_EQ(ask("INSERT INTO t VALUES (1)")->code, make_error_code(store_errc::read_only));
+    EXPECT_TRUE(is_at(other()));
+    EXPECT_THAT(doubts_, ElementsAre(true));
+}
+
+TEST_F(DatabaseFailover, WhereNoneTakesWritesTheTextTellsOfEach) {
+    server().sql("SET GLOBAL read_only = ON");
+    other().stop();
+    const asked call = ask("SELECT 1");
+    EXPECT_EQ(call->code, errc::unreachable);
+    EXPECT_THAT(call->text,
+                AllOf(HasSubstr("read-only"), HasSubstr(std::to_string(other().port()))));
+    other().start();
+    EXPECT_TRUE(run_until([&] { return is_at(other()); }));
+}
+
+/// It would grant, and its primary would not know of that.
+TEST_F(DatabaseFailover, AReplicaIsNotAsked) {
+    other().shut_down();
+    server().restart({"--log-bin", "--server-id=1"});
+    other().restart({"--server-id=2"});
+    other().sql("CHANGE MASTER TO MASTER_HOST='127.0.0.1', MASTER_PORT=" +
+                std::to_string(server().port()) + ", MASTER_USER='nobody', MASTER_PASSWORD='x'");
+    server().sql("CREATE USER copier@'%' IDENTIFIED BY 'x'");
+    server().sql("GRANT REPLICATION SLAVE ON *.* TO copier@'%'");
+    other().sql("CHANGE MASTER TO MASTER_USER='copier', MASTER_USE_GTID=slave_pos");
+    other().sql("START SLAVE");
+    support::until("the replica runs",
+                   [&] { return other().value("SHOW STATUS LIKE 'Slave_running'") != ""; });
+    how_.servers = {{"127.0.0.1", other().port()}};
+    ASSERT_TRUE(run_until(
+        [&] { return other().sql("SHOW STATUS LIKE 'Slave_running'").at(0).at(1) == "ON"; }));
+    const asked call = ask("SELECT 1");
+    EXPECT_EQ(call->code, make_error_code(store_errc::read_only)) << call->text;
+    EXPECT_THAT(call->text, HasSubstr("replica"));
+}
+
+/// A name that leads to several servers, or a proxy: one client does not ask two for one lock.
+TEST_F(DatabaseFailover, AConnectionThatMeetsAnotherServerTakesAllOthersAlong) {
+    how_.connections_max = 2;
+    const std::uint16_t port = server().port();
+    how_.servers = {{"127.0.0.1", port}};
+    ASSERT_TRUE(is_at(server()));
+    // The old connection lives on, and the address leads elsewhere.
+    const asked busy = begin({"SELECT SLEEP(60)"});
+    ASSERT_TRUE(run_until([&] {
+        return server().value("SELECT COUNT(*) FROM information_schema.processlist WHERE "
+                              "state = 'User sleep'") == "1";
+    }));
+    server().sql("SET GLOBAL server_id = 77"); // as another server looks
+    const asked call = ask("SELECT 1");
+    EXPECT_EQ(call->code, error_code{}) << call->text;
+    ASSERT_TRUE(run_until([&] { return busy->done; }));
+    EXPECT_EQ(busy->code, errc::outcome_unknown) << busy->text;
+    EXPECT_THAT(busy->text, HasSubstr("another server"));
+    EXPECT_EQ(told_.count(event_kind::moved), 1u);
+    EXPECT_THAT(doubts_, ElementsAre(true));
 }
 
 } // namespace

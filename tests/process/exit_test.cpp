@@ -3,12 +3,17 @@
 // once and well, and the lock is free when the lease is over.
 #include "process/belongings.hpp"
 #include "support/eventually.hpp"
+#include "support/recorder.hpp"
 
 #include <algorithm>
 #include <atomic>
 #include <cstdlib>
+#include <filesystem>
 #include <fstream>
+#include <functional>
+#include <iostream>
 #include <map>
+#include <mutex>
 #include <semaphore>
 #include <string>
 #include <thread>
@@ -159,6 +164,199 @@ INSTANTIATE_TEST_SUITE_P(
                                      "return"),
                      testing::Values("automatic", "static", "thread_local", "leaked")),
     case_name);
+
+// A program that is started by one that holds locks inherits nothing of ours: else a connection
+// would stay open, and the server would think us alive, as long as that program runs.
+
+namespace fs = std::filesystem;
+
+/// What this process has open, each with its kind; but for standard input, output and error.
+const named_story tells_what_it_has{
+    "tells what it has", [](const auto&) {
+        for (const fs::directory_entry& each : fs::directory_iterator{"/proc/self/fd"})
+            if (std::stoi(each.path().filename()) > 2 && fs::is_symlink(each)) {
+                const std::string kind = fs::read_symlink(each);
+                if (!kind.starts_with("/proc/")) // the folder that is being read
+                    std::cout << each.path().filename().string() + " " + kind + "\n";
+            }
+        std::cout << "that is all" << std::endl;
+        return 0;
+    }};
+
+class Exec : public with_server, public testing::WithParamInterface<child::start> {
+protected:
+    Exec()
+        : with_server{{.tcp = true}} {}
+
+    static std::vector<std::string> inherited() {
+        child started{"tells what it has", {.how = GetParam()}};
+        std::vector<std::string> all;
+        for (std::string line = started.next_line(); line != "that is all";
+             line = started.next_line())
+            all.push_back(line);
+        EXPECT_EQ(started.wait(), 0);
+        return all;
+    }
+
+    /// With a mouth, an ear and a timer at work.
+    void expect_nothing_inherited(const std::string& url) {
+        const std::vector<std::string> before = inherited();
+        belongings my{quick(url)};
+        client rival{quick(url)};
+        mutex same{rival, "stock"};
+        std::future<lease> waiting = same.async_lock(asio::use_future);
+        EXPECT_TRUE(eventually([&] { return is_waited_for("stock"); }));
+        EXPECT_EQ(inherited(), before);
+        my.held.unlock();
+        EXPECT_TRUE(soon(std::move(waiting)).owns_lock()) << "starting it did harm";
+        my.shelf.unlock();
+    }
+};
+
+TEST_P(Exec, InheritsNothingOnAUnixSocket) {
+    expect_nothing_inherited("unix://" + server().socket_path());
+}
+
+TEST_P(Exec, InheritsNothingOnTcp) {
+    expect_nothing_inherited(url());
+}
+
+TEST_P(Exec, InheritsNothingWhereANameIsLookedUp) {
+    expect_nothing_inherited("redis://localhost:" + std::to_string(server().port()));
+}
+
+std::string name_of(const testing::TestParamInfo<child::start>& tested) {
+    switch (tested.param) {
+    case child::start::posix_spawn:
+        return "posix_spawn";
+    case child::start::fork:
+        return "fork";
+    case child::start::vfork:
+        break;
+    }
+    return "vfork";
+}
+
+INSTANTIATE_TEST_SUITE_P(By, Exec,
+                         testing::Values(child::start::posix_spawn, child::start::fork,
+                                         child::start::vfork),
+                         name_of);
+
+// Clients, locks and leases that live as long as the program, and are destroyed in any order.
+
+/// A static object, made when it is first asked for, and destroyed in the reverse order of that.
+template <typename T>
+std::optional<T>& only() {
+    static std::optional<T> object;
+    return object;
+}
+
+struct locks {
+    explicit locks(client& home)
+        : stock{home, "stock"}
+        , shelf{home, "shelf"} {}
+    mutex stock, shelf;
+};
+
+using ear = std::shared_ptr<support::recorder>;
+
+const std::map<std::string, void (*)()>& makers() {
+    static const std::map<std::string, void (*)()> all{
+        {"client", [] { (void)only<client>(); }},
+        {"locks", [] { (void)only<locks>(); }},
+        {"lease", [] { (void)only<lease>(); }},
+        {"observer", [] { (void)only<ear>(); }},
+    };
+    return all;
+}
+
+const named_story keeps_all_for_ever{
+    "keeps all for ever", [](const auto& arguments) {
+        for (std::size_t i = 1; i < arguments.size(); ++i)
+            makers().at(arguments[i])();
+        options how = quick(arguments[0]);
+        how.observer = only<ear>().emplace(std::make_shared<support::recorder>());
+        how.close_patience = 100ms;
+        locks& both = only<locks>().emplace(only<client>().emplace(std::move(how)));
+        only<lease>() = soon(both.stock.async_lock(asio::use_future));
+        both.shelf.lock();
+        return 0;
+    }};
+
+class Static : public with_server {};
+
+TEST_F(Static, ObjectsMayBeDestroyedInAnyOrder) {
+    std::vector<std::string> order{"client", "lease", "locks", "observer"};
+    do {
+        SCOPED_TRACE(testing::PrintToString(order));
+        std::vector<std::string> words = order;
+        words.insert(words.begin(), url());
+        child program{"keeps all for ever", {.arguments = words}};
+        EXPECT_EQ(program.wait(), 0);
+        const auto made = [&](const char* what) {
+            return std::find(order.begin(), order.end(), what);
+        };
+        EXPECT_EQ(is_free("stock"), made("lease") > made("client")) << "the lease could release";
+        EXPECT_FALSE(is_free("shelf"));
+        outlive_leases();
+    } while (std::next_permutation(order.begin(), order.end()));
+}
+
+/// Only one instance of the program shall run: the commonest static lock there is.
+const named_story holds_to_its_end{"holds to its end", [](const auto& arguments) {
+                                       static client home{quick(arguments[0])};
+                                       static mutex stock{home, "stock"};
+                                       static const std::unique_lock held{stock};
+                                       if (arguments[1] == "exit")
+                                           std::exit(0);
+                                       return 0;
+                                   }};
+
+TEST_F(Static, AGuardReleasesWhenTheProgramEnds) {
+    for (const char* const way : {"return", "exit"}) {
+        child program{"holds to its end", {.arguments = {url(), way}}};
+        EXPECT_EQ(program.wait(), 0);
+        EXPECT_TRUE(is_free("stock")) << way;
+        outlive_leases();
+    }
+}
+
+/// What it still has to do when the program ends, it does under the lock.
+struct journal {
+    explicit journal(client& home)
+        : stock{home, "stock"} {}
+    ~journal() { const std::scoped_lock held{stock}; }
+    mutex stock;
+};
+
+const named_story locks_at_its_end{"locks at its end", [](const auto& arguments) {
+                                       static client home{quick(arguments[0])};
+                                       static journal last{home};
+                                       mutex other{home, "other"};
+                                       const std::scoped_lock held{
+                                           other}; // the library knows this thread
+                                       return 0;
+                                   }};
+
+TEST_F(Static, ADestructorMayUseALock) {
+    child program{"locks at its end", {.arguments = {url()}}};
+    EXPECT_EQ(program.wait(), 0);
+    EXPECT_TRUE(is_free("stock"));
+}
+
+const named_story locks_in_atexit{"locks in atexit", [](const auto& arguments) {
+                                      static client home{quick(arguments[0])};
+                                      static mutex stock{home, "stock"};
+                                      std::atexit([] { const std::scoped_lock held{stock}; });
+                                      const std::scoped_lock held{stock};
+                                      return 0;
+                                  }};
+
+TEST_F(Static, AHandlerOfAtexitMayUseALock) {
+    child program{"locks in atexit", {.arguments = {url()}}};
+    EXPECT_EQ(program.wait(), 0);
+    EXPECT_TRUE(is_free("stock"));
+}
 
 } // namespace
 } // namespace holdfast::process

@@ -274,5 +274,197 @@ TEST_P(PermitScripts, OfAnotherTypeAHoldIsLost) {
     EXPECT_EQ(ask({"EXISTS", name_, requests_}), 0);
 }
 
+// change_permits.lua and inspect_permits.lua, and what all scripts of permits have in common.
+
+using redis::redisson_form;
+using ::testing::HasSubstr;
+
+using PermitChanges = on_permit_scripts;
+HOLDFAST_ON_EACH_SERVER(PermitChanges);
+
+TEST_P(PermitChanges, HowManyThereAreChangesBesideTheHeld) {
+    EXPECT_EQ(counted(change("set_new", 3, {.number = 1})), 3);
+    EXPECT_EQ(said(change("set_new", 5, {.number = 2})), not_done);
+    take({1, 2});
+    EXPECT_EQ(counted(change("set", 2, {.number = 3})), 0);
+    EXPECT_EQ(counted(change("set", 1, {.number = 4})), -1);
+    EXPECT_EQ(counted(change("add", 4, {.number = 5})), 3);
+    EXPECT_EQ(counted(change("take_back", 1, {.number = 6})), 2);
+    EXPECT_THAT(integers_of(inspect()), ElementsAre(1, 2, 2, 0));
+    EXPECT_EQ(said(change("add", 2'147'483'647, {.number = 7})), beyond);
+    EXPECT_EQ(value(), "2");
+}
+
+TEST_P(PermitChanges, OnlyMoreIsTold) {
+    EXPECT_THAT(told_by([&] {
+                    change("set_new", 3, {.number = 1});
+                    change("set", 2, {.number = 2});
+                    change("add", 2, {.number = 3});
+                    change("take_back", 1, {.number = 4});
+                }),
+                ElementsAre("redisson_sc:{L} 3", "redisson_sc:{L} 4"));
+}
+
+TEST_P(PermitChanges, AChangeIsCarriedOutOnce) {
+    EXPECT_EQ(said(change("add", 2, {.number = 7})), done);
+    EXPECT_EQ(said(change("add", 2, {.number = 7})), done);
+    EXPECT_EQ(said(change("add", 2, {.number = 6})), late);
+    EXPECT_EQ(value(), "2");
+    take({});
+    EXPECT_EQ(said(change("give_back", 0, {.number = 8}, permit(1))), done);
+    EXPECT_EQ(said(change("give_back", 0, {.number = 8}, permit(1))), done);
+    EXPECT_EQ(said(change("give_back", 0, {.number = 9}, permit(1))), not_done);
+    EXPECT_EQ(value(), "2");
+}
+
+TEST_P(PermitChanges, OneThatIsHeldIsGivenBackOrSet) {
+    others_set("1");
+    take({}, 30'000);
+    EXPECT_EQ(said(change("set_lease", 5'000, {.number = 1}, permit(1))), done);
+    EXPECT_THAT(lasts(1), AllOf(Gt(4'000), Le(5'000)));
+    EXPECT_EQ(said(change("set_lease", 5'000, {.number = 2}, permit(2))), not_done);
+    others_hold(permit(3), -1);
+    EXPECT_EQ(said(change("set_lease", 5'000, {.number = 3}, permit(3))), not_done);
+    EXPECT_EQ(said(change("give_back", 0, {.number = 4}, permit(3))), not_done);
+    EXPECT_EQ(value(), "1") << "it was over, and is back";
+    EXPECT_THAT(told_by([&] { change("give_back", 0, {.number = 5}, permit(1)); }),
+                ElementsAre("redisson_sc:{L} 2"));
+}
+
+TEST_P(PermitChanges, NothingIsLeftOfWhatIsErased) {
+    EXPECT_EQ(said(change("erase", 0, {.number = 1})), not_done);
+    others_set("1");
+    take({});
+    EXPECT_EQ(said(change("erase", 0, {.number = 2})), done);
+    EXPECT_FALSE(exists());
+    EXPECT_EQ(held_count(), 0);
+    EXPECT_THAT(integers_of(renew({{1, 1}})), ElementsAre(0));
+}
+
+TEST_P(PermitChanges, WhatIsRepeatedIsAnsweredTheSameWhateverBecameOfItMeanwhile) {
+    EXPECT_EQ(said(change("set_new", 3, {.number = 1})), done);
+    server().command({"DEL", name_});
+    EXPECT_EQ(counted(change("set_new", 3, {.number = 1})), 3);
+    EXPECT_FALSE(exists());
+    others_set("2");
+    EXPECT_EQ(said(change("erase", 0, {.number = 2})), done);
+    others_set("5");
+    take({});
+    EXPECT_THAT(told_by([&] { EXPECT_EQ(said(change("erase", 0, {.number = 2})), done); }),
+                IsEmpty());
+    EXPECT_EQ(value(), "4");
+    EXPECT_EQ(held_count(), 1);
+    EXPECT_EQ(said(change("set_lease", 90'000, {.number = 3}, permit(1))), done);
+    EXPECT_EQ(said(change("give_back", 0, {.number = 4}, permit(1))), done);
+    EXPECT_EQ(said(change("set_lease", 90'000, {.number = 3}, permit(1))), late) << "overtaken";
+    take({});
+    EXPECT_EQ(said(change("give_back", 0, {.number = 4}, permit(1))), done);
+    EXPECT_EQ(held_count(), 1) << "which was taken after that";
+}
+
+TEST_P(PermitChanges, WhereTheNumberIsGoneTheHeldOnesAreThereStill) {
+    others_set("3");
+    take({1, 2});
+    server().command({"DEL", name_}); // evicted
+    EXPECT_THAT(integers_of(inspect()), ElementsAre(1, 0, 2, 0));
+    EXPECT_EQ(said(change("set_new", 3, {.number = 1})), done);
+    EXPECT_EQ(value(), "3");
+    server().command({"DEL", name_});
+    EXPECT_EQ(counted(change("set", 3, {.number = 2})), 1) << "two of them are held";
+    server().command({"DEL", name_});
+    EXPECT_EQ(said(change("erase", 0, {.number = 3})), done);
+    EXPECT_EQ(held_count(), 0);
+}
+
+TEST_P(PermitChanges, OneMoreThanCanBeIsNotGivenBack) {
+    others_set("1");
+    take({});
+    others_set("2147483647");
+    EXPECT_THAT(integers_of(change("give_back", 0, {.number = 1}, permit(1))),
+                ElementsAre(beyond, Gt(0), 2'147'483'647, 0));
+    EXPECT_EQ(held_count(), 1);
+    others_set("-2147483647");
+    EXPECT_EQ(said(change("take_back", 1, {.number = 2})), beyond);
+}
+
+TEST_P(PermitChanges, WhatIsOverCountsAsAvailable) {
+    others_set("1");
+    others_hold(other_, -1);
+    others_hold("aaaaaaaaaaaaaaaa", 5'000);
+    const std::int64_t before = changes();
+    EXPECT_THAT(integers_of(inspect()), ElementsAre(1, 2, 1, 0));
+    EXPECT_EQ(changes(), before);
+}
+
+TEST_P(PermitChanges, BeforeRedisson317IdsAreText) {
+    form_ = redisson_form::v3_16;
+    others_set("2");
+    EXPECT_EQ(said(take({255, 2})), done);
+    EXPECT_THAT(server().command({"ZRANGE", held_, "0", "-1"}).items[1].text,
+                "0001020304058fd580ff000000000100");
+    EXPECT_THAT(integers_of(renew({{255, 2}})), ElementsAre(1));
+    EXPECT_EQ(said(change("give_back", 0, {.number = 1}, permit(255))), done);
+    EXPECT_EQ(said(release({255, 2})), 0);
+    EXPECT_EQ(value(), "2");
+}
+
+TEST_P(PermitChanges, NumbersBeyond32BitsHaveIdsOfTheirOwn) {
+    others_set("2");
+    const redis::reply answer =
+        run(redis::scripts::take_permits, {name_, held_},
+            {"30000", "281474976710654", "2", prefix(), "0", told_on_, "PUBLISH"});
+    EXPECT_EQ(said(answer), done);
+    EXPECT_THAT(lasts(281'474'976'710'654), Gt(29'000));
+    EXPECT_THAT(lasts(281'474'976'710'655), Gt(29'000));
+}
+
+TEST_P(PermitChanges, PermitsOfAnotherFormAreRefusedWithTheSetting) {
+    others_set("2");
+    others_hold("0123456789abcdef0123456789abcdef", 5'000);
+    EXPECT_THAT(take({}).text, AllOf(HasSubstr("WRONGTYPE"), HasSubstr("redisson=3.16")));
+    EXPECT_THAT(change("give_back", 0, {.number = 1}, permit(1)).text, HasSubstr("redisson=3.16"));
+    form_ = redisson_form::v3_16;
+    EXPECT_EQ(said(take({})), done);
+    server().command({"DEL", held_});
+    others_hold(other_, 5'000);
+    EXPECT_THAT(take({5}).text, HasSubstr("redisson=3.17"));
+    EXPECT_EQ(value(), "1");
+}
+
+TEST_P(PermitChanges, WhatIsNoNumberIsRefused) {
+    others_set("x");
+    EXPECT_TRUE(is_error(take({}), "WRONGTYPE"));
+    EXPECT_TRUE(is_error(change("add", 1, {}), "WRONGTYPE"));
+    EXPECT_TRUE(is_error(inspect(), "WRONGTYPE"));
+    EXPECT_EQ(value(), "x");
+}
+
+TEST_P(PermitChanges, WithoutTheClockNothingIsTakenAndAllIsGivenBack) {
+    others_set("3");
+    take({});
+    deny("time");
+    for (const redis::reply& answer : {take({2}), renew({{1, 1}}), change("add", 1, {})})
+        EXPECT_EQ(redis::classify(answer.text), store_errc::no_permission) << answer.text;
+    EXPECT_EQ(value(), "2");
+    EXPECT_EQ(said(release({})), 1);
+    EXPECT_EQ(value(), "3");
+}
+
+TEST_P(PermitChanges, WhereTheNumberMayNotChangeNothingIsTaken) {
+    others_set("3");
+    deny("incrby");
+    EXPECT_EQ(take({1, 2}).type, redis::reply::kind::error);
+    EXPECT_EQ(held_count(), 0);
+    EXPECT_EQ(value(), "3");
+}
+
+TEST_P(PermitChanges, AMessageThatIsDeniedUndoesNothing) {
+    others_set("3");
+    take({});
+    deny("publish");
+    EXPECT_THAT(integers_of(release({})), ElementsAre(1, -1));
+    EXPECT_EQ(value(), "3");
+}
+
 } // namespace
 } // namespace holdfast

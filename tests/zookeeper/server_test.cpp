@@ -1,7 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 // What the other tests take for granted of the servers that they start.
+#include "support/eventually.hpp"
 #include "support/on_each_server.hpp"
+#include "support/zookeeper_ensemble.hpp"
 #include "support/zookeeper_server.hpp"
+
+#include <holdfast/holdfast.hpp>
+#include <holdfast/zookeeper/options.hpp>
+
+#include <boost/asio/use_future.hpp>
 
 #include <memory>
 
@@ -43,6 +50,111 @@ TEST_P(ZookeeperServer, AnswersNothingWhileItIsPaused) {
 TEST_P(ZookeeperServer, BeginsAnewWithoutItsData) {
     server_->restart_empty();
     EXPECT_EQ(server_->figures().at("znode_count"), "5") << "only its own";
+}
+
+// What the other tests take for granted of the ensembles that they start.
+
+using support::zookeeper_ensemble;
+
+class ZookeeperEnsemble : public ::testing::Test {
+protected:
+    void SetUp() override {
+        support::make_or_skip([this] { all_ = std::make_unique<zookeeper_ensemble>(); });
+    }
+
+    std::unique_ptr<zookeeper_ensemble> all_;
+};
+
+TEST_F(ZookeeperEnsemble, ElectsAnotherLeaderWhereOneIsKilledAndTakesItBack) {
+    zookeeper_server& first = all_->leader();
+    first.stop();
+    EXPECT_NE(&all_->leader(), &first);
+    all_->restore();
+    EXPECT_EQ(first.mode(), "follower");
+}
+
+TEST_F(ZookeeperEnsemble, LeavesALeaderThatIsCutOffAlone) {
+    zookeeper_server& first = all_->leader();
+    all_->cut_off(first);
+    zookeeper_server& second = all_->leader_without(first);
+    EXPECT_EQ(second.mode(), "leader");
+    EXPECT_TRUE(support::eventually([&] { return !first.serves(); })) << "it gave up";
+    all_->restore();
+    EXPECT_EQ(first.mode(), "follower");
+}
+
+// Locks while an ensemble loses its leader.
+
+using namespace std::chrono_literals;
+using support::eventually;
+using support::soon;
+
+class ZookeeperFailover : public ::testing::Test {
+protected:
+    void SetUp() override {
+        support::make_or_skip([this] {
+            const zookeeper_ensemble::options how{.lines = {"maxSessionTimeout=30000"}};
+            all_ = std::make_unique<zookeeper_ensemble>(support::zookeepers().back(), how);
+        });
+    }
+
+    client make_client() {
+        zookeeper::options at;
+        at.servers.clear();
+        for (std::size_t i = 0; i < all_->size(); ++i)
+            at.servers.push_back({"127.0.0.1", (*all_)[i].port()});
+        options how;
+        how.store = zookeeper::make_store(std::move(at));
+        how.lease_time = 10s;
+        return client{std::move(how)};
+    }
+
+    /// A number of the leader's that made it: each is greater than all of the one before.
+    static std::uint64_t epoch_of(std::uint64_t token) { return token >> 32; }
+
+    std::unique_ptr<zookeeper_ensemble> all_;
+};
+
+TEST_F(ZookeeperFailover, ALeaderFailoverKeepsTheLockAndRaisesTheToken) {
+    client home = make_client(), other = make_client();
+    fenced_mutex first{home, "lock"}, second{other, "lock"};
+    lease held = soon(first.async_lock(asio::use_future));
+    std::future<lease> waiting = second.async_lock(asio::use_future);
+    ASSERT_TRUE(eventually([&] { return home.inspect("lock")->waiters.size() == 1; }));
+    all_->leader().stop();
+    (void)all_->leader(); // another one
+    EXPECT_TRUE(eventually([&] {
+        try {
+            return home.inspect("lock")->waiters.size() == 1;
+        } catch (const boost::system::system_error&) {
+            return false; // not there yet
+        }
+    }));
+    EXPECT_TRUE(held.owns_lock());
+    EXPECT_FALSE(support::is_ready(waiting));
+    error_code ec;
+    held.unlock(ec);
+    EXPECT_FALSE(ec) << ec.message();
+    lease next = soon(std::move(waiting));
+    EXPECT_GT(next.fencing_token(), held.fencing_token());
+    next.unlock(ec);
+    EXPECT_FALSE(ec) << ec.message();
+    const lease last = soon(first.async_lock(asio::use_future));
+    EXPECT_GT(last.fencing_token(), next.fencing_token());
+    EXPECT_GT(epoch_of(last.fencing_token()), epoch_of(next.fencing_token()))
+        << "it queued before the failover";
+}
+
+TEST_F(ZookeeperFailover, AGrantIsSeenAtEachServer) {
+    client home = make_client(), other = make_client();
+    mutex lock{home, "lock"}, same{other, "lock"};
+    for (int i = 0; i < 10; ++i) {
+        lock.lock();
+        EXPECT_FALSE(same.try_lock());
+        lock.unlock();
+        EXPECT_TRUE(same.try_lock_for(support::far_too_long));
+        same.unlock();
+    }
 }
 
 } // namespace

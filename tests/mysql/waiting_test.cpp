@@ -1,0 +1,306 @@
+// SPDX-License-Identifier: Apache-2.0
+// The queue of a fair lock.
+#include "mysql/bell_fixture.hpp"
+#include "mysql/claims.hpp"
+#include "mysql/store_fixture.hpp"
+#include "store/mysql/fair_texts.hpp"
+
+#include <cstdlib>
+#include <iterator>
+#include <mutex>
+
+namespace holdfast::mysql {
+namespace {
+
+using remote::verdict;
+
+class MysqlFair : public on_store {
+protected:
+    ask wants(std::uint8_t client, std::uint64_t number = 1) {
+        ask want = wanted(lock_kind::fair, number, 30s, client);
+        want.outlasts = 30s;
+        return want;
+    }
+    packed_answer look(const ask& want, const std::string& late = never_late) {
+        packed_answer told;
+        const auto texts = fair_attempt(in_schema, want, {late, "who"});
+        for (std::size_t i = 0; i < texts.size(); ++i) {
+            operate().run(texts[i]);
+            if (i == fair_update_at)
+                told = taken_apart(operate().insert_id());
+        }
+        return told;
+    }
+    void leave(const ask& want) {
+        operate().release(want);
+        operate().run(turn_removed(in_schema, want));
+    }
+    bool is_over(const ask& want) {
+        return operate().value("SELECT expires<=UTC_TIMESTAMP(6) FROM " + in_schema.holds +
+                               " WHERE kind=3 AND name=" + hex(name_.text) +
+                               " AND owner=" + hex(to_string(want.owner))) == "1";
+    }
+    std::size_t queue() {
+        return std::stoul(operate().value("SELECT COUNT(*) FROM " + in_schema.holds +
+                                          " WHERE kind=3 AND name=" + hex(name_.text)));
+    }
+};
+
+TEST_F(MysqlFair, WhoCameFirstIsFirst) {
+    EXPECT_EQ(look(wants(1)).said, verdict::granted);
+    EXPECT_EQ(look(wants(2)).said, verdict::busy);
+    EXPECT_EQ(look(wants(3)).said, verdict::busy);
+    leave(wants(1));
+    EXPECT_EQ(look(wants(3)).said, verdict::busy) << "it is the second's turn";
+    EXPECT_EQ(look(wants(4)).said, verdict::busy);
+    EXPECT_EQ(look(wants(2)).said, verdict::granted);
+    EXPECT_EQ(queue(), 2U);
+    leave(wants(2));
+    EXPECT_EQ(look(wants(3)).said, verdict::granted);
+}
+
+TEST_F(MysqlFair, WhoDoesNotWaitHasNoPlace) {
+    look(wants(1));
+    ask once = wants(2);
+    once.waits = false;
+    EXPECT_EQ(look(once).said, verdict::busy);
+    EXPECT_EQ(queue(), 0U);
+}
+
+TEST_F(MysqlFair, ALateLookHasNoPlace) {
+    EXPECT_EQ(look(wants(2), "0").said, verdict::late);
+    EXPECT_EQ(queue(), 0U);
+}
+
+TEST_F(MysqlFair, ALookKeepsItsPlace) {
+    look(wants(1));
+    look(wants(2));
+    look(wants(3));
+    look(wants(2));
+    leave(wants(1));
+    EXPECT_EQ(look(wants(3)).said, verdict::busy);
+    EXPECT_EQ(look(wants(2)).said, verdict::granted);
+}
+
+TEST_F(MysqlFair, WhoseTimeIsOverIsPassedAndJoinsAtTheEnd) {
+    look(wants(1));
+    ask dead = wants(2);
+    dead.outlasts = 1ms;
+    look(dead);
+    look(wants(3));
+    leave(wants(1));
+    ASSERT_TRUE(support::eventually([&] { return is_over(dead); }));
+    EXPECT_EQ(look(wants(4)).said, verdict::busy);
+    EXPECT_EQ(look(dead).said, verdict::busy) << "others have come meanwhile";
+    EXPECT_EQ(look(wants(3)).said, verdict::granted);
+    leave(wants(3));
+    EXPECT_EQ(look(wants(4)).said, verdict::granted);
+}
+
+TEST_F(MysqlFair, WaitersAreServedInOrderOfArrival) {
+    client home = make_client();
+    fair_mutex held{home, name_};
+    held.lock();
+    std::mutex guard;
+    std::vector<int> order;
+    std::vector<std::future<void>> all;
+    std::vector<client> others;
+    for (int i = 0; i < 4; ++i)
+        others.push_back(make_client());
+    for (int i = 0; i < 4; ++i) {
+        all.push_back(meanwhile([&, i] {
+            fair_mutex mine{others[static_cast<std::size_t>(i)], name_};
+            mine.lock();
+            {
+                const std::scoped_lock one{guard};
+                order.push_back(i);
+            }
+            mine.unlock();
+        }));
+        ASSERT_TRUE(
+            support::eventually([&] { return queue() == static_cast<std::size_t>(i) + 1; }));
+    }
+    held.unlock();
+    for (auto& each : all)
+        support::soon(std::move(each));
+    EXPECT_EQ(order, (std::vector<int>{0, 1, 2, 3}));
+    EXPECT_EQ(queue(), 0U);
+}
+
+// How waiters are woken: the bell is only a hint.
+
+class MysqlWaking : public on_bell {};
+
+TEST_F(MysqlWaking, AWaiterStandsAtTheBell) {
+    client home = make_client(seldom()), other = make_client(seldom());
+    mutex ours{home, name_}, theirs{other, name_};
+    ours.lock();
+    auto waited = taken_meanwhile(theirs);
+    ASSERT_TRUE(somebody_waits_for_bell());
+    ours.unlock();
+    EXPECT_TRUE(support::soon(std::move(waited)));
+}
+
+TEST_F(MysqlWaking, TheBellIsOnlyAHintWhenItsConnectionIsCut) {
+    client home = make_client(seldom()), other = make_client(seldom());
+    mutex ours{home, name_}, theirs{other, name_};
+    ours.lock();
+    auto waited = taken_meanwhile(theirs);
+    ASSERT_TRUE(somebody_waits_for_bell());
+    kill_waiting();
+    ours.unlock();
+    EXPECT_TRUE(support::soon(std::move(waited)));
+}
+
+TEST_F(MysqlWaking, TheBellIsOnlyAHintWhenAStrangerHasIt) {
+    client home = make_client(seldom()), other = make_client(seldom());
+    mutex ours{home, name_}, theirs{other, name_};
+    session stranger{server()};
+    ASSERT_EQ(stranger.value("SELECT GET_LOCK('" + bell() + "',0)"), "1");
+    ours.lock();
+    auto waited = taken_meanwhile(theirs);
+    ASSERT_TRUE(somebody_waits_for_bell());
+    ours.unlock();
+    EXPECT_TRUE(support::soon(std::move(waited)));
+}
+
+TEST_F(MysqlWaking, TheBellIsOnlyAHintWhenTheHolderHasNone) {
+    options silent = reaching(server());
+    silent.bell = false;
+    client home = client_of(silent, seldom()), other = make_client(seldom());
+    mutex ours{home, name_}, theirs{other, name_};
+    ours.lock();
+    auto waited = taken_meanwhile(theirs);
+    ASSERT_TRUE(support::eventually([&] {
+        return server().value("SELECT IS_USED_LOCK('" + bell() + "')") != "";
+    })) << "the waiter has the bell, and asks the row";
+    ours.unlock();
+    EXPECT_TRUE(support::soon(std::move(waited)));
+}
+
+TEST_F(MysqlWaking, WithoutBellsWaitersPoll) {
+    options silent = reaching(server());
+    silent.bell = false;
+    client home = client_of(silent, seldom()), other = client_of(silent, seldom());
+    mutex ours{home, name_}, theirs{other, name_};
+    ours.lock();
+    auto waited = taken_meanwhile(theirs);
+    EXPECT_FALSE(theirs.try_lock());
+    EXPECT_EQ(waiting_for_bell(), 0U);
+    ours.unlock();
+    EXPECT_TRUE(support::soon(std::move(waited)));
+}
+
+TEST_F(MysqlWaking, MoreWaitersThanConnectionsPoll) {
+    options few = reaching(server());
+    few.wait_connections_max = 1;
+    client home = make_client(seldom()), other = client_of(few, seldom());
+    mutex first{home, name_}, second{home, name_.text + "2"};
+    first.lock();
+    second.lock();
+    mutex theirs{other, name_}, theirs_too{other, name_.text + "2"};
+    auto one = taken_meanwhile(theirs), two = taken_meanwhile(theirs_too);
+    ASSERT_TRUE(somebody_waits_for_bell());
+    first.unlock();
+    second.unlock();
+    EXPECT_TRUE(support::soon(std::move(one)));
+    EXPECT_TRUE(support::soon(std::move(two)));
+}
+
+TEST_F(MysqlWaking, AHoldThatIsReleasedLeavesNoBell) {
+    client home = make_client(), other = make_client();
+    mutex ours{home, name_}, theirs{other, name_};
+    ours.lock();
+    EXPECT_NE(server().value("SELECT IS_USED_LOCK('" + bell() + "')"), "");
+    auto waited = taken_meanwhile(theirs);
+    ASSERT_TRUE(somebody_waits_for_bell());
+    ours.unlock();
+    ASSERT_TRUE(support::soon(std::move(waited)));
+    EXPECT_TRUE(support::eventually(
+        [&] { return server().value("SELECT IS_USED_LOCK('" + bell() + "')") == ""; }));
+}
+
+TEST_F(MysqlWaking, AHoldThatIsLostLeavesNoBell) {
+    client home = make_client({.lease_time = 500ms});
+    mutex ours{home, name_};
+    ours.lock();
+    operate().run("UPDATE " + in_schema.locks +
+                  " SET owner='somebody' WHERE name=" + hex(name_.text));
+    EXPECT_TRUE(support::eventually(
+        [&] { return server().value("SELECT IS_USED_LOCK('" + bell() + "')") == ""; }));
+}
+
+TEST_F(MysqlWaking, WhoGivesUpLeavesTheBell) {
+    client home = make_client(seldom()), other = make_client(seldom());
+    mutex ours{home, name_}, theirs{other, name_};
+    ours.lock();
+    EXPECT_FALSE(theirs.try_lock_for(300ms));
+    EXPECT_TRUE(support::eventually([&] { return waiting_for_bell() == 0; }));
+    ours.unlock();
+}
+
+// Connections that are killed all the time: whoever holds a lock holds it alone, and tokens grow.
+
+class Storm : public on_store {
+protected:
+    static int kills_wanted() { return std::getenv("HOLDFAST_HEAVY") != nullptr ? 1500 : 300; }
+
+    claims claimed_until(const std::atomic<bool>& over) {
+        options how = reaching(server());
+        how.backoff_min = 1ms;
+        how.backoff_max = 20ms;
+        client home = client_of(
+            how, {.lease_time = 300ms, .unavailable_patience = 5s, .hand_off = {.times_max = 0}});
+        fenced_mutex lock{home, name_};
+        return take_and_release(
+            over, [&] { return lock.async_try_lock_for(200ms, boost::asio::use_future); });
+    }
+
+    /// By the operator's session, which is not among those that are killed.
+    std::string token() {
+        return server().value("SELECT token FROM " + in_schema.locks +
+                              " WHERE name=" + hex(name_.text));
+    }
+
+    /// Ends the connection of one of them, or what it does.
+    void kill_one(session& by, std::uint64_t which) {
+        const auto all =
+            by.run("SELECT ID FROM information_schema.processlist WHERE USER='" +
+                   std::string{support::mariadb_server::user} + "' AND ID<>CONNECTION_ID()");
+        if (all.empty())
+            return;
+        try {
+            const char* const what = which % 4 == 0 ? "KILL QUERY " : "KILL ";
+            by.run(what + all[which % all.size()].at(0).value());
+        } catch (const support::sql_error&) {
+            // It has ended by itself.
+        }
+    }
+};
+
+TEST_F(Storm, AKilledConnectionLosesNoHold) {
+    constexpr int clients = 8;
+    std::atomic<bool> over = false;
+    std::vector<std::future<claims>> all;
+    for (int i = 0; i < clients; ++i)
+        all.push_back(meanwhile([&] { return claimed_until(over); }));
+    session killer{server()};
+    for (int i = 0; i < kills_wanted(); ++i) {
+        kill_one(killer, static_cast<std::uint64_t>(i) * 2'654'435'761U);
+        if (i % 4 == 0) { // somebody gets it in spite of that
+            const std::string before = token();
+            EXPECT_TRUE(support::eventually([&] { return token() != before; }));
+        }
+    }
+    over = true;
+    claims together;
+    for (auto& each : all)
+        std::ranges::move(support::soon(std::move(each)), std::back_inserter(together));
+    EXPECT_GT(together.size(), 10U);
+    expect_no_overlap(together);
+    expect_tokens_grow(together);
+    RecordProperty("claims", static_cast<int>(together.size()));
+}
+
+} // namespace
+} // namespace holdfast::mysql

@@ -1,0 +1,696 @@
+// SPDX-License-Identifier: Apache-2.0
+// TCP: how a socket is made, and how a server is found.
+#include "named_pair.hpp"
+#include "net/look_up.hpp"
+#include "node_fixture.hpp"
+#include "node_on_server.hpp"
+#include "redis/fixed_address.hpp"
+#include "redis/link/connection.hpp"
+#include "redis/make_node.hpp"
+#include "runtime/real_clock.hpp"
+#include "runtime/self.hpp"
+#include "support/eventually.hpp"
+#include "support/host_names.hpp"
+#include "support/loop_thread.hpp"
+#include "support/on_each_server.hpp"
+#include "support/recorder.hpp"
+#include "support/shifted_clock.hpp"
+
+#include <holdfast/holdfast.hpp>
+
+#include <boost/asio/co_spawn.hpp>
+#include <boost/asio/io_context.hpp>
+#include <boost/asio/ip/tcp.hpp>
+#include <boost/json.hpp>
+
+#include <algorithm>
+#include <cctype>
+#include <cstdlib>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <utility>
+
+#include <fcntl.h>
+#include <gmock/gmock.h>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
+#include <sys/socket.h>
+
+namespace holdfast::redis {
+namespace {
+
+using namespace std::chrono_literals;
+using asio::ip::tcp;
+using ::testing::HasSubstr;
+
+class ConnectionSocket : public ::testing::Test {
+protected:
+    int option(net::stream_socket& socket, int level, int name) {
+        int value = -1;
+        socklen_t size = sizeof value;
+        EXPECT_EQ(::getsockopt(socket.native_handle(), level, name, &value, &size), 0);
+        return value;
+    }
+
+    std::shared_ptr<const destination> there() const { return destination_of(how_); }
+
+    /// What dialling there ends with; empty: it is connected.
+    std::string dial(connection& line, duration patience = 5s) {
+        std::optional<std::string> outcome;
+        auto call = [&]() -> asio::awaitable<void> {
+            co_await line.dial(there(), clock_.now() + patience);
+        };
+        asio::co_spawn(io_, call(), [&](const std::exception_ptr& failed) {
+            try {
+                if (failed)
+                    std::rethrow_exception(failed);
+                outcome.emplace();
+            } catch (const net::failure& why) {
+                EXPECT_EQ(why.code(), errc::unreachable);
+                outcome = why.text();
+            }
+        });
+        io_.restart();
+        io_.run_for(30s);
+        return outcome.value_or("still dialling");
+    }
+
+    asio::io_context io_;
+    runtime::real_clock clock_{io_.get_executor()};
+    const store_context home_{
+        .executor = io_.get_executor(), .time = clock_, .random = {}, .label = {}, .tell = {}};
+    tcp::acceptor acceptor_{io_, {asio::ip::address_v4::loopback(), 0}};
+    options how_;
+};
+
+TEST_F(ConnectionSocket, IsMadeWithAllThatAsioLeavesToChance) {
+    how_.command_timeout = 6s;
+    net::stream_socket socket{io_};
+    ASSERT_FALSE(net::open_socket(socket, acceptor_.local_endpoint(), how_.command_timeout));
+    EXPECT_TRUE(::fcntl(socket.native_handle(), F_GETFD) & FD_CLOEXEC);
+    EXPECT_TRUE(::fcntl(socket.native_handle(), F_GETFL) & O_NONBLOCK);
+    EXPECT_EQ(option(socket, IPPROTO_TCP, TCP_NODELAY), 1);
+    EXPECT_EQ(option(socket, SOL_SOCKET, SO_KEEPALIVE), 1);
+    EXPECT_EQ(option(socket, IPPROTO_TCP, TCP_KEEPIDLE), 6);
+    EXPECT_EQ(option(socket, IPPROTO_TCP, TCP_KEEPINTVL), 2);
+    EXPECT_EQ(option(socket, IPPROTO_TCP, TCP_KEEPCNT), 3);
+    EXPECT_EQ(option(socket, IPPROTO_TCP, TCP_USER_TIMEOUT), 12'000);
+}
+
+TEST_F(ConnectionSocket, CopesWithExtremeTimeouts) {
+    for (const duration extreme : {duration{1}, duration{24h}, duration::max()}) {
+        how_.command_timeout = extreme;
+        net::stream_socket socket{io_};
+        ASSERT_FALSE(net::open_socket(socket, acceptor_.local_endpoint(), how_.command_timeout));
+        EXPECT_GE(option(socket, IPPROTO_TCP, TCP_KEEPIDLE), 1);
+        EXPECT_GE(option(socket, IPPROTO_TCP, TCP_KEEPINTVL), 1);
+        EXPECT_GE(option(socket, IPPROTO_TCP, TCP_USER_TIMEOUT), 1000);
+    }
+}
+
+TEST_F(ConnectionSocket, ReachesANumericAddress) {
+    how_.port = acceptor_.local_endpoint().port();
+    connection line{home_, how_};
+    EXPECT_EQ(dial(line), "");
+}
+
+TEST_F(ConnectionSocket, ReachesANameWhicheverOfItsAddressesAnswers) {
+    how_.host = "localhost"; // ::1 too on many machines, where nobody listens
+    how_.port = acceptor_.local_endpoint().port();
+    connection line{home_, how_};
+    EXPECT_EQ(dial(line), "");
+}
+
+TEST_F(ConnectionSocket, SaysThatNobodyListens) {
+    how_.port = acceptor_.local_endpoint().port();
+    acceptor_.close();
+    connection line{home_, how_};
+    EXPECT_EQ(dial(line), "Connection refused");
+}
+
+TEST_F(ConnectionSocket, SaysThatThereIsNoSuchName) {
+    how_.host = "no such name";
+    connection line{home_, how_};
+    EXPECT_THAT(dial(line), HasSubstr("cannot find the address of no such name: "));
+}
+
+TEST_F(ConnectionSocket, SaysThatAPathIsTooLong) {
+    how_.unix_socket = "/" + std::string(200, 'x');
+    connection line{home_, how_};
+    EXPECT_EQ(dial(line), "the path is too long for a socket");
+}
+
+TEST_F(ConnectionSocket, EndsTheLookUpWhenItIsCut) {
+    how_.host = "localhost";
+    connection line{home_, how_};
+    bool over = false;
+    auto call = [&]() -> asio::awaitable<void> { co_await line.dial(there(), clock_.now() + 5s); };
+    asio::co_spawn(io_, call(), [&](const std::exception_ptr&) { over = true; });
+    asio::post(io_, [&] { line.cut({errc::unreachable, "enough"}); });
+    io_.poll(); // whatever the resolver is at
+    EXPECT_TRUE(over);
+}
+
+TEST_F(ConnectionSocket, LeavesAPeerThatDoesNotAnswerInTime) {
+    // A full backlog drops whoever comes next.
+    tcp::acceptor full{io_};
+    full.open(tcp::v4());
+    full.bind({asio::ip::address_v4::loopback(), 0});
+    full.listen(0);
+    std::vector<tcp::socket> waiting;
+    for (int i = 0; i < 3; ++i) {
+        waiting.emplace_back(io_).open(tcp::v4());
+        waiting.back().native_non_blocking(true); // Asio's connect() would wait all the same
+        const auto there = full.local_endpoint();
+        (void)::connect(waiting.back().native_handle(), there.data(),
+                        static_cast<socklen_t>(there.size()));
+    }
+    how_.port = full.local_endpoint().port();
+    connection line{home_, how_};
+    EXPECT_EQ(dial(line, 50ms), "Connection timed out");
+}
+
+} // namespace
+} // namespace holdfast::redis
+
+namespace holdfast {
+namespace {
+
+// Two servers behind one name, whose dates differ: a request's deadline is written for the clock of
+// the one that it is sent to.
+
+using namespace std::chrono_literals;
+
+/// How much time it has left when it is carried out.
+constexpr const char* show_deadline = R"(
+    local now = redis.call('TIME')
+    return tonumber(ARGV[1]) - (now[1] * 1000000 + now[2]))";
+
+/// What may be carried out in time only.
+constexpr const char* take_in_time = R"(
+    local now = redis.call('TIME')
+    local late = tonumber(ARGV[1]) <= now[1] * 1000000 + now[2]
+    return redis.call('INCR', late and 'late' or 'in time'))";
+
+class ClockOfConnection : public ::testing::TestWithParam<support::server_binary>,
+                          protected driven_node {
+protected:
+    static constexpr auto apart = 20s;
+
+    void SetUp() override {
+        support::make_or_skip([this] { pair_.emplace(GetParam(), true); });
+        if (IsSkipped())
+            return;
+        for (support::redis_server* const each : {&pair_->old(), &pair_->next()})
+            each->command({"ACL", "SETUSER", "app", "on", "nopass", "~*", "&*", "+@all", "-info"});
+        pair_->promote(pair_->next());
+        how_ = pair_->by_name();
+        how_.user = "app"; // then nobody knows that these are two, and both stay in use
+        how_.address_check = 1h;
+        how_.command_timeout = 300ms;
+    }
+    void TearDown() override {
+        forget_node();
+        run_to_the_end();
+    }
+
+    /// Over the shared connection, or over that for what replicas confirm.
+    outcome ask(const char* text, time_point deadline, bool confirmed) {
+        std::string digest;
+        for (support::redis_server* const each : {&pair_->old(), &pair_->next()})
+            if (each->is_up()) // so that it is sent once, and not known there only then
+                digest = each->command({"SCRIPT", "LOAD", text}).text;
+        redis::call_wishes wishes;
+        wishes.replicas = confirmed ? 1 : 0;
+        wishes.replicas_within = 10ms;
+        return call({"", digest, text}, {}, {redis::server_deadline{deadline}}, wishes);
+    }
+    /// What is left of a minute when it arrives.
+    std::chrono::microseconds left_of_a_minute(bool confirmed) {
+        const outcome got = ask(show_deadline, clock_.now() + 1min, confirmed);
+        EXPECT_FALSE(got.code) << got.text;
+        return std::chrono::microseconds{got.answer.integer};
+    }
+    static void expect_a_minute(std::chrono::microseconds left) {
+        EXPECT_LE(left, 1min);
+        EXPECT_GT(left, 1min - apart / 2);
+    }
+    static std::int64_t number(support::redis_server& at, const std::string& key) {
+        return std::strtoll(at.command({"GET", key}).text.c_str(), nullptr, 10);
+    }
+    /// A request that a server has in its hands when it stops, and carries out afterwards.
+    void expect_nothing_late(support::redis_server& at, bool confirmed) {
+        for (support::redis_server* const each : {&pair_->old(), &pair_->next()})
+            each->command({"SCRIPT", "LOAD", take_in_time});
+        at.pause();
+        const time_point deadline = clock_.now() + how_.command_timeout;
+        EXPECT_EQ(ask(take_in_time, deadline, confirmed).code, errc::outcome_unknown);
+        EXPECT_GE(clock_.now(), deadline);
+        at.resume();
+        EXPECT_TRUE(support::eventually([&] { return number(at, "late") == 1; }));
+        EXPECT_EQ(number(at, "in time"), 0);
+    }
+
+    std::optional<named_pair> pair_;
+};
+HOLDFAST_ON_EACH_SERVER(ClockOfConnection);
+
+TEST_P(ClockOfConnection, NeitherServersDeadlineIsWrittenForTheOthersClock) {
+    pair_->next().step_clock(-apart); // the one where what is late would be in time
+    expect_a_minute(left_of_a_minute(false));
+    pair_->lead_to(pair_->next());
+    expect_a_minute(left_of_a_minute(true));
+    expect_a_minute(left_of_a_minute(false));
+    expect_nothing_late(pair_->next(), true);
+    expect_nothing_late(pair_->old(), false);
+}
+
+TEST_P(ClockOfConnection, NorWhereTheNextOneIsAhead) {
+    pair_->next().step_clock(apart);
+    expect_a_minute(left_of_a_minute(false));
+    pair_->lead_to(pair_->next());
+    expect_a_minute(left_of_a_minute(true));
+    expect_a_minute(left_of_a_minute(false));
+    expect_nothing_late(pair_->old(), false);
+    expect_nothing_late(pair_->next(), true);
+}
+
+// One key tells who a client is: written beside its locks, renewed by what it does, gone with it.
+
+using support::eventually;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+
+class ClientKey : public support::on_each_server {
+protected:
+    options reaching(const std::string& user = {}) {
+        redis::options where;
+        where.unix_socket = server().socket_path();
+        if (!user.empty()) {
+            where.user = user;
+            where.password = "its";
+        }
+        return {.store = redis::make_store(where), .label = "till \"3\"", .observer = told_};
+    }
+
+    static std::string key_of(const client& c) { return "holdfast_client:" + c.id(); }
+    bool exists(const std::string& key) { return server().command({"EXISTS", key}).integer == 1; }
+    duration left(const std::string& key) {
+        return duration{server().command({"PTTL", key}).integer};
+    }
+    std::int64_t writes() {
+        const std::string all = server().command({"INFO", "commandstats"}).text;
+        const std::size_t at = all.find("cmdstat_set:calls=");
+        return at == all.npos ? 0 : std::stoll(all.substr(at + 18));
+    }
+
+    std::shared_ptr<support::recorder> told_ = std::make_shared<support::recorder>();
+};
+HOLDFAST_ON_EACH_SERVER(ClientKey);
+
+TEST_P(ClientKey, IsWrittenOnceForManyLocksAndTakenAwayAtTheEnd) {
+    client home{reaching()};
+    (void)home.inspect("L");
+    (void)home.list();
+    EXPECT_FALSE(exists(key_of(home))) << "who only looks is nobody's holder";
+
+    mutex lock{home, "L"};
+    for (int i = 0; i < 100; ++i)
+        const std::scoped_lock held{lock};
+    ASSERT_TRUE(eventually([&] { return exists(key_of(home)); }));
+    EXPECT_EQ(writes(), 1);
+    EXPECT_GT(left(key_of(home)), 50s);
+    EXPECT_LE(left(key_of(home)), 1min);
+    home.close();
+    EXPECT_FALSE(exists(key_of(home)));
+    EXPECT_THAT(told_->of(event_kind::impaired), IsEmpty());
+}
+
+TEST_P(ClientKey, IsWrittenByWhoHasAPlaceToo) {
+    client holder{reaching()}, in_queue{reaching()}, writer{reaching()}, listener{reaching()};
+    fair_mutex fair{holder, "F"}, next{in_queue, "F"};
+    shared_mutex shared{holder, "S"}, writes{writer, "S"};
+    mutex plain{holder, "P"}, waits{listener, "P"};
+    const std::scoped_lock held{fair, shared.shared(), plain};
+    EXPECT_FALSE(next.try_lock_for(50ms));
+    EXPECT_FALSE(writes.try_lock_for(50ms));
+    EXPECT_FALSE(waits.try_lock_for(50ms));
+    EXPECT_TRUE(eventually([&] { return exists(key_of(in_queue)) && exists(key_of(writer)); }));
+    EXPECT_FALSE(exists(key_of(listener))) << "nobody could ask who that is";
+}
+
+TEST_P(ClientKey, SaysWhoTheClientIs) {
+    client home{reaching()};
+    mutex lock{home, "L"};
+    lock.lock();
+    ASSERT_TRUE(eventually([&] { return exists(key_of(home)); }));
+    const auto card = boost::json::parse(server().command({"GET", key_of(home)}).text).as_object();
+    const runtime::self here = runtime::this_process();
+    EXPECT_EQ(card.at("host").as_string(), here.host);
+    EXPECT_EQ(card.at("pid").as_int64(), here.pid);
+    EXPECT_EQ(card.at("program").as_string(), "redis_test");
+    EXPECT_EQ(card.at("label").as_string(), "till \"3\"");
+
+    const std::optional<lock_state> seen = client{reaching()}.inspect("L");
+    ASSERT_TRUE(seen && seen->owners.size() == 1 && seen->owners[0].client);
+    EXPECT_EQ(seen->owners[0].client->host, here.host);
+    EXPECT_EQ(seen->owners[0].client->pid, here.pid);
+    EXPECT_EQ(seen->owners[0].client->label, "till \"3\"");
+    EXPECT_NEAR(static_cast<double>(seen->owners[0].client->since.count()),
+                std::stod(server().command({"TIME"}).items.at(0).text), 60);
+    lock.unlock();
+}
+
+TEST_P(ClientKey, OutlivesTheLongestHold) {
+    client home{reaching()};
+    mutex lock{home, "L"};
+    lock.lock(lease_time{1h});
+    ASSERT_TRUE(eventually([&] { return exists(key_of(home)); }));
+    EXPECT_GT(left(key_of(home)), 59min);
+    lock.unlock();
+    lock.lock(); // a shorter hold does not shorten it
+    EXPECT_GT(left(key_of(home)), 59min);
+    EXPECT_EQ(writes(), 1);
+    lock.unlock();
+    lock.lock(lease_time{2h});
+    EXPECT_TRUE(eventually([&] { return left(key_of(home)) > 119min; }));
+    lock.unlock();
+}
+
+TEST_P(ClientKey, StaysWithALockThatIsLeftBehind) {
+    options how = reaching();
+    how.close_patience = 0ms;
+    client home{std::move(how)};
+    mutex lock{home, "L"};
+    lock.lock();
+    ASSERT_TRUE(eventually([&] { return exists(key_of(home)); }));
+    home.close();
+    EXPECT_TRUE(exists("L"));
+    EXPECT_TRUE(exists(key_of(home))) << "somebody may ask whose lock that is";
+}
+
+TEST_P(ClientKey, IsNotWrittenWhereTheOptionSaysSo) {
+    options how = reaching();
+    how.announce = false;
+    client home{std::move(how)};
+    mutex lock{home, "L"};
+    { const std::scoped_lock held{lock}; }
+    home.close();
+    EXPECT_EQ(writes(), 0);
+}
+
+TEST_P(ClientKey, IsWrittenAnewByRenewalsAlone) {
+    support::loop_thread loop;
+    support::shifted_clock time{loop.io().get_executor()};
+    options how = reaching();
+    how.executor_is_serial = true;
+    client home{loop.io().get_executor(), time, std::move(how)};
+    mutex lock{home, "L"};
+    lock.lock();
+    ASSERT_TRUE(eventually([&] { return writes() == 1; }));
+    time.shift(11s); // a renewal, and no beat is due
+    ASSERT_TRUE(eventually([&] { return left("L") > 29s; }));
+    EXPECT_EQ(writes(), 1);
+    time.shift(11s);
+    EXPECT_TRUE(eventually([&] { return writes() == 2; }));
+    lock.unlock();
+    time.shift(10min);
+    EXPECT_EQ(writes(), 2) << "who does nothing writes nothing";
+    home.close();
+}
+
+TEST_P(ClientKey, ThatMayNotBeWrittenIsToldOnceAndFailsNoLock) {
+    server().command({"ACL", "SETUSER", "app", "on", ">its", "+@all", "-set", "~*", "&*"});
+    client home{reaching("app")};
+    mutex lock{home, "L"};
+    lock.lock();
+    ASSERT_TRUE(eventually([&] { return told_->count(event_kind::impaired) == 1; }));
+    lock.unlock();
+    lock.lock(lease_time{1h}); // due again, and denied again
+    lock.unlock();
+    home.close();
+    EXPECT_EQ(told_->count(event_kind::impaired), 1u);
+    EXPECT_THAT(told_->last(event_kind::impaired)->text,
+                HasSubstr("granted: +set +del ~holdfast_client:*"));
+}
+
+TEST_P(ClientKey, OfARestartedServerIsWrittenAgain) {
+    client home{reaching()};
+    mutex lock{home, "L"};
+    { const std::scoped_lock held{lock}; }
+    ASSERT_TRUE(eventually([&] { return exists(key_of(home)); }));
+    server().command({"FLUSHALL"});
+    lock.lock(lease_time{2min}); // a longer hold is due at once
+    EXPECT_TRUE(eventually([&] { return exists(key_of(home)); }));
+    lock.unlock();
+}
+
+TEST_P(ClientKey, DoesNotKeepAClientThatClosesFromADeadServer) {
+    client home{reaching()};
+    mutex lock{home, "L"};
+    { const std::scoped_lock held{lock}; }
+    ASSERT_TRUE(eventually([&] { return exists(key_of(home)); }));
+    server().pause();
+    const auto before = std::chrono::steady_clock::now();
+    home.close();
+    EXPECT_LT(std::chrono::steady_clock::now() - before, 2s);
+    server().resume();
+}
+
+} // namespace
+} // namespace holdfast
+
+namespace holdfast::redis {
+namespace {
+
+// A server's name that leads elsewhere while its old server goes on, and one whose server dies. In
+// simulated time, but names are looked up by another thread.
+
+using namespace std::chrono_literals;
+using ::testing::AllOf;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+
+class FixedAddress : public on_fake_server {
+protected:
+    static constexpr const char *old = "127.0.0.1", *next = "127.0.0.2";
+
+    FixedAddress() {
+        server_.stop(); // then whatever is to be done is this test's
+        how_.unix_socket.clear();
+        how_.host = name_of_test() + ".test";
+        support::set_address(how_.host, old);
+        support::hold_back(how_.host);
+    }
+    ~FixedAddress() override { close_watch(); }
+
+    void close_watch() {
+        if (watch_)
+            watch_->close();
+        settle();
+        watch_.reset();
+        EXPECT_TRUE(is_at_rest());
+    }
+
+    fixed_address& watch() {
+        if (!watch_) {
+            known_ = std::make_shared<node_context>(how_, context());
+            known_->leave_server = [this](const net::failure& why) {
+                EXPECT_EQ(why.code(), errc::unreachable);
+                left_.push_back(why.text());
+            };
+            watch_ = std::make_shared<fixed_address>(known_);
+        }
+        return *watch_;
+    }
+
+    /// The connection for requests leads there now.
+    void meet(const char* address, std::string run_id = "run-1") {
+        introduction told;
+        told.run_id = std::move(run_id);
+        told.peer = asio::ip::tcp::endpoint{asio::ip::make_address(address), how_.port};
+        watch().met(told);
+        settle();
+    }
+
+    std::size_t look_ups() const { return support::look_ups_of(how_.host); }
+
+    /// As long as it takes until the name is looked up, and the answer is there; so often.
+    void look_up(int times = 1) {
+        while (times-- > 0) {
+            const std::size_t before = look_ups();
+            pass(how_.address_check);
+            ASSERT_TRUE(support::eventually([&] { return look_ups() > before; }));
+            support::let_go(how_.host);
+            io_.restart();
+            ASSERT_EQ(io_.run_one_for(support::far_too_long), 1u);
+            settle();
+        }
+    }
+
+    /// Nobody does anything, nor will.
+    bool is_at_rest() {
+        settle();
+        return io_.stopped() && clock_.sleepers() == 0;
+    }
+
+    std::vector<std::string> left_;
+
+private:
+    static std::string name_of_test() {
+        std::string name = ::testing::UnitTest::GetInstance()->current_test_info()->name();
+        std::ranges::transform(name, name.begin(),
+                               [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+        return name;
+    }
+
+    std::shared_ptr<node_context> known_;
+    std::shared_ptr<fixed_address> watch_;
+};
+
+TEST_F(FixedAddress, IsLookedUpNowAndThenWhileThereIsAConnection) {
+    watch();
+    pass(1min);
+    EXPECT_EQ(look_ups(), 0u) << "nobody is connected";
+    meet(old);
+    look_up(5);
+    EXPECT_EQ(look_ups(), 5u);
+    EXPECT_THAT(left_, IsEmpty());
+    watch().parted();
+    EXPECT_TRUE(is_at_rest());
+}
+
+TEST_F(FixedAddress, IsLeftWhenItsNameHasLedElsewhereThreeTimesRunning) {
+    meet(old);
+    look_up();
+    support::set_address(how_.host, next);
+    look_up(2);
+    EXPECT_THAT(left_, IsEmpty()) << "some names rotate";
+    look_up();
+    EXPECT_THAT(left_, ElementsAre(AllOf(HasSubstr(how_.host), HasSubstr("127.0.0.1:6379"))));
+}
+
+TEST_F(FixedAddress, IsKeptWhereItsNameRotates) {
+    meet(old);
+    for (int i = 0; i < 4; ++i) {
+        support::set_address(how_.host, next);
+        look_up(2);
+        support::set_address(how_.host, old);
+        look_up();
+    }
+    EXPECT_THAT(left_, IsEmpty());
+}
+
+TEST_F(FixedAddress, IsKeptWhereItIsOneOfSeveral) {
+    meet(next);
+    support::set_addresses(how_.host, {old, next});
+    look_up(6);
+    EXPECT_THAT(left_, IsEmpty());
+}
+
+TEST_F(FixedAddress, IsKeptWhileItsNameIsNotToBeFound) {
+    meet(old);
+    support::set_address(how_.host, "");
+    look_up(6);
+    EXPECT_THAT(left_, IsEmpty());
+    support::set_address(how_.host, next);
+    look_up(2);
+    support::set_address(how_.host, "");
+    look_up();
+    support::set_address(how_.host, next);
+    look_up();
+    EXPECT_EQ(left_.size(), 1u) << "what was not found out says nothing, either way";
+}
+
+TEST_F(FixedAddress, OfAnotherPortOfTheSameHostIsMissing) {
+    introduction told;
+    told.peer = asio::ip::tcp::endpoint{asio::ip::make_address(old), 1};
+    watch().met(told);
+    look_up(3);
+    EXPECT_EQ(left_.size(), 1u);
+}
+
+TEST_F(FixedAddress, BeginsToCountAnewWithEachConnection) {
+    meet(old);
+    support::set_address(how_.host, next);
+    look_up(2);
+    watch().parted();
+    meet(old); // it is still the one that the resolver told of first
+    look_up(2);
+    EXPECT_THAT(left_, IsEmpty());
+    look_up();
+    EXPECT_EQ(left_.size(), 1u);
+}
+
+TEST_F(FixedAddress, OfAServerThatDiesIsNotLookedUpWhileNobodyIsConnected) {
+    meet(old);
+    look_up();
+    watch().parted();
+    support::set_address(how_.host, next);
+    EXPECT_TRUE(is_at_rest()) << "each connection looks it up anyway";
+    meet(next, "run-2");
+    look_up(4);
+    EXPECT_THAT(left_, IsEmpty());
+    EXPECT_EQ(told_.count(event_kind::moved), 1u);
+}
+
+TEST_F(FixedAddress, ThatIsNumericOrAPathOrWantedSoIsNeverLookedUp) {
+    const std::string name = std::exchange(how_.host, old);
+    meet(old);
+    EXPECT_TRUE(is_at_rest());
+    close_watch();
+    how_.host = name;
+    how_.address_check = 0ms;
+    meet(old);
+    EXPECT_TRUE(is_at_rest());
+    close_watch();
+    how_.address_check = 5s;
+    how_.unix_socket = "/run/redis";
+    meet(old);
+    EXPECT_TRUE(is_at_rest());
+}
+
+TEST_F(FixedAddress, TellsTheObserverThatAnotherServerHasTheLocks) {
+    meet(old, "run-1");
+    EXPECT_EQ(told_.count(event_kind::moved), 0u) << "it has only been found";
+    watch().parted();
+    meet(next, "run-2");
+    ASSERT_EQ(told_.count(event_kind::moved), 1u);
+    EXPECT_EQ(told_.last(event_kind::moved)->name, "127.0.0.2:6379");
+    EXPECT_EQ(told_.last(event_kind::moved)->text, "the name " + how_.host);
+    meet("::1", "run-3");
+    EXPECT_EQ(told_.last(event_kind::moved)->name, "[::1]:6379");
+}
+
+TEST_F(FixedAddress, IsNoLongerOfInterestWhenTheClientIsClosedMeanwhile) {
+    meet(old);
+    pass(how_.address_check);
+    ASSERT_TRUE(support::eventually([&] { return look_ups() == 1; }));
+    support::set_address(how_.host, next);
+    watch().close();
+    settle();
+    EXPECT_EQ(clock_.sleepers(), 0u) << "nobody waits for a resolver that hangs";
+    support::let_go(how_.host);
+    io_.restart();
+    io_.run_one_for(support::far_too_long);
+}
+
+TEST_F(FixedAddress, OfTheSameServerIsNoOther) {
+    meet(old, "run-1");
+    meet(next, "run-1"); // it has several
+    meet(next, "run-2"); // it was restarted
+    EXPECT_EQ(told_.count(event_kind::moved), 0u);
+}
+
+TEST_F(FixedAddress, AloneTellsServersApartThatDoNotSayWhoTheyAre) {
+    meet(old, "");
+    meet(old, "");
+    EXPECT_EQ(told_.count(event_kind::moved), 0u);
+    meet(next, "");
+    EXPECT_EQ(told_.count(event_kind::moved), 1u);
+}
+
+} // namespace
+} // namespace holdfast::redis
