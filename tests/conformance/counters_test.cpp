@@ -393,7 +393,7 @@ class CounterList : public suite {
 protected:
     void SetUp() override {
         if (GetParam().label.ends_with("-acl"))
-            GTEST_SKIP() << "an operator's rights are tried in tests/redis/acl_server_test.cpp";
+            GTEST_SKIP() << "an operator's rights are tried in tests/redis/acl_test.cpp";
         suite::SetUp();
     }
 };

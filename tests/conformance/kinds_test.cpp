@@ -358,7 +358,7 @@ TEST_P(Token, ReentryIsCountedWhereItIsWanted) {
 }
 
 // A spin lock's waiters poll: they listen to nobody, and its releases tell nobody. What it has as a
-// lock is in the tests that run with each kind; when it polls, in tests/unit/sync/spin_test.cpp.
+// lock is in the tests that run with each kind; when it polls, in tests/unit/sync/waiting_test.cpp.
 
 class Spin : public suite {
 protected:

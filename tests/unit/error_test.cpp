@@ -105,7 +105,7 @@ TEST(Error, ConvertsToTheStandardLibrarysError) {
 constexpr const char* head =
     "# Errors\n"
     "\n"
-    "`tests/unit/errors_page_test.cpp` writes this page from `src/explanation.cpp`. Messages have "
+    "`tests/unit/error_test.cpp` writes this page from `src/explanation.cpp`. Messages have "
     "the same words.\n"
     "\n"
     "A lock that is busy and a wait that has timed out are answers, not errors. A failure is a\n"

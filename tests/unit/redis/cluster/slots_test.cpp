@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What real servers compute is compared in tests/redis/slots_server_test.cpp.
+// What real servers compute is compared in tests/redis/store_server_test.cpp.
 #include "net/failure.hpp"
 #include "redis/cluster/agreement.hpp"
 #include "redis/cluster/slot.hpp"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What is refused: tests/redis/store_options_test.cpp.
+// What is refused: tests/redis/store_kinds_test.cpp.
 #include "store/redis/check_options.hpp"
 #include "store/redis/client_cards.hpp"
 #include "store/redis/lock_states.hpp"
