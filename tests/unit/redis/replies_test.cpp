@@ -358,10 +358,10 @@ constexpr script lock{"lock", "",
                       "if redis.call('pttl', KEYS[1]) < 1 then\n"
                       "    redis.pcall('time')\n"
                       "    redis.pcall('pexpire', KEYS[1], 1) end"};
-constexpr std::string_view keys[] = {"app:k"};
+constexpr std::string_view script_keys[] = {"app:k"};
 
 std::string missing(std::string_view error) {
-    return missing_right(error, lock, keys);
+    return missing_right(error, lock, script_keys);
 }
 
 TEST(MissingRight, IsTheCommandThatTheServerNames) {
