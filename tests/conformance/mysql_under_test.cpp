@@ -25,7 +25,7 @@ std::string interval(duration length) {
 }
 
 /// To start one takes longer than a test: all of a process share it.
-support::mariadb_server& shared_server() {
+support::mariadb_server& shared_mariadb() {
     static std::unique_ptr<support::mariadb_server> server;
     if (!server) {
         server = std::make_unique<support::mariadb_server>();
@@ -42,7 +42,7 @@ support::mariadb_server& shared_server() {
 class mysql_under_test final : public store_under_test {
 public:
     mysql_under_test()
-        : server_{shared_server()} {
+        : server_{shared_mariadb()} {
         forget_all();
     }
     ~mysql_under_test() override {

@@ -19,10 +19,10 @@ namespace {
 using zookeeper::node_mode;
 
 /// A Curator client's own spelling of itself.
-constexpr const char* stranger = "_c_8743c9c0-0795-4907-87fd-6c719a6b4586";
+constexpr const char* curator_node = "_c_8743c9c0-0795-4907-87fd-6c719a6b4586";
 
 /// A JVM takes a second to start, so one server serves all tests, each below a path of its own.
-support::zookeeper_server& shared_server() {
+support::zookeeper_server& shared_zookeeper() {
     static support::zookeeper_server one{support::zookeepers().front(), {}};
     if (!one.serves())
         one.restart_empty();
@@ -32,7 +32,7 @@ support::zookeeper_server& shared_server() {
 class zookeeper_under_test final : public store_under_test {
 public:
     zookeeper_under_test()
-        : server_{shared_server()}
+        : server_{shared_zookeeper()}
         , chroot_{"/test" + std::to_string(++count_)} {
         begin();
     }
@@ -141,11 +141,11 @@ private:
         return zookeeper::contenders_in(all).size();
     }
     void enter(const std::string& name, const std::string& mark) {
-        hand_->make(path_of(name) + '/' + stranger + mark, node_mode::ephemeral_sequential);
+        hand_->make(path_of(name) + '/' + curator_node + mark, node_mode::ephemeral_sequential);
     }
     void erase_ours(const std::string& name) {
         for (const std::string& each : children(name))
-            if (each.starts_with(stranger))
+            if (each.starts_with(curator_node))
                 hand_->remove(path_of(name) + '/' + each);
     }
 

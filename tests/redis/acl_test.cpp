@@ -31,11 +31,11 @@ using ::testing::AnyOf;
 using ::testing::Contains;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
-using rules = std::vector<std::string>;
+using acl_rules = std::vector<std::string>;
 
 class LeastPrivilege : public support::on_each_server {
 protected:
-    void grant(const rules& all) {
+    void grant(const acl_rules& all) {
         const auto answer = server().command(support::acl_setuser("app", "its", all));
         ASSERT_EQ(answer.text, "OK");
         server().command({"SCRIPT", "FLUSH"});
@@ -154,14 +154,14 @@ protected:
         return looker.inspect(name);
     }
 
-    const rules all_ = support::rules_of_acl_file("app:");
-    const rules operators_ = support::rules_of_acl_file("app:", "operator.acl");
+    const acl_rules all_ = support::rules_of_acl_file("app:");
+    const acl_rules operators_ = support::rules_of_acl_file("app:", "operator.acl");
     std::shared_ptr<support::recorder> told_ = std::make_shared<support::recorder>();
 };
 HOLDFAST_ON_EACH_SERVER(LeastPrivilege);
 
 bool is_of_fair_locks(const std::string& right) {
-    const rules commands{"+lrange", "+lpop", "+lrem", "+rpush", "+zadd", "+zrem", "+zscore"};
+    const acl_rules commands{"+lrange", "+lpop", "+lrem", "+rpush", "+zadd", "+zrem", "+zscore"};
     return std::ranges::count(commands, right) > 0 || right.starts_with("~redisson_lock_");
 }
 
@@ -173,7 +173,7 @@ TEST_P(LeastPrivilege, IsEnough) {
 
 TEST_P(LeastPrivilege, EachRightThatIsTakenAwayIsNamed) {
     // Locks can do without these, and then nobody is told.
-    rules silent{"+ping", "+role", "+client|setname", "+select", "+unsubscribe", "+info"};
+    acl_rules silent{"+ping", "+role", "+client|setname", "+select", "+unsubscribe", "+info"};
     silent.emplace_back("+wait"); // but where replicas are required: acl_replicas_test.cpp
     // Of locks that can be shared alone: the conformance suite runs with them.
     for (const char* shared :
@@ -183,7 +183,7 @@ TEST_P(LeastPrivilege, EachRightThatIsTakenAwayIsNamed) {
     for (const std::string& taken : all_) {
         if (is_of_fair_locks(taken))
             continue;
-        rules rest = all_;
+        acl_rules rest = all_;
         std::erase(rest, taken);
         grant(rest);
         // A name with a tag of its own has a channel of another form.
@@ -207,7 +207,7 @@ TEST_P(LeastPrivilege, EachRightThatIsTakenAwayIsNamed) {
 }
 
 TEST_P(LeastPrivilege, WithoutTimeTokensCannotBeDated) {
-    rules rest = all_;
+    acl_rules rest = all_;
     std::erase(rest, "+time");
     grant(rest);
     client home = connect();
@@ -215,7 +215,7 @@ TEST_P(LeastPrivilege, WithoutTimeTokensCannotBeDated) {
     const support::thrown why = thrown_by([&] { dated.lock(); });
     EXPECT_EQ(why.code, errc::refused);
     EXPECT_THAT(why.text, AllOf(HasSubstr("granted: "), HasSubstr("+time")));
-    const rules keys{"EXISTS", "app:stock", "redisson_lock_token:{app:stock}"};
+    const acl_rules keys{"EXISTS", "app:stock", "redisson_lock_token:{app:stock}"};
     EXPECT_EQ(server().command(keys).integer, 0);
 }
 
@@ -224,9 +224,9 @@ TEST_P(LeastPrivilege, EachRightThatIsTakenFromAFairLockIsNamed) {
     const std::string queue = "~redisson_lock_queue:{app:",
                       deadlines = "~redisson_lock_timeout:{app:";
     for (const std::string& taken :
-         rules{"+time", "+lrange", "+rpush", "+zadd", queue + "*", deadlines + "*"}) {
+         acl_rules{"+time", "+lrange", "+rpush", "+zadd", queue + "*", deadlines + "*"}) {
         ASSERT_GT(std::ranges::count(all_, taken), 0) << taken;
-        rules rest = all_;
+        acl_rules rest = all_;
         std::erase(rest, taken);
         grant(rest);
         client first = connect(), second = connect();
@@ -245,7 +245,7 @@ TEST_P(LeastPrivilege, EachRightThatIsTakenFromAFairLockIsNamed) {
 }
 
 TEST_P(LeastPrivilege, OfAnOperatorIsEnough) {
-    rules both = all_;
+    acl_rules both = all_;
     both.insert(both.end(), operators_.begin(), operators_.end());
     grant(both);
     const std::optional<lock_state> seen = seen_by_operator("app:stock");
@@ -255,7 +255,7 @@ TEST_P(LeastPrivilege, OfAnOperatorIsEnough) {
 }
 
 TEST_P(LeastPrivilege, OfAnOperatorIsEnoughToWakeWhoWaitsForAForcedLock) {
-    rules both = all_;
+    acl_rules both = all_;
     both.insert(both.end(), operators_.begin(), operators_.end());
     grant(both);
     client home = connect();
@@ -278,7 +278,7 @@ TEST_P(LeastPrivilege, OfAnOperatorIsEnoughToWakeWhoWaitsForAForcedLock) {
 
 TEST_P(LeastPrivilege, EachRightThatALockOfTokensNeedsIsNamedByWhoeverMissesIt) {
     for (const std::string right : {"+get", "+set", "+del"}) {
-        rules rest = all_;
+        acl_rules rest = all_;
         ASSERT_EQ(std::erase(rest, right), 1u) << right;
         grant(rest);
         client home = connect();
@@ -295,10 +295,10 @@ TEST_P(LeastPrivilege, EachRightThatALockOfTokensNeedsIsNamedByWhoeverMissesIt) 
 }
 
 TEST_P(LeastPrivilege, OfAnOperatorIsEnoughForLocksOfTokensAndEachIsNamed) {
-    rules both = all_;
+    acl_rules both = all_;
     both.insert(both.end(), operators_.begin(), operators_.end());
     for (const std::string taken : {"", "+type", "+getrange"}) {
-        rules rest = both;
+        acl_rules rest = both;
         std::erase(rest, taken);
         grant(rest);
         client home = connect();
@@ -318,7 +318,7 @@ TEST_P(LeastPrivilege, OfAnOperatorIsEnoughForLocksOfTokensAndEachIsNamed) {
 }
 
 TEST_P(LeastPrivilege, WithoutTheRightToAskWhoClientsAreLocksAreStillSeen) {
-    rules both = all_;
+    acl_rules both = all_;
     both.insert(both.end(), operators_.begin(), operators_.end());
     std::erase(both, "~holdfast_client:*");
     grant(both);
@@ -332,7 +332,7 @@ TEST_P(LeastPrivilege, WithoutTheRightToAskWhoClientsAreLocksAreStillSeen) {
 }
 
 TEST_P(LeastPrivilege, WithoutTheRightToSeeTokensLocksAreStillSeen) {
-    rules both = all_;
+    acl_rules both = all_;
     both.insert(both.end(), operators_.begin(), operators_.end());
     grant(both);
     client home = connect();
@@ -348,7 +348,7 @@ TEST_P(LeastPrivilege, WithoutTheRightToSeeTokensLocksAreStillSeen) {
 
 TEST_P(LeastPrivilege, EachRightThatIsTakenFromAnOperatorIsNamedOrDoneWithout) {
     for (const std::string& taken : operators_) {
-        rules rest = all_;
+        acl_rules rest = all_;
         std::ranges::copy_if(operators_, std::back_inserter(rest),
                              [&](const std::string& each) { return each != taken; });
         grant(rest);
@@ -371,21 +371,21 @@ TEST_P(LeastPrivilege, IsNotTooMuch) {
     grant(all_);
     support::redis_connection app{server().socket_path()};
     ASSERT_EQ(app.command({"AUTH", "app", "its"}).text, "OK");
-    const std::vector<rules> denied{{"KEYS", "*"},
-                                    {"SCAN", "0"},
-                                    {"GET", "other"},
-                                    {"HSET", "other", "f", "1"},
-                                    {"INCRBY", "other", "1"},
-                                    {"EVAL", "return redis.call('del', KEYS[1])", "1", "other"},
-                                    {"EVAL", "return redis.call('flushall')", "0"},
-                                    {"PUBLISH", "elsewhere", "x"},
-                                    {"SUBSCRIBE", "elsewhere"},
-                                    {"PSUBSCRIBE", "*"},
-                                    {"FLUSHALL"},
-                                    {"CONFIG", "GET", "*"},
-                                    {"SCRIPT", "FLUSH"},
-                                    {"CLIENT", "LIST"}};
-    for (const rules& words : denied) {
+    const std::vector<acl_rules> denied{{"KEYS", "*"},
+                                        {"SCAN", "0"},
+                                        {"GET", "other"},
+                                        {"HSET", "other", "f", "1"},
+                                        {"INCRBY", "other", "1"},
+                                        {"EVAL", "return redis.call('del', KEYS[1])", "1", "other"},
+                                        {"EVAL", "return redis.call('flushall')", "0"},
+                                        {"PUBLISH", "elsewhere", "x"},
+                                        {"SUBSCRIBE", "elsewhere"},
+                                        {"PSUBSCRIBE", "*"},
+                                        {"FLUSHALL"},
+                                        {"CONFIG", "GET", "*"},
+                                        {"SCRIPT", "FLUSH"},
+                                        {"CLIENT", "LIST"}};
+    for (const acl_rules& words : denied) {
         const redis::reply answer = app.command(words);
         EXPECT_EQ(answer.type, redis::reply::kind::error) << words.front();
         EXPECT_THAT(answer.text, AnyOf(HasSubstr("NOPERM"), HasSubstr("ACL"), HasSubstr("can't")))

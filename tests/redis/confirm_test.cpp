@@ -31,7 +31,7 @@ namespace {
 using namespace std::chrono_literals;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
-using words = fake_server::words;
+using sent_words = fake_server::words;
 
 class Confirmed : public on_fake_server {
 protected:
@@ -51,11 +51,11 @@ protected:
 
     std::vector<std::string> asked_of(std::size_t which) const {
         std::vector<std::string> all;
-        for (const words& each : server_.sessions.at(which)->asked)
+        for (const sent_words& each : server_.sessions.at(which)->asked)
             all.push_back(each.front());
         return all;
     }
-    const words& last_words() const { return server_.sessions.back()->asked.back(); }
+    const sent_words& last_words() const { return server_.sessions.back()->asked.back(); }
 };
 
 TEST_F(Confirmed, AnAnswerSaysHowManyReplicasHaveIt) {
@@ -128,7 +128,7 @@ TEST_F(Confirmed, AScriptThatTheServerForgotIsConfirmedByTheNextWait) {
     server_.says["EVALSHA"] = "-NOSCRIPT No matching script.\r\n";
     server_.says["EVAL"] = ":7\r\n";
     int waits = 0;
-    server_.improvises = [&](const words& said) -> std::optional<std::string> {
+    server_.improvises = [&](const sent_words& said) -> std::optional<std::string> {
         if (said.front() != "WAIT")
             return std::nullopt;
         return ++waits == 1 ? ":9\r\n" : ":1\r\n"; // of what was before

@@ -352,7 +352,6 @@ INSTANTIATE_TEST_SUITE_P(Seeds, NodeInChaos, ::testing::Range(1u, 61u));
 // leads to another by now, the others may still be at the old one, and take the same locks there.
 
 using ::testing::ElementsAre;
-using words = fake_server::words;
 
 /// A server whose name leads to another one by now, for who connects.
 template <typename Fixture>
@@ -442,7 +441,7 @@ TEST_F(LanesTogether, OneThatIsLedElsewhereMakesAllOthersFollow) {
 
 TEST_F(LanesTogether, AProxyWithSeveralServersBehindItIsNotStormed) {
     holds_ = true;
-    server_.improvises = [this](const words& said) {
+    server_.improvises = [this](const fake_server::words& said) {
         if (said.front() == "INFO")
             lead_elsewhere();
         return std::optional<std::string>{};

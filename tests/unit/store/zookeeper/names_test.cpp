@@ -127,7 +127,7 @@ TEST(NodeData, OfOthersTellsNothing) {
 
 // Who holds, and who waits for whom.
 
-using names = std::vector<std::string>;
+using node_names = std::vector<std::string>;
 
 const std::string lock1 = "_c_a-lock-0000000001", lock2 = "_c_b-lock-0000000002",
                   read3 = "_c_c-__READ__0000000003", read4 = "_c_d-__READ__0000000004",
@@ -135,7 +135,7 @@ const std::string lock1 = "_c_a-lock-0000000001", lock2 = "_c_b-lock-0000000002"
                   read6 = "_c_g-__READ__0000000006", writ7 = "_c_h-__WRIT__0000000007";
 
 TEST(Order, TheFirstHoldsAndEachOtherWaitsForTheOneBefore) {
-    const names all{lock2, "x__lock__0000000009", lock1};
+    const node_names all{lock2, "x__lock__0000000009", lock1};
     EXPECT_TRUE(standing_of(all, lock1).first);
     EXPECT_FALSE(standing_of(all, lock2).first);
     EXPECT_EQ(standing_of(all, lock2).behind, lock1);
@@ -157,7 +157,7 @@ TEST(Order, WhoWritesWaitsForAllBefore) {
 }
 
 TEST(Order, AWritersOwnReadIsInItsPlace) {
-    const names all{writ5, read5, read6, writ7};
+    const node_names all{writ5, read5, read6, writ7};
     EXPECT_TRUE(standing_of(all, writ5).first);
     EXPECT_TRUE(standing_of(all, read5).first);
     EXPECT_EQ(standing_of(all, read6).behind, writ5);
@@ -188,7 +188,7 @@ TEST(Order, ANewcomerWaitsForWhomItDoesNotShareWith) {
 }
 
 TEST(Order, HoldersAreOneOrAllWhoShare) {
-    const auto holders = [](const names& all) {
+    const auto holders = [](const node_names& all) {
         std::vector<std::string> some;
         for (const contender& each : holders_among(contenders_in(all)))
             some.emplace_back(each.node);
