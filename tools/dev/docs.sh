@@ -4,18 +4,23 @@
 
 verb_docs() {
   need docs
-  rm -rf build/docs
-  stage "The reference of the interface" make_reference
   stage "Fetching the site's generator" fetch_generator
+  stage "The site of the documents" build_site
+  say "build/docs/site/index.html"
+}
+
+build_site() {
+  fetch_generator
+  rm -rf build/docs
+  make_reference
   # All that is ours, since pages link to sources too.
   mkdir -p build/docs/pages
   git ls-files -z -c -o --exclude-standard | tar -c --null -T - | tar -x -C build/docs/pages
   cat README.md tools/docs/contents.md > build/docs/pages/index.md
   rm build/docs/pages/README.md
   cp tools/docs/{conf.py,interface.md} build/docs/pages
-  stage "The site" "$generator/bin/sphinx-build" -q -W --keep-going -d build/docs/known \
-    build/docs/pages build/docs/site
-  say "build/docs/site/index.html"
+  "$generator/bin/sphinx-build" -q -W --keep-going -d build/docs/known build/docs/pages \
+    build/docs/site
 }
 
 make_reference() {

@@ -2,6 +2,9 @@
 # shellcheck shell=bash
 
 stage_titles=() stage_times=() stage_results=()
+stage_plan=()         # the titles of all stages, where they are known beforehand
+times_file=build/times # how long each stage took when it last succeeded
+stage_logs=build/logs
 
 say() { printf '%s\n' "$*"; }
 warn() { printf './dev: warning: %s\n' "$*" >&2; }
@@ -23,15 +26,50 @@ stage() {
 attempt() {
   stage_begin "$1"
   shift
+  local status
   # Not `if "$@"`: `set -e` would then not act inside the command.
   set +e
-  (
-    set -e
-    "$@"
-  )
-  local status=$?
+  if shows_progress; then
+    (
+      set -e
+      "$@"
+    ) 2>&1 | show_progress
+    status=${PIPESTATUS[0]}
+    ((status == 0)) || tell_end_of_log
+  else
+    (
+      set -e
+      "$@"
+    )
+    status=$?
+  fi
   set -e
   if ((status == 0)); then stage_end ok; else stage_end FAILED; fi
+}
+
+# plan_stages <title>...: announces the stages; an argument may have several lines. On a terminal
+# each of them then shows one line that says how far it is, and keeps its output in a log.
+plan_stages() { mapfile -t stage_plan < <(printf '%s\n' "$@"); }
+
+shows_progress() {
+  ((${#stage_plan[@]} > 0)) && [[ -t 1 && ${TERM:-dumb} != dumb ]]
+}
+
+show_progress() {
+  local title=${stage_titles[-1]} i later=()
+  for i in "${!stage_plan[@]}"; do
+    [[ ${stage_plan[i]} != "$title" ]] || later=("${stage_plan[@]:i + 1}")
+  done
+  mkdir -p "$stage_logs"
+  python3 -B tools/dev/progress.py "$(log_of_stage)" "$times_file" \
+    $((${#stage_plan[@]} - ${#later[@]})) "$title" "${later[@]}"
+}
+
+log_of_stage() { printf '%s/%s.log' "$stage_logs" "${#stage_titles[@]}"; }
+
+tell_end_of_log() {
+  tail -n 60 "$(log_of_stage)"
+  say "The whole output of this stage is in $(log_of_stage)."
 }
 
 last_stage_ok() { [[ ${stage_results[-1]} == ok ]]; }
@@ -40,15 +78,27 @@ failed_stages() { printf '%s\n' "${stage_results[@]}" | grep -c FAILED || true; 
 stage_begin() {
   stage_titles+=("$1")
   stage_began=$SECONDS
-  printf '\n==> %s\n' "$1"
+  shows_progress || printf '\n==> %s\n' "$1"
   trap stage_summary EXIT
 }
 
 stage_end() {
   stage_times+=($((SECONDS - stage_began)))
   stage_results+=("$1")
-  [[ $1 == ok ]] || note_failed "${stage_titles[-1]}"
+  if [[ $1 == ok ]]; then note_time; else note_failed "${stage_titles[-1]}"; fi
   printf '==> %s: %s, %s s\n' "${stage_titles[-1]}" "$1" "${stage_times[-1]}"
+}
+
+# Remembers how long the last stage took: the next run tells from it how long the rest will take.
+note_time() {
+  mkdir -p build
+  touch "$times_file"
+  {
+    printf '%s\t%s\n' "${stage_times[-1]}" "${stage_titles[-1]}" |
+      sed -E 's/ \([0-9]+ of [0-9]+\)$//' # the round
+    cat "$times_file"
+  } | awk -F '\t' '!known[$2]++' > "$times_file.new"
+  mv "$times_file.new" "$times_file"
 }
 
 # Where results are counted, the tally at the end of the last verb names what failed in any.

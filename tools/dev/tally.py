@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""tally.py <results folder>: counts what ./dev test ran, and says what was skipped and what failed:
-whoever reads a long log begins at its end.
+"""tally.py <results folder>: counts the tests that ran, and lists what was skipped and what failed.
+
+A test that failed in several rounds (./dev test --repeat) is listed once, with a count.
 
 Stages that failed, a build or a linter among them, are in the file failed_stages, a line each.
 
@@ -25,7 +26,7 @@ def cases_of(program: Path, skipped: Counter, failed: list) -> Counter:
         if failure is not None:
             count["failed"] += 1
             name = f"{case.get('classname')}.{case.get('name')}"
-            failed.append((f"{name} in {program.parent}", failure.get("message", "")))
+            failed.append((name, str(program.parent), failure.get("message", "")))
         elif case.get("status") == "notrun" or case.get("result") == "skipped":
             count["skipped"] += 1
             skip = case.find("skipped")
@@ -47,13 +48,14 @@ def layer_count(ctest_report: Path, skipped: Counter, failed: list) -> Counter:
             cases = cases_of(program, skipped, failed)
             if status == "fail" and not cases["failed"]:
                 cases["failed"] = 1
-                failed.append((str(program), "it failed after its last case"))
+                failed.append((test.get("name"), str(program.parent),
+                               "it failed after its last case"))
         elif status == "run":
             cases["passed"] = 1
         elif status == "fail":
             cases["failed"] = 1
             printed = test.findtext("system-out", "").strip()
-            failed.append((f"{test.get('name')} in {ctest_report.parent}", printed[-WORDS_MAX:]))
+            failed.append((test.get("name"), str(ctest_report.parent), printed[-WORDS_MAX:]))
         else:
             cases["skipped"] = 1
             skipped[test.get("name")] += 1
@@ -70,8 +72,10 @@ def main() -> int:
         total += layer_count(report, skipped, failed)
     for reason, times in skipped.most_common():
         print(f"skipped {times}: {reason}")
-    for name, words in failed:
-        print(f"FAILED {name}: {words[:WORDS_MAX].strip()}")
+    times = Counter(name for name, _, _ in failed)
+    for name, (folder, words) in {name: rest for name, *rest in reversed(failed)}.items():
+        counted = f" {times[name]} times, first" if times[name] > 1 else ""
+        print(f"FAILED {name}{counted} in {folder}: {words[:WORDS_MAX].strip()}")
     for title in failed_stages:
         print(f"FAILED the stage \"{title}\"")
     # A stage that failed without a failed test (a build, a linter) must not read as "0 failed".

@@ -1,77 +1,216 @@
-# ./dev test: everything that can be checked here, layer by layer, and what each layer took. CI runs
-# the same, and adds the sanitizers, the linters and the fuzzers. A layer that fails keeps no other
-# from running.
+# ./dev test: the tests, layer by layer, and how long each took. Without options it runs the core, a
+# choice that takes ten minutes; --all runs everything. A layer that fails keeps no other from
+# running.
 # shellcheck shell=bash
 
-# Layers that are joined by a plus run together. Those that wait do so for leases, outages and
-# servers nearly all of the time: more of them run at once than there are cores.
-waiting_layers="conformance redis+mysql+zookeeper sentinel+cluster+chaos cli+process"
-layers="tidy docs unit sim mutants $waiting_layers examples package"
-sanitized_layers="unit sim conformance redis+mysql+zookeeper"
+# A suite is layers that run together, joined by plus. A part of them follows an @:
+#   one-server     on one Redis, MariaDB and ZooKeeper of the distribution, and in memory
+#   other-servers  the rest: Valkey, TLS, a user with few rights, Cluster, Sentinel
+#   readme         the example that README.md names
+#   others         the other examples
+core_suites="tidy+docs unit sim conformance+redis+cli@one-server examples@readme"
+rest_suites="mutants conformance+redis@other-servers mysql+zookeeper sentinel+cluster+chaos process"
+rest_suites+=" examples@others package"
+all_layers="tidy docs unit sim conformance redis cli mysql zookeeper sentinel cluster chaos process"
+all_layers+=" mutants examples package"
+# These wait for leases, outages and servers nearly all of the time, so more of them run at once
+# than there are cores.
+waiting_layers="conformance redis cli mysql zookeeper sentinel cluster chaos process threads"
+topologies='*/*_tls*:*/*_acl*:*/*_cluster*:*/*_sentinel*'
 cores=$(nproc)
 
+explain_test() {
+  cat << END
+usage: ./dev test [--all | --rest | LAYER...] [--repeat N] [--load]
+       ./dev test --slowest
+
+Without options it builds and runs the core: the layers tidy, docs, unit, sim (with fresh seeds),
+conformance, redis and cli, on one server of each store. That takes ten minutes the first time.
+
+  --all       everything: the core, and --rest
+  --rest      all that the core leaves out
+  LAYER...    these layers in full; the layers are
+$(fold -s -w 70 <<< "$all_layers" | sed 's/^ */                /')
+  --repeat N  runs all that N times, and counts the failures of each test
+  --load      keeps the machine busy while the tests run, with two processes for each core
+  --slowest   lists the fifty slowest tests of the last run
+
+The last line is always "N passed, N failed, N skipped".
+END
+}
+
 verb_test() {
+  local what=core repeat=1 load='' chosen=()
+  understand_test "$@"
+  if [[ $what == slowest ]]; then
+    exec python3 -B tools/dev/slowest.py build/results
+  fi
+  local suites="${chosen[*]}"
+  case $what in
+    core) suites=$core_suites ;;
+    rest) suites=$rest_suites ;;
+    all) suites="$core_suites $rest_suites" ;;
+  esac
   need build server stores
-  fetch_servers
-  fetch_stores
+  if [[ $what != core ]]; then
+    fetch_servers
+    fetch_stores
+  fi
   export_servers
   results=$PWD/build/results
   rm -rf "$results"
-
-  in_ci && lint_quickly
-  test_preset ci all "$layers"
-  if in_ci; then
-    sanitize asan core_tests "$sanitized_layers"
-    sanitize tsan threaded_tests threads
-    lint_thoroughly
-    attempt "Building (fuzz)" build_fuzzers
-    ! last_stage_ok || fuzz_all 15
+  local targets=core
+  [[ $what == core ]] || targets=$(targets_of "$suites")
+  plan_stages "Building (ci)" "$(titles_of "$suites" ci "$repeat")"
+  # shellcheck disable=SC2086 # several targets
+  attempt "Building (ci)" build ci --target $targets
+  if last_stage_ok; then
+    [[ -z $load ]] || keep_busy
+    run_suites "$what" ci "$suites" "$repeat"
   fi
-
   stage_summary
-  python3 tools/dev/tally.py "$results"
+  [[ $what != core ]] || tell_left_out
+  python3 -B tools/dev/tally.py "$results"
 }
 
-# sanitize <preset> <target> <layers>: on one server of each store, since what they look for is ours
-# and not the server's.
-sanitize() {
-  local all=$HOLDFAST_SERVERS
-  HOLDFAST_SERVERS=${all%%;*}
-  on_few_servers test_preset "$@"
-  HOLDFAST_SERVERS=$all
+# Reads the options into verb_test's what, repeat, load and chosen.
+understand_test() {
+  while (($# > 0)); do
+    case $1 in
+      -h | --help)
+        explain_test
+        exit
+        ;;
+      --all | --rest | --slowest)
+        [[ $what == core ]] || refuse_test "$1 and ${chosen[0]:---$what} exclude each other"
+        what=${1#--}
+        ;;
+      --repeat)
+        [[ ${2:-} =~ ^[1-9][0-9]{0,4}$ ]] || refuse_test "--repeat takes a number from 1 to 99999"
+        repeat=$2
+        shift
+        ;;
+      --load) load=yes ;;
+      -*) refuse_test "./dev test has no option '$1'" ;;
+      *)
+        [[ " $all_layers " == *" $1 "* ]] ||
+          refuse_test "there is no layer '$1'; the layers are: $all_layers"
+        [[ $what == core || $what == chosen ]] || refuse_test "--$what and $1 exclude each other"
+        what=chosen chosen+=("$1")
+        ;;
+    esac
+    shift
+  done
+  [[ $what != slowest || $repeat$load == 1 ]] || refuse_test "--slowest runs no test"
 }
 
-# One MariaDB and one kind of ZooKeeper say enough where it is the memory of our side that is asked
-# for.
-on_few_servers() {
-  HOLDFAST_NEWER_MYSQL='' HOLDFAST_NEWER_ZOOKEEPERS='' GTEST_FILTER='-*Galera*' "$@"
+refuse_test() {
+  printf './dev test: %s. See ./dev test --help\n' "$*" >&2
+  exit 2
 }
 
-# test_preset <preset> <target> <layers>
-test_preset() {
-  local preset=$1 layer
-  attempt "Building ($preset)" build "$preset" --target "$2"
-  if ! last_stage_ok; then
-    return
-  fi
-  for layer in $3; do
-    if [[ $(cd "build/$preset" && ctest -N -L "$(label "$layer")") != *"Total Tests: 0"* ]]; then
-      attempt "Testing $layer ($preset)" run_layer "$preset" "$layer"
-    fi
+# targets_of <suites>
+# A layer's programs are one target. The packages install all targets.
+targets_of() {
+  local layer targets=()
+  for layer in $(sed -E 's/@[a-z-]+//g; s/[+]/ /g' <<< "$1"); do
+    case $layer in
+      package) targets+=(all) ;;
+      tidy) targets+=(holdfast) ;;
+      docs) targets+=(holdfast_cli) ;;
+      threads) targets+=(threaded_tests) ;;
+      *) targets+=("layer_$layer") ;;
+    esac
+  done
+  printf '%s ' "${targets[@]}"
+}
+
+# run_suites <folder of results> <preset> <suites> [<rounds>]
+run_suites() {
+  local folder=$1 preset=$2 suites=$3 rounds=${4:-1} round suite
+  for ((round = 1; round <= rounds; round++)); do
+    for suite in $suites; do
+      attempt "$(title_of "$suite" "$preset" "$round" "$rounds")" \
+        run_suite "$results/$folder$( ((round == 1)) || printf -- '-%s' "$round")/$suite" \
+        "$preset" "$suite"
+    done
   done
 }
 
-# run_layer <preset> <layer> [<ctest option>...]
-# Every case of a GoogleTest program is counted, so these leave a report each.
-run_layer() {
-  local preset=$1 layer=$2 folder=$results/$1/$2 at_once=$cores
-  shift 2
+# title_of <suite> <preset> <round> <rounds>
+title_of() {
+  local counted=''
+  (($4 == 1)) || counted=" ($3 of $4)"
+  printf 'Testing %s (%s)%s\n' "${1/@/ on }" "$2" "$counted"
+}
+
+# titles_of <suites> <preset> [<rounds>]: one line for each stage of run_suites.
+titles_of() {
+  local rounds=${3:-1} round suite
+  for ((round = 1; round <= rounds; round++)); do
+    for suite in $1; do
+      title_of "$suite" "$2" "$round" "$rounds"
+    done
+  done
+}
+
+# run_suite <folder> <preset> <suite>
+run_suite() {
+  local folder=$1 preset=$2 layers=${3%@*}
+  case $3 in
+    *@one-server) on_one_server run_layers "$folder" "$preset" "$layers" ;;
+    *@other-servers)
+      GTEST_FILTER="*/*valkey*:$topologies:*Galera*" run_layers "$folder" "$preset" "$layers"
+      ;;
+    *@readme) run_layers "$folder" "$preset" "$layers" -L '^readme$' ;;
+    *@others) run_layers "$folder" "$preset" "$layers" -LE '^readme$' ;;
+    *) run_layers "$folder" "$preset" "$layers" ;;
+  esac
+}
+
+# run_layers <folder> <preset> <layers> [<ctest option>...]
+# Every case of a GoogleTest program is counted, so these leave a report each in the folder.
+run_layers() {
+  local folder=$1 preset=$2 layers=$3 at_once=$cores layer
+  shift 3
   mkdir -p "$folder"
-  [[ " $waiting_layers threads " != *" $layer "* ]] || at_once=$((cores * 3))
+  for layer in ${layers//+/ }; do
+    [[ " $waiting_layers " != *" $layer "* ]] || at_once=$((cores * 3))
+  done
   GTEST_OUTPUT=xml:$folder/ HOLDFAST_RESULTS=$folder ctest --preset "$preset" \
-    -L "$(label "$layer")" --parallel "$at_once" --no-label-summary "$@" \
+    -L "^(${layers//+/|})\$" --parallel "$at_once" --no-label-summary --no-tests=error "$@" \
     --output-junit "$folder/ctest.junit"
 }
 
-# What ctest calls a layer, or several of them.
-label() { printf '^(%s)$' "${1//+/|}"; }
+# Runs a command on one server of each store, and without what needs several. `left_out` are more
+# cases that it leaves out.
+on_one_server() {
+  HOLDFAST_SERVERS=${HOLDFAST_SERVERS%%;*} HOLDFAST_NEWER_SERVERS='' HOLDFAST_NEWER_MYSQL='' \
+    HOLDFAST_NEWER_ZOOKEEPERS='' \
+    GTEST_FILTER="-$topologies:*Galera*${left_out:+:$left_out}" "$@"
+}
+
+# Starts processes that use all CPU until this one has ended.
+keep_busy() {
+  python3 -B tools/dev/load.py $((cores * 2)) &
+}
+
+tell_left_out() {
+  cat << 'END'
+
+Not run, with the command for it:
+  ./dev test conformance redis         Valkey, TLS, a user with few rights, Cluster and Sentinel
+  ./dev test mysql zookeeper           what only these stores have
+  ./dev test sentinel cluster chaos    failovers, moving slots, outages
+  ./dev test process                   fork, threads and signals
+  ./dev test mutants                   faults that the tests must find
+  ./dev test examples package          all examples; whether other projects can use the library
+  ./dev test --rest                    all of these
+  ./dev sanitize                       the tests under AddressSanitizer and ThreadSanitizer
+  ./dev sim --seeds 20000              more simulated worlds
+  ./dev lint                           linters and layout
+  ./dev fuzz                           fuzzers
+  ./dev interop                        real clients of Redisson, Curator and others
+
+END
+}

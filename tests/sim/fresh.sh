@@ -1,0 +1,13 @@
+#!/bin/sh
+# fresh.sh <sim_explore> <world>: plays seeds that no run has played before, because the time gives
+# the first one. HOLDFAST_FRESH_SEEDS says how many; the plain world gets four times as many.
+set -eu
+seeds=${HOLDFAST_FRESH_SEEDS:-250}
+from=${HOLDFAST_FRESH_FROM:-$(date +%s)00000}
+if [ "$2" = plain ]; then
+  set -- "$1" --seeds $((seeds * 4)) --from "$from"
+else
+  set -- "$1" "--$2" --seeds "$seeds" --from "$from"
+fi
+echo "$*"
+exec "$@"
