@@ -9,8 +9,8 @@
 #   readme         the example that README.md names
 #   others         the other examples
 core_suites="tidy+docs unit sim conformance+redis+cli@one-server examples@readme"
-rest_suites="mutants conformance+redis@other-servers mysql+zookeeper sentinel+cluster+chaos process"
-rest_suites+=" examples@others package"
+rest_suites="mutants conformance+redis+cli@other-servers"
+rest_suites+=" mysql+zookeeper+process+sentinel+cluster+chaos examples@others package"
 all_layers="tidy docs unit sim conformance redis cli mysql zookeeper sentinel cluster chaos process"
 all_layers+=" mutants examples package"
 # These wait for leases, outages and servers nearly all of the time, so more of them run at once
