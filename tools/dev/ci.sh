@@ -7,7 +7,7 @@ ci_fuzz_seconds=15
 ci_fresh_seeds=5000 # in each world, and four times as many in the plain one
 
 verb_ci() {
-  need build server stores
+  need build server stores interop
   fetches_all=1
   fetch_servers
   fetch_stores
@@ -16,6 +16,9 @@ verb_ci() {
   mkdir -p "$results"
   find "$results" -mindepth 1 -maxdepth 1 ! -name core -exec rm -rf {} +
 
+  # Everything that comes over the network comes first.
+  prepare_interop
+  prepare_neighbours
   lint_quickly
   attempt "The site of the documents" build_site
   # shellcheck disable=SC2086,SC2046 # several targets
@@ -24,14 +27,14 @@ verb_ci() {
     run_suites ci ci "$rest_suites"
     attempt "Simulating fresh seeds" simulate_fresh
   fi
-  # What CI leaves out of ./dev sanitize: the layers mysql and zookeeper, and conformance on them,
-  # where neither has threads of its own.
+  # Conformance runs on memory and Redis, under ThreadSanitizer also on MariaDB, which has threads.
+  # ./dev sanitize has the rest.
   asan_suites=$asan_ci_suites left_out='*/mariadb*:*/zookeeper*' sanitize asan
   left_out='*/zookeeper*' sanitize tsan
   lint_thoroughly
   attempt "Building (fuzz)" build_fuzzers
   ! last_stage_ok || fuzz_all "$ci_fuzz_seconds"
-  interop_stages in_short
+  test_interop in_short
 
   stage_summary
   python3 -B tools/dev/tally.py "$results"

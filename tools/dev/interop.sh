@@ -16,16 +16,16 @@ verb_interop() {
   export_servers
   results=$PWD/build/results
   rm -rf "$results"
-  interop_stages
+  prepare_interop
+  prepare_neighbours
+  test_interop
   stage_summary
   python3 -B tools/dev/tally.py "$results"
 }
 
-# interop_stages [in_short]
+# test_interop [in_short]
 # In short: on one server, and without the versions of Redisson in the middle.
-interop_stages() {
-  prepare_interop
-  prepare_neighbours
+test_interop() {
   local run=(run_layers "$results/ci/interop" ci interop --verbose --parallel "$((cores + 1))")
   # Each second a test tells what its crowd does, so all is shown. Crowds use CPU besides waiting.
   if [[ ${1:-} == in_short ]]; then

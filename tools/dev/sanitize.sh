@@ -4,8 +4,7 @@
 # shellcheck shell=bash
 
 asan_suites="unit sim conformance+redis@one-server mysql+zookeeper@one-server"
-# In CI, conformance runs on memory and Redis, or on memory and what has threads, MariaDB.
-asan_ci_suites="unit sim conformance+redis@one-server"
+asan_ci_suites="unit sim conformance+redis@one-server" # in CI
 tsan_suites="threads@one-server"
 sanitized_seeds=25 # a sanitizer makes the simulator many times slower
 
