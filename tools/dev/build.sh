@@ -26,5 +26,6 @@ build() {
   if [[ ! build/$preset/build.ninja -nt CMakePresets.json ]]; then
     cmake --preset "$preset"
   fi
-  NINJA_STATUS="[%f/%t %es] " cmake --build --preset "$preset" "$@"
+  # As many compilers at once as there are cores: more would only take more memory.
+  NINJA_STATUS="[%f/%t %es] " cmake --build --preset "$preset" --parallel "$(nproc)" "$@"
 }
