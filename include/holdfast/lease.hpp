@@ -67,8 +67,10 @@ public:
     /// the hold is lost. 0: another lock's, or this lease holds nothing.
     [[nodiscard]] std::uint64_t fencing_token() const noexcept;
 
-    /// Of a hold of a `leased_semaphore`: its permits' ids, as Redisson writes them. Empty: another
-    /// lock's, or this lease holds nothing.
+    /// Returns the ids of the permits that this lease holds, as Redisson writes them. The result is
+    /// empty if it is the lease of a lock, or if it holds nothing. An id names no permit of a later
+    /// holder: once it was asked for, a release goes to the store, and the next holder gets new
+    /// ids.
     [[nodiscard]] std::vector<std::string> permit_ids() const;
 
     /// Makes the lease last at least `length` from now; it never shortens it. If the hold is

@@ -53,7 +53,7 @@ struct permits_wish {
 /// Callers of one client are served in order of arrival, so one that wants many permits is not
 /// overtaken for ever by those that want few; between processes there is no order. A lease that is
 /// released may pass to a caller of the same client that waits for as many permits, without a word
-/// to the store, within the bounds of `options::hand_off`.
+/// to the store, within the bounds of `options::hand_off`. After `lease::permit_ids()` it does not.
 ///
 /// Errors, cancellation, and what happens where nobody runs the client's executor: as for the
 /// acquiring verbs of `basic_mutex`, and for all others as of `basic_counter`. Zero permits, or

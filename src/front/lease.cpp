@@ -93,8 +93,13 @@ std::uint64_t lease::fencing_token() const noexcept {
     return hold_ ? hold_->token() : 0;
 }
 
+// Whoever knows an id may release it at any time later. So these permits are given back to the
+// store, and the next holder gets others.
 std::vector<std::string> lease::permit_ids() const {
-    return hold_ ? hold_->permit_ids() : std::vector<std::string>{};
+    if (!hold_)
+        return {};
+    hold_->stay_with_its_holder();
+    return hold_->permit_ids();
 }
 
 void lease::extend(lease_time length) {

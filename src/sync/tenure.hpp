@@ -49,7 +49,7 @@ public:
     virtual std::stop_token lost() const = 0;
     virtual std::stop_token in_danger() const = 0;
     virtual bool renewed() const noexcept = 0;
-    /// Whoever takes it next asks the store: it is not handed on within its client.
+    /// Makes its release go to the store: it is not handed on within its client.
     virtual void stay_with_its_holder() noexcept {}
     virtual unsigned replicas() const noexcept = 0;            ///< so many have confirmed it
     virtual std::uint64_t token() const noexcept { return 0; } ///< for fencing; 0: it has none

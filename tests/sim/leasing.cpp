@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "sim/leasing.hpp"
 
+#include <algorithm>
 #include <tuple>
 #include <utility>
 #include <vector>
@@ -13,7 +14,8 @@ using yes_or_no = std::tuple<error_code, bool>;
 } // namespace
 
 leasing::leasing(world& w, seat& home, int number, const plan& p, time_point end)
-    : visitor{w, home, number, p, end, 0x1ea5e} {}
+    : visitor{w, home, number, p, end, 0x1ea5e}
+    , of_ids_{p.seed ^ static_cast<std::uint64_t>(0x1d5 * (1 + home.number * 64 + number))} {}
 
 asio::awaitable<void> leasing::visit(int name) {
     generation_ = home_.of_program;
@@ -53,8 +55,26 @@ asio::awaitable<void> leasing::work(semaphore built, grip& held, int name) {
     if (*built && generation_ == home_.generation && dice_.percent(2 * of.adds))
         co_await meddle(**built, name);
     co_await nap(dice_.between(duration{0}, of.holds));
+    if (of_ids_.percent(30))
+        expect_ids_to_end(held.what().held.permit_ids(), name);
     if (!dice_.percent(of.drops))
         co_await release(world_, held, generation_);
+}
+
+/// Checks, a while later, that no other holder has a permit whose id its user has seen.
+void leasing::expect_ids_to_end(std::vector<std::string> seen, int name) {
+    const subject who = deed_on(name, deed::give_back_permit).who;
+    const auto look = [&w = world_, seen = std::move(seen), who] {
+        for (const claim* c : w.books.believed()) {
+            const bool is_another = c->who.client != who.client || c->who.actor != who.actor;
+            for (const std::string& id : seen)
+                if (is_another && std::ranges::count(c->permits, id) > 0)
+                    w.violated("permit ids", who.name,
+                               id + " was seen by a user, and another one holds it");
+        }
+    };
+    for (const std::size_t steps : {5U, 50U, 500U})
+        world_.after_steps(steps, look);
 }
 
 /// Gives back one permit of somebody, who has the others and may not know it yet.

@@ -9,6 +9,7 @@
 
 #include <memory>
 #include <string>
+#include <vector>
 
 namespace holdfast::sim {
 
@@ -32,9 +33,12 @@ private:
     asio::awaitable<void> erase_or_ask(leased_semaphore&, int name);
     asio::awaitable<void> meddle(leased_semaphore&, int name);
     std::string somebodys_permit(int name);
+    void expect_ids_to_end(std::vector<std::string> seen, int name);
     duration draw_lease() {
         return dice_.between(world_.how.lease_time / 2, world_.how.lease_longest);
     }
+
+    dice of_ids_; ///< so that others roll as before
 };
 
 } // namespace holdfast::sim

@@ -18,7 +18,7 @@ claim::claim(subject w, lease l, duration asked, std::string stands_on, unsigned
     , held{std::move(l)}
     , owner{held.owner()}
     , hold{held.hold().get()}
-    , permits{held.permit_ids()}
+    , permits{held.hold()->permit_ids()} // unseen by its user: it may be handed on
     , reads{support::wire_hold_of(held).what.kind == lock_kind::read}
     , beside{std::move(stands_on)}
     , wants{replicas}
