@@ -121,6 +121,25 @@ void print_lines(const lock_state& lock) {
                                                  : "not known: this user may not ask");
 }
 
+/// Says what may be counted there, if that string is a number.
+void print_number(holdfast::client& home, const std::string& name) {
+    try {
+        const holdfast::counter_state found = home.inspect({name}, holdfast::counter_kind::permits);
+        if (!found.exists)
+            return;
+        print_line("number", std::to_string(found.value) +
+                                 ": a semaphore, slots of which nobody has one, or a latch");
+        if (found.value <= 0)
+            print_line("", "if they are slots, their holders were lost, and none can be had:");
+        print_line(found.value <= 0 ? "" : "see",
+                   "holdfast inspect --type semaphore|permits|latch NAME");
+        if (found.value <= 0)
+            print_line("", "to delete them: holdfast unlock --force --type permits NAME");
+    } catch (const boost::system::system_error&) {
+        return; // it is no number, or this user may not ask
+    }
+}
+
 int status_of(const std::optional<lock_state>& found) {
     if (!found || !found->is_held)
         return is_free;
@@ -153,6 +172,8 @@ int inspect(const inheritance& inherited, arguments all) {
             write_json(told);
         } else if (found) {
             print_lines(*found);
+            if (found->kind == key_kind::other && found->type == "string")
+                print_number(home, given.name);
         } else {
             std::cout << "'" << printable(given.name) << "' is free\n";
         }

@@ -37,6 +37,12 @@ std::int64_t slots_in(const counter_state& found) {
     return found.value + found.taken;
 }
 
+/// Whether nobody has a slot and none can ever be had: the server has lost the set of its holders
+/// (an eviction, or a cleaner of keys), and the slots that they had.
+bool has_lost_its_holders(const counter_state& found) {
+    return found.taken == 0 && found.value <= 0;
+}
+
 asio::awaitable<void> settle_slots(holdfast::client& home, holdfast::leased_semaphore& slots,
                                    const locked_run& wanted) {
     const std::int64_t number = *wanted.slots;
@@ -45,9 +51,16 @@ asio::awaitable<void> settle_slots(holdfast::client& home, holdfast::leased_sema
         if (is_new)
             co_return;
         const counter_state found = co_await state_of(home, wanted.name, counter_kind::permits);
+        if (found.exists && has_lost_its_holders(found)) {
+            co_await slots.async_set_permits(number, asio::use_awaitable);
+            co_return;
+        }
         if (found.exists && slots_in(found) != number)
             throw another_number{"has " + how_many(slots_in(found), "slot") +
-                                 ", and --slots says " + std::to_string(number)};
+                                 ", and --slots says " + std::to_string(number) +
+                                 ". To set it anew when nobody needs it: holdfast unlock --force "
+                                 "--type permits '" +
+                                 printable(wanted.name) + "'"};
         if (found.exists)
             co_return;
     }

@@ -54,12 +54,28 @@ TEST_P(Slots, ALostSlotStopsTheCommand) {
     EXPECT_THAT(lost.err, HasSubstr("was lost"));
 }
 
+TEST_P(Slots, SlotsWhoseHoldersWereLostAreSetAnew) {
+    EXPECT_EQ(run(shell("true", {"--slots", "2"}), url()).status, 0);
+    server().command({"SET", "job", "0"}); // both were held, and the set of holders was evicted
+    EXPECT_EQ(run(shell("true", {"-n", "--slots", "2"}), url()).status, 0);
+    EXPECT_EQ(server().command({"GET", "job"}).text, "2");
+}
+
+TEST_P(Slots, InspectTellsOfSlotsWhoseHoldersWereLost) {
+    server().command({"SET", "job", "0"});
+    const ended told = run({"inspect", "job"}, url());
+    EXPECT_EQ(told.status, 65);
+    EXPECT_THAT(told.out, HasSubstr("their holders were lost"));
+    EXPECT_THAT(told.out, HasSubstr("unlock --force --type permits"));
+}
+
 TEST_P(Slots, AnotherNumberIsRefusedWithBoth) {
     EXPECT_EQ(run(shell("true", {"--slots", "2"}), url()).status, 0);
     const ended other = run(shell("echo ran", {"--slots", "3"}), url());
     EXPECT_EQ(other.status, 65);
     EXPECT_EQ(other.out, "");
     EXPECT_THAT(other.err, HasSubstr("has 2 slots, and --slots says 3"));
+    EXPECT_THAT(other.err, HasSubstr("holdfast unlock --force --type permits 'job'"));
     EXPECT_EQ(run({"unlock", "--force", "--yes", "--type", "permits", "job"}, url()).status, 0);
     EXPECT_EQ(run(shell("true", {"--slots", "3"}), url()).status, 0);
 }
