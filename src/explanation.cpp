@@ -55,7 +55,7 @@ constexpr std::array refusals{
     server_says{store_errc::out_of_memory, errc::refused, "out_of_memory", "OOM",
                 "The server has reached a limit: of its memory, of a quota, or of one lock's line.",
                 "Raise that limit (Redis: maxmemory; ZooKeeper: the path's quota), or delete data. "
-                "Locks that are held can still be released."},
+                "What is held can still be renewed and released."},
     server_says{store_errc::no_permission, errc::refused, "no_permission",
                 "NOPERM, ACL failure in script", "This user does not have the right to do that.",
                 "Grant the right. docs/security/ lists all that are needed, for each store."},

@@ -108,6 +108,9 @@ struct answer {
     duration term{};          ///< granted: counts from before the call; busy: look again within it
     std::uint64_t token = 0;  ///< fencing token of the grant; 0 where store or kind has none
     std::uint32_t tokens = 0; ///< the grant has so many, from `token` on; each heir needs another
+    /// How long the store would have kept it before this request: the hold that is renewed, or for
+    /// a grant, those of others that share it. Empty: unknown, or only its own client changes that.
+    std::optional<duration> left_before{};
 };
 
 /// The outcome of a release.
@@ -213,6 +216,10 @@ struct limits {
     /// was not acknowledged is the store's to repeat, too, for as long as the session lives.
     bool by_session = false;
     std::uint8_t replicas_max = 0; ///< a hold may want so many; zero: the store asks no replicas
+    /// Other programs may shorten a read hold at any time. So each one is contacted at least so
+    /// often, also one with a fixed lease, and then asked for with what is left of its term.
+    /// `duration::max()`: no other program does that.
+    duration read_contact_max = duration::max();
     /// The usual length of an outage, which calls put up with: where another server has to take the
     /// place of one that died, that is longer.
     duration usual_outage = std::chrono::seconds{10};

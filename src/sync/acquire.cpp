@@ -80,7 +80,7 @@ public:
         if (call_->finished() || believed_until(from, useful) <= now)
             return std::nullopt;
         spot_.reset();
-        return grant{owner_, from, term, said.token, said.tokens, settled_at};
+        return grant{owner_, from, term, said.token, said.tokens, settled_at, said.left_before};
     }
 
 private:

@@ -136,6 +136,14 @@ asio::awaitable<void> let_others_try(acquisition& call, gate& here) {
     co_await call.wake().wait_until(std::min(until, call.wanted.give_up_at));
 }
 
+/// Others who wait for a spin lock poll, and find it free only while nobody takes it again at once.
+asio::awaitable<void> leave_to_others(acquisition& call) {
+    engine& home = *call.home;
+    const time_point until = home.queues().left_to_others_until(key_of(call));
+    while (!call.finished() && home.now() < std::min(until, call.wanted.give_up_at))
+        co_await call.wake().wait_until(std::min(until, call.wanted.give_up_at));
+}
+
 /// A writer of another program that leaves no mark can have the lock only when nobody reads: where
 /// somebody listens, a reader does not begin while others of this client go on, for a moment from
 /// when it came, nor as soon as the last of them has ended.
@@ -241,6 +249,8 @@ asio::awaitable<void> negotiate(std::shared_ptr<acquisition> call) {
         // As a rule neither: then not even their coroutines are begun.
         if (here.owes_courtesy())
             co_await let_others_try(*call, here);
+        if (call->wanted.of->polls)
+            co_await leave_to_others(*call);
         if (call->wanted.of->kind == lock_kind::read)
             co_await leave_a_gap(*call, here);
         if (call->finished())

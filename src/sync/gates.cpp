@@ -73,4 +73,22 @@ void gates::note_others(gate_key key, bool listen) {
     contended.insert(key.name);
 }
 
+void gates::note_polled(gate_key key, bool others_wait, const wire_hold& held, time_point now) {
+    constexpr int pauses_of_one_client = 2;
+    if (!others_wait)
+        return forget_polled(key);
+    if (polled_.size() >= contended_max)
+        polled_.clear();
+    polled& here = polled_.try_emplace(key.name, polled{held.taken_at}).first->second;
+    if (here.left_until > here.had_since) // they had that turn: a new time begins
+        here = polled{held.taken_at};
+    if (now - here.had_since >= pauses_of_one_client * held.polled_within())
+        here.left_until = later(now, held.polled_within());
+}
+
+time_point gates::left_to_others_until(gate_key key) const {
+    const auto found = polled_.find(key.name);
+    return found == polled_.end() ? time_point::min() : found->second.left_until;
+}
+
 } // namespace holdfast::sync

@@ -47,9 +47,22 @@ public:
     bool others_listen(gate_key) const;
     void note_others(gate_key, bool listen);
 
+    /// Notes that a lock whose waiters poll was released. If others wait, and this client has taken
+    /// it again and again for several of their pauses, it leaves the lock to them for one pause.
+    void note_polled(gate_key, bool others_wait, const wire_hold&, time_point now);
+    void forget_polled(gate_key key) { polled_.erase(key.name); }
+    /// Until when this client leaves that lock to others. In the past: it need not.
+    time_point left_to_others_until(gate_key) const;
+
 private:
     /// A gate forgets when nobody needs it any more, this does not; but for ever it cannot grow.
     static constexpr std::size_t contended_max = 10'000;
+
+    /// A spin lock for which others wait.
+    struct polled {
+        time_point had_since;
+        time_point left_until = time_point::min();
+    };
 
     using map = std::unordered_map<std::string, gate>;
     template <typename T>
@@ -60,6 +73,7 @@ private:
     by_family<map> gates_; // by name
     map::node_type spare_; // of a gate that was left: most come and go with every hold
     by_family<std::unordered_set<std::string>> contended_;
+    std::unordered_map<std::string, polled> polled_;
 };
 
 } // namespace holdfast::sync

@@ -4,6 +4,7 @@
 #include <holdfast/store.hpp>
 
 #include <cstdint>
+#include <optional>
 
 namespace holdfast::sync {
 
@@ -17,6 +18,7 @@ struct grant {
     /// An earlier request of the same owner, whose answer was lost, may be carried out until then:
     /// also after the release.
     time_point settled_at;
+    std::optional<duration> left_before{}; ///< see answer
 };
 
 } // namespace holdfast::sync

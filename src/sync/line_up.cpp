@@ -36,7 +36,7 @@ std::unique_ptr<place> line_up(acquisition& call, owner_id owner) {
     want.lease_time = call.wanted.lease;
     want.give_up_at = call.wanted.give_up_at;
     want.waits = call.wanted.patient;
-    want.outlasts = lock.outlasts;
+    want.outlasts = lock.polls ? 2 * lock.polls->longest : lock.outlasts;
     want.tokens = tokens_wanted(call);
     want.numbers = lock.numbers;
     want.permits = call.wanted.permits();

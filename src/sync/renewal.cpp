@@ -107,13 +107,28 @@ constexpr duration earlier_by(duration period, int drawn) {
     return period / 10 * drawn / chance_max;
 }
 
-/// Redisson's clients cut the lease of a lock that they share with others down to their own, and
-/// may die then: it is lifted again before their lease of 30 s is over.
-constexpr duration read_period_max = std::chrono::seconds{10};
+/// A reader of another program that dies lets its short lease end, which is looked at until then.
+constexpr duration read_contact_min{100};
 
+/// Returns how often a hold is contacted. Redisson's clients cut the lease of a lock that they read
+/// down to their own, and that of each other reader, and may die then: so a read hold is contacted
+/// several times within the shortest lease that was found.
 duration contact_period(const wire_hold& held) {
     const duration usual = renewal_period(held.pace());
-    return held.what.kind == lock_kind::read ? std::min(usual, read_period_max) : usual;
+    if (!held.may_be_shortened())
+        return usual;
+    const duration known = std::max(renewal_period(held.kept_by_others()), read_contact_min);
+    return std::min({usual, known, held.home->bounds().read_contact_max});
+}
+
+/// Returns the lease that a contact asks for. It is zero if the hold is fixed and only its own
+/// client can shorten it: then the contact only asks whether it is still held.
+duration lease_to_ask_for(const wire_hold& held, bool renews, duration left) {
+    if (renews)
+        return held.lease();
+    if (!held.may_be_shortened())
+        return duration::zero();
+    return std::min(lease_believed_for(left), held.home->bounds().lease_max);
 }
 
 time_point next_action_of(const wire_hold& held) {
@@ -253,7 +268,7 @@ void renewal::act_on(shared_hold held, time_point now, errands& contacts) {
     if (!travels)
         return;
     const bool renews = held->renewed() && !held->out_of_time();
-    const errand own{renews ? held->lease() : duration::zero(), answer_period(left),
+    const errand own{lease_to_ask_for(*held, renews, left), renews, answer_period(left),
                      held->what.replicas};
     contacts[own].push_back(std::move(held));
 }
@@ -277,7 +292,9 @@ public:
         const bool prolongs = was_renewal() || (home_.engine_.bounds().by_session &&
                                                 !planted(mutant::question_prolongs_none));
         const duration term = prolongs ? said.term : duration::zero();
-        home_.answered(held, asked_, sent_at_, {.granted = said.granted, .term = term}, drawn_);
+        answer whole = said;
+        whole.term = term;
+        home_.answered(held, asked_, sent_at_, whole, drawn_);
     }
 
     /// Unreachable is not lost: the term still runs.
@@ -302,7 +319,7 @@ private:
         held.in_flight = false;
         held.untried = held.untried && held.once_more && !was_renewal();
     }
-    bool was_renewal() const { return asked_.lease_time != duration::zero(); } // or a question
+    bool was_renewal() const { return asked_.renews; } // or a question
 
     renewal& home_;
     const batch& holds_;
@@ -333,8 +350,8 @@ asio::awaitable<void> renewal::contact(std::shared_ptr<engine> home, errand erra
 void renewal::answered(const shared_hold& held, const errand& asked, time_point sent_at,
                        const answer& said, int drawn) {
     if (!watches(*held)) { // released or lost while we asked
-        if (said.granted && said.term > duration::zero()) {
-            held->perhaps_extended(said.term);
+        if (said.granted && asked.lease_time > duration::zero()) {
+            held->perhaps_extended(asked.lease_time);
             release_late_remains(held);
         }
         return;
@@ -343,8 +360,12 @@ void renewal::answered(const shared_hold& held, const errand& asked, time_point 
         engine_.hold_lost(held, event_cause::refused);
         return;
     }
+    if (said.left_before)
+        held->note_left(sent_at, *said.left_before);
     if (said.term > duration::zero())
         held->extended(sent_at, asked.lease_time, said.term, asked.replicas);
+    else if (asked.lease_time > duration::zero())
+        held->perhaps_extended(asked.lease_time);
     if (std::exchange(held->once_more, false))
         held->contact_at = engine_.now();
     else

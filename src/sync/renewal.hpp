@@ -66,6 +66,7 @@ private:
     /// What one request asks. Whoever asks the same travels together.
     struct errand {
         duration lease_time;
+        bool renews; ///< else it asks about fixed holds, and their terms stay
         duration answer_within;
         std::uint8_t replicas; ///< must confirm it
         auto operator<=>(const errand&) const = default;

@@ -73,6 +73,8 @@ void engine::found_busy(acquisition& call) {
     if (!call.begins_to_wait_there())
         return;
     const gate_key key = key_of(call);
+    if (call.wanted.of->polls)
+        gates_.forget_polled(key);  // another client has had its turn
     gate& here = *gates_.find(key); // it is there as long as the call
     here.waits_there(call);
     next_turn(key, here);
@@ -81,6 +83,8 @@ void engine::found_busy(acquisition& call) {
 void engine::released(const wire_hold& held, bool others_listen) {
     const gate_key key = key_of(held.what);
     gates_.note_others(key, others_listen);
+    if (held.polled_within() > duration::zero())
+        gates_.note_polled(key, others_listen, held, now());
     gate* const here = gates_.find(key);
     if (here && here->holder().get() == &held)
         here->owe_courtesy(others_listen && held.handed_on > 0);

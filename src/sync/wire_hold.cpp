@@ -51,10 +51,12 @@ wire_hold::wire_hold(const request& wanted, const grant& got)
     , token_{what.kind == lock_kind::fenced ? got.token : 0}
     , more_tokens_{got.tokens > 0 ? got.tokens - 1 : 0}
     , deferred_{wanted.of->deferred}
+    , polled_within_{wanted.of->polls ? wanted.of->polls->longest : duration::zero()}
     , renewed_{wanted.renewed}
     , believed_until_{sync::believed_until(got.sent_at, got.term)}
     , store_forgets_at_{forgotten_at(granted_at, got.term)}
-    , lease_{wanted.lease} {
+    , lease_{wanted.lease}
+    , kept_by_others_{got.left_before.value_or(duration::max())} {
     if (!home->bounds().by_session)
         return;
     given_ = got.term;
@@ -76,6 +78,7 @@ wire_hold::wire_hold(const wire_hold& other, const request& wanted)
     , token_{next_token(other.token_)}
     , more_tokens_{other.more_tokens_ > 0 ? other.more_tokens_ - 1 : 0}
     , deferred_{wanted.of->deferred}
+    , polled_within_{wanted.of->polls ? wanted.of->polls->longest : duration::zero()}
     , renewed_{true}
     , believed_until_{other.ends_at()}
     , store_forgets_at_{other.store_forgets_at()}
@@ -270,10 +273,39 @@ void wire_hold::extended(time_point sent_at, duration asked, duration term, unsi
     believed_until_ =
         std::max(believed_until_, std::min(sync::believed_until(from, term), lease_ends_at_));
     store_forgets_at_ = std::max(store_forgets_at_, forgotten_at(home->now(), term));
-    if (warned) { // that danger is over; the next one gets a token of its own
-        warned = false;
-        danger_ = std::stop_source{std::nostopstate};
+    extended_at_ = home->now();
+    end_danger();
+}
+
+/// The next danger gets a token of its own. Under the mutex.
+void wire_hold::end_danger() {
+    if (!std::exchange(warned, false))
+        return;
+    danger_ = std::stop_source{std::nostopstate};
+}
+
+bool wire_hold::may_be_shortened() const {
+    return what.kind == lock_kind::read && home->bounds().read_contact_max != duration::max();
+}
+
+void wire_hold::note_left(time_point sent_at, duration rest) {
+    const time_point now = home->now();
+    const bool is_shorter = later(now, rest) < believed_until_;
+    if (what.kind == lock_kind::read) {
+        constexpr duration least{100}, most = duration::max() / 2;
+        kept_by_others_ = is_shorter ? rest : 2 * std::clamp(kept_by_others_, least, most);
+        return;
     }
+    const bool is_longer = later(sent_at, rest) > store_forgets_at_;
+    const bool is_old = extensions > 0 || extended_at_ >= sent_at;
+    if (what.kind != lock_kind::permit || renewed() || is_old || !(is_shorter || is_longer))
+        return;
+    const std::scoped_lock guard{mutex()};
+    believed_until_ = sync::believed_until(sent_at, rest);
+    store_forgets_at_ = forgotten_at(now, rest);
+    lease_ = rest;
+    if (is_longer)
+        end_danger();
 }
 
 void wire_hold::confirmed(time_point sent_at, duration asked, duration term, unsigned replicas) {

@@ -68,6 +68,8 @@ public:
     left unshare();
     bool shared_by_others() const; ///< by more than one
     bool deferred() const noexcept override { return deferred_; }
+    /// The longest pause of those who wait for it, if they poll; else zero.
+    duration polled_within() const { return polled_within_; }
     void announce_release() noexcept override { ++releases_announced_; }
     bool release_follows() const noexcept { return releases_announced_ > 0; }
 
@@ -125,6 +127,16 @@ public:
     bool to_be_warned() const { return needs_contact() && !untried && !warned && !told_lost; }
     /// From now on of this length, and renewed or not.
     void set_lease(duration, bool renewed);
+    /// Takes note of what the store had left of it when a contact came that was sent at `sent_at`.
+    /// A read hold may have been shortened by another program, and is contacted more often then.
+    /// The lease of a permit may have been set by anybody: one that is not renewed ends as the
+    /// store says.
+    void note_left(time_point sent_at, duration rest);
+    /// Other programs may shorten it, so it is asked for with its whole term at each contact.
+    bool may_be_shortened() const;
+    /// How long the store keeps it if another program shortens it right after a contact, as far as
+    /// that is known.
+    duration kept_by_others() const { return kept_by_others_; }
     void warn();            ///< fires in_danger
     bool lose();            ///< fires lost; false if it was not held
     void give_up();         ///< fires lost, but may still be released (the client closes)
@@ -161,11 +173,13 @@ private:
     company& some_company();
     std::mutex& mutex() const;
     void fire(std::stop_source&);
+    void end_danger();
     duration lasts_there(duration asked) const; ///< what a request for so much makes of it
 
     const std::uint64_t token_;
     const std::uint32_t more_tokens_; // reserved behind that one
     const bool deferred_;
+    const duration polled_within_;
     std::atomic<bool> stays_ = false;
     std::atomic<bool> renewed_;
     bool given_up_ = false;
@@ -180,6 +194,8 @@ private:
     // Else neither bounds anything: the store gives what is asked for, and ends it.
     duration given_ = duration::max();
     time_point lease_ends_at_ = time_point::max();
+    time_point extended_at_ = time_point::min(); // when the last answer came that moved its end
+    duration kept_by_others_ = duration::max();
     std::unique_ptr<company> company_;
     // Made when first asked for: most holds end without anybody asking.
     mutable std::stop_source lost_{std::nostopstate};

@@ -20,9 +20,11 @@ namespace {
 
 using support::code_of;
 using support::soon;
+using ::testing::Contains;
 using ::testing::Each;
 using ::testing::IsEmpty;
 using ::testing::MatchesRegex;
+using ::testing::Not;
 using ::testing::SizeIs;
 
 class Permits : public suite {
@@ -181,7 +183,7 @@ TEST_P(Permits, AReleasePassesToAWaiterOfItsClientWithoutAMessage) {
     leased_semaphore seats{home, "seats"};
     seats.set_permits(2);
     lease held = seats.acquire(2);
-    const std::vector<std::string> ids = held.permit_ids();
+    const std::string owner = held.owner();
     std::future<lease> waiting = seats.async_acquire(2, asio::use_future);
     ASSERT_TRUE(somebody_listens());
     (void)seats.available_permits();
@@ -191,10 +193,32 @@ TEST_P(Permits, AReleasePassesToAWaiterOfItsClientWithoutAMessage) {
         heir = soon(std::move(waiting));
     });
     EXPECT_EQ(sent, 0u);
-    EXPECT_EQ(heir->permit_ids(), ids);
+    EXPECT_EQ(heir->owner(), owner);
     EXPECT_EQ(seats.available_permits(), 0);
     heir.reset();
     EXPECT_TRUE(support::eventually([&] { return seats.available_permits() == 2; }));
+}
+
+TEST_P(Permits, ReleaseByIdOfAnEarlierHolderDoesNotEndTheNextHold) {
+    client home = make_client({.poll_bound = hardly_ever, .hand_off = {.within = 1h}});
+    leased_semaphore seats{home, "seats"};
+    seats.set_permits(2);
+    lease held = seats.acquire(2);
+    const std::vector<std::string> ids = held.permit_ids();
+    std::future<lease> waiting = seats.async_acquire(2, asio::use_future);
+    ASSERT_TRUE(somebody_listens());
+    held.unlock();
+    const lease next = soon(std::move(waiting));
+    for (const std::string& id : ids) {
+        EXPECT_FALSE(seats.release(id));
+        if (!store().leases_by_session()) {
+            EXPECT_FALSE(seats.set_lease(id, lease_time{1ms}));
+        }
+        EXPECT_THAT(next.permit_ids(), Not(Contains(id)));
+    }
+    EXPECT_TRUE(next.owns_lock());
+    EXPECT_EQ(seats.acquired_permits(), 2);
+    EXPECT_EQ(seats.available_permits(), 0);
 }
 
 TEST_P(Permits, OneWhoWantsAnotherNumberIsServedByTheStore) {
@@ -393,6 +417,7 @@ TEST_P(LeasedPermits, TheLeaseOfOneIsSetByWhoeverKnowsIt) {
     const std::string id = held.permit_ids().front();
     EXPECT_TRUE(seats.set_lease(id, lease_time{60s}));
     EXPECT_FALSE(seats.set_lease(std::string(32, '0'), lease_time{60s}));
+    EXPECT_TRUE(support::eventually([&] { return held.remaining() > 50s; }));
     home.pass(30s);
     EXPECT_EQ(seats.available_permits(), 0);
     EXPECT_TRUE(soon(seats.async_set_lease(id, lease_time{1s}, asio::use_future)));

@@ -355,13 +355,14 @@ TEST_P(SemaphoreScripts, WithoutTheRightToTellTimeThereIsNoDeadline) {
                 ElementsAre(done, 0, 4, 0));
 }
 
-TEST_P(SemaphoreScripts, AFullServerChangesNothing) {
+TEST_P(SemaphoreScripts, FullServerTakesNothingAndGivesBack) {
     others_set("3");
     take(1, {.number = 1});
     server().command({"CONFIG", "SET", "maxmemory", "1"});
     EXPECT_TRUE(is_error(take(1, {.slot = 1, .number = 2}), "OOM"));
-    EXPECT_TRUE(is_error(change("add", 1, {.slot = 1, .number = 3}), "OOM"));
     EXPECT_EQ(value(), "2");
+    EXPECT_EQ(said(change("add", 1, {.slot = 1, .number = 3})), done);
+    EXPECT_EQ(value(), "3");
 }
 
 TEST_P(SemaphoreScripts, AFullServerTakesBackWhatARequestTook) {
@@ -557,12 +558,14 @@ TEST_P(LatchScripts, AReplicaDoesNotSayThatItIsOpen) {
     EXPECT_TRUE(is_error(look(), "READONLY")) << "it may not know of it yet";
 }
 
-TEST_P(LatchScripts, AFullServerChangesNothing) {
-    others_set("1");
+TEST_P(LatchScripts, FullServerCountsDownAndSetsNone) {
+    others_set("2");
     server().command({"CONFIG", "SET", "maxmemory", "1"});
-    EXPECT_TRUE(is_error(change("count_down", 1, {.number = 1}), "OOM"));
-    EXPECT_EQ(said(look()), 0);
+    EXPECT_EQ(said(change("count_down", 1, {.number = 1})), 0);
     EXPECT_EQ(value(), "1");
+    EXPECT_EQ(said(change("count_down", 1, {.number = 2})), done);
+    EXPECT_EQ(said(look()), 1);
+    EXPECT_TRUE(is_error(change("set_new", 1, {.number = 3}), "OOM"));
 }
 
 // What an ACL denies in the middle of a change of a counter leaves it as it was.

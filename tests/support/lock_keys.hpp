@@ -8,13 +8,13 @@
 
 namespace holdfast::support {
 
-/// Every key on a server but those that only say who a client is, which go by themselves, and the
-/// counters of fencing tokens, which stay.
+/// Every key on a server but those that only say who a client is, or that it waits for a spin lock,
+/// which go by themselves, and the counters of fencing tokens, which stay.
 inline std::vector<std::string> lock_keys(redis_server& server) {
     std::vector<std::string> all;
     for (redis::reply& key : server.command({"KEYS", "*"}).items)
         if (!key.text.starts_with("holdfast_client:") &&
-            !key.text.starts_with("redisson_lock_token:"))
+            !key.text.starts_with("redisson_lock_token:") && !key.text.ends_with(":waiters"))
             all.push_back(std::move(key.text));
     return all;
 }

@@ -149,6 +149,9 @@ public:
     /// is a program that is no client of holdfast.
     void occupy(const lock_name&, duration lease, lock_kind = lock_kind::plain);
     bool vacate(const lock_name&); ///< the foreign owner releases: wakes waiters, if not `token`
+    /// A foreign owner that reads renews its hold as Redisson before 4.4 does: the lock, and the
+    /// holds of all who read, last for `lease` from now on. False: nobody reads.
+    bool cut_readers(const lock_name&, duration lease);
 
     /// A JVM asks for a fair lock: true, it has it, for `lease`; false, it stands in the queue, and
     /// looks again only when the test calls this again.

@@ -14,8 +14,11 @@ verdict_on_look exclusive_table::look(const ask& want) {
     const bool is_new = !held;
     if (is_new)
         held = &locks_.emplace(want.name.text, lock{owner, microseconds::min(), 0}).first->second;
-    if (held->owner != owner)
+    if (held->owner != owner) {
+        if (want.kind == lock_kind::spin && want.waits)
+            spinners_[want.name.text][want.owner.client] = clock_.now() + want.outlasts;
         return {verdict::busy, clock_.left(held->ends_at)};
+    }
     held->ends_at = std::max(held->ends_at, clock_.end_of(want.lease_time));
     verdict_on_look granted{.said = verdict::granted};
     if (want.kind == lock_kind::fenced) {
@@ -54,7 +57,18 @@ bool exclusive_table::release(const hold& what) {
     if (!find_of(what))
         return false;
     locks_.erase(what.name.text);
+    if (const auto all = spinners_.find(what.name.text); all != spinners_.end()) {
+        all->second.erase(what.owner.client);
+        std::erase_if(all->second,
+                      [this](const auto& each) { return clock_.is_over(each.second); });
+        if (all->second.empty())
+            spinners_.erase(all);
+    }
     return true;
+}
+
+bool exclusive_table::others_spin(const hold& what) const {
+    return what.kind == lock_kind::spin && spinners_.contains(what.name.text);
 }
 
 void exclusive_table::prolong(const owner_id& owner, microseconds end) {
@@ -89,6 +103,7 @@ bool exclusive_table::erase(const lock_name& name) {
 void exclusive_table::clear() {
     locks_.clear();
     last_tokens_.clear();
+    spinners_.clear();
 }
 
 exclusive_table::lock* exclusive_table::find(const lock_name& name) {

@@ -6,6 +6,7 @@
 
 #include <holdfast/store.hpp>
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <map>
@@ -19,7 +20,8 @@ using remote::verdict;
 
 struct verdict_on_look {
     verdict said{};
-    std::optional<duration> left{}; ///< of the hold that keeps it busy; nothing: it has no end
+    std::optional<duration> left{}; ///< of the hold that keeps it busy, or of others that share it;
+                                    ///< nothing: it has no end
     std::uint64_t token = 0;        ///< granted, of a fenced lock: the first of its tokens
     bool queued = false;            ///< busy, and the owner has a place in a queue now
     bool joined_now = false;        ///< which is new
@@ -40,6 +42,8 @@ public:
     verdict_on_look look(const ask&);
     bool renew(const hold&, duration lease_time); ///< false: it is not held by that owner
     bool release(const hold&);                    ///< likewise
+    /// Whether clients other than the owner's wait for that spin lock, as far as they said lately.
+    bool others_spin(const hold&) const;
     /// Whatever that owner's client holds does not end sooner.
     void prolong(const owner_id&, microseconds end);
 
@@ -52,6 +56,7 @@ public:
     void become(const exclusive_table& other) { ///< with the dates of the other one's clock
         locks_ = other.locks_;
         last_tokens_ = other.last_tokens_;
+        spinners_ = other.spinners_;
     }
 
     /// Of the present hold. 0: it has none, or is the first of several that may have it in turn.
@@ -74,6 +79,8 @@ private:
     const server_clock& clock_;
     std::map<std::string, lock> locks_;
     std::map<std::string, std::uint64_t> last_tokens_;
+    using client = std::array<std::uint8_t, 16>;
+    std::map<std::string, std::map<client, microseconds>> spinners_; // until when they are known
 };
 
 } // namespace holdfast::memory

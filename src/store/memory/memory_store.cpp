@@ -77,11 +77,12 @@ asio::awaitable<void> memory_locks::renew(hold_list asked_about, const renewal_w
         asked.replicas = holds.front().replicas;
     const fate f = link_->decide(asked);
     const std::vector<std::size_t> allowed = places_allowed(holds.size(), f.denied_holds);
-    std::function<std::vector<bool>(server::state&)> execute = [allowed = picked(holds, allowed),
-                                                                lease_time](server::state& server) {
+    using said_of_all = std::vector<server::state::renewed>;
+    std::function<said_of_all(server::state&)> execute = [allowed = picked(holds, allowed),
+                                                          lease_time](server::state& server) {
         return server.renew(allowed, lease_time);
     };
-    std::vector<bool> held;
+    said_of_all held;
     std::string unconfirmed;
     try {
         const auto got = co_await link_->call(f, asked, std::move(execute), how.answer_by);
@@ -97,11 +98,13 @@ asio::awaitable<void> memory_locks::renew(hold_list asked_about, const renewal_w
     const boost::system::system_error too_few{make_error_code(store_errc::not_replicated),
                                               unconfirmed};
     for (std::size_t i = 0; i < allowed.size(); ++i) {
-        if (held[i] && !unconfirmed.empty())
+        answer said;
+        if (held[i].is_held)
+            said = {.granted = true, .term = lease_time, .left_before = held[i].left_before};
+        if (said.granted && !unconfirmed.empty())
             to.failed(allowed[i], too_few);
         else
-            to.renewed(allowed[i],
-                       held[i] ? answer{.granted = true, .term = lease_time} : answer{});
+            to.renewed(allowed[i], said);
     }
 }
 

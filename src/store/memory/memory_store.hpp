@@ -5,6 +5,7 @@
 #include "store/memory/link.hpp"
 #include "store/memory/memory_counters.hpp"
 #include "store/memory/orphans.hpp"
+#include "store/remote/attempts.hpp"
 
 #include <memory>
 #include <utility>
@@ -24,7 +25,8 @@ public:
         const bool by_session = link_->is_by_session();
         return {.time_limit = link_->command_timeout(),
                 .by_session = by_session,
-                .replicas_max = by_session ? std::uint8_t{0} : replicas_max};
+                .replicas_max = by_session ? std::uint8_t{0} : replicas_max,
+                .read_contact_max = by_session ? duration::max() : remote::read_contact_max};
     }
     std::optional<std::string> objection_to(const lock_name&) const override;
 

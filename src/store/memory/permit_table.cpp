@@ -44,6 +44,17 @@ bool permit_table::renew(const hold& what, duration lease_time) {
     return true;
 }
 
+std::optional<duration> permit_table::left_of(const hold& what) const {
+    const auto found = pools_.find(what.name.text);
+    microseconds first_end = microseconds::max();
+    for (const std::string& id : ids_of(what)) {
+        if (found == pools_.end() || !found->second.held.contains(id))
+            return std::nullopt;
+        first_end = std::min(first_end, found->second.held.at(id));
+    }
+    return clock_.left(std::max(first_end, clock_.now()));
+}
+
 permit_table::left permit_table::release(const hold& what) {
     left said;
     pool* const here = find(what.name);

@@ -34,7 +34,9 @@ public:
 
     verdict_on_look look(const ask&);
     bool renew(const hold&, duration lease_time); ///< false: not all are held any more
-    left release(const hold&);                    ///< those that are still there
+    /// How long all of them are still held. Empty: not all are, or they have no end.
+    std::optional<duration> left_of(const hold&) const;
+    left release(const hold&); ///< those that are still there
     /// Whatever that owner's client holds does not end sooner.
     void prolong(const owner_id&, microseconds end);
     change_verdict change(const counter_change&, duration memory);

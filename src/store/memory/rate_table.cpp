@@ -26,10 +26,22 @@ count_verdict rate_table::look(const counter_ask& want) {
     if (std::ranges::any_of(all, is_it))
         return {.said = verdict::granted};
     const std::int64_t free = free_in(*there, want.request.client);
-    if (free < want.amount)
-        return busy(*there, all, want.amount - free);
+    if (free < want.amount) {
+        const count_verdict busy_until = busy(*there, all, want.amount - free);
+        keep_for_waiter(*there, busy_until.left);
+        return busy_until;
+    }
     all.push_back({want.request, clock_.now(), want.amount});
     return {.said = verdict::granted};
+}
+
+/// Whoever waits uses the limiter, too: it is there for `kept` after the wait, and for long enough
+/// to come then.
+void rate_table::keep_for_waiter(limiter& there, std::optional<duration> wait) const {
+    constexpr duration waiter_needs{1000};
+    if (there.how.kept > duration::zero() && wait)
+        there.ends_at =
+            std::max(there.ends_at, clock_.end_of(*wait + std::max(there.how.kept, waiter_needs)));
 }
 
 /// Until enough of the draws count no more.
@@ -77,7 +89,8 @@ change_verdict rate_table::carry_out(const counter_change& what) {
 change_verdict rate_table::set(const counter_change& what) {
     limiter& made = limiters_[what.name.text];
     made.how = what.to;
-    made.ends_at = microseconds::max();
+    made.ends_at =
+        what.to.kept > duration::zero() ? clock_.end_of(what.to.kept) : microseconds::max();
     made.drawn.erase(drawer{});
     made.drawn.erase(what.request.client);
     use(made);
@@ -136,10 +149,10 @@ rate_table::drawer rate_table::drawer_of(const limiter& there, const drawer& cli
     return there.how.scope == rate::scope_of::per_client ? client : drawer{};
 }
 
-/// It is there for `kept` from now on; and what counts no more goes.
+/// It is there for `kept` from now on, or for longer if somebody waits; what counts no more goes.
 void rate_table::use(limiter& there) {
     if (there.how.kept > duration::zero())
-        there.ends_at = clock_.end_of(there.how.kept);
+        there.ends_at = std::max(there.ends_at, clock_.end_of(there.how.kept));
     const auto is_over = [&](const draw& each) {
         return clock_.is_over(counts_until(there, each));
     };

@@ -59,6 +59,7 @@ private:
     limiter* find(const lock_name&);
     const limiter* find(const lock_name&) const;
     void use(limiter&);
+    void keep_for_waiter(limiter&, std::optional<duration> wait) const;
     static drawer drawer_of(const limiter&, const drawer& client);
     microseconds counts_until(const limiter&, const draw&) const;
     std::int64_t free_in(const limiter&, const drawer& client) const;

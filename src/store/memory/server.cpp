@@ -95,6 +95,9 @@ bool server::evict(const lock_name& name) {
 void server::occupy(const lock_name& name, duration lease, lock_kind kind) {
     inside()->occupy(name, lease, kind);
 }
+bool server::cut_readers(const lock_name& name, duration lease) {
+    return inside()->cut_readers(name, lease);
+}
 bool server::vacate(const lock_name& name) {
     return inside()->vacate(name);
 }

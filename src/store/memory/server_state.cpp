@@ -81,19 +81,28 @@ verdict_on_look server::state::look_at_token(const ask& want) {
     return answer;
 }
 
-std::vector<bool> server::state::renew(const std::vector<hold>& holds, duration lease_time) {
+std::vector<server::state::renewed> server::state::renew(const std::vector<hold>& holds,
+                                                         duration lease_time) {
     const guard lock_it{mutex_};
-    std::vector<bool> still_held;
-    still_held.reserve(holds.size());
-    for (const hold& each : holds)
-        still_held.push_back(can_be_shared(each.kind)         ? has_.shared.renew(each, lease_time)
-                             : each.kind == lock_kind::token  ? has_.tokens.renew(each, lease_time)
-                             : each.kind == lock_kind::permit ? has_.permits.renew(each, lease_time)
-                                                              : has_.locks.renew(each, lease_time));
-    const bool is_question = lease_time == duration::zero();
-    if (!is_question && std::find(still_held.begin(), still_held.end(), true) != still_held.end())
+    std::vector<renewed> all;
+    all.reserve(holds.size());
+    bool writes = false;
+    for (const hold& each : holds) {
+        renewed said;
+        if (each.kind == lock_kind::read)
+            said.left_before = has_.shared.left_of(each);
+        else if (each.kind == lock_kind::permit)
+            said.left_before = has_.permits.left_of(each);
+        said.is_held = can_be_shared(each.kind)         ? has_.shared.renew(each, lease_time)
+                       : each.kind == lock_kind::token  ? has_.tokens.renew(each, lease_time)
+                       : each.kind == lock_kind::permit ? has_.permits.renew(each, lease_time)
+                                                        : has_.locks.renew(each, lease_time);
+        writes = writes || (said.is_held && lease_time > duration::zero());
+        all.push_back(said);
+    }
+    if (writes)
         wrote();
-    return still_held;
+    return all;
 }
 
 release_answer server::state::release(const hold& what) {
@@ -116,8 +125,8 @@ release_answer server::state::end(const hold& what) {
         can_be_shared(what.kind) ? has_.shared.release(what) : release_alone(what);
     if (said.is_told)
         tell(what.name);
-    return {.was_ours = said.was_ours,
-            .others_listen = said.was_ours && ears_.count(what.name.text) > 0};
+    const bool others_wait = ears_.count(what.name.text) > 0 || has_.locks.others_spin(what);
+    return {.was_ours = said.was_ours, .others_listen = said.was_ours && others_wait};
 }
 
 left_verdict server::state::release_alone(const hold& what) {
@@ -321,6 +330,12 @@ void server::state::occupy(const lock_name& name, duration lease_time, lock_kind
         return has_.tokens.occupy(name, foreign_owner, lease_time);
     }
     has_.locks.occupy(name, foreign_owner, lease_time);
+}
+
+bool server::state::cut_readers(const lock_name& name, duration lease_time) {
+    const guard lock_it{mutex_};
+    const writing after{*this};
+    return has_.shared.cut_readers(name, lease_time);
 }
 
 bool server::state::vacate(const lock_name& name) {

@@ -57,7 +57,11 @@ public:
 
     /// Comes the request after `deadline`, a moment of this server's clock, it is refused.
     verdict_on_look look(const ask&, std::optional<microseconds> deadline);
-    std::vector<bool> renew(const std::vector<hold>&, duration lease_time);
+    struct renewed {
+        bool is_held = false;
+        std::optional<duration> left_before{}; ///< see answer
+    };
+    std::vector<renewed> renew(const std::vector<hold>&, duration lease_time);
     release_answer release(const hold&);
     std::optional<holding> inspect(const lock_name&) const;
     /// As `inspector::force_release` and `force_side`, with a deadline like a look's.
@@ -121,6 +125,7 @@ public:
     bool forget(const lock_name&);
     void occupy(const lock_name&, duration lease_time, lock_kind);
     bool vacate(const lock_name&);
+    bool cut_readers(const lock_name&, duration lease_time);
     std::size_t held_count() const;
     std::size_t listener_count() const;
 

@@ -44,12 +44,16 @@ verdict_on_look shared_table::look_to_read(const ask& want) {
 }
 
 verdict_on_look shared_table::let_read(const ask& want) {
+    const lock* const before = find(want.name);
+    verdict_on_look granted{.said = verdict::granted};
+    if (before)
+        granted.left = clock_.left(before->ends_at);
     lock& held = locks_[want.name.text];
     const microseconds end = clock_.end_of(want.lease_time);
     microseconds& timer = held.readers[to_string(want.owner)];
     timer = std::max(timer, end);
     held.ends_at = std::max(held.ends_at, end);
-    return {.said = verdict::granted};
+    return granted;
 }
 
 verdict_on_look shared_table::look_to_write(const ask& want) {
@@ -109,11 +113,11 @@ void shared_table::leave_mark(const ask& want) {
     if (!find_waiting(want.name))
         waiting_[want.name.text] = {};
     waiting& all = waiting_[want.name.text];
-    all.ends_at = clock_.now() + want.outlasts;
+    const microseconds until = clock_.now() + want.outlasts;
+    all.ends_at = std::max(all.ends_at, until); // others wait, too, and look again later
     all.head_start = std::max(all.head_start, want.head_start);
-    all.marks.insert_or_assign(
-        to_string(want.owner),
-        mark{all.ends_at, want.under == 0 ? std::string{} : owner_beside(want)});
+    all.marks.insert_or_assign(to_string(want.owner),
+                               mark{until, want.under == 0 ? std::string{} : owner_beside(want)});
 }
 
 /// Whether it was the last.
@@ -147,6 +151,27 @@ bool shared_table::renew(const hold& what, duration lease_time) {
         return false; // only others keep the lock
     reader->second = std::max(reader->second, clock_.end_of(lease_time));
     held->ends_at = std::max(held->ends_at, reader->second);
+    return true;
+}
+
+std::optional<duration> shared_table::left_of(const hold& what) const {
+    const auto found = locks_.find(what.name.text);
+    if (found == locks_.end())
+        return std::nullopt;
+    const lock& held = found->second;
+    const auto reader = held.readers.find(to_string(what.owner));
+    const bool reads = what.kind == lock_kind::read && reader != held.readers.end();
+    const microseconds end = reads ? std::min(held.ends_at, reader->second) : held.ends_at;
+    return clock_.left(std::max(end, clock_.now()));
+}
+
+bool shared_table::cut_readers(const lock_name& name, duration lease_time) {
+    lock* const held = find(name);
+    if (!held || held->readers.empty() || !held->writer.empty())
+        return false;
+    held->ends_at = clock_.end_of(lease_time);
+    for (auto& [owner, timer] : held->readers)
+        timer = held->ends_at;
     return true;
 }
 

@@ -28,6 +28,8 @@ public:
 
     verdict_on_look look(const ask&);
     bool renew(const hold&, duration lease_time); ///< false: it is not held by that owner
+    /// How long that owner still has it. Empty: it is not held, or has no end.
+    std::optional<duration> left_of(const hold&) const;
     left_verdict release(const hold&);
     /// Whatever that owner's client holds does not end sooner.
     void prolong(const owner_id&, microseconds end);
@@ -42,7 +44,9 @@ public:
     /// `kind` says how; who had it otherwise has it no more.
     void occupy(const lock_name&, const std::string& owner, lock_kind kind, duration lease_time);
     bool vacate(const lock_name&, const std::string& owner); ///< false: that owner is not there
-    bool erase(const lock_name&);                            ///< false: it was free
+    /// Each reader's timer, and the lock's lease, are over in `lease_time`. False: nobody reads.
+    bool cut_readers(const lock_name&, duration lease_time);
+    bool erase(const lock_name&); ///< false: it was free
     void clear();
     void become(const shared_table& other) {
         locks_ = other.locks_;

@@ -85,7 +85,7 @@ private:
         std::optional<boost::system::system_error> failed;
         rows_left left;
         try {
-            if (how_.lease_time > duration::zero())
+            if (!asks_only())
                 left = co_await prolong(some);
             if (left.size() < some.rows.size())
                 co_await see_the_rest(some, left);
@@ -138,14 +138,13 @@ private:
             const std::chrono::microseconds until{number_at(row, 2)};
             const duration whole = std::chrono::floor<duration>(until);
             left.emplace(held_row{text_at(row, 0), text_at(row, 1)},
-                         how_.lease_time > duration::zero() ? std::min(whole, how_.lease_time)
-                                                            : duration::zero());
+                         asks_only() ? whole : std::min(whole, how_.lease_time));
         }
     }
 
     void report(std::size_t place, const rows_left& left) {
         const hold& held = *holds_[place];
-        duration term = how_.lease_time;
+        duration term = asks_only() ? duration::max() : how_.lease_time;
         for (const held_row& each : rows_of(held)) {
             const auto found = left.find(each);
             if (found == left.end()) {
@@ -155,10 +154,18 @@ private:
             }
             term = std::min(term, found->second);
         }
-        if (how_.lease_time > duration::zero())
+        answer said{.granted = true};
+        if (asks_only()) {
+            said.left_before = term;
+        } else {
+            said.term = term;
             bells_.extend(held, net::later(at_.context.time.now(), term));
-        to_.renewed(place, answer{.granted = true, .term = term});
+        }
+        to_.renewed(place, said);
     }
+
+    /// Whether the renewal is a question, which extends nothing.
+    bool asks_only() const { return how_.lease_time == duration::zero(); }
 
     site& at_;
     bells& bells_;

@@ -29,7 +29,7 @@ channel_name permits_channel_of(const hold& held) {
 }
 
 constexpr verbs plain{lock_mutex, release_mutex, renew_leases, lock_channel_of};
-constexpr verbs spin{lock_mutex, release_untold, renew_leases, nullptr};
+constexpr verbs spin{lock_spin, release_spin, renew_leases, nullptr};
 constexpr verbs fenced{lock_fenced, release_mutex, renew_leases, lock_channel_of};
 constexpr verbs fair{lock_fair, release_fair, renew_leases, fair_channel, linger::none};
 constexpr verbs of_readers{lock_read, release_read, renew_reads, shared_channel_of, linger::none};

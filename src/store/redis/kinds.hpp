@@ -31,6 +31,7 @@ enum class standing : std::uint8_t { gone = 0, held = 1, elsewhere = 2 };
 /// What came of a renewal of several.
 struct renewed_holds {
     std::vector<standing> each;
+    std::vector<duration> left_before{}; ///< of each, see answer; empty: its script does not tell
     /// Too few replicas have what was written: why, in words.
     std::string unconfirmed{};
 };

@@ -62,6 +62,17 @@ inline asio::awaitable<reply> ask_for_holds(node& server, std::optional<shard> a
     return server.call_at(*at, what, arguments, wishes);
 }
 
+/// Sets `unconfirmed` if the renewal was to be confirmed by replicas, and too few did.
+inline void note_confirmation(const reply& said, hold_list holds, const renewal_wishes& how,
+                              renewed_holds& all) {
+    if (how.lease_time > duration::zero()) {
+        attempt confirmed;
+        came_by(said, confirmed);
+        judge_confirmation(confirmed, holds.front()->replicas);
+        all.unconfirmed = std::move(confirmed.unconfirmed);
+    }
+}
+
 inline renewed_holds held_in(const reply& said, hold_list holds, const renewal_wishes& how,
                              std::optional<shard> at) {
     const standing last = at ? standing::elsewhere : standing::held;
@@ -70,12 +81,28 @@ inline renewed_holds held_in(const reply& said, hold_list holds, const renewal_w
     for (const reply& each : items(said, holds.size()))
         all.each.push_back(
             static_cast<standing>(integer_up_to(static_cast<std::int64_t>(last), each)));
-    if (how.lease_time > duration::zero()) {
-        attempt confirmed;
-        came_by(said, confirmed);
-        judge_confirmation(confirmed, holds.front()->replicas);
-        all.unconfirmed = std::move(confirmed.unconfirmed);
+    note_confirmation(said, holds, how, all);
+    return all;
+}
+
+/// The same where the script tells of each hold that is still there how many ms it had left: that
+/// number plus `left_from`.
+inline renewed_holds held_and_left_in(const reply& said, hold_list holds, const renewal_wishes& how,
+                                      std::optional<shard> at) {
+    constexpr std::int64_t left_from = 3, most = std::int64_t{1} << 53;
+    renewed_holds all;
+    for (const reply& each : items(said, holds.size())) {
+        const std::int64_t number = integer_up_to(most, each);
+        const bool is_gone = number == static_cast<std::int64_t>(standing::gone);
+        const bool is_elsewhere = number == static_cast<std::int64_t>(standing::elsewhere);
+        if (number < left_from && !is_gone && !(is_elsewhere && at))
+            throw_unexpected_answer();
+        all.each.push_back(is_gone        ? standing::gone
+                           : is_elsewhere ? standing::elsewhere
+                                          : standing::held);
+        all.left_before.emplace_back(std::max<std::int64_t>(number - left_from, 0));
     }
+    note_confirmation(said, holds, how, all);
     return all;
 }
 

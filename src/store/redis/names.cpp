@@ -76,6 +76,10 @@ std::string permits_key(const lock_name& name) {
     return timer_prefix(name) + ":timeout";
 }
 
+std::string spinners_key(const lock_name& name) {
+    return timer_prefix(name) + ":waiters";
+}
+
 // Redisson gives this one braces of its own, whatever the name has.
 channel_name latch_channel(const lock_name& name) {
     return channel_name{"redisson_countdownlatch__channel__{" + name.text + '}'};

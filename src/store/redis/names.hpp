@@ -42,7 +42,8 @@ std::string timer_key(const lock_name& name, std::string_view owner);
 // Where the permits of a semaphore are told; where a latch is; and which requests of one client
 // changed such a counter (no JVM looks there).
 channel_name semaphore_channel(const lock_name& name);
-std::string permits_key(const lock_name& name); ///< those that are held under a lease
+std::string permits_key(const lock_name& name);  ///< those that are held under a lease
+std::string spinners_key(const lock_name& name); ///< the clients that wait for a spin lock
 channel_name latch_channel(const lock_name& name);
 std::string requests_key(const lock_name& name, const owner_id& request);
 

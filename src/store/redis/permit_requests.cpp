@@ -83,7 +83,7 @@ asio::awaitable<renewed_holds> renew_permits(node& server, std::optional<shard> 
     const call_wishes wishes = wishes_of(holds, how);
     const reply said =
         co_await ask_for_holds(server, at, scripts::renew_permits, keys, arguments, wishes);
-    const auto read = [&](const reply& all) { return held_in(all, holds, how, at); };
+    const auto read = [&](const reply& all) { return held_and_left_in(all, holds, how, at); };
     co_return checked(server, said, read);
 }
 

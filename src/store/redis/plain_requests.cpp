@@ -7,8 +7,10 @@
 #include "store/redis/scripts.hpp"
 
 #include <deque>
+#include <span>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace holdfast::redis {
 namespace {
@@ -19,7 +21,7 @@ attempt plain_attempt_in(const reply& answer) {
 
 released untold_in(const reply& answer) {
     released outcome = released_in(answer);
-    if (outcome.receivers != 0)
+    if (outcome.receivers < 0)
         throw_unexpected_answer();
     outcome.heard_late = false;
     return outcome;
@@ -30,34 +32,50 @@ bool writes(const hold& held) {
     return held.kind == lock_kind::write;
 }
 
-asio::awaitable<released> release(node& server, const hold& held, std::string channel) {
+/// `waiters`: of a spin lock, the key of those who wait.
+asio::awaitable<attempt> take(node& server, const ask& want, server_deadline deadline,
+                              std::string waiters) {
+    const std::string owner = to_string(want.owner);
+    const bool spins = !waiters.empty();
+    const std::int64_t known_for = want.waits ? want.outlasts.count() : 0;
+    const std::string_view keys[] = {want.name.text, waiters};
+    const argument arguments[] = {want.lease_time.count(), owner, deadline, known_for};
+    const reply answer = co_await server.call(
+        scripts::lock_mutex, std::span{keys}.first(spins ? 2 : 1),
+        std::span{arguments}.first(spins ? 4 : 3), confirmed_by(want.replicas, want.lease_time));
+    co_return checked(server, answer, plain_attempt_in);
+}
+
+/// Either tells those who listen to `channel`, or asks whether some are among `waiters`.
+asio::awaitable<released> release(node& server, const hold& held, std::string channel,
+                                  std::string waiters) {
     const std::string owner = to_string(held.owner);
-    const std::string_view keys[] = {held.name.text};
+    const std::string_view keys[] = {held.name.text, waiters};
     const publishing way = server.telling_commands();
     const argument arguments[] = {owner, channel, way.command, way.other};
     const call_wishes room{.reserved = true};
     const reply answer =
-        co_await server.call(scripts::release_mutex, keys, telling_by(way, arguments), room);
+        co_await server.call(scripts::release_mutex, std::span{keys}.first(waiters.empty() ? 1 : 2),
+                             telling_by(way, arguments), room);
     co_return checked(server, answer, channel.empty() ? untold_in : released_in);
 }
 
 } // namespace
 
 asio::awaitable<attempt> lock_mutex(node& server, const ask& want, server_deadline deadline) {
-    const std::string owner = to_string(want.owner);
-    const std::string_view keys[] = {want.name.text};
-    const argument arguments[] = {want.lease_time.count(), owner, deadline};
-    const reply answer = co_await server.call(scripts::lock_mutex, keys, arguments,
-                                              confirmed_by(want.replicas, want.lease_time));
-    co_return checked(server, answer, plain_attempt_in);
+    return take(server, want, deadline, {});
+}
+
+asio::awaitable<attempt> lock_spin(node& server, const ask& want, server_deadline deadline) {
+    return take(server, want, deadline, spinners_key(want.name));
 }
 
 asio::awaitable<released> release_mutex(node& server, const hold& held) {
-    co_return co_await release(server, held, lock_channel(held.name).text);
+    return release(server, held, lock_channel(held.name).text, {});
 }
 
-asio::awaitable<released> release_untold(node& server, const hold& held) {
-    co_return co_await release(server, held, {});
+asio::awaitable<released> release_spin(node& server, const hold& held) {
+    return release(server, held, {}, spinners_key(held.name));
 }
 
 asio::awaitable<renewed_holds> renew_leases(node& server, std::optional<shard> at, hold_list holds,

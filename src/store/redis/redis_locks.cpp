@@ -34,6 +34,8 @@ asio::awaitable<release_answer> redis_locks::release(hold held) {
 
 /// Beside ourselves: most locks nobody waits for.
 bool redis_locks::others_listen(const hold& held, const released& outcome) const {
+    if (!verbs_of(held.kind)->told_on)
+        return outcome.receivers > 0;
     return outcome.heard_late || outcome.receivers > 1 ||
            (outcome.receivers == 1 && !server_.hears(verbs_of(held.kind)->told_on(held)));
 }

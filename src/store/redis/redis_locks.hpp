@@ -6,6 +6,7 @@
 #include "store/redis/fair_patience.hpp"
 #include "store/redis/heartbeat.hpp"
 #include "store/redis/kinds.hpp"
+#include "store/remote/attempts.hpp"
 #include "store/remote/lately_busy.hpp"
 
 #include <holdfast/store.hpp>
@@ -28,6 +29,7 @@ public:
     limits bounds() const noexcept override {
         return {.time_limit = server_.command_timeout(),
                 .replicas_max = replicas_most,
+                .read_contact_max = remote::read_contact_max,
                 .usual_outage = server_.usual_outage()};
     }
     std::optional<std::string> objection_to(const lock_name& name) const override;

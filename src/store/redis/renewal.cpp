@@ -204,12 +204,13 @@ private:
             co_return co_await renew_all(split(some));
         if (!outcome.unconfirmed.empty() && !planted(mutant::renewal_unconfirmed))
             failed.emplace(make_error_code(store_errc::not_replicated), outcome.unconfirmed);
-        report(some, outcome.each, failed);
+        report(some, outcome, failed);
     }
 
     /// What is not held any more is known, whatever failed beside that.
-    void report(part some, const std::vector<standing>& each,
+    void report(part some, const renewed_holds& outcome,
                 const std::optional<boost::system::system_error>& failed) {
+        const std::vector<standing>& each = outcome.each;
         for (std::size_t i = 0; i < some.count; ++i) {
             const std::size_t place = place_of(some.first + i);
             if (i < each.size() && each[i] == standing::elsewhere)
@@ -219,8 +220,15 @@ private:
             else if (failed)
                 to_.failed(place, *failed);
             else
-                to_.renewed(place, answer{.granted = true, .term = how_.lease_time});
+                to_.renewed(place, granted(outcome, i));
         }
+    }
+
+    answer granted(const renewed_holds& outcome, std::size_t which) const {
+        answer said{.granted = true, .term = how_.lease_time};
+        if (which < outcome.left_before.size())
+            said.left_before = outcome.left_before[which];
+        return said;
     }
 
     node& server_;

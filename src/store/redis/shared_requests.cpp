@@ -14,7 +14,11 @@ namespace holdfast::redis {
 namespace {
 
 attempt read_attempt_in(const reply& answer) {
-    return attempt_in(answer, verdict::unfounded);
+    attempt outcome = attempt_in(answer, verdict::unfounded);
+    const std::int64_t others_have = integers<3>(answer)[1];
+    if (outcome.said == verdict::granted && others_have >= 0)
+        outcome.left = duration{others_have};
+    return outcome;
 }
 
 attempt write_attempt_in(const ask& want, const reply& answer) {
@@ -100,7 +104,7 @@ asio::awaitable<renewed_holds> renew_reads(node& server, std::optional<shard> at
     const call_wishes wishes = wishes_of(holds, how);
     const reply said =
         co_await ask_for_holds(server, at, scripts::renew_reads, keys, arguments, wishes);
-    const auto read = [&](const reply& all) { return held_in(all, holds, how, at); };
+    const auto read = [&](const reply& all) { return held_and_left_in(all, holds, how, at); };
     co_return checked(server, said, read);
 }
 

@@ -121,6 +121,8 @@ answer attempts::granted(const attempt& got) const {
     answer said{.granted = true, .term = want_.lease_time, .token = got.token};
     if (got.token != 0)
         said.tokens = want_.tokens;
+    if (want_.kind == lock_kind::read)
+        said.left_before = got.left;
     return said;
 }
 

@@ -24,7 +24,8 @@ enum class verdict { busy = 0, granted = 1, late = 2, conflict = 3, unfounded = 
 /// What the server said to one request for a lock, and when.
 struct attempt {
     verdict said{};
-    std::optional<duration> left;           ///< of the present hold; nothing: it has no end
+    std::optional<duration> left;           ///< of the present hold, or granted, of others that
+                                            ///< share it; nothing: it has no end
     bool holder_tells = true;               ///< busy: who waits is told when the lock is released
     bool not_looked_at = false;             ///< busy: a lock on its row, or alike, was in the way
     bool heard_late = false;                ///< busy: where one listens a release may not be told
@@ -43,6 +44,10 @@ struct attempt {
     /// nobody keeps that.
     std::shared_ptr<runtime::remote_clock> clock{};
 };
+
+/// A read hold is contacted at least so often on keys that JVMs use. A JVM before Redisson 4.4 that
+/// renews its own makes all read holds there last as long as its watchdog time, which may be 3 s.
+inline constexpr duration read_contact_max{2000};
 
 /// Whoever waits behind a holder that tells nobody of its release asks at least this often.
 inline constexpr duration untold_poll_bound{250};

@@ -22,6 +22,10 @@ if trouble then
 end
 local verb, amount = ARGV[1], tonumber(ARGV[2])
 
+if verb ~= 'set_new' then
+    write_request_although_full(KEYS[2], ARGV[6])
+end
+
 local function answer(done, value)
     remember_answer(KEYS[2], ARGV[3], ARGV[4], done, value, ARGV[6])
     return {done, now, value, 0}

@@ -30,6 +30,10 @@ local verb, amount, permit, now = ARGV[1], tonumber(ARGV[2]), ARGV[3], math.floo
 local over = redis.call('zcount', KEYS[2], 0, now)
 local there = stored or 0
 
+if verb ~= 'set_new' and verb ~= 'set' then
+    write_request_although_full(KEYS[3], ARGV[7])
+end
+
 local function answer(done, value)
     remember_answer(KEYS[3], ARGV[4], ARGV[5], done, value + over, ARGV[7])
     return {done, clock, value + over, 0}

@@ -6,7 +6,7 @@
 --   clock (0: none), for how many ms the request is remembered.
 -- Returns {1 done | 0 not | 2 late, µs now, permits (of add: that can be drawn now), 0}.
 --   trySetRate, setRate, release and delete of RedissonRateLimiter
--- uses: deadline request rate
+-- uses: deadline elsewhere request rate together
 
 local clock, late = clock_and_whether_late(ARGV[8])
 if clock == 0 then
@@ -26,6 +26,10 @@ if trouble then
     return trouble
 end
 local verb = ARGV[1]
+
+if verb == 'add' or verb == 'erase' then
+    write_request_although_full(KEYS[6], ARGV[9])
+end
 
 local function answer(done, value)
     remember_answer(KEYS[6], ARGV[6], ARGV[7], done, value, ARGV[9])
@@ -74,7 +78,7 @@ local function add(count)
         change(nil, 'del', limiter.left)
     end
     change(nil, 'incrby', limiter.left, string.format('%.0f', said[3] - (limiter.stored or 0)))
-    local refusal = keep_state(limiter)
+    local refusal = keep_state(limiter, clock)
     if refusal then
         undo()
         forget(KEYS[6], ARGV[6])
@@ -84,7 +88,51 @@ local function add(count)
     return said
 end
 
+-- The other clients that have draws of their own, and the keys of these. The first of very many.
+local others_max = 10000
+local function others_that_draw()
+    local now = string.format('%.0f', math.floor(clock / 1000))
+    local ids = redis.pcall('zrangebyscore', clients, '(' .. now, '+inf', 'limit', 0, others_max)
+    local keys = {}
+    for _, id in ipairs(ids.err and {} or ids) do
+        if KEYS[3] ~= KEYS[2] .. ':' .. id then
+            table.insert(keys, KEYS[2] .. ':' .. id)
+            table.insert(keys, KEYS[4] .. ':' .. id)
+        end
+    end
+    return keys, trouble_with_place(KEYS[1], keys)
+end
+
+-- What others drew for themselves counts on under the new rate: what is left of it is counted anew,
+-- and their draws are kept for as long as they may count then.
+local function carry_over(keys, made)
+    local lasts = client_keys_last(made, made.kept)
+    local length = string.format('%.0f', lasts)
+    local ends = string.format('%.0f', math.floor(clock / 1000) + lasts)
+    for i = 1, #keys, 2 do
+        redis.pcall('del', keys[i])
+        local left = redis.pcall('pttl', keys[i + 1])
+        if type(left) == 'number' and left < lasts then
+            if redis.pcall('pexpire', keys[i + 1], length) == 1 then
+                redis.pcall('zadd', clients, ends, string.sub(keys[i], #KEYS[2] + 2))
+                redis.pcall('pexpire', clients, length)
+            end
+        end
+    end
+end
+
+local function forget_draws_of_others(keys)
+    redis.pcall('del', clients)
+    for _, key in ipairs(keys) do
+        redis.pcall('del', key)
+    end
+end
+
 local function set()
+    local others, elsewhere = others_that_draw()
+    if elsewhere then
+        return elsewhere
+    end
     local said = answer(1, tonumber(ARGV[2]))
     local function undo()
         if limiter then
@@ -105,6 +153,23 @@ local function set()
         change(undo, 'pexpire', KEYS[1], ARGV[5])
     end
     change(undo, 'del', KEYS[2], KEYS[3], KEYS[4], KEYS[5])
+    local interval = tonumber(ARGV[3])
+    if limiter then
+        carry_over(others, {interval = interval, lasts = interval + 1, kept = tonumber(ARGV[5])})
+    else
+        forget_draws_of_others(others)
+    end
+    return said
+end
+
+local function erase()
+    local others, elsewhere = others_that_draw()
+    if elsewhere then
+        return elsewhere
+    end
+    local said = answer(1, 0)
+    change(nil, 'del', KEYS[1], KEYS[2], KEYS[3], KEYS[4], KEYS[5])
+    forget_draws_of_others(others)
     return said
 end
 
@@ -113,8 +178,6 @@ if verb == 'add' then
 elseif verb == 'set' or verb == 'set_new' and not limiter then
     return set()
 elseif verb == 'erase' and limiter then
-    local said = answer(1, 0)
-    change(nil, 'del', KEYS[1], KEYS[2], KEYS[3], KEYS[4], KEYS[5])
-    return said
+    return erase()
 end
 return answer(0, 0)

@@ -25,6 +25,10 @@ end
 local verb, amount, there = ARGV[1], tonumber(ARGV[2]), stored or 0
 local most = ARGV[3] ~= '0' and math.min(tonumber(ARGV[3]), count_max) or count_max
 
+if verb ~= 'set_new' then
+    write_request_although_full(KEYS[2], ARGV[8])
+end
+
 local function answer(done, value)
     remember_answer(KEYS[2], ARGV[5], ARGV[6], done, value, ARGV[8])
     return {done, now, value, 0}

@@ -1,5 +1,6 @@
 -- Takes a free lock; confirms, and never shortens, a hold that its asker has already.
--- KEYS: name. ARGV: lease ms, owner, deadline in µs of this server's clock (0: none).
+-- KEYS: name; of a spin lock, who waits. ARGV: lease ms, owner, deadline in µs of this server's
+--   clock (0: none); of a spin lock, for how many ms it is known that its asker waits (0: not).
 -- Returns {1 granted | 0 busy | 2 late, ms left if busy (-1: no end), µs now or 0}. RedissonLock
 -- uses: deadline confirm instead take
 
@@ -18,6 +19,16 @@ if type(mine) == 'table' then
     return what_is_instead(KEYS[1], mine)
 end
 if mine == 0 then
+    -- Nobody tells a spin lock's waiters anything; so they tell its holder that they are there. In
+    -- pcalls: without the rights, or on a full server, it does not know.
+    if KEYS[2] and ARGV[4] ~= '0' then
+        local client = string.match(ARGV[2], '^[^:]*')
+        redis.pcall('hset', KEYS[2], client, '1')
+        local lasts = redis.pcall('pttl', KEYS[2])
+        if type(lasts) == 'number' and lasts < tonumber(ARGV[4]) then
+            redis.pcall('pexpire', KEYS[2], ARGV[4])
+        end
+    end
     return {0, left, now}
 end
 confirm_hold(KEYS[1], left, ARGV[1])

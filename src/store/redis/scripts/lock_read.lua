@@ -2,9 +2,9 @@
 -- shortens, a hold that it has already. A writer that waits keeps new readers away.
 -- KEYS: name, its own timer, marks of waiting writers. ARGV: lease ms, owner, deadline in µs of
 --   this server's clock (0: none), write field that it shall stand beside ('': beside none).
--- Returns {1 granted | 0 busy | 2 late | 4 that write hold is gone, ms left if busy (-1: no end),
---   µs now or 0}. RedissonReadLock
--- uses: deadline confirm elsewhere instead together shared
+-- Returns {1 granted | 0 busy | 2 late | 4 that write hold is gone, ms that the lock lasted until
+--   now (-1: no end, -2: it was free; of late, gone 0), µs now or 0}. RedissonReadLock
+-- uses: deadline confirm elsewhere full instead together shared
 
 local now, late = clock_and_whether_late(ARGV[3])
 if late then
@@ -36,6 +36,9 @@ elseif not mine then
     end
 end
 
+if mine or ARGV[4] ~= '' then
+    write_although_full('hdel', name)
+end
 -- The timer first: with a lease that no key can have, nothing is taken.
 local timed = redis.call('pttl', timer)
 if timed < tonumber(lease) then
@@ -48,4 +51,4 @@ if not mine then
     redis.call('hset', name, 'mode', mode or 'read', owner, '1')
 end
 confirm_hold(name, left, lease)
-return {1, 0, now}
+return {1, left, now}

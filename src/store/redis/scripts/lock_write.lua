@@ -89,8 +89,13 @@ for _, mark in ipairs(base ~= '' and redis.call('hvals', marks) or {}) do
 end
 if ARGV[6] ~= '0' then
     local waits_until = string.format('%.0f', now_ms + ARGV[6])
-    redis.call('hset', marks, owner,
+    local marked = redis.pcall('hset', marks, owner,
         waits_until .. ' ' .. (base ~= '' and base or '-') .. ' ' .. ARGV[7])
-    redis.call('pexpire', marks, ARGV[6])
+    if type(marked) ~= 'table' then
+        -- Never shorter than it was: others wait, too, and look again later.
+        redis.call('pexpire', marks, math.max(redis.call('pttl', marks), tonumber(ARGV[6])))
+    elseif not string.find(marked.err, 'OOM', 1, true) then
+        return marked
+    end -- on a full server it waits without a mark
 end
 return {0, left, now}

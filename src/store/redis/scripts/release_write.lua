@@ -4,7 +4,7 @@
 --   command, perhaps another.
 -- Returns {1, receivers (-1: message denied)} | {0, 0} nothing of this owner was held here.
 --   RedissonWriteLock
--- uses: elsewhere together shared tell
+-- uses: elsewhere full together shared tell
 
 local name, marks, field, timers, channel = KEYS[1], KEYS[2], ARGV[1] .. ':write', ARGV[2], ARGV[3]
 local held = redis.pcall('hexists', name, field)
@@ -33,6 +33,7 @@ if held ~= 1 then
 end
 
 if longest > 0 then
+    write_although_full('hdel', name)
     redis.call('hset', name, 'mode', 'read')
     redis.call('hdel', name, field)
     redis.call('pexpire', name, longest)

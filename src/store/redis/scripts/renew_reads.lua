@@ -2,7 +2,8 @@
 -- lock's lease, which a JVM may have cut to its own, to what the hold has.
 -- KEYS: pairs of a name and the owner's timer. ARGV: lease ms (0: extend none), what all owners
 --   begin with, then the rest of each.
--- Returns for each pair 1 still its owner's | 0 not any more. Redisson's ReadLockTask
+-- Returns for each pair 3 + the ms that the hold had left | 0 not its owner's any more. Redisson's
+--   ReadLockTask
 -- uses: elsewhere names
 
 local lease = tonumber(ARGV[1])
@@ -11,16 +12,25 @@ return for_each_name(3, function(name, number, timer)
     if mine ~= 1 then
         return mine
     end
-    local left = redis.call('pttl', timer)
+    local left, of_lock = redis.call('pttl', timer), redis.call('pttl', name)
     if left == -2 and lease == 0 then
         return 0 -- its time is over, and only others keep the lock; a writer sweeps it out
     end
     local timed = math.max(left, lease, 1)
-    -- Written even if enough is left, see renew_leases.lua.
-    local set = redis.pcall('set', timer, '1', 'px', timed)
-    if set.err then
-        return set
+    -- Written even if enough is left, see renew_leases.lua. PEXPIRE first: a full server refuses
+    -- SET, unless the script has written before.
+    local kept = redis.pcall('pexpire', timer, timed)
+    if kept == 0 then
+        kept = redis.pcall('set', timer, '1', 'px', timed)
     end
-    left = redis.call('pttl', name)
-    return left == -1 and 1 or redis.pcall('pexpire', name, math.max(left, timed))
+    if type(kept) == 'table' and kept.err then
+        return kept
+    end
+    if of_lock ~= -1 then
+        kept = redis.pcall('pexpire', name, math.max(of_lock, timed))
+        if type(kept) == 'table' then
+            return kept
+        end
+    end
+    return 3 + math.max(0, of_lock == -1 and left or math.min(left, of_lock))
 end, 2)

@@ -17,6 +17,7 @@ end
 if trouble and not string.find(trouble.err, 'WRONGTYPE', 1, true) then
     return trouble
 end
+write_request_although_full(KEYS[2], ARGV[4])
 remember_answer(KEYS[2], ARGV[2], ARGV[3], 0, 0, ARGV[4])
 if not there then
     return {0, 0}

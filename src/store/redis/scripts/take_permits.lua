@@ -4,7 +4,7 @@
 --   deadline in µs of this server's clock (0: none), channel, publish command, perhaps another.
 -- Returns {1 granted | 0 busy | 2 late, ms until the next one is over if busy (-1: no end), µs
 --   now}. tryAcquire of RedissonPermitExpirableSemaphore
--- uses: deadline count permits tell
+-- uses: deadline count full permits tell
 
 local expired_max = 100
 
@@ -51,6 +51,10 @@ if not is_granted then -- all or none: a part of them would belong to nobody
             table.insert(back, id)
         end
     end
+end
+
+if #missing == 0 then
+    write_although_full('zrem', KEYS[2])
 end
 
 local function refused(answer)

@@ -57,7 +57,7 @@ if free >= wanted then
     if not is_first then
         redis.call('zadd', limiter.draws, at, ARGV[2])
     end
-    local refusal = keep_state(limiter)
+    local refusal = keep_state(limiter, clock)
     if refusal then
         redis.call('zrem', limiter.draws, ARGV[2])
         return refusal
@@ -77,9 +77,11 @@ for i = 1, #next_ones, 2 do
         break
     end
 end
+local wait = math.max(1, math.ceil(last + limiter.lasts - clock / 1000))
 if limiter.kept > 0 then
-    redis.call('pexpire', KEYS[1], limiter.kept)
-    redis.call('pexpire', limiter.left, limiter.kept)
-    redis.call('pexpire', limiter.draws, limiter.kept)
+    local refusal = keep_state(limiter, clock, wait)
+    if refusal then
+        return refusal
+    end
 end
-return {0, math.max(1, math.ceil(last + limiter.lasts - clock / 1000)), clock}
+return {0, wait, clock}

@@ -73,15 +73,15 @@ local function edge_of(limiter, clock)
 end
 
 -- How many permits can be drawn now, of which `wanted` are enough to know; and how many draws have
--- gone. Where the number of those left cannot be right (it is missing, or there would be more than
--- the rate; or fewer than that, with what was drawn), all that counts is counted.
+-- gone. All that counts is counted where the number of those left cannot be right: it is missing,
+-- or with one permit for each draw that counts there would be more than the rate, or fewer.
 local function free_in(limiter, edge, wanted)
     local gone = redis.call('zrangebyscore', limiter.draws, '-inf', edge)
     local stored = tonumber(redis.call('get', limiter.left))
     limiter.stored = stored
     local free = stored and stored + sum_of(gone)
-    if not free or free > limiter.rate or
-        free < wanted and free + redis.call('zcard', limiter.draws) - #gone < limiter.rate then
+    local all = free and free + redis.call('zcard', limiter.draws) - #gone
+    if not free or all > limiter.rate or free < wanted and all < limiter.rate then
         local drawn = sum_of(redis.call('zrangebyscore', limiter.draws, '(' .. edge, '+inf'))
         free = math.max(0, limiter.rate - drawn)
     end
@@ -97,20 +97,47 @@ local function keep_left(limiter, left)
     redis.call('incrby', limiter.left, string.format('%.0f', left - (limiter.stored or 0)))
 end
 
--- What is left unused goes; of one client alone it must, for nobody deletes it. Returns what was
--- refused, if anything was.
-local function keep_state(limiter)
-    local lasts, refusal = limiter.kept, nil
-    if limiter.kept == 0 then
-        lasts = redis.pcall('pttl', KEYS[1])
+-- Clients of ours that draw for themselves, each with the moment (ms) at which its draws go.
+-- change_rate reads it, since nobody else knows which keys they have.
+local clients = string.gsub(KEYS[2], 'value$', 'clients')
+
+-- Says that this client has draws of its own, for `lasts` ms from now on. In pcalls: where that is
+-- denied, only a change of the rate may forget draws.
+local function note_client(now, lasts)
+    local id = string.sub(KEYS[3], #KEYS[2] + 2)
+    if redis.pcall('zadd', clients, string.format('%.0f', now + lasts), id) == 1 then
+        redis.pcall('zremrangebyscore', clients, '-inf', string.format('%.0f', now))
     end
+    local left = redis.pcall('pttl', clients)
+    if type(left) == 'number' and left < lasts then
+        redis.pcall('pexpire', clients, string.format('%.0f', lasts))
+    end
+end
+
+-- For how many ms the keys of one client alone are kept from a draw on, since nobody deletes them:
+-- as long as the limiter, or for two intervals, and at least as long as a draw counts.
+local function client_keys_last(limiter, left_of_limiter)
+    local lasts = left_of_limiter > 0 and left_of_limiter or 2 * limiter.interval
+    return math.max(lasts, limiter.lasts)
+end
+
+-- What is left unused goes; of one client alone it must. Who waits uses it, too, for `wait` ms. It
+-- never goes earlier than somebody who waits was promised. Returns what was refused, if anything.
+local function keep_state(limiter, clock, wait)
+    local waiter_needs = 1000 -- at least, to come when its wait is over
+    local lasts = redis.pcall('pttl', KEYS[1])
     if type(lasts) == 'table' then
         return lasts
     end
+    local refusal
     if limiter.kept > 0 then
-        refusal = redis.pcall('pexpire', KEYS[1], lasts)
-    elseif lasts < 0 and limiter.per_client then
-        lasts = 2 * limiter.interval
+        local needed = wait and wait + math.max(limiter.kept, waiter_needs) or limiter.kept
+        lasts = math.max(lasts, needed)
+        refusal = redis.pcall('pexpire', KEYS[1], string.format('%.0f', lasts))
+    end
+    if limiter.per_client then
+        lasts = client_keys_last(limiter, lasts)
+        note_client(math.floor(clock / 1000), lasts)
     end
     for _, key in ipairs({limiter.left, limiter.draws}) do
         if type(refusal) == 'table' then

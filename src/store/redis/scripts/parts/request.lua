@@ -19,6 +19,13 @@ local function answer_before(requests, slot, number, memory)
     return {tonumber(done), tonumber(value)}, false
 end
 
+-- Before a request that gives something back is remembered, so that a full server allows it: it
+-- refuses commands that may need memory, until the script has written something. In a pcall: where
+-- that is denied, what follows says so.
+local function write_request_although_full(requests, memory)
+    redis.pcall('pexpire', requests, memory)
+end
+
 -- Before the change: what cannot be remembered is not done; nor is it remembered where that could
 -- have no end, which an ACL may deny.
 local function remember_answer(requests, slot, number, done, value, memory)
