@@ -363,6 +363,8 @@ private:
         if (enough && !drawn)
             draws_.push_back({want.request, want.amount, now_, how_->scope});
         EXPECT_EQ(said.left, enough ? std::nullopt : std::optional{first_enough(want)});
+        if (!enough && how_->kept > duration{}) // its wait is a use
+            ends_ = std::max(ends_, now_ + first_enough(want) + std::max(how_->kept, 1000ms));
         ++(enough ? granted_ : busy_);
     }
 
@@ -414,7 +416,7 @@ private:
         if (what.verb == counter_verb::set_new && how_)
             return {};
         how_ = what.to;
-        ends_ = time_point::max();
+        ends_ = how_->kept > duration{} ? now_ + how_->kept : time_point::max();
         std::erase_if(draws_, [&what](const draw& each) {
             return each.scope == rate::scope_of::overall || each.by.client == what.request.client;
         });
@@ -447,7 +449,7 @@ private:
     }
     void use() {
         if (how_->kept > duration{})
-            ends_ = now_ + how_->kept;
+            ends_ = std::max(ends_, now_ + how_->kept);
     }
     bool counts_with(const draw& each, const owner_id& request) const {
         return each.scope == how_->scope &&
