@@ -2,13 +2,16 @@
 #include "cli/run/child_process.hpp"
 
 #include "cli/exit_status.hpp"
+#include "cli/pidfd.hpp"
 #include "cli/run/inheritance.hpp"
+#include "cli/run/until_first.hpp"
 #include "cli/terminal/controlling_terminal.hpp"
 
 #include <boost/asio/use_awaitable.hpp>
 
 #include <algorithm>
 #include <cerrno>
+#include <chrono>
 #include <csignal>
 #include <cstddef>
 #include <memory>
@@ -18,7 +21,6 @@
 #include <fcntl.h>
 #include <sched.h>
 #include <sys/prctl.h>
-#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -55,10 +57,6 @@ struct plan {
     ::dup2(how.standard.out, STDOUT_FILENO);
     ::dup2(how.standard.err, STDERR_FILENO);
     how.inherited.hand_on();
-
-    sigset_t none;
-    ::sigemptyset(&none);
-    ::sigprocmask(SIG_SETMASK, &none, nullptr);
     ::execvpe(how.command.front(), how.command.data(), how.environment.data());
     const int error = errno;
     [[maybe_unused]] const auto told = ::write(how.report, &error, sizeof error);
@@ -144,25 +142,25 @@ pid_t start(const inheritance& inherited, const std::vector<std::string>& comman
     return id;
 }
 
-/// Nobody else reaps our children, so the id still means this one.
-int open_pidfd(pid_t id) {
-    const auto fd = static_cast<int>(::syscall(SYS_pidfd_open, id, 0U)); // has close-on-exec
-    if (fd < 0) {
-        const int error = errno;
-        ::kill(-id, SIGKILL);
-        ::waitpid(id, nullptr, 0);
-        errno = error;
-        fail("pidfd_open");
-    }
-    return fd;
+/// How often an end is looked for where no descriptor tells of it.
+constexpr std::chrono::milliseconds look_for_end_every{10};
+
+/// Returns whether the process has exited, without reaping it.
+bool has_exited(pid_t id) {
+    siginfo_t how{};
+    return ::waitid(P_PID, static_cast<id_t>(id), &how, WEXITED | WNOHANG | WNOWAIT) != 0 ||
+           how.si_pid != 0;
 }
 
 } // namespace
 
 child_process::child_process(asio::io_context& loop, const inheritance& inherited,
                              const std::vector<std::string>& command, const surroundings& around)
-    : id_{start(inherited, command, around)}
-    , ended_{loop, open_pidfd(id_)} {}
+    : id_{start(inherited, command, around)} {
+    // Nobody else reaps our children, so the id still means this one.
+    if (const int fd = open_pidfd(id_); fd >= 0)
+        ended_.emplace(loop, fd);
+}
 
 child_process::~child_process() {
     if (id_ < 0)
@@ -172,7 +170,12 @@ child_process::~child_process() {
 }
 
 asio::awaitable<void> child_process::ended() {
-    co_await ended_.async_wait(asio::posix::stream_descriptor::wait_read, asio::use_awaitable);
+    if (ended_) {
+        co_await ended_->async_wait(asio::posix::stream_descriptor::wait_read, asio::use_awaitable);
+        co_return;
+    }
+    while (!has_exited(id_))
+        co_await pause(look_for_end_every);
 }
 
 void child_process::signal(int number) noexcept {
@@ -182,7 +185,8 @@ void child_process::signal(int number) noexcept {
 
 std::optional<int> child_process::stopped_by() noexcept {
     siginfo_t what{};
-    if (::waitid(P_PID, static_cast<id_t>(id_), &what, WSTOPPED | WNOHANG) != 0 || what.si_pid == 0)
+    if (id_ < 0 || ::waitid(P_PID, static_cast<id_t>(id_), &what, WSTOPPED | WNOHANG) != 0 ||
+        what.si_pid == 0)
         return std::nullopt;
     return what.si_status;
 }

@@ -40,8 +40,8 @@ struct surroundings {
 };
 
 /// A command in a process group of its own, which does not outlive this process. It finds the
-/// descriptors and the ignored signals that we were started with, none of ours, and no signal
-/// blocked.
+/// descriptors, the ignored signals and the blocked signals that we were started with, and none of
+/// ours.
 class child_process {
 public:
     /// Returns when the command has been executed; throws `cannot_start`.
@@ -68,7 +68,7 @@ public:
 
 private:
     pid_t id_ = -1;
-    asio::posix::stream_descriptor ended_; ///< its pidfd
+    std::optional<asio::posix::stream_descriptor> ended_; ///< its pidfd, where the system has one
 };
 
 } // namespace cli

@@ -2,16 +2,21 @@
 #include "cli/run/command_run.hpp"
 
 #include "cli/exit_status.hpp"
-#include "cli/run/descendants.hpp"
+#include "cli/look/lock_words.hpp"
 #include "cli/run/job.hpp"
+#include "cli/run/job_signals.hpp"
 #include "cli/run/lease_guard.hpp"
 #include "cli/run/outer_locks.hpp"
 #include "cli/run/until_first.hpp"
+#include "cli/server/private_server.hpp"
+#include "cli/terminal/output.hpp"
 #include "cli/terminal/say.hpp"
 
 #include <holdfast/multi_mutex.hpp>
 
+#include <algorithm>
 #include <csignal>
+#include <iterator>
 
 #include <unistd.h>
 
@@ -26,7 +31,9 @@ command_run::command_run(asio::io_context& loop, const locked_run& wanted,
     , signals_{signals}
     , heard_{heard}
     , behind_{behind}
-    , reads_terminal_{behind != nullptr && controlling_terminal::is_stdin()} {}
+    , reads_terminal_{behind != nullptr && controlling_terminal::is_stdin()} {
+    sigemptyset(&passed_);
+}
 
 namespace {
 
@@ -42,13 +49,14 @@ std::string lines_of(const std::vector<std::uint64_t>& numbers) {
 /// The whole URL, a password too: the command shall reach the same server, and its environment is
 /// no more to be read by others than ours.
 std::vector<std::string> command_run::variables(const holdfast::lease& held) const {
+    std::vector<std::string> all = variables_of_private_server(wanted_.url);
+    all.push_back("HOLDFAST_URL=" + wanted_.url);
     if (wanted_.rate) // nothing is held but what is held around us
-        return {"HOLDFAST_URL=" + wanted_.url};
+        return all;
     outer_locks around = outer_locks::on(wanted_.url);
     for (const std::string& each : wanted_.with)
         around.add(each);
-    std::vector<std::string> all = around.variables_with(wanted_.name);
-    all.push_back("HOLDFAST_URL=" + wanted_.url);
+    std::ranges::move(around.variables_with(wanted_.name), std::back_inserter(all));
     // That of a lock around this one would be taken for this one's.
     const std::string token = "HOLDFAST_TOKEN", tokens = "HOLDFAST_TOKENS";
     if (wanted_.kind != holdfast::lock_kind::fenced) {
@@ -68,61 +76,95 @@ asio::awaitable<int> command_run::under(const holdfast::lease& held) {
         remember_terminal();
         around.foreground_of = &behind_->device;
     }
-    adopt_descendants();
-    child_process command{loop_, inherited_, wanted_.command, around};
+    running_job started{loop_, inherited_, wanted_.command, around};
     stop_reason stopped;
-    co_await until_first(command.ended(), pass_signals(command),
-                         guard(held, command, wanted_.loss, heard_, stopped));
+    int status = internal_error;
+    co_await until_first(
+        job_ends(started, stopped, status), pass_signals(started),
+        guard(held, started, wanted_.loss, heard_, front_is_gone_.get_token(), stopped));
 
     stopped_ = stopped.has_value();
-    if (stopped)
-        command.signal(SIGKILL);
-    const bool had_terminal = take_terminal_back(command);
-    const int status = command.status();
-    if (had_terminal && status > signalled)
-        interrupted_by_ = status - signalled;
-    if (stopped)
-        kill_descendants(); // what the command leaves behind would work without the lock
-    if (had_terminal && (stopped || interrupted_by_))
+    if (had_terminal_ && (stopped || interrupted_by_))
         mend_terminal(stopped);
     co_return stopped ? lock_lost : status;
 }
 
-asio::awaitable<void> command_run::pass_signals(child_process& command) {
+/// A command that ends by itself ends the run, whatever it leaves behind. If it was told to end, or
+/// has lost its lock, the other processes of the job end first: they would work without the lock.
+asio::awaitable<void> command_run::job_ends(running_job& started, const stop_reason& stopped,
+                                            int& status) {
+    co_await started.command_ended();
+    had_terminal_ = take_terminal_back(started);
+    status = started.take_status();
+    if (had_terminal_ && status > signalled)
+        interrupted_by_ = status - signalled;
+    if (interrupted_by_)
+        heard_last_ = interrupted_by_;
+    else if (status > signalled && sigismember(&passed_, status - signalled) == 1)
+        heard_last_ = status - signalled;
+
+    if (stopped)
+        co_await started.others_ended(std::nullopt); // the guard kills them when it has to
+    else if (heard_last_ && !wanted_.rate)
+        co_await end_others(started);
+}
+
+asio::awaitable<void> command_run::end_others(running_job& started) {
+    if (!started.others_left())
+        co_return;
+    const holdfast::duration grace = grace_of(wanted_.loss).value_or(usual_grace);
+    if (wanted_.verbose || form_of(STDERR_FILENO).live)
+        say("the command has ended; the lock is held until the programs that it has started have "
+            "ended, too, for " +
+            in_words(grace) + " at most");
+    co_await until_first(started.others_ended(heard_last_), pause(grace));
+    if (!started.others_left())
+        co_return;
+    say("what the command has started did not stop: killing it");
+    started.kill();
+    co_await started.others_ended(std::nullopt);
+}
+
+asio::awaitable<void> command_run::pass_signals(running_job& started) {
     for (;;) {
         co_await signals_.arrival();
         while (const std::optional<int> next = signals_.take())
-            pass(command, *next);
+            pass(started, *next);
     }
 }
 
 /// We never stop ourselves while the command runs: nobody would renew the lock.
-void command_run::pass(child_process& command, int signal) {
+void command_run::pass(running_job& started, int signal) {
     if (signal == SIGCHLD) {
-        bury_adopted(command.id());
-        heed_stop(command);
+        started.child_changed();
+        heed_stop(started);
         return;
     }
+    if (behind_ != nullptr && behind_->front_is_gone() && !front_is_gone_.stop_requested()) {
+        front_is_gone_.request_stop();
+        return; // the guard stops the job
+    }
     if (signal == SIGCONT && reads_terminal_)
-        give_terminal(command);
-    command.signal(signal);
-    if (signal == SIGINT || signal == SIGTERM || signal == SIGHUP || signal == SIGQUIT) {
-        command.signal(SIGCONT); // one that is stopped would not hear
-        told_to_end_ = true;
+        give_terminal(started);
+    started.pass(signal);
+    sigaddset(&passed_, signal);
+    if (asks_to_end(signal, behind_ != nullptr)) {
+        started.pass(SIGCONT); // a stopped process would not hear
+        heard_last_ = signal;
     }
 }
 
-void command_run::heed_stop(child_process& command) {
-    const std::optional<int> by = command.stopped_by();
+void command_run::heed_stop(running_job& started) {
+    const std::optional<int> by = started.stopped_by();
     if (!by || behind_ == nullptr)
         return;
     const bool asks_for_terminal = *by == SIGTTIN || *by == SIGTTOU;
     if (asks_for_terminal && behind_->is_in_foreground()) {
-        give_terminal(command);
-        command.signal(SIGCONT);
+        give_terminal(started);
+        started.pass(SIGCONT);
         return;
     }
-    take_terminal_back(command);
+    take_terminal_back(started);
     behind_->stop();
 }
 
@@ -132,16 +174,16 @@ void command_run::remember_terminal() {
 }
 
 /// From us: what the shell has given to another job is not ours to give.
-void command_run::give_terminal(const child_process& command) {
+void command_run::give_terminal(const running_job& started) {
     if (!behind_->is_in_foreground())
         return;
     remember_terminal();
-    behind_->device.give_to(command.id());
+    behind_->device.give_to(started.id());
 }
 
 /// False: the command did not have it.
-bool command_run::take_terminal_back(const child_process& command) const {
-    if (behind_ == nullptr || behind_->device.foreground() != command.id())
+bool command_run::take_terminal_back(const running_job& started) const {
+    if (behind_ == nullptr || behind_->device.foreground() != started.id())
         return false;
     behind_->device.give_to(behind_->group);
     return true;

@@ -1,15 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include "cli/run/child_process.hpp"
 #include "cli/run/lease_guard.hpp"
 #include "cli/run/locked_run.hpp"
+#include "cli/run/running_job.hpp"
 #include "cli/run/signal_inbox.hpp"
 #include "cli/terminal/last_words.hpp"
 
 #include <holdfast/lease.hpp>
 
+#include <csignal>
 #include <optional>
+#include <stop_token>
 #include <string>
 #include <vector>
 
@@ -37,16 +39,18 @@ public:
     bool was_stopped() const noexcept { return stopped_; }
 
     /// Whether somebody wanted it to end: by a signal to us, or by a key.
-    bool was_told_to_end() const noexcept { return told_to_end_ || interrupted_by_; }
+    bool was_told_to_end() const noexcept { return heard_last_.has_value(); }
 
 private:
-    asio::awaitable<void> pass_signals(child_process&);
-    void pass(child_process&, int signal);
-    void heed_stop(child_process&);
+    asio::awaitable<void> job_ends(running_job&, const stop_reason&, int& status);
+    asio::awaitable<void> end_others(running_job&);
+    asio::awaitable<void> pass_signals(running_job&);
+    void pass(running_job&, int signal);
+    void heed_stop(running_job&);
     std::vector<std::string> variables(const holdfast::lease&) const;
     void remember_terminal();
-    void give_terminal(const child_process&);
-    bool take_terminal_back(const child_process&) const;
+    void give_terminal(const running_job&);
+    bool take_terminal_back(const running_job&) const;
     void mend_terminal(const stop_reason&) const;
 
     asio::io_context& loop_;
@@ -57,7 +61,10 @@ private:
     const job* const behind_;
     const bool reads_terminal_;
     std::optional<termios> settings_; ///< of the terminal, before the command could change them
-    bool told_to_end_ = false;
+    std::optional<int> heard_last_;   ///< the signal that asked the command to end
+    sigset_t passed_{};               ///< all that were passed on to it
+    std::stop_source front_is_gone_;
+    bool had_terminal_ = false;
     bool stopped_ = false;
     std::optional<int> interrupted_by_;
 };

@@ -2,12 +2,15 @@
 #include "cli/run/hold_on.hpp"
 
 #include "cli/look/lock_words.hpp"
-#include "cli/run/descendants.hpp"
 #include "cli/run/job.hpp"
+#include "cli/run/job_signals.hpp"
 #include "cli/run/until_first.hpp"
 #include "cli/terminal/say.hpp"
 
 #include <algorithm>
+#include <csignal>
+
+#include <sys/wait.h>
 
 namespace cli {
 namespace {
@@ -28,10 +31,11 @@ asio::awaitable<void> told_to_end(signal_inbox& signals, const job* behind) {
     for (;;) {
         co_await signals.arrival();
         while (const std::optional<int> next = signals.take()) {
-            if (*next == SIGINT || *next == SIGTERM || *next == SIGHUP || *next == SIGQUIT)
+            if (ends_wait(*next, behind != nullptr))
                 co_return;
             if (*next == SIGCHLD)
-                bury_adopted(-1);
+                while (::waitpid(-1, nullptr, WNOHANG) > 0) {
+                }
             else if (*next == SIGTSTP && behind != nullptr)
                 behind->stop();
         }

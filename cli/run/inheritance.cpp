@@ -52,6 +52,7 @@ inheritance inheritance::take() {
     inheritance taken;
     taken.descriptors_ = list_descriptors();
     taken.sigpipe_ignored_ = ignored(SIGPIPE);
+    ::sigprocmask(SIG_BLOCK, nullptr, &taken.mask_);
     ::signal(SIGPIPE, SIG_IGN); // a message that nobody reads must not cost us the lock
     ::signal(SIGCHLD, SIG_DFL); // ignored, it would take the command's exit status with it
     return taken;
@@ -64,6 +65,7 @@ bool inheritance::ignores(int signal) const {
 void inheritance::hand_on() const noexcept {
     if (!sigpipe_ignored_)
         ::signal(SIGPIPE, SIG_DFL);
+    ::sigprocmask(SIG_SETMASK, &mask_, nullptr);
     if (descriptors_.empty())
         return; // then close-on-exec, which all of ours should have, must do
     // Whatever lies between those we were started with is ours. Close-on-exec rather than closed:

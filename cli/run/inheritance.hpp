@@ -7,7 +7,8 @@
 namespace cli {
 
 /// What this process was started with and what a command that it runs shall find as it was: open
-/// descriptors (a shell's redirections) and ignored signals (nohup). What we add is not for it.
+/// descriptors (a shell's redirections), ignored signals (nohup), and the mask of blocked signals.
+/// What we add is not for it.
 class inheritance {
 public:
     /// Call first of all, with one thread and before anything is opened. It also makes ours what
@@ -17,12 +18,16 @@ public:
     /// Whether the signal was being ignored.
     [[nodiscard]] bool ignores(int signal) const;
 
+    /// The signals that were blocked.
+    [[nodiscard]] const sigset_t& mask() const noexcept { return mask_; }
+
     /// In the child between fork and exec, so it calls nothing that is not async-signal-safe.
     void hand_on() const noexcept;
 
 private:
     std::vector<int> descriptors_; ///< sorted; empty: not known
     bool sigpipe_ignored_ = false;
+    sigset_t mask_{};
 };
 
 } // namespace cli

@@ -3,6 +3,7 @@
 
 #include "cli/exit_status.hpp"
 #include "cli/run/inheritance.hpp"
+#include "cli/run/job_signals.hpp"
 
 #include <array>
 #include <csignal>
@@ -25,7 +26,7 @@ sigset_t set_of(std::initializer_list<int> signals) {
     return all;
 }
 
-/// Dies of the signal as if nothing had been in its way.
+/// Ends this process by the signal, whatever was blocked or ignored.
 void die_of(int signal) {
     const rlimit no_core{0, 0};
     ::setrlimit(RLIMIT_CORE, &no_core);
@@ -47,6 +48,8 @@ public:
         for (;;) {
             siginfo_t what{};
             const int number = ::sigwaitinfo(&heard_, &what);
+            if (is_own_pipe(number, what.si_pid))
+                continue;
             if (number == SIGCHLD) {
                 if (const std::optional<int> status = look_at_worker())
                     return *status;
@@ -100,9 +103,10 @@ private:
 };
 
 [[noreturn]] void be_worker(job behind, const std::function<int(const job*)>& work) {
-    ::prctl(PR_SET_PDEATHSIG, SIGKILL);
-    if (::getppid() != behind.front)
-        ::_exit(signalled + SIGKILL); // it died before we asked to die with it
+    // If the front is killed, the worker still ends the job in order: see `front_is_gone`.
+    ::prctl(PR_SET_PDEATHSIG, SIGTERM);
+    if (behind.front_is_gone())
+        ::_exit(signalled + SIGKILL); // it died before we asked to be told
     ::setpgid(0, 0);                  // what keys send goes to the front, which passes it on
     const sigset_t writing = set_of({SIGTTOU});
     ::sigprocmask(SIG_BLOCK, &writing, nullptr); // messages from the background are welcome
@@ -114,6 +118,10 @@ private:
 
 } // namespace
 
+bool job::front_is_gone() const noexcept {
+    return ::getppid() != front;
+}
+
 void job::stop() const noexcept {
     ::kill(front, SIGTSTP);
 }
@@ -122,21 +130,14 @@ int work_behind_job(const inheritance& inherited, const std::function<int(const 
     std::optional<controlling_terminal> device = controlling_terminal::open();
     if (!device)
         return work(nullptr);
-    sigset_t heard = set_of({SIGCHLD});
-    for (const int each : {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGUSR1, SIGUSR2, SIGTSTP, SIGCONT})
-        if (!inherited.ignores(each))
-            ::sigaddset(&heard, each);
-    sigset_t before;
-    ::sigprocmask(SIG_BLOCK, &heard, &before);
+    const sigset_t heard = block_signals_of_job(inherited); // the worker unblocks them itself
 
     job behind{std::move(*device), ::getpid(), ::getpgrp()};
     const pid_t worker = ::fork();
     if (worker < 0)
         throw std::system_error{errno, std::system_category(), "fork"};
-    if (worker == 0) {
-        ::sigprocmask(SIG_SETMASK, &before, nullptr);
+    if (worker == 0)
         be_worker(std::move(behind), work);
-    }
     return front{worker, heard}.run();
 }
 

@@ -19,6 +19,9 @@ struct job {
 
     bool is_in_foreground() const noexcept { return device.foreground() == group; }
 
+    /// Called in the worker: whether the front has been killed. The worker gets a TERM then.
+    bool front_is_gone() const noexcept;
+
     /// Called in the worker: stops the job, as Ctrl-Z does. When the shell continues it, the worker
     /// gets a SIGCONT.
     void stop() const noexcept;
@@ -32,7 +35,7 @@ struct job {
 ///
 /// With Ctrl-Z a shell's job stops, and whoever is stopped renews no lock. So the front stops, for
 /// the shell, and the worker does not. Nothing else of the worker's is different there: it gets the
-/// signals, and it dies with the front.
+/// signals, and if the front is killed it ends the job in order and then itself.
 ///
 /// Without a terminal there is nobody to press Ctrl-Z, and the work is done here, without a job.
 /// Call with one thread.

@@ -36,13 +36,6 @@ asio::awaitable<void> grace_in_danger(const holdfast::lease& held, duration left
         co_await reserve_is_reached(held, reserve);
 }
 
-std::optional<duration> grace_of(const on_loss& how) {
-    if (!how.grace)
-        return std::nullopt;
-    constexpr std::chrono::duration<double> longest = std::chrono::hours{24};
-    return std::chrono::ceil<duration>(std::min(*how.grace, longest));
-}
-
 std::string reason_of(const holdfast::lease& held, duration left, const last_words& heard) {
     const std::string name = "lock '" + printable(held.name()) + "'";
     if (left <= duration::zero())
@@ -55,27 +48,33 @@ std::string reason_of(const holdfast::lease& held, duration left, const last_wor
 
 } // namespace
 
-asio::awaitable<void> guard(const holdfast::lease& held, child_process& command, const on_loss& how,
-                            const last_words& heard, stop_reason& reason) {
+asio::awaitable<void> guard(const holdfast::lease& held, running_job& job, const on_loss& how,
+                            const last_words& heard, std::stop_token orphaned,
+                            stop_reason& reason) {
     const duration whole = held.remaining();
-    co_await until_first(stop_requested(held.in_danger()), stop_requested(held.lost()));
+    co_await until_first(stop_requested(held.in_danger()), stop_requested(held.lost()),
+                         stop_requested(orphaned));
 
+    const bool is_orphan = orphaned.stop_requested();
     const duration left = held.remaining();
-    reason = reason_of(held, left, heard);
+    reason = is_orphan ? "'holdfast run' was killed" : reason_of(held, left, heard);
     say(*reason + (how.signal == SIGKILL ? ": killing the command" : ": stopping the command"));
-    command.signal(how.signal);
-    command.signal(SIGCONT); // one that is stopped would not hear
-    if (how.signal == SIGKILL)
+    if (how.signal == SIGKILL) {
+        job.kill();
         co_await stop_requested({});
+    }
+    job.stop(how.signal);
 
     // Refused, the lock may be somebody else's already; yet a command gets a moment to clean up.
     const std::optional<duration> wanted = grace_of(how);
-    if (left > duration::zero())
+    if (is_orphan)
+        co_await grace_in_danger(held, left, wanted.value_or(usual_grace));
+    else if (left > duration::zero())
         co_await grace_in_danger(held, left, wanted);
     else
         co_await pause(std::min(wanted.value_or(whole / 10), whole / 2));
     say("the command did not stop: killing it");
-    command.signal(SIGKILL);
+    job.kill();
     co_await stop_requested({});
 }
 

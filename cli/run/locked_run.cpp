@@ -18,6 +18,7 @@
 #include "cli/run/hold_on.hpp"
 #include "cli/run/holder.hpp"
 #include "cli/run/job.hpp"
+#include "cli/run/job_signals.hpp"
 #include "cli/run/outer_locks.hpp"
 #include "cli/run/signal_inbox.hpp"
 #include "cli/run/until_first.hpp"
@@ -160,7 +161,7 @@ private:
     asio::awaitable<void> acquire(std::optional<holdfast::lease>& held) {
         if (wanted_.verbose)
             say("asking " + server_in_words(wanted_.url) + " for " + thing_);
-        wait_report report{homes_, wanted_, is_held_around()};
+        wait_report report{homes_, wanted_, behind_, is_held_around()};
         co_await until_first(take(held), report.tell());
         granted_at_ = holdfast::boot_clock::now();
         if (held)
@@ -186,7 +187,7 @@ private:
         while (const std::optional<int> next = signals_.take()) {
             if (*next == SIGTSTP)
                 ::raise(SIGSTOP);
-            else if (*next != SIGCONT && *next != SIGCHLD)
+            else if (ends_wait(*next, behind_ != nullptr))
                 return next;
         }
         return std::nullopt;

@@ -44,6 +44,13 @@ int parse_signal(std::string_view text) {
 
 } // namespace
 
+std::optional<holdfast::duration> grace_of(const on_loss& how) {
+    if (!how.grace)
+        return std::nullopt;
+    constexpr std::chrono::duration<double> longest = std::chrono::hours{24};
+    return std::chrono::ceil<holdfast::duration>(std::min(*how.grace, longest));
+}
+
 on_loss parse_on_loss(std::string_view text) {
     const std::size_t colon = text.find(':');
     on_loss wanted{.signal = parse_signal(text.substr(0, colon))};

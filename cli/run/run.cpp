@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The command line of `holdfast run`.
 #include "cli/exit_status.hpp"
+#include "cli/look/reaching.hpp"
 #include "cli/run/asked_count.hpp"
 #include "cli/run/command_words.hpp"
 #include "cli/run/locked_run.hpp"
@@ -11,6 +12,7 @@
 #include <CLI/App.hpp>
 #include <CLI/Config.hpp>
 #include <CLI/Formatter.hpp>
+#include <boost/system/system_error.hpp>
 
 #include <algorithm>
 #include <cstdint>
@@ -48,8 +50,8 @@ Usage: holdfast run [OPTIONS] NAME [--] COMMAND [ARGUMENT...]
       --hold-for TIME  hold the lock at least that long, even if the command
                        ends sooner; INT or TERM ends this wait
       --lease TIME     how long others wait if this program is killed or cut off
-                       (default 30s); the lease is renewed while the command
-                       runs
+                       (default 30s, at least 100ms); the lease is renewed while
+                       the command runs
       --fenced[=dated]
                        give the command a token (HOLDFAST_TOKEN): a number that
                        is greater than that of each holder before it, so that
@@ -71,9 +73,9 @@ Usage: holdfast run [OPTIONS] NAME [--] COMMAND [ARGUMENT...]
                        fewer the lock is not taken, and one that is held is lost
                        (default 0, or what the URL says)
       --on-loss SIGNAL[:GRACE]
-                       the signal for the command if the lock is lost (default
-                       TERM), and the time until KILL; the end of the lease may
-                       shorten it
+                       the signal for the command and what it has started if
+                       the lock is lost (default TERM), and the time until KILL;
+                       the end of the lease may shorten it
       --url URL        redis://[USER[:PASSWORD]@]HOST[:PORT][/DATABASE] or
                        unix:///PATH/TO/SOCKET; for the servers behind Sentinels
                        redis+sentinel://HOST[:PORT],HOST[:PORT]/SERVICE, for a
@@ -93,13 +95,20 @@ Usage: holdfast run [OPTIONS] NAME [--] COMMAND [ARGUMENT...]
 TIME is a number of seconds, or a number with a unit: 500ms, 30s, 2m, 1h, 1d.
 The -- is needed only if the command begins with a dash.
 
-The command runs in its own process group. The signals INT, TERM, HUP, QUIT,
-USR1, USR2, TSTP and CONT are passed on to it. On a terminal it is in the
-foreground. Ctrl-Z stops the command, and its lock is still renewed.
+The command runs in its own process group. Every signal that can be passed on is
+passed on to it. On a terminal it is in the foreground. Ctrl-Z stops the
+command, and its lock is still renewed.
+
+When the command ends by itself, the lock is free at once. If it ends because of
+a signal, the lock is held until the programs that it has started have ended,
+too: those that the signal did not reach get TERM, and what still runs after the
+GRACE of --on-loss (default here 10s) gets KILL. INT, TERM, HUP, QUIT, PWR and
+RTMIN+3 count as such a signal, WINCH without a terminal, and any other by which
+the command dies.
 
 The lock is lost if the server is away for too long, or if an operator takes it.
 Then the command and the programs that it has started get TERM, and KILL later.
-If this program is killed, the command is killed too, but the programs that it
+If this program gets KILL, the command is killed too, but the programs that it
 has started are not. A command that changes its user cannot be stopped: write
 'sudo holdfast run ...', not 'holdfast run ... sudo'.
 
@@ -112,6 +121,11 @@ Environment of the command:
                        one per line: of the NAME, and of each --with
   HOLDFAST_URL         the server, with its password if the URL has one; those
                        of a quorum with a space between them
+  HOLDFAST_PRIVATE_SERVER
+                       the folder of the private server, if that is the server;
+                       by this a 'holdfast' in the command knows that nobody has
+                       given it a server. HOLDFAST_USERNAME and
+                       HOLDFAST_PASSWORD are not set then
 
 Environment of this program:
   HOLDFAST_URL         the server, or those of a quorum, unless --url is given
@@ -180,10 +194,13 @@ void expect(CLI::App& expected, given_options& given) {
     expected.add_flag("--spin", given.spin);
     expected.add_flag("-s,--shared", given.shared);
     expected.add_flag("-x,--exclusive", given.exclusive);
-    expected.add_option("--slots", given.slots)->check(CLI::Range(1, 1'000'000));
+    expect_number(expected, "--slots", "--slots", 1, 1'000'000, [&given](std::uint64_t number) {
+        given.slots = static_cast<std::uint32_t>(number);
+    });
     expected.add_option("--rate", given.rate);
     expect_time(expected, "-w,--wait", "-w", given.wait);
-    expected.add_option("-E,--conflict-exit-code", given.busy_status)->check(CLI::Range(0, 255));
+    expect_number(expected, "-E,--conflict-exit-code", "-E", 0, 255,
+                  [&given](std::uint64_t number) { given.busy_status = static_cast<int>(number); });
     expect_time(expected, "--lease", "--lease", given.lease);
     expect_time(expected, "--longest-lease", "--longest-lease", given.longest_lease);
     expected.add_flag("--nodes-remember", given.nodes_remember);
@@ -291,6 +308,23 @@ void check_has_no_nodes(const given_options& given) {
         throw usage_error{std::string{option} + " is for a quorum: give --url 3 to 15 times"};
 }
 
+/// A lease is renewed every third of it. One that is shorter than a busy machine's pauses would be
+/// lost, and the command stopped.
+void check_lease(const given_options& given, const std::string& urls) {
+    constexpr std::chrono::milliseconds least{100};
+    if (given.lease && *given.lease < least)
+        throw usage_error{"--lease is too short: give 100ms or more"};
+    for (const std::string& url : each_url(urls)) {
+        try {
+            if (!given.lease && reaching(url).lease_time < least)
+                throw usage_error{"lease_time in the URL is too short for 'holdfast run': give "
+                                  "100ms or more, there or as --lease"};
+        } catch (const boost::system::system_error&) {
+            return; // the URL is wrong, and whoever uses it says how
+        }
+    }
+}
+
 void check_memory_of_nodes(const given_options& given) {
     if (given.longest_lease && given.nodes_remember)
         throw usage_error{"--longest-lease (servers forget) and --nodes-remember exclude each "
@@ -318,8 +352,7 @@ int run(const inheritance& inherited, arguments all) {
 
     reject_surplus(expected);
     const char* const form = ": holdfast run [OPTIONS] NAME [--] COMMAND [ARGUMENT...]";
-    if (given.name.empty())
-        throw usage_error{std::string{"which lock? Its NAME is missing"} + form};
+    require_name(expected, given.name, "lock", form);
     if (!command || command->empty())
         throw usage_error{std::string{"the COMMAND is missing"} + form};
     const length most = patience(given);
@@ -341,6 +374,7 @@ int run(const inheritance& inherited, arguments all) {
     else
         check_has_no_nodes(given);
     check_memory_of_nodes(given);
+    check_lease(given, url);
     const locked_run wanted{.url = url,
                             .name = given.name,
                             .with = given.with,

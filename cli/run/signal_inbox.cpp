@@ -2,6 +2,7 @@
 #include "cli/run/signal_inbox.hpp"
 
 #include "cli/run/inheritance.hpp"
+#include "cli/run/job_signals.hpp"
 
 #include <boost/asio/use_awaitable.hpp>
 
@@ -13,14 +14,8 @@
 namespace cli {
 namespace {
 
-int block_and_open(const inheritance& inherited, sigset_t& before) {
-    sigset_t ours;
-    ::sigemptyset(&ours);
-    for (const int each :
-         {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGUSR1, SIGUSR2, SIGTSTP, SIGCONT, SIGCHLD})
-        if (!inherited.ignores(each))
-            ::sigaddset(&ours, each);
-    ::pthread_sigmask(SIG_BLOCK, &ours, &before);
+int block_and_open(const inheritance& inherited) {
+    const sigset_t ours = block_signals_of_job(inherited);
     const int fd = ::signalfd(-1, &ours, SFD_CLOEXEC | SFD_NONBLOCK);
     if (fd < 0)
         throw std::system_error{errno, std::system_category(), "signalfd"};
@@ -30,7 +25,8 @@ int block_and_open(const inheritance& inherited, sigset_t& before) {
 } // namespace
 
 signal_inbox::signal_inbox(asio::io_context& loop, const inheritance& inherited)
-    : descriptor_{loop, block_and_open(inherited, before_)} {}
+    : inherited_{inherited}
+    , descriptor_{loop, block_and_open(inherited)} {}
 
 asio::awaitable<void> signal_inbox::arrival() {
     co_await descriptor_.async_wait(asio::posix::stream_descriptor::wait_read, asio::use_awaitable);
@@ -38,13 +34,17 @@ asio::awaitable<void> signal_inbox::arrival() {
 
 std::optional<int> signal_inbox::take() {
     signalfd_siginfo one{};
-    if (::read(descriptor_.native_handle(), &one, sizeof one) != sizeof one)
-        return std::nullopt;
-    return static_cast<int>(one.ssi_signo);
+    while (::read(descriptor_.native_handle(), &one, sizeof one) == sizeof one) {
+        const auto signal = static_cast<int>(one.ssi_signo);
+        if (!is_own_pipe(signal, static_cast<pid_t>(one.ssi_pid)))
+            return signal;
+    }
+    return std::nullopt;
 }
 
 void signal_inbox::let_through() {
-    ::pthread_sigmask(SIG_SETMASK, &before_, nullptr);
+    ::signal(SIGPIPE, SIG_IGN); // our own writes shall not end us
+    ::pthread_sigmask(SIG_SETMASK, &inherited_.mask(), nullptr);
 }
 
 } // namespace cli

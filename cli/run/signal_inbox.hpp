@@ -14,9 +14,9 @@ namespace cli {
 namespace asio = holdfast::asio;
 class inheritance;
 
-/// The signals that people and scripts send to whoever runs a command, and SIGCHLD. From its
-/// construction on they are blocked, and read from a descriptor: none is lost and none interrupts.
-/// Make it before any thread is started, so that all threads have them blocked.
+/// Reads the signals that are sent to this process, and SIGCHLD. From its construction on they are
+/// blocked, and read from a descriptor: none is lost and none interrupts. Make it before any thread
+/// is started, so that all threads have them blocked.
 class signal_inbox {
 public:
     /// Signals that were ignored when the program started stay so: that is how nohup works.
@@ -27,11 +27,11 @@ public:
     asio::awaitable<void> arrival();
     [[nodiscard]] std::optional<int> take();
 
-    /// From now on signals do what they do by default: the next Ctrl-C ends the program.
+    /// Unblocks the signals: the next Ctrl-C ends the program.
     void let_through();
 
 private:
-    sigset_t before_;
+    const inheritance& inherited_;
     asio::posix::stream_descriptor descriptor_;
 };
 

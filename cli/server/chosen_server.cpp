@@ -94,7 +94,14 @@ std::string server_url(const std::optional<std::string>& option) {
         throw usage_error{"no server is given, and HOLDFAST_REQUIRE_SERVER=1 forbids this "
                           "machine's private server; give redis://HOST:PORT or unix:///PATH as "
                           "--url or HOLDFAST_URL"};
-    if (!given)
+    // A 'holdfast run' around this process has exported it, and it may not run any more.
+    const bool is_private = given && is_private_server(*given);
+    if (is_private && required)
+        throw usage_error{"the server that is given is this machine's private server, as for a "
+                          "command of 'holdfast run' without a server, and "
+                          "HOLDFAST_REQUIRE_SERVER=1 forbids it; give redis://HOST:PORT or "
+                          "unix:///PATH as --url or HOLDFAST_URL"};
+    if (!given || is_private)
         return use_private_server();
     if (given->starts_with("memory:"))
         throw usage_error{"a memory: store lives inside one process, so its locks keep nobody out; "

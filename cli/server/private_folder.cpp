@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cli/server/private_folder.hpp"
 
+#include "cli/server/server_guard.hpp"
 #include "cli/terminal/say.hpp"
 
 #include <holdfast/time.hpp>
 
+#include <cctype>
 #include <cstdlib>
 #include <cstring>
 #include <thread>
@@ -59,10 +61,22 @@ struct folder_choice {
     std::string trouble; ///< why it is not where somebody wanted it
 };
 
+/// Returns the folder of the private server that a `holdfast run` around this process uses. This
+/// process finds it in HOLDFAST_URL, also if it has another XDG_RUNTIME_DIR.
+std::optional<std::string> folder_of_run_around() {
+    const char* const folder = std::getenv("HOLDFAST_PRIVATE_SERVER");
+    const char* const url = std::getenv("HOLDFAST_URL");
+    const bool is_its_url = folder != nullptr && url != nullptr && *folder == '/' &&
+                            url == private_folder::url_of_socket(std::string{folder} + "/socket");
+    return is_its_url ? std::optional<std::string>{folder} : std::nullopt;
+}
+
 /// The same for a terminal, a cron job and whoever has logged out: they must find one server. So
 /// XDG_RUNTIME_DIR counts if somebody has chosen it, and not if it is a login's own, which cron
 /// does not have and which is removed with the last login (docs/adr/0007).
 folder_choice choose_folder() {
+    if (const std::optional<std::string> around = folder_of_run_around())
+        return {*around, {}};
     const std::string usual = "/tmp/holdfast-" + std::to_string(::geteuid());
     const char* const variable = std::getenv("XDG_RUNTIME_DIR");
     const std::string chosen = variable != nullptr ? variable : "";
@@ -104,8 +118,21 @@ descriptor open_checked(const std::string& path) {
 
 } // namespace
 
-std::string private_folder::likely_socket() {
-    return choose_folder().path + "/socket";
+std::string private_folder::likely_path() {
+    return choose_folder().path;
+}
+
+std::string private_folder::url_of_socket(const std::string& path) {
+    constexpr std::string_view digits = "0123456789ABCDEF";
+    std::string url = "unix://";
+    for (const char each : path) {
+        const auto byte = static_cast<unsigned char>(each);
+        if (std::isalnum(byte) != 0 || std::string_view{"/-._~"}.find(each) != std::string::npos)
+            url += each;
+        else
+            url.append({'%', digits[byte >> 4U], digits[byte & 15U]});
+    }
+    return url;
 }
 
 private_folder private_folder::make() {
@@ -151,7 +178,8 @@ void private_folder::stop_ending() const noexcept {
 std::optional<descriptor> private_folder::try_to_serve() const {
     descriptor file{::openat(folder_.get(), "lock", O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC,
                              S_IRUSR | S_IWUSR)};
-    if (::flock(file.get(), LOCK_EX | LOCK_NB) != 0)
+    // A cleaner of /tmp may have removed the file: then this is another one, and says nothing.
+    if (::flock(file.get(), LOCK_EX | LOCK_NB) != 0 || server_guard::holder(path_) != 0)
         return std::nullopt;
     return file;
 }

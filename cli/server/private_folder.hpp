@@ -14,6 +14,7 @@ namespace cli {
 ///     the folder itself, shared flock     somebody uses the server: nobody may end it
 ///     the folder itself, exclusive flock  it is being ended: nobody may begin to use it
 ///     the file "lock", exclusive flock    a supervisor or its server lives, or is being started
+///     server_guard                        the same, if somebody has removed that file
 ///
 /// The kernel drops these locks with their processes, however those end.
 class private_folder {
@@ -25,8 +26,11 @@ public:
     /// Nothing: it is not there.
     static std::optional<private_folder> find();
 
-    /// Where the socket would be, whether there is one or not.
-    static std::string likely_socket();
+    /// Where the folder would be, whether there is one or not.
+    static std::string likely_path();
+
+    /// The URL of the server that listens on that socket.
+    static std::string url_of_socket(const std::string& path);
 
     const std::string& path() const noexcept { return path_; }
     std::string socket() const { return path_ + "/socket"; }

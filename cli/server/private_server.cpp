@@ -8,7 +8,6 @@
 #include <holdfast/time.hpp>
 
 #include <algorithm>
-#include <cctype>
 #include <cstdlib>
 #include <thread>
 
@@ -39,7 +38,9 @@ void find_or_start(const private_folder& home) {
         if (link && link->answers())
             return;
         silences += link && link->was_silent() ? 1 : 0;
-        if (const auto lock = home.try_to_serve())
+        // A server that takes connections lives, whatever has become of its other files.
+        const auto lock = link ? std::nullopt : home.try_to_serve();
+        if (lock)
             start_supervisor(home, *lock);
         else if (silences == silences_max || holdfast::boot_clock::now() > give_up_at)
             throw no_server{"the private server in " + printable(home.path()) +
@@ -72,29 +73,19 @@ std::string use_private_server() {
     return url_of(home);
 }
 
-namespace {
-
-std::string url_of_socket(const std::string& path) {
-    constexpr std::string_view digits = "0123456789ABCDEF";
-    std::string url = "unix://";
-    for (const char each : path) {
-        const auto byte = static_cast<unsigned char>(each);
-        if (std::isalnum(byte) != 0 || std::string_view{"/-._~"}.find(each) != std::string::npos)
-            url += each;
-        else
-            url.append({'%', digits[byte >> 4U], digits[byte & 15U]});
-    }
-    return url;
-}
-
-} // namespace
-
 std::string url_of(const private_folder& home) {
-    return url_of_socket(home.socket());
+    return private_folder::url_of_socket(home.socket());
 }
 
 std::string private_server_url() {
-    return url_of_socket(private_folder::likely_socket());
+    return private_folder::url_of_socket(private_folder::likely_path() + "/socket");
+}
+
+std::vector<std::string> variables_of_private_server(const std::string& url) {
+    const std::string name = "HOLDFAST_PRIVATE_SERVER";
+    if (url != private_server_url())
+        return {name};
+    return {name + "=" + private_folder::likely_path(), "HOLDFAST_USERNAME", "HOLDFAST_PASSWORD"};
 }
 
 server_use use_of(server_link& link) {

@@ -16,6 +16,7 @@
 #include <chrono>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace cli {
 
@@ -31,16 +32,23 @@ std::string url_of(const private_folder&);
 /// The same for the folder that would be used, whether it is there or not.
 std::string private_server_url();
 
+/// Returns the variables of a command whose HOLDFAST_URL is this, as `NAME=value`, or `NAME` for a
+/// variable that the command shall not have. On the private server these tell it that the URL was
+/// not given by anybody, and keep back a password that is for another server.
+std::vector<std::string> variables_of_private_server(const std::string& url);
+
 /// How long the server outlives its last use, by HOLDFAST_SERVER_LINGER: the next command of a
 /// script finds it running. Throws `usage_error`.
 holdfast::duration server_linger();
 
-/// Starts the supervisor in a session of its own, and returns when the server answers. `lock` is
-/// the folder's. Throws `no_server` with the supervisor's words.
+/// Starts the supervisor in a session of its own, and returns when the server answers, or when
+/// another supervisor was there first. `lock` is the folder's. Throws `no_server` with the
+/// supervisor's words.
 void start_supervisor(const private_folder&, const descriptor& lock);
 
 /// What the supervisor says when the server answers; anything else is why it does not.
 inline constexpr std::string_view supervisor_is_ready = "ready";
+inline constexpr std::string_view another_was_first = "another";
 
 /// Longer than a server takes to start or to end, on a busy machine too.
 inline constexpr std::chrono::seconds server_start_patience{10};

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // `holdfast server`: what the private server does, and its end.
 #include "cli/exit_status.hpp"
+#include "cli/look/lock_json.hpp"
 #include "cli/server/private_server.hpp"
 #include "cli/terminal/output.hpp"
 #include "cli/terminal/say.hpp"
@@ -113,7 +114,7 @@ int status(const std::optional<private_folder>& home, bool json) {
         now = ask_for_state(*link);
     const std::string url = link ? url_of(*home) : "";
     if (json) {
-        std::cout << boost::json::serialize(in_json(now, url)) << '\n';
+        write_json(in_json(now, url));
     } else if (now) {
         std::cout << "running   " << url << "\nserver    " << now->program << ", process "
                   << now->process << ", for " << how_many(now->uptime_seconds, "second")
@@ -141,10 +142,22 @@ int refuse_to_stop(const std::string& by) {
     return in_use;
 }
 
+/// There is no server, or one whose socket somebody has removed.
+int stop_without_socket(const std::optional<private_folder>& home, bool force) {
+    const pid_t supervisor = home ? server_guard::holder(home->path()) : 0;
+    if (supervisor == 0)
+        return success;
+    if (force && supervisor > 0)
+        ::kill(supervisor, SIGKILL); // its server ends with it
+    if (wait_for_end(*home))
+        return success;
+    throw no_answer{"it lives, but its socket is gone"};
+}
+
 int stop(const std::optional<private_folder>& home, bool force) {
     std::optional<server_link> link = find(home);
     if (!link)
-        return success;
+        return stop_without_socket(home, force);
     if (!force) {
         if (!home->try_to_end()) // and if it can be, no program of ours begins to use it
             return refuse_to_stop("by a holdfast program that runs");

@@ -23,9 +23,14 @@ std::optional<server_link> server_link::open(const std::string& path) {
     descriptor socket{::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0)};
     for (const int direction : {SO_RCVTIMEO, SO_SNDTIMEO})
         ::setsockopt(socket.get(), SOL_SOCKET, direction, &answer_patience, sizeof answer_patience);
-    if (::connect(socket.get(), reinterpret_cast<const sockaddr*>(&address), sizeof address) != 0)
+    const int result =
+        ::connect(socket.get(), reinterpret_cast<const sockaddr*>(&address), sizeof address);
+    const bool has_no_room = result != 0 && errno == EAGAIN; // too many wait there already
+    if (result != 0 && !has_no_room)
         return std::nullopt;
-    return server_link{std::move(socket)};
+    server_link link{std::move(socket)};
+    link.silent_ = has_no_room;
+    return link;
 }
 
 void server_link::read_more() {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cli/server/server_process.hpp"
 
+#include "cli/pidfd.hpp"
 #include "cli/server/private_server.hpp"
 #include "cli/terminal/say.hpp"
 
@@ -17,7 +18,6 @@
 #include <poll.h>
 #include <sys/prctl.h>
 #include <sys/stat.h>
-#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -43,6 +43,7 @@ std::vector<std::string> command_line(const std::string& program, const private_
 struct server_plan {
     std::vector<char*> command;
     int lock;
+    int guard;
     int log;
     pid_t parent;
 };
@@ -54,6 +55,8 @@ struct server_plan {
     ::dup2(how.log, STDOUT_FILENO);
     ::dup2(how.log, STDERR_FILENO);
     ::fcntl(how.lock, F_SETFD, 0);
+    if (how.guard >= 0)
+        ::fcntl(how.guard, F_SETFD, 0);
     ::signal(SIGPIPE, SIG_DFL);
     sigset_t none;
     ::sigemptyset(&none);
@@ -90,7 +93,8 @@ std::string find_server_program() {
     return {};
 }
 
-server_process::server_process(const private_folder& home, const descriptor& lock)
+server_process::server_process(const private_folder& home, const descriptor& lock,
+                               const server_guard& guard)
     : home_{home} {
     const std::string program = find_server_program();
     if (program.empty())
@@ -102,7 +106,7 @@ server_process::server_process(const private_folder& home, const descriptor& loc
     const descriptor log{::open(home.log().c_str(),
                                 O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW | O_CLOEXEC,
                                 S_IRUSR | S_IWUSR)};
-    server_plan how{{}, lock.get(), log.get(), ::getpid()};
+    server_plan how{{}, lock.get(), guard.descriptor(), log.get(), ::getpid()};
     for (std::string& word : words)
         how.command.push_back(word.data());
     how.command.push_back(nullptr);
@@ -113,7 +117,8 @@ server_process::server_process(const private_folder& home, const descriptor& loc
         become_server(how);
     if (id_ < 0)
         throw no_server{"no process can be started for the private server"};
-    ended_.emplace(static_cast<int>(::syscall(SYS_pidfd_open, id_, 0U)));
+    if (const int fd = open_pidfd(id_); fd >= 0)
+        ended_.emplace(fd);
     wait_until_it_answers();
 }
 
@@ -131,8 +136,20 @@ void server_process::wait_until_it_answers() const {
 }
 
 bool server_process::lives(std::chrono::milliseconds patience) const noexcept {
-    pollfd gone{ended_->get(), POLLIN, 0};
-    return ::poll(&gone, 1, static_cast<int>(patience.count())) == 0;
+    if (ended_) {
+        pollfd gone{ended_->get(), POLLIN, 0};
+        return ::poll(&gone, 1, static_cast<int>(patience.count())) == 0;
+    }
+    const auto give_up_at = holdfast::boot_clock::now() + patience;
+    for (;;) {
+        siginfo_t how{};
+        if (::waitid(P_PID, static_cast<id_t>(id_), &how, WEXITED | WNOHANG | WNOWAIT) != 0 ||
+            how.si_pid != 0)
+            return false;
+        if (holdfast::boot_clock::now() >= give_up_at)
+            return true;
+        std::this_thread::sleep_for(look_again);
+    }
 }
 
 server_process::~server_process() {

@@ -37,18 +37,24 @@ descriptor block_signals() {
 
 class supervision {
 public:
-    supervision(const private_folder& home, const server_process& server, holdfast::duration linger)
+    supervision(const private_folder& home, const server_process& server, const server_guard& guard,
+                holdfast::duration linger)
         : home_{home}
         , server_{server}
+        , guard_{guard}
         , linger_{linger}
         , look_after_{std::clamp<holdfast::duration>(linger / 4, 10ms, 5s)} {}
 
     /// Returns when the server has ended or shall end.
     void run(const descriptor& signals) {
         for (;;) {
-            std::array<pollfd, 2> either{{{server_.end(), POLLIN, 0}, {signals.get(), POLLIN, 0}}};
-            ::poll(either.data(), either.size(), static_cast<int>(look_after_.count()));
-            const bool told_to_end = either[0].revents != 0 || either[1].revents != 0;
+            std::array<pollfd, 3> any{{{server_.end(), POLLIN, 0},
+                                       {signals.get(), POLLIN, 0},
+                                       {guard_.descriptor(), POLLIN, 0}}};
+            ::poll(any.data(), any.size(), static_cast<int>(look_after_.count()));
+            if (any[2].revents != 0)
+                guard_.let_go();
+            const bool told_to_end = any[1].revents != 0 || !server_.lives();
             // Where nobody finds it, the next program starts another server, which knows nothing
             // of this one's locks. Their holders hear of it as soon as this one is gone.
             if (told_to_end || !home_.is_found() || end_if_idle())
@@ -83,6 +89,7 @@ private:
 
     const private_folder& home_;
     const server_process& server_;
+    const server_guard& guard_;
     const holdfast::duration linger_;
     const holdfast::duration look_after_;
     holdfast::time_point last_use_ = boot_clock::now();
@@ -108,8 +115,13 @@ int supervise(const private_folder& home, std::optional<handed_over> given) {
     const descriptor signals = block_signals();
     try {
         const holdfast::duration linger = server_linger();
-        const server_process server{home, given->lock};
-        supervision watch{home, server, linger};
+        const std::optional<server_guard> guard = server_guard::make(home.path());
+        if (!guard) {
+            report(given->report, another_was_first);
+            return unavailable;
+        }
+        const server_process server{home, given->lock, *guard};
+        supervision watch{home, server, *guard, linger};
         report(given->report, supervisor_is_ready);
         { const descriptor told = std::move(given->report); }
         watch.run(signals);

@@ -12,12 +12,35 @@
 
 #include <linux/close_range.h>
 #include <poll.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 namespace cli {
 namespace {
+
+/// As many files as the server may open where its starter's limit can be raised: a few connections
+/// for each program.
+constexpr rlim_t server_files_max = 4096;
+
+/// The server is for all programs of this user. The limits of the one that happens to start it (as
+/// of a shell's `ulimit -t`) are lifted as far as the system allows.
+void raise_limits() noexcept {
+    for (const auto resource : {RLIMIT_CPU, RLIMIT_FSIZE, RLIMIT_DATA, RLIMIT_RSS, RLIMIT_AS,
+                                RLIMIT_NPROC, RLIMIT_LOCKS, RLIMIT_NOFILE}) {
+        rlimit now{};
+        const rlimit none{RLIM_INFINITY, RLIM_INFINITY};
+        const rlimit many{server_files_max, server_files_max};
+        if (::getrlimit(resource, &now) != 0 || ::setrlimit(resource, &none) == 0)
+            continue;
+        if (resource == RLIMIT_NOFILE && now.rlim_max < server_files_max &&
+            ::setrlimit(resource, &many) == 0)
+            continue;
+        now.rlim_cur = now.rlim_max;
+        ::setrlimit(resource, &now);
+    }
+}
 
 /// Between fork and exec, so it calls nothing that is not async-signal-safe.
 [[noreturn]] void become_supervisor(int lock, int report, int nothing) noexcept {
@@ -34,6 +57,7 @@ namespace {
     sigset_t none;
     ::sigemptyset(&none);
     ::sigprocmask(SIG_SETMASK, &none, nullptr);
+    raise_limits();
 
     char name[] = "holdfast";
     char verb[] = "private-server";
@@ -79,7 +103,7 @@ void start_supervisor(const private_folder& home, const descriptor& lock) {
     ::close(report.write.release());
 
     const std::string told = read_all(report.read, 2 * server_start_patience);
-    if (told != supervisor_is_ready)
+    if (told != supervisor_is_ready && told != another_was_first)
         throw no_server{told.empty() ? "the private server in " + printable(home.path()) +
                                            " could not be started: its supervisor ended"
                                      : told};

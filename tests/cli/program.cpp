@@ -4,6 +4,7 @@
 #include <array>
 #include <cerrno>
 #include <csignal>
+#include <cstddef>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
@@ -11,7 +12,10 @@
 
 #include <fcntl.h>
 #include <linux/close_range.h>
+#include <linux/filter.h>
+#include <linux/seccomp.h>
 #include <poll.h>
+#include <sys/prctl.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -69,6 +73,19 @@ public:
 private:
     std::string path_;
 };
+
+/// As in a container whose seccomp profile is older than pidfd_open().
+void forbid_pidfd() {
+    std::array<sock_filter, 4> rules{{
+        {BPF_LD | BPF_W | BPF_ABS, 0, 0, offsetof(seccomp_data, nr)},
+        {BPF_JMP | BPF_JEQ | BPF_K, 0, 1, SYS_pidfd_open},
+        {BPF_RET | BPF_K, 0, 0, SECCOMP_RET_ERRNO | EPERM},
+        {BPF_RET | BPF_K, 0, 0, SECCOMP_RET_ALLOW},
+    }};
+    const sock_fprog whole{static_cast<unsigned short>(rules.size()), rules.data()};
+    ::prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
+    ::prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &whole);
+}
 
 void set_environment(const std::string& url, const std::string& runtime) {
     ::setenv("XDG_RUNTIME_DIR", runtime.c_str(), 1);
@@ -129,6 +146,8 @@ program::program(exactly what, std::string url) {
         reset_signals();
         ::setsid(); // whoever started the tests may have a terminal, and they behave the same
         set_environment(url, runtime.path());
+        if (what.without_pidfd)
+            forbid_pidfd();
         ::execvp(words.front(), words.data());
         ::_exit(99);
     }

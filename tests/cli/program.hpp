@@ -42,6 +42,7 @@ public:
     struct exactly {
         std::vector<std::string> command;
         int passed_descriptor = -1; ///< stays open for it, as number 7
+        bool without_pidfd = false; ///< the system does not let it have pidfd_open()
     };
     explicit program(exactly, std::string url = {});
     program(const program&) = delete;
