@@ -46,5 +46,7 @@ function(holdfast_tls_module beside)
   cmake_path(GET HOLDFAST_TLS_MODULE STEM name)
   set_target_properties(holdfast_tls PROPERTIES PREFIX "" OUTPUT_NAME "${name}" SUFFIX ".so"
     LIBRARY_OUTPUT_DIRECTORY "$<TARGET_FILE_DIR:${beside}>/${folder}")
-  install(TARGETS holdfast_tls DESTINATION "${CMAKE_INSTALL_LIBDIR}/${folder}")
+  if(HOLDFAST_INSTALL)
+    install(TARGETS holdfast_tls DESTINATION "${CMAKE_INSTALL_LIBDIR}/${folder}")
+  endif()
 endfunction()
