@@ -8,7 +8,7 @@
 namespace holdfast::memory {
 namespace {
 
-constexpr const char* not_set = "the rate limiter is not set";
+constexpr const char* not_set = "the rate limiter is not set: call try_set_rate() first";
 
 } // namespace
 

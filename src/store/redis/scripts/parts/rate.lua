@@ -56,7 +56,7 @@ local function limiter_of(name)
 end
 
 local function not_set()
-    return redis.error_reply('ERR the rate limiter is not set')
+    return redis.error_reply('ERR the rate limiter is not set: call try_set_rate() first')
 end
 
 local function sum_of(members)
