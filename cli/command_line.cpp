@@ -50,13 +50,17 @@ void reject_unknown_option(const CLI::App& verb) {
                       advice_on(name, options_of(verb), verb.get_name())};
 }
 
-/// CLI11's words but for an option without its value, or with two: those are no sentence.
+/// CLI11 itself finds three mistakes: an option without its value or with two, and a flag that has
+/// one. `expect_time` and `expect_number` find those in a value.
 std::string mistake_in_words(const CLI::ParseError& wrong, const CLI::App& verb) {
     std::string all = wrong.what();
-    const std::string option = all.substr(0, all.find(':'));
+    const std::size_t dash = std::min(all.find('-'), all.size());
+    const std::string option = all.substr(dash, all.find_first_of(":= ", dash) - dash);
     const CLI::Option* const meant = verb.get_option_no_throw(option);
-    if (meant == nullptr || wrong.get_name() != "ArgumentMismatch")
+    if (meant == nullptr)
         return all;
+    if (meant->get_items_expected_max() == 0)
+        return option + " takes no value";
     return option + (meant->count() > 1 ? " is given more than once" : " needs a value");
 }
 
@@ -111,9 +115,35 @@ void expect_time(CLI::App& expected, const std::string& names, std::string_view 
         names, [&into, option](const std::string& text) { into = parse_time(option, text); });
 }
 
+void expect_number(CLI::App& expected, const std::string& names, std::string_view option,
+                   std::uint64_t least, std::uint64_t most,
+                   std::function<void(std::uint64_t)> take) {
+    expected.add_option_function<std::string>(names, [=](const std::string& text) {
+        std::uint64_t number = 0;
+        const char* const end = text.data() + text.size();
+        const auto parsed = std::from_chars(text.data(), end, number);
+        if (parsed.ec != std::errc{} || parsed.ptr != end || number < least || number > most)
+            throw usage_error{std::string{option} + ": '" + printable(text) +
+                              "' is no whole number from " + std::to_string(least) + " to " +
+                              std::to_string(most)};
+        take(number);
+    });
+}
+
+void require_name(const CLI::App& verb, const std::string& name, const std::string& what,
+                  const std::string& form) {
+    if (!name.empty())
+        return;
+    const bool is_given = verb.get_option("NAME")->count() > 0;
+    throw usage_error{(is_given ? "the NAME of a " + what + " must not be empty"
+                                : "which " + what + "? Its NAME is missing") +
+                      form};
+}
+
 void expect_replicas(CLI::App& expected, std::optional<unsigned>& into) {
     constexpr unsigned most = 100;
-    expected.add_option("--replicas", into)->check(CLI::Range(0U, most));
+    expect_number(expected, "--replicas", "--replicas", 0, most,
+                  [&into](std::uint64_t number) { into = static_cast<unsigned>(number); });
 }
 
 } // namespace cli

@@ -3,6 +3,8 @@
 #pragma once
 
 #include <chrono>
+#include <cstdint>
+#include <functional>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -31,6 +33,16 @@ std::chrono::duration<double> parse_time(std::string_view option, std::string_vi
 /// that is none, before the verb looks for anything that is missing: `-w job` has taken the name.
 void expect_time(CLI::App&, const std::string& names, std::string_view option,
                  std::optional<std::chrono::duration<double>>& into);
+
+/// Tells CLI11 of an option whose value is a whole number within these bounds. `parse` throws
+/// `usage_error` for any other value.
+void expect_number(CLI::App&, const std::string& names, std::string_view option,
+                   std::uint64_t least, std::uint64_t most,
+                   std::function<void(std::uint64_t)> take);
+
+/// Throws `usage_error` for a NAME that is missing or empty. `form`: what else is said.
+void require_name(const CLI::App&, const std::string& name, const std::string& what,
+                  const std::string& form);
 
 /// Tells CLI11 of `--replicas N`.
 void expect_replicas(CLI::App&, std::optional<unsigned>& into);

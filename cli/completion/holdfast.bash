@@ -13,9 +13,10 @@ _holdfast_options() {
         sed -n 's/^ \{2,6\}\(-[a-zA-Z0-9], \)\{0,1\}\(--[a-z-]*\).*/\2/p'
 }
 
+# Without names that would be read as options.
 _holdfast_locks() {
     [[ -n ${HOLDFAST_URL-} ]] || timeout 1 holdfast server status &>/dev/null &&
-        timeout 1 holdfast ls --names --limit 200 2>/dev/null
+        timeout 1 holdfast ls --names --limit 200 2>/dev/null | sed '/^-/d'
 }
 
 # Options whose value is the next word.

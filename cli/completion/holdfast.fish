@@ -14,9 +14,10 @@ function __holdfast_options
         string replace -rf '^ {2,6}(?:-[a-zA-Z0-9], )?(--[a-z-]*)(?:\[\S*)?(?: [A-Z]\S*)?(?:  +(.*))?$' '$1\t$2'
 end
 
+# Without names that would be read as options.
 function __holdfast_locks
     set -q HOLDFAST_URL; or timeout 1 holdfast server status &>/dev/null
-    and timeout 1 holdfast ls --names --limit 200 2>/dev/null
+    and timeout 1 holdfast ls --names --limit 200 2>/dev/null | string match -rv '^-'
 end
 
 # Options whose value is the next word.

@@ -17,6 +17,7 @@
 #include <array>
 #include <charconv>
 #include <iostream>
+#include <thread>
 
 namespace cli {
 namespace {
@@ -27,7 +28,8 @@ name. It is set, is counted down, and opens at zero: whoever waits goes on, and
 whoever comes later does not wait. It is Redisson's count-down latch: JVMs can
 set it, count it down and wait for it, too.
 
-A latch that nobody has set is open. So set it before anybody waits for it.
+A latch that nobody has set is open. So set it before anybody waits for it, or
+wait with --set first.
 
 Usage: holdfast latch set [OPTIONS] NAME NUMBER
        holdfast latch down [OPTIONS] NAME [NUMBER]
@@ -42,14 +44,17 @@ Usage: holdfast latch set [OPTIONS] NAME NUMBER
   count          print how often it has still to be counted down; 0: it is open
   erase          open it, whatever is left
 
+      --set            of wait: wait until the latch is set, not until it is
+                       open. The server is asked five times a second; a latch
+                       that is set and opens between two questions is not seen
   -w, --wait TIME      of wait: wait at most that long (0.5, 30, 2m; 0: only
                        look); without it: wait for ever
       --replicas N     of set, down, erase: so many replicas of the server must
                        have confirmed the change, so that a failover to one of
                        them does not undo it (default 0, or what the URL says)
       --json           for programs: {"name", "count"}; of set also "set", of
-                       erase "erased", of wait "open" and "waited_ms"; the count
-                       is what is left then
+                       erase "erased", of wait "open" ("set" with --set) and
+                       "waited_ms"; the count is what is left then
       --url URL        the server, as for 'holdfast run'
   -h, --help           print this text
 
@@ -58,9 +63,9 @@ not known whether it was, the exit status is 69, and only you can decide whether
 to repeat it.
 
 Exit status:
-    0   it is done; of wait: the latch is open
+    0   it is done; of wait: the latch is open; of wait --set: it is set
     1   it was closed already (set); it was open already (erase); it was not
-        open within -w (wait)
+        open, or with --set not set, within -w (wait)
    64   the command line or a variable is wrong
    65   the server has something else under that name, which is no latch
    69   the server cannot be reached, or refuses
@@ -69,17 +74,19 @@ Examples:
   holdfast latch set migrated 1      # before the services start
   ./migrate && holdfast latch down migrated
   holdfast latch wait -w 5m migrated && ./service
+  holdfast latch wait --set migrated && holdfast latch wait migrated
 )";
 
 struct latch_errand {
     std::string word, number;
     std::optional<std::chrono::duration<double>> patience{};
     std::optional<unsigned> replicas{};
+    bool until_set = false;
 };
 
 const std::array<std::string, 5> latch_words{"set", "down", "wait", "count", "erase"};
 
-void check(const latch_errand& what, const look_options& given) {
+void check(const latch_errand& what) {
     constexpr const char* see = "; see 'holdfast latch --help'";
     if (what.word.empty())
         throw usage_error{std::string{"say what to do with the latch: set, down, wait, count or "
@@ -89,14 +96,12 @@ void check(const latch_errand& what, const look_options& given) {
         throw usage_error{"'" + printable(what.word) +
                           "' is nothing that can be done with a latch" +
                           advice_on(what.word, {latch_words.begin(), latch_words.end()}, "latch")};
-    if (given.name.empty())
-        throw usage_error{std::string{"which latch? Its NAME is missing"} + see};
-    if (what.word == "set" && what.number.empty())
-        throw usage_error{"how often is it to be counted down? 'holdfast latch set NAME NUMBER'"};
     if (!what.number.empty() && what.word != "set" && what.word != "down")
         throw usage_error{"'" + printable(what.number) + "' is one word too many" + see};
     if (what.patience && what.word != "wait")
         throw usage_error{"-w is for 'holdfast latch wait'"};
+    if (what.until_set && what.word != "wait")
+        throw usage_error{"--set is for 'holdfast latch wait'"};
     if (what.replicas && (what.word == "wait" || what.word == "count"))
         throw usage_error{"--replicas is for what changes the latch: set, down and erase"};
 }
@@ -122,6 +127,23 @@ void say_why_not(const std::string& word, const std::string& name, std::int64_t 
         say(which + "was open");
 }
 
+/// Returns whether somebody had set the latch, and it was still closed, within that time. Nobody is
+/// told of that, so the server is asked again and again.
+bool wait_until_set(const holdfast::latch& of, std::chrono::duration<double> patience) {
+    constexpr std::chrono::duration<double> longest = std::chrono::hours{24 * 366};
+    constexpr holdfast::duration ask_again{200};
+    const holdfast::time_point give_up_at =
+        holdfast::boot_clock::now() +
+        std::chrono::ceil<holdfast::duration>(std::min(patience, longest));
+    while (of.count() == 0) {
+        const holdfast::duration left = give_up_at - holdfast::boot_clock::now();
+        if (left <= holdfast::duration::zero())
+            return false;
+        std::this_thread::sleep_for(std::min(left, ask_again));
+    }
+    return true;
+}
+
 /// Whether it is done; of a question, always.
 bool carry_out(holdfast::latch& of, const latch_errand& what, boost::json::object& told) {
     if (what.word == "set")
@@ -130,10 +152,11 @@ bool carry_out(holdfast::latch& of, const latch_errand& what, boost::json::objec
         return (told["erased"] = of.erase()).as_bool();
     if (what.word == "wait") {
         const holdfast::time_point start = holdfast::boot_clock::now();
-        const bool open = of.wait_for(what.patience.value_or(std::chrono::duration<double>::max()));
-        told["open"] = open;
+        const auto most = what.patience.value_or(std::chrono::duration<double>::max());
+        const bool done = what.until_set ? wait_until_set(of, most) : of.wait_for(most);
+        told[what.until_set ? "set" : "open"] = done;
         told["waited_ms"] = (holdfast::boot_clock::now() - start).count();
-        return open;
+        return done;
     }
     if (what.word == "down")
         of.count_down(count_of(what.number));
@@ -166,13 +189,17 @@ int latch(const inheritance& inherited, arguments all) {
     expect_server(expected, given);
     expect_time(expected, "-w,--wait", "-w", what.patience);
     expect_replicas(expected, what.replicas);
+    expected.add_flag("--set", what.until_set);
     expected.add_option("WORD", what.word);
     expected.add_option("NAME", given.name);
     expected.add_option("NUMBER", what.number);
     if (!parse(expected, std::move(all), latch_help))
         return success;
     reject_surplus(expected);
-    check(what, given);
+    check(what);
+    require_name(expected, given.name, "latch", "; see 'holdfast latch --help'");
+    if (what.word == "set" && what.number.empty())
+        throw usage_error{"how often is it to be counted down? 'holdfast latch set NAME NUMBER'"};
     (void)count_of(what.number);
 
     return ask_server(inherited, given, [&](holdfast::client& home) {

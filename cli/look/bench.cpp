@@ -122,7 +122,8 @@ int bench(const inheritance& inherited, arguments all) {
     std::optional<unsigned> replicas;
     CLI::App expected{"", "bench"};
     expect_time(expected, "-t,--time", "-t", length);
-    expected.add_option("--threads", threads)->check(CLI::Range(2, 1000));
+    expect_number(expected, "--threads", "--threads", 2, 1000,
+                  [&threads](std::uint64_t number) { threads = static_cast<std::size_t>(number); });
     expect_replicas(expected, replicas);
     if (!parse_look(expected, given, lock_word::none, std::move(all), bench_help))
         return success;

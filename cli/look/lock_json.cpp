@@ -8,6 +8,7 @@
 
 #include <array>
 #include <ctime>
+#include <cstdio>
 #include <iostream>
 
 namespace cli {
@@ -110,8 +111,19 @@ json::object to_json(const holdfast::lock_state& lock) {
     return made;
 }
 
+namespace {
+
+/// As JSON writes a letter in ASCII.
+std::string escaped(char32_t letter) {
+    char text[8];
+    std::snprintf(text, sizeof text, "\\u%04x", static_cast<unsigned>(letter));
+    return text;
+}
+
+} // namespace
+
 void write_json(const json::object& whole) {
-    std::cout << json::serialize(whole) << '\n';
+    std::cout << without_commands(json::serialize(whole), escaped) << '\n';
 }
 
 } // namespace cli

@@ -28,7 +28,7 @@ boost::json::array texts_in_json(const std::vector<std::string>&);
 /// Servers of a cluster that could not be asked, if there are any.
 void add_unreachable(boost::json::object&, const std::vector<std::string>& servers);
 
-/// One line on stdout.
+/// Writes one line on stdout. Letters that a terminal would obey are escaped.
 void write_json(const boost::json::object&);
 
 } // namespace cli

@@ -26,7 +26,7 @@ bool parse_look(CLI::App& verb, look_options& given, lock_word word, arguments a
     reject_surplus(verb);
     const std::string see_help = "; see 'holdfast " + verb.get_name() + " --help'";
     if (word == lock_word::required && given.name.empty())
-        throw usage_error{"which lock? Its NAME is missing" + see_help};
+        require_name(verb, given.name, "lock", see_help);
     if (word == lock_word::optional && given.name.empty())
         throw usage_error{"no lock has an empty name" + see_help};
     return true;

@@ -157,7 +157,8 @@ int ls(const inheritance& inherited, arguments all) {
     std::string type;
     CLI::App expected{"", "ls"};
     expected.add_flag("-1,--names", names);
-    expected.add_option("--limit", limit)->check(CLI::Range(1, 1'000'000));
+    expect_number(expected, "--limit", "--limit", 1, 1'000'000,
+                  [&limit](std::uint64_t number) { limit = static_cast<std::size_t>(number); });
     expected.add_option("--type", type);
     if (!parse_look(expected, given, lock_word::optional, std::move(all), ls_help))
         return success;

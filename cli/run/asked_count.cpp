@@ -76,7 +76,10 @@ asio::awaitable<void> settle_rate(holdfast::rate_limiter& starts, const locked_r
             co_await starts.async_current_rate(asio::use_awaitable);
         if (found && *found != *wanted.rate)
             throw another_number{"has a rate of " + told_of(*found) + ", and --rate says " +
-                                 told_of(*wanted.rate)};
+                                 told_of(*wanted.rate) +
+                                 ". To set it anew when nobody needs it: holdfast unlock --force "
+                                 "--type rate '" +
+                                 printable(wanted.name) + "'"};
         if (found)
             co_return;
     }

@@ -3,6 +3,7 @@
 
 #include "cli/look/lock_words.hpp"
 #include "cli/run/holder.hpp"
+#include "cli/run/job.hpp"
 #include "cli/terminal/output.hpp"
 #include "cli/terminal/say.hpp"
 #include "cli/text/utf8.hpp"
@@ -21,12 +22,18 @@ void write_raw(const std::string& text) {
 
 } // namespace
 
-wait_report::wait_report(clients& homes, const locked_run& wanted, bool held_around)
+wait_report::wait_report(clients& homes, const locked_run& wanted, const job* behind,
+                         bool held_around)
     : homes_{homes}
     , wanted_{wanted}
     , thing_{wanted_thing(wanted, 40)}
+    , behind_{behind}
     , held_around_{held_around}
-    , in_place_{form_of(STDERR_FILENO).live} {}
+    , live_{form_of(STDERR_FILENO).live} {}
+
+bool wait_report::may_draw() const {
+    return live_ && (behind_ == nullptr || behind_->is_in_foreground());
+}
 
 asio::awaitable<void> wait_report::tell() {
     // Most waits are shorter, and nobody wants to read of them.
@@ -35,12 +42,14 @@ asio::awaitable<void> wait_report::tell() {
     if (held_around_)
         say(thing_ + " is held by a 'holdfast run' around this command (HOLDFAST_LOCKS): "
                      "this may wait until that one has ended");
-    if (!wanted_.verbose && !in_place_)
+    if (!wanted_.verbose && !live_)
         co_await stop_requested({});
     for (;;) {
+        while (!wanted_.verbose && !may_draw())
+            co_await pause(1s); // until the shell brings us to the foreground
         std::string holder;
         try {
-            const wording form = in_place_ ? wording::brief : wording::full;
+            const wording form = may_draw() ? wording::brief : wording::full;
             holder = co_await who_holds_one(homes_, wanted_, form);
         } catch (const boost::system::system_error& failure) {
             if (failure.code() == asio::error::operation_aborted)
@@ -54,22 +63,24 @@ asio::awaitable<void> wait_report::tell() {
 }
 
 void wait_report::show(const std::string& holder) {
-    if (wanted_.verbose && !in_place_ && !shown_)
-        say("waiting for " + thing_ + (holder.empty() ? "" : ", " + holder));
-    if (in_place_) {
+    if (!may_draw()) {
+        if (wanted_.verbose && !told_)
+            say("waiting for " + thing_ + (holder.empty() ? "" : ", " + holder));
+        told_ = true;
+    } else {
         const std::string line = "holdfast: waiting for " + thing_ + ", " +
                                  in_words(boot_clock::now() - since_) +
                                  (holder.empty() ? "" : "; " + holder);
         // A wrapped one could not be written over.
         write_raw("\r" + cut(line, form_of(STDERR_FILENO).columns - 1) + "\x1b[K");
+        drawn_ = true;
     }
-    shown_ = true;
 }
 
 void wait_report::clear() {
-    if (shown_ && in_place_)
+    if (drawn_ && may_draw())
         write_raw("\r\x1b[K");
-    shown_ = false;
+    drawn_ = false;
 }
 
 wait_report::~wait_report() {

@@ -13,13 +13,16 @@
 
 namespace cli {
 
+struct job;
+
 /// Tells people, on stderr, what a wait for a lock is for: a line that is kept up to date where
-/// that is a terminal, one that stays if they asked to hear more (`-v`), and else only that it
-/// would have no end.
+/// that is a terminal and the job is in its foreground, one that stays if they asked to hear more
+/// (`-v`), and else only that it would have no end.
 class wait_report {
 public:
-    /// `held_around`: by a `holdfast run` that waits for the end of this one.
-    wait_report(clients&, const locked_run&, bool held_around);
+    /// `behind`: the shell's job, or null. `held_around`: by a `holdfast run` that waits for the
+    /// end of this one.
+    wait_report(clients&, const locked_run&, const job* behind, bool held_around);
     wait_report(const wait_report&) = delete;
     ~wait_report(); ///< removes the line
 
@@ -33,14 +36,17 @@ public:
 private:
     void show(const std::string& holder);
     void clear();
+    bool may_draw() const; ///< whether the line can be written over, and the terminal is ours
 
     clients& homes_;
     const locked_run& wanted_;
     const std::string thing_; ///< what it waits for, as it is shown
+    const job* const behind_;
     const bool held_around_;
-    const bool in_place_; ///< the line can be written over
+    const bool live_; ///< a terminal on which a line can be written over
     const holdfast::time_point since_ = holdfast::boot_clock::now();
-    bool shown_ = false;
+    bool drawn_ = false;
+    bool told_ = false;
 };
 
 } // namespace cli

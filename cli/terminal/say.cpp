@@ -21,10 +21,7 @@ std::string printable(std::string_view text, std::size_t longest) {
     std::string shown = as_utf8(text.substr(0, longest), "?");
     std::ranges::replace_if(
         shown, [](unsigned char c) { return std::iscntrl(c) != 0; }, '?');
-    // Those above ASCII, which a terminal obeys too.
-    for (std::size_t at = 0; (at = shown.find('\xc2', at)) != shown.npos; ++at)
-        if (static_cast<unsigned char>(shown[at + 1]) < 0xa0)
-            shown.replace(at, 2, "?");
+    shown = without_commands(shown, [](char32_t) { return std::string{"?"}; });
     return text.size() > longest ? shown + "..." : shown;
 }
 

@@ -45,6 +45,40 @@ std::string as_utf8(std::string_view text, std::string_view replacement) {
     return whole;
 }
 
+namespace {
+
+char32_t value_of(std::string_view letter) {
+    constexpr std::array<unsigned char, 5> bits_of_first{0, 0x7f, 0x1f, 0x0f, 0x07};
+    char32_t value = static_cast<unsigned char>(letter[0]) & bits_of_first[letter.size()];
+    for (const char each : letter.substr(1))
+        value = value << 6 | (static_cast<unsigned char>(each) & 0x3f);
+    return value;
+}
+
+bool is_command(char32_t letter) {
+    const auto within = [letter](char32_t first, char32_t last) {
+        return letter >= first && letter <= last;
+    };
+    return within(0x7f, 0x9f) || letter == 0x61c || within(0x200e, 0x200f) ||
+           within(0x2028, 0x202e) || within(0x2066, 0x2069);
+}
+
+} // namespace
+
+std::string without_commands(std::string_view text, std::string (*written)(char32_t)) {
+    std::string whole;
+    while (!text.empty()) {
+        const std::size_t bytes = std::max<std::size_t>(utf8_letter(text), 1);
+        const char32_t letter = value_of(text.substr(0, bytes));
+        if (is_command(letter))
+            whole += written(letter);
+        else
+            whole.append(text.substr(0, bytes));
+        text.remove_prefix(bytes);
+    }
+    return whole;
+}
+
 std::size_t width_of(std::string_view text) {
     return static_cast<std::size_t>(
         std::ranges::count_if(text, [](char c) { return (c & 0xc0) != 0x80; }));
