@@ -10,11 +10,13 @@
 namespace holdfast::cli_test {
 namespace {
 
+using ::testing::AllOf;
 using ::testing::Contains;
 using ::testing::ElementsAre;
 using ::testing::IsEmpty;
 using ::testing::IsSupersetOf;
 using ::testing::Not;
+using ::testing::StartsWith;
 using ::testing::UnorderedElementsAre;
 using word_list = std::vector<std::string>;
 
@@ -113,6 +115,11 @@ TEST_P(OfShell, ALockThatIsHeldIsOffered) {
     let_somebody_hold("deploy");
     EXPECT_THAT(offered({"holdfast", "inspect", "n"}), ElementsAre("nightly"));
     EXPECT_THAT(offered({"holdfast", "run", ""}), IsSupersetOf({"deploy", "nightly"}));
+    let_somebody_hold("--url=redis://elsewhere");
+    let_somebody_hold("-f");
+    for (const std::string verb : {"inspect", "run", "unlock"})
+        EXPECT_THAT(offered({"holdfast", verb, ""}),
+                    AllOf(Contains("nightly"), Not(Contains(StartsWith("-")))));
     EXPECT_THAT(offered({"holdfast", "wait", "-w", ""}), IsEmpty()) << "that is a time";
     EXPECT_THAT(offered({"holdfast", "bench", ""}), IsEmpty());
 }

@@ -150,16 +150,6 @@ TEST_P(JobEnds, TheStopSignalsOfContainersAreTakenAsSuch) {
     }
 }
 
-TEST_P(JobEnds, ACommandThatEndsByItselfFreesTheLockAtOnce) {
-    program holder{shell("setsid sh -c 'echo $$; exec sleep 1000' & read nothing"), url()};
-    observed_process daemon{std::stoi(holder.line())};
-    holder.close_stdin();
-    EXPECT_EQ(holder.end().status, 1); // of read
-    EXPECT_FALSE(is_locked());
-    EXPECT_FALSE(daemon.ended_within(duration::zero()));
-    daemon.kill();
-}
-
 TEST_P(JobEnds, AnInnerRunIsToldOnceAndItsJobEndsInOrderToo) {
     const std::string inner = "'" + program_path() + "' run inner sh -c \"$cleaner\"";
     program holder{job(inner + "; true"), url()};
