@@ -6,6 +6,7 @@
 #include <csignal>
 #include <filesystem>
 #include <fstream>
+#include <memory>
 
 #include <stdlib.h>
 
@@ -193,15 +194,27 @@ protected:
     }
     ~JobEndsOnATerminal() override { std::filesystem::remove_all(folder_); }
 
-    /// The process cleans up until `may_end`: it is in the background, and may not read there.
-    terminal_session start(const std::string& wrapped) {
+    /// A shell in which the command line runs, where the process has begun. It cleans up until
+    /// `may_end`: it is in the background, and may not read there.
+    std::unique_ptr<terminal_session> start(const std::string& wrapped) {
         const std::string script =
             "export cleaner='trap \"echo cleaning; until [ -e " + gate() +
             " ]; do sleep 0.05; done; echo clean; exit 0\" TERM; echo begun; "
             "while :; do sleep 0.05; done'; " +
             wrapped;
-        return {{program_path(), "run", "job", "--", "sh", "-c", script},
-                {"HOLDFAST_URL=" + url(), "TERM=dumb"}};
+        auto terminal = std::make_unique<terminal_session>(
+            std::vector<std::string>{"bash", "--norc", "--noprofile", "--noediting", "-i"},
+            std::vector<std::string>{"HOLDFAST_URL=" + url(), "PS1=ready> ", "TERM=dumb",
+                                     "h=" + program_path(), "script=" + script, "HISTFILE="});
+        terminal->expect("ready> ");
+        terminal->type("$h run job -- sh -c \"$script\"; echo status $?.\n");
+        terminal->expect("begun\r\n");
+        return terminal;
+    }
+
+    /// The process that the shell waits for: the grandparent of the command.
+    static pid_t front_of(const terminal_session& terminal) {
+        return parent_of(parent_of(terminal.foreground()));
     }
 
     void may_end() { std::ofstream{gate()} << "yes"; }
@@ -216,41 +229,37 @@ HOLDFAST_ON_EACH_SERVER(JobEndsOnATerminal);
 
 TEST_P(JobEndsOnATerminal, CtrlCKeepsTheLockUntilEachProcessHasCleanedUp) {
     // Such a process ignores INT, as those in a shell's background do, and gets TERM.
-    terminal_session terminal = start("sh -c \"$cleaner\" & wait");
-    terminal.expect("begun\r\n");
-    terminal.type(ctrl_c);
-    terminal.expect("cleaning\r\n");
+    const auto terminal = start("sh -c \"$cleaner\" & wait");
+    terminal->type(ctrl_c);
+    terminal->expect("cleaning\r\n");
     EXPECT_TRUE(is_locked());
     may_end();
-    terminal.expect("clean\r\n");
-    EXPECT_EQ(terminal.end(), 128 + SIGINT);
-    EXPECT_FALSE(is_locked());
+    terminal->expect("clean\r\n");
+    EXPECT_TRUE(eventually([this] { return !is_locked(); }));
 }
 
 TEST_P(JobEndsOnATerminal, ASignalToTheProcessThatTheShellSeesEndsTheJobInOrder) {
     for (const int number : {SIGTERM, SIGPWR, SIGALRM, SIGRTMIN + 3}) {
         SCOPED_TRACE(number);
         may_not_end();
-        terminal_session terminal = start("setsid sh -c \"$cleaner\" & wait");
-        terminal.expect("begun\r\n");
-        ::kill(terminal.id(), number);
-        terminal.expect("cleaning\r\n");
+        const auto terminal = start("setsid sh -c \"$cleaner\" & wait");
+        ::kill(front_of(*terminal), number);
+        terminal->expect("cleaning\r\n");
         EXPECT_TRUE(is_locked());
         may_end();
-        terminal.expect("clean\r\n");
-        EXPECT_EQ(terminal.end(), 128 + number);
+        terminal->expect("clean\r\n");
+        terminal->expect("status " + std::to_string(128 + number) + ".");
         EXPECT_FALSE(is_locked());
     }
 }
 
 TEST_P(JobEndsOnATerminal, IfTheProcessThatTheShellSeesIsKilledTheJobEndsInOrder) {
-    terminal_session terminal = start("sh -c \"$cleaner\" & wait");
-    terminal.expect("begun\r\n");
-    ::kill(terminal.id(), SIGKILL);
-    terminal.expect("cleaning\r\n");
+    const auto terminal = start("sh -c \"$cleaner\" & wait");
+    ::kill(front_of(*terminal), SIGKILL);
+    terminal->expect("cleaning\r\n");
     EXPECT_TRUE(is_locked());
     may_end();
-    terminal.expect("clean\r\n");
+    terminal->expect("clean\r\n");
     EXPECT_TRUE(eventually([this] { return !is_locked(); }));
 }
 
