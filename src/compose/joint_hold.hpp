@@ -43,6 +43,8 @@ public:
     bool renewed() const noexcept override { return renewed_; }
     unsigned replicas() const noexcept override { return of_->replicas; } ///< of each part
     bool share() override;
+    void thread_ended() noexcept override;
+    void thread_came_back() noexcept override;
     bool deferred() const noexcept override { return false; }
     void announce_release() noexcept override {}
     std::shared_ptr<tenure> hold_of(std::size_t which) const; ///< null: it has none
@@ -106,6 +108,7 @@ private:
     void tell_end(const sync::failure&);
     void tend_if_needed();
     void stop_tending();
+    void desert_parts(); ///< their renewal ends, unless others share them
     std::vector<part> take_parts(phase);
     using tenures = std::vector<std::shared_ptr<tenure>>;
     tenures parts() const;
@@ -119,6 +122,8 @@ private:
     std::vector<seat> seats_; // one for each member
     phase phase_ = phase::held;
     std::uint32_t shares_ = 1;
+    std::uint32_t ended_threads_ = 0; // since the last abandon()
+    bool parts_deserted_ = false;
     bool given_up_ = false;
     bool abandoned_ = false;
     std::stop_source lost_;

@@ -65,7 +65,7 @@ void joint_hold::give_up() {
     (void)danger_.request_stop();
     (void)lost_.request_stop();
     home->tell_of(*this, event_kind::lost, event_cause::closed, home->now() - granted_at_);
-    on_each(parts(), [](tenure& one) { one.abandon(); });
+    desert_parts();
 }
 
 void joint_hold::release(sync::release_handler done, const asio::any_io_executor&) {
@@ -88,6 +88,8 @@ void joint_hold::release(sync::release_handler done, const asio::any_io_executor
         return sync::tell(*home, std::move(done), {});
     std::vector<std::shared_ptr<tenure>> leaving;
     for (part& each : take_parts(phase::ended)) {
+        if (parts_deserted_)
+            each.hold()->thread_came_back();
         leaving.push_back(each.hold()->whole());
         (void)each.take(); // the share goes before the whole is released
     }
@@ -146,9 +148,33 @@ void joint_hold::renew_from_now_on(duration) {
                     });
 }
 
+void joint_hold::thread_ended() noexcept {
+    const std::scoped_lock guard{mutex_};
+    ++ended_threads_;
+}
+
+void joint_hold::thread_came_back() noexcept {
+    const std::scoped_lock guard{mutex_};
+    if (ended_threads_ > 0)
+        --ended_threads_; // abandon() has not run yet, and finds nothing to do
+    else if (!abandoned_)
+        ++shares_;
+}
+
+void joint_hold::desert_parts() {
+    const tenures all = parts();
+    parts_deserted_ = true;
+    for (const std::shared_ptr<tenure>& each : all)
+        each->thread_ended();
+    on_each(all, [](tenure& one) { one.abandon(); });
+}
+
 void joint_hold::abandon() {
     {
         const std::scoped_lock guard{mutex_};
+        if (ended_threads_ == 0)
+            return;
+        --ended_threads_;
         if (phase_ != phase::held || shares_ > 1) {
             shares_ -= shares_ > 1 ? 1 : 0;
             return;
@@ -158,7 +184,7 @@ void joint_hold::abandon() {
     stop_tending();
     home->keep(shared_from_this());
     home->tell_of(*this, event_kind::abandoned, event_cause::none, home->now() - granted_at_);
-    on_each(parts(), [](tenure& one) { one.abandon(); });
+    desert_parts();
 }
 
 } // namespace holdfast::compose

@@ -58,6 +58,11 @@ public:
     virtual std::vector<const engine*> homes_of_parts() const { return {}; }
     /// One more lease or thread shares it. False if it is no longer held.
     virtual bool share() = 0;
+    /// The thread of one share ended without releasing it. The share keeps nobody waiting from now
+    /// on, and `abandon()` follows on the executor.
+    virtual void thread_ended() noexcept = 0;
+    /// That thread releases its share after all: it has objects that are destroyed even later.
+    virtual void thread_came_back() noexcept = 0;
 
     // The executor only; what is asked of the store is asked on `where`, see engine::spawn().
     virtual void extend(duration length, release_handler) = 0; ///< at least so long from now on
@@ -66,7 +71,7 @@ public:
     /// its number from now on.
     virtual void confirm(unsigned replicas, release_handler) = 0;
     virtual void release(release_handler, const asio::any_io_executor& where) = 0;
-    virtual void abandon() = 0; ///< its thread ended
+    virtual void abandon() = 0; ///< after `thread_ended()`
 
     /// Itself. A pointer that was handed out may stand for one share of it, which is let go of with
     /// the last copy: who gives the share back lets go of it first.

@@ -61,8 +61,10 @@ void thread_table::take_back(std::uint64_t thread) {
     std::erase_if(orphans_, [&](const orphan& each) {
         if (each.thread != thread)
             return false;
-        if (const shared_tenure held = each.hold.lock())
+        if (const shared_tenure held = each.hold.lock()) {
+            held->thread_came_back();
             entries_.emplace(key{thread, held->entry(), each.had_it}, entry{held, each.count});
+        }
         return true;
     });
 }
@@ -148,6 +150,7 @@ void thread_table::abandon(std::uint64_t thread) {
                 lent.push_back(std::move(item.second.hold));
                 return true;
             }
+            item.second.hold->thread_ended();
             orphans_.push_back(
                 {thread, item.first.has_it, item.second.hold->whole(), item.second.count});
             abandoned.push_back(std::move(item.second.hold));

@@ -208,18 +208,22 @@ wire_hold::left wire_hold::unshare() {
 
 bool wire_hold::shared_by_others() const {
     const std::scoped_lock guard{mutex()};
-    return phase_ == phase::held && shares_ > 1;
+    return phase_ == phase::held && shares_ > 1 + ended_threads_;
 }
 
-bool wire_hold::desert() {
+void wire_hold::thread_ended() noexcept {
     const std::scoped_lock guard{mutex()};
-    ++deserters_;
-    return shares_ <= deserters_;
+    ++ended_threads_;
+}
+
+void wire_hold::thread_came_back() noexcept {
+    const std::scoped_lock guard{mutex()};
+    --ended_threads_;
 }
 
 bool wire_hold::deserted() const {
     const std::scoped_lock guard{mutex()};
-    return shares_ <= deserters_;
+    return shares_ <= ended_threads_;
 }
 
 std::shared_ptr<tenure> wire_hold::one_share() {
@@ -253,8 +257,10 @@ void wire_hold::release_unwaited(const asio::any_io_executor& where,
 }
 
 void wire_hold::abandon() {
-    if (desert())
+    if (deserted())
         home->abandon(shared_from_this());
+    else
+        home->fewer_share(*this); // an upgrade no longer waits for the thread that ended
 }
 
 void wire_hold::doubt() noexcept {

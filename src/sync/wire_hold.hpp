@@ -66,7 +66,10 @@ public:
     /// One fewer. What is left to be done by the last one is to release.
     enum class left { others, nobody, was_lost, was_ended };
     left unshare();
-    bool shared_by_others() const; ///< by more than one
+    void thread_ended() noexcept override;
+    void thread_came_back() noexcept override;
+    /// Whether more than one share belongs to a lease or a thread that still lives.
+    bool shared_by_others() const;
     bool deferred() const noexcept override { return deferred_; }
     /// The longest pause of those who wait for it, if they poll; else zero.
     duration polled_within() const { return polled_within_; }
@@ -140,8 +143,7 @@ public:
     void warn();            ///< fires in_danger
     bool lose();            ///< fires lost; false if it was not held
     void give_up();         ///< fires lost, but may still be released (the client closes)
-    bool desert();          ///< one who shares it will never release; true: nobody else is left
-    bool deserted() const;  ///< so did all who still share it
+    bool deserted() const;  ///< all threads that still share it have ended
     void take_all_shares(); ///< whoever shares it: the next to leave is the last
     void begin_release();
     void end_release();
@@ -186,7 +188,7 @@ private:
     phase phase_ = phase::held;
     std::atomic<std::uint32_t> releases_announced_ = 0; // and not begun
     std::uint32_t shares_ = 1;
-    std::uint32_t deserters_ = 0; // of them
+    std::uint32_t ended_threads_ = 0; // that still have a share
     time_point believed_until_;
     time_point store_forgets_at_;
     duration lease_;

@@ -307,7 +307,8 @@ TEST_F(Quorum, NodesThatRememberVoteAtOnce) {
 TEST_F(Quorum, AnAbandonedHoldGetsNoVoteAnyMore) {
     nodes[4]->always.answer_delay = 400ms;
     const lease held = taken(*stock);
-    held.hold()->abandon(); // as when its thread ends
+    held.hold()->thread_ended();
+    held.hold()->abandon();
     run_for(1s);
     EXPECT_EQ(servers[4].held_count(), 0u) << "it came late";
     run_for(31s);

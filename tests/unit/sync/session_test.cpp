@@ -223,7 +223,8 @@ TEST_F(Session, WhatNobodyIsLeftToReleaseEndsWithItsLeaseAndIsReleased) {
     mutex stock{alice, "stock"}, other{alice, "other"};
     const lease keeps_the_session = taken(other);
     const lease held = taken(stock);
-    held.hold()->abandon(); // as where its thread has ended
+    held.hold()->thread_ended();
+    held.hold()->abandon();
     run_for(25s);
     EXPECT_FALSE(held.owns_lock());
     EXPECT_FALSE(server.inspect("stock"));
