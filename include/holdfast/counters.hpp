@@ -143,6 +143,10 @@ public:
     /// Repeat it after an unknown outcome with the same request number, for `memory() / 2` at most.
     virtual asio::awaitable<counter_answer> change(counter_change) = 0;
 
+    /// The change of that request number is over: it was answered, or it will not be asked again.
+    /// A copy that is still on its way may be carried out or not.
+    virtual void end_change(const lock_name&, const owner_id& /*request*/) noexcept {}
+
     virtual asio::awaitable<counter_state> inspect(lock_name, counter_kind) = 0;
     /// At most `limit` of that kind whose names match a glob pattern; see `client::list()`.
     virtual asio::awaitable<counter_list> list(counter_kind, std::string pattern,

@@ -60,6 +60,23 @@ bool releases(const counter_change& what) {
     return what.kind == counter_kind::semaphore && what.verb == counter_verb::add;
 }
 
+/// Tells the store when a change is over.
+class change_in_progress {
+public:
+    change_in_progress(engine& home, const counter_change& what)
+        : home_{home}
+        , what_{what} {}
+    change_in_progress(const change_in_progress&) = delete;
+    ~change_in_progress() {
+        if (counter_store* const store = home_.counters())
+            store->end_change(what_.name, what_.request);
+    }
+
+private:
+    engine& home_;
+    const counter_change& what_;
+};
+
 /// Holds of this client may have lost a permit by it.
 void doubt_holds(engine& home, const counter_change& what) {
     if (what.kind != counter_kind::permits)
@@ -99,6 +116,7 @@ asio::awaitable<counter_answer> change(std::shared_ptr<engine> home, counter_cha
     passed.done = true;
     if (releases(what) && pass_on(*home, what))
         co_return passed;
+    const change_in_progress asks{*home, what};
     while (true) {
         time_point again_at{};
         try {

@@ -53,7 +53,7 @@ asio::awaitable<answer> counter_place::look() {
 asio::awaitable<remote::attempt> counter_place::request(time_point deadline) {
     if (!takes())
         co_return co_await look_at_latch(server_, want_);
-    const request_slot where = slots_.of(want_.name, want_.request.number, context_.time.now());
+    const request_slot where = co_await slots_.take(want_.name, want_.request.number, deadline);
     const remembered as{where, context_.request_memory};
     attempt got = co_await take_permits(server_, want_, as, server_deadline{deadline});
     denials_.note(in_time_, got);
@@ -77,7 +77,8 @@ asio::awaitable<void> counter_place::leave() {
     ear_.reset();
     if (!must_leave())
         co_return;
-    const request_slot where = slots_.of(want_.name, want_.request.number, context_.time.now());
+    const time_point deadline = context_.time.now() + server_.command_timeout();
+    const request_slot where = co_await slots_.take(want_.name, want_.request.number, deadline);
     const remembered as{where, context_.request_memory};
     denials_.note(in_time_, co_await revoke_permits(server_, want_, as));
     attempts_.left();

@@ -30,17 +30,14 @@ std::unique_ptr<place> redis_counters::line_up(counter_ask want, alarm& wake) {
 }
 
 asio::awaitable<counter_answer> redis_counters::change(counter_change what) {
-    const time_point now = context_.time.now();
-    const request_slot where = slots_.of(what.name, what.request.number, now);
-    try {
-        const counter_answer said = co_await change_in_time(what, where);
-        slots_.over(what.name, what.request.number);
-        co_return said;
-    } catch (const boost::system::system_error&) {
-        // It may be asked again; and an earlier attempt may have been carried out.
-        slots_.keep(what.name, what.request.number, now + memory());
-        throw;
-    }
+    const time_point deadline = context_.time.now() + server_.command_timeout();
+    const request_slot where = co_await slots_.take(what.name, what.request.number, deadline);
+    const counter_answer said = co_await change_in_time(what, where);
+    co_return said;
+}
+
+void redis_counters::end_change(const lock_name& name, const owner_id& request) noexcept {
+    slots_.over(name, request.number);
 }
 
 asio::awaitable<counter_answer> redis_counters::change_in_time(const counter_change& what,

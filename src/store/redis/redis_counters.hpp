@@ -21,12 +21,14 @@ public:
     redis_counters(node& server, const store_context& context)
         : server_{server}
         , context_{context}
-        , denials_{server, context} {}
+        , denials_{server, context}
+        , slots_{context.time} {}
 
     bool offers(counter_kind) const noexcept override { return true; }
     std::optional<std::string> objection_to(const lock_name& name, counter_kind) const override;
     std::unique_ptr<place> line_up(counter_ask, alarm& wake) override;
     asio::awaitable<counter_answer> change(counter_change) override;
+    void end_change(const lock_name&, const owner_id& request) noexcept override;
     asio::awaitable<counter_list> list(counter_kind, std::string pattern,
                                        std::size_t limit) override;
     asio::awaitable<counter_state> inspect(lock_name, counter_kind) override;

@@ -5,18 +5,75 @@
 
 #include <boost/system/system_error.hpp>
 
+#include <algorithm>
+#include <memory>
+
 namespace holdfast::redis {
 
-request_slot request_slots::of(const lock_name& name, std::uint64_t request, time_point now) {
-    book& all = names_[name.text];
-    if (const auto known = all.requests.find(request); known != all.requests.end())
-        return known->second.where;
-    forget_the_old(all, now);
-    if (all.slots.size() >= of_one_name_max)
+/// A request that waits for a slot, until its scope is left.
+class request_slots::place_in_line {
+public:
+    place_in_line(request_slots& of, std::string name)
+        : of_{of}
+        , name_{std::move(name)}
+        , wake_{of.time_.make_alarm()} {
+        book& all = of_.names_[name_];
+        me_ = all.waiting.insert(all.waiting.end(), waiter{wake_.get()});
+    }
+    place_in_line(const place_in_line&) = delete;
+    ~place_in_line() {
+        book& all = of_.names_[name_];
+        all.waiting.erase(me_);
+        if (!all.is_full())
+            all.call_next(); // perhaps this one was called, and left without taking a slot
+        of_.forget_if_unused(name_);
+    }
+
+    /// Completes when a slot is free for this request, or at the deadline.
+    asio::awaitable<void> wait(time_point deadline) {
+        while (!has_slot() && of_.time_.now() < deadline) {
+            me_->called = false;
+            co_await wake_->wait_until(deadline);
+        }
+    }
+    bool has_slot() const { return me_->called && !of_.names_.at(name_).is_full(); }
+
+private:
+    request_slots& of_;
+    const std::string name_;
+    const std::unique_ptr<alarm> wake_;
+    std::list<waiter>::iterator me_;
+};
+
+void request_slots::book::call_next() {
+    const auto next = std::find_if(waiting.begin(), waiting.end(),
+                                   [](const waiter& each) { return !each.called; });
+    if (next == waiting.end())
+        return;
+    next->called = true;
+    next->wake->ring();
+}
+
+asio::awaitable<request_slot> request_slots::take(lock_name name, std::uint64_t request,
+                                                  time_point deadline) {
+    {
+        book& all = names_[name.text];
+        if (const auto known = all.requests.find(request); known != all.requests.end())
+            co_return known->second;
+        if (!all.is_full() && all.waiting.empty())
+            co_return assign(all, request);
+    }
+    place_in_line here{*this, name.text};
+    co_await here.wait(deadline);
+    if (!here.has_slot())
         throw boost::system::system_error{
             make_error_code(errc::overloaded),
-            std::to_string(of_one_name_max) +
-                " requests of this client that change one counter are under way already"};
+            "this client already has " + std::to_string(of_one_name_max) +
+                " unanswered requests that change this counter, and none of them ended in time"};
+    co_return assign(names_[name.text], request);
+}
+
+request_slot request_slots::assign(book& all, std::uint64_t request) {
     std::int64_t lowest = 0;
     for (const std::int64_t taken : all.slots) {
         if (taken != lowest)
@@ -25,47 +82,32 @@ request_slot request_slots::of(const lock_name& name, std::uint64_t request, tim
     }
     all.slots.insert(lowest);
     const request_slot where{lowest, ++last_number_};
-    all.requests.emplace(request, ticket{where});
+    all.requests.emplace(request, where);
     return where;
 }
 
-void request_slots::over(const lock_name& name, std::uint64_t request) {
+void request_slots::over(const lock_name& name, std::uint64_t request) noexcept {
     const auto found = names_.find(name.text);
     if (found == names_.end())
         return;
     book& all = found->second;
     if (const auto known = all.requests.find(request); known != all.requests.end()) {
-        all.slots.erase(known->second.where.slot);
+        all.slots.erase(known->second.slot);
         all.requests.erase(known);
+        all.call_next();
     }
-    if (all.requests.empty())
+    forget_if_unused(found->first);
+}
+
+void request_slots::forget_if_unused(const std::string& name) {
+    const auto found = names_.find(name);
+    if (found != names_.end() && found->second.requests.empty() && found->second.waiting.empty())
         names_.erase(found);
 }
 
-void request_slots::keep(const lock_name& name, std::uint64_t request, time_point until) {
-    const auto found = names_.find(name.text);
-    if (found == names_.end())
-        return;
-    const auto known = found->second.requests.find(request);
-    if (known != found->second.requests.end())
-        known->second.until = until;
-}
-
-std::size_t request_slots::under_way(const lock_name& name) const {
+std::size_t request_slots::count_taken(const lock_name& name) const {
     const auto found = names_.find(name.text);
     return found == names_.end() ? 0 : found->second.requests.size();
-}
-
-/// A later request in the slot has a greater number, and whatever still comes of this one is late.
-void request_slots::forget_the_old(book& all, time_point now) {
-    for (auto each = all.requests.begin(); each != all.requests.end();) {
-        if (each->second.until > now) {
-            ++each;
-            continue;
-        }
-        all.slots.erase(each->second.where.slot);
-        each = all.requests.erase(each);
-    }
 }
 
 } // namespace holdfast::redis

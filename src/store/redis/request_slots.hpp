@@ -3,52 +3,69 @@
 
 #include <holdfast/store.hpp>
 
+#include <boost/asio/awaitable.hpp>
+
 #include <cstddef>
 #include <cstdint>
+#include <list>
 #include <map>
 #include <set>
 #include <string>
 
 namespace holdfast::redis {
 
-/// Where the server remembers a request, and under which number (docs/protocol/requests.md).
+/// The place where the server remembers a request, and the request's number there
+/// (docs/protocol/requests.md).
 struct request_slot {
     std::int64_t slot;
     std::int64_t number;
 };
 
-/// The requests of this client that change counters, as an NFS client numbers its own: each has a
-/// slot of its name for itself while it may come again, and the numbers in a slot only grow. So the
-/// server has to remember one request for each slot, and no more slots than requests are under way.
-/// Thread safety: none; the client's executor.
+/// Gives each request of this client that changes a counter a slot of that counter, as an NFS
+/// client does (RFC 8881, section 2.10.6). The request has its slot for itself until it is over,
+/// and the numbers in a slot only grow. So the server remembers one request for each slot, and a
+/// request that arrives behind a later one in its slot does nothing. Thread safety: none;
+/// everything happens on the client's executor.
 class request_slots {
 public:
+    /// More requests about one counter wait until one of these is over.
     static constexpr std::size_t of_one_name_max = 1024;
 
-    /// The same for the same request until it is over. Throws `overloaded`.
-    request_slot of(const lock_name&, std::uint64_t request, time_point now);
+    explicit request_slots(clock& time)
+        : time_{time} {}
 
-    /// It was answered, or nothing of it can be under way.
-    void over(const lock_name&, std::uint64_t request);
+    /// Returns the slot of a request: always the same one until the request is over. Waits while
+    /// all slots of the name are taken, in the order of arrival. Throws `overloaded` if none is
+    /// free at `deadline`.
+    asio::awaitable<request_slot> take(lock_name, std::uint64_t request, time_point deadline);
 
-    /// It may have been carried out, and may come again until then.
-    void keep(const lock_name&, std::uint64_t request, time_point until);
+    /// Frees the slot of a request that nobody will send again. A copy that is still on its way to
+    /// the server does nothing once the next request in the slot has been carried out.
+    void over(const lock_name&, std::uint64_t request) noexcept;
 
-    std::size_t under_way(const lock_name&) const;
+    std::size_t count_taken(const lock_name&) const;
 
 private:
-    struct ticket {
-        request_slot where;
-        time_point until = time_point::max();
+    struct waiter {
+        alarm* wake;
+        bool called = false; ///< a slot was freed for this request
     };
     struct book {
-        std::map<std::uint64_t, ticket> requests;
+        std::map<std::uint64_t, request_slot> requests;
         std::set<std::int64_t> slots;
+        std::list<waiter> waiting;
+
+        bool is_full() const { return slots.size() >= of_one_name_max; }
+        void call_next();
     };
+    class place_in_line;
+    using books = std::map<std::string, book>;
 
-    static void forget_the_old(book&, time_point now);
+    request_slot assign(book&, std::uint64_t request);
+    void forget_if_unused(const std::string& name);
 
-    std::map<std::string, book> names_;
+    clock& time_;
+    books names_;
     std::int64_t last_number_ = 0;
 };
 

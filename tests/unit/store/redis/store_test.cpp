@@ -6,13 +6,19 @@
 #include "store/redis/permit_id.hpp"
 #include "store/redis/rate_requests.hpp"
 #include "store/redis/request_slots.hpp"
+#include "support/sim_clock.hpp"
 
 #include <holdfast/error.hpp>
 
+#include <boost/asio/co_spawn.hpp>
+#include <boost/asio/io_context.hpp>
 #include <boost/system/system_error.hpp>
 
 #include <array>
+#include <exception>
 #include <initializer_list>
+#include <memory>
+#include <optional>
 #include <set>
 #include <string>
 #include <tuple>
@@ -347,82 +353,117 @@ TEST(RateMember, EachRequestOfAClientHasItsOwn) {
 }
 
 const lock_name seats{"seats"}, gate{"gate"};
-const time_point now{duration{1'000'000}};
 
-TEST(RequestSlots, ARequestKeepsItsSlotAndItsNumber) {
-    request_slots all;
-    const request_slot first = all.of(seats, 7, now), again = all.of(seats, 7, now);
+class RequestSlots : public testing::Test {
+protected:
+    /// What becomes of a request for a slot.
+    struct wait {
+        std::optional<request_slot> got{};
+        error_code failed{};
+        std::string text{};
+    };
+
+    asio::io_context io;
+    sim::sim_clock clock{io};
+    request_slots all{clock};
+
+    std::shared_ptr<wait> begin(const lock_name& name, std::uint64_t request,
+                                duration timeout = 3s) {
+        const auto result = std::make_shared<wait>();
+        auto work = all.take(name, request, clock.now() + timeout);
+        asio::co_spawn(io, std::move(work), [result](std::exception_ptr bad, request_slot got) {
+            if (!bad) {
+                result->got = got;
+                return;
+            }
+            try {
+                std::rethrow_exception(bad);
+            } catch (const boost::system::system_error& e) {
+                result->failed = e.code();
+                result->text = e.what();
+            }
+        });
+        clock.run_for(0ms);
+        return result;
+    }
+    request_slot take(const lock_name& name, std::uint64_t request) {
+        return begin(name, request)->got.value();
+    }
+    void take_all_of(const lock_name& name) {
+        for (std::uint64_t request = 0; request < request_slots::of_one_name_max; ++request)
+            (void)take(name, request);
+    }
+};
+
+TEST_F(RequestSlots, RequestKeepsItsSlotAndNumberUntilItIsOver) {
+    const request_slot first = take(seats, 7), again = take(seats, 7);
     EXPECT_EQ(first.slot, again.slot);
     EXPECT_EQ(first.number, again.number);
-    EXPECT_EQ(all.under_way(seats), 1U);
+    EXPECT_EQ(all.count_taken(seats), 1U);
 }
 
-TEST(RequestSlots, EachAtTheSameTimeHasASlotOfItsOwn) {
-    request_slots all;
-    EXPECT_EQ(all.of(seats, 7, now).slot, 0);
-    EXPECT_EQ(all.of(seats, 8, now).slot, 1);
-    EXPECT_EQ(all.of(seats, 9, now).slot, 2);
-    EXPECT_EQ(all.of(gate, 10, now).slot, 0) << "of another name";
+TEST_F(RequestSlots, RequestsAtTheSameTimeHaveDifferentSlots) {
+    EXPECT_EQ(take(seats, 7).slot, 0);
+    EXPECT_EQ(take(seats, 8).slot, 1);
+    EXPECT_EQ(take(seats, 9).slot, 2);
+    EXPECT_EQ(take(gate, 10).slot, 0) << "another name has slots of its own";
 }
 
-TEST(RequestSlots, TheLowestThatIsFreeIsTaken) {
-    request_slots all;
+TEST_F(RequestSlots, LowestFreeSlotIsTaken) {
     for (std::uint64_t request = 0; request < 4; ++request)
-        (void)all.of(seats, request, now);
+        (void)take(seats, request);
     all.over(seats, 2);
     all.over(seats, 1);
-    EXPECT_EQ(all.of(seats, 10, now).slot, 1);
-    EXPECT_EQ(all.of(seats, 11, now).slot, 2);
-    EXPECT_EQ(all.of(seats, 12, now).slot, 4);
+    EXPECT_EQ(take(seats, 10).slot, 1);
+    EXPECT_EQ(take(seats, 11).slot, 2);
+    EXPECT_EQ(take(seats, 12).slot, 4);
 }
 
-// Else the server would take a new request for one that was given up.
-TEST(RequestSlots, NumbersGrowInEverySlotWhateverTheRequestsAreCalled) {
-    request_slots all;
-    const request_slot first = all.of(seats, 900, now);
+// Otherwise the server would mistake a new request for an old one.
+TEST_F(RequestSlots, NumbersInASlotAlwaysGrow) {
+    const request_slot first = take(seats, 900);
     all.over(seats, 900);
-    const request_slot second = all.of(seats, 3, now);
+    const request_slot second = take(seats, 3);
     EXPECT_EQ(second.slot, first.slot);
     EXPECT_GT(second.number, first.number);
     all.over(seats, 3);
-    EXPECT_GT(all.of(seats, 900, now).number, second.number) << "after the name was forgotten, too";
+    EXPECT_GT(take(seats, 900).number, second.number) << "also after the name was forgotten";
 }
 
-TEST(RequestSlots, OneThatMayComeAgainKeepsItsSlotUntilThen) {
-    request_slots all;
-    (void)all.of(seats, 1, now);
-    all.keep(seats, 1, now + duration{100});
-    EXPECT_EQ(all.of(seats, 2, now + duration{99}).slot, 1);
-    all.over(seats, 2);
-    EXPECT_EQ(all.of(seats, 3, now + duration{100}).slot, 0);
-    EXPECT_EQ(all.under_way(seats), 1U);
-}
-
-TEST(RequestSlots, WhatIsNotKnownIsNobodysTrouble) {
-    request_slots all;
+TEST_F(RequestSlots, EndOfAnUnknownRequestChangesNothing) {
     all.over(seats, 1);
-    all.keep(seats, 1, now);
-    (void)all.of(seats, 1, now);
+    (void)take(seats, 1);
     all.over(seats, 2);
-    all.keep(seats, 2, now);
-    EXPECT_EQ(all.under_way(seats), 1U);
-    EXPECT_EQ(all.under_way(gate), 0U);
+    EXPECT_EQ(all.count_taken(seats), 1U);
+    EXPECT_EQ(all.count_taken(gate), 0U);
 }
 
-TEST(RequestSlots, MoreThanTheBoundAreRefusedUntilOneIsOver) {
-    request_slots all;
-    for (std::uint64_t request = 0; request < request_slots::of_one_name_max; ++request)
-        (void)all.of(seats, request, now);
-    try {
-        (void)all.of(seats, 5000, now);
-        FAIL() << "there is no slot for it";
-    } catch (const boost::system::system_error& refused) {
-        EXPECT_EQ(refused.code(), errc::overloaded);
-        EXPECT_NE(std::string{refused.what()}.find("1024 requests"), std::string::npos);
-    }
-    (void)all.of(gate, 5000, now);
+TEST_F(RequestSlots, RequestWithoutAFreeSlotWaitsForOne) {
+    take_all_of(seats);
+    const auto first = begin(seats, 5000), second = begin(seats, 5001);
+    EXPECT_FALSE(first->got);
+    EXPECT_EQ(take(gate, 5000).slot, 0) << "slots of another name are free";
     all.over(seats, 17);
-    EXPECT_EQ(all.of(seats, 5001, now).slot, 17);
+    clock.run_for(0ms);
+    ASSERT_TRUE(first->got) << "the request that came first";
+    EXPECT_EQ(first->got->slot, 17);
+    EXPECT_FALSE(second->got);
+    all.over(seats, 4);
+    all.over(seats, 5);
+    clock.run_for(0ms);
+    EXPECT_TRUE(second->got);
+    EXPECT_TRUE(begin(seats, 5002)->got);
+}
+
+TEST_F(RequestSlots, RequestFailsWithOverloadedIfNoSlotBecomesFreeInTime) {
+    take_all_of(seats);
+    const auto gives_up = begin(seats, 5000, 1s), goes_on = begin(seats, 5001, 3s);
+    clock.run_for(1s);
+    EXPECT_EQ(gives_up->failed, errc::overloaded);
+    EXPECT_THAT(gives_up->text, testing::HasSubstr("1024 unanswered requests"));
+    all.over(seats, 9);
+    clock.run_for(0ms);
+    EXPECT_TRUE(goes_on->got) << "the request that gave up keeps no slot";
 }
 
 } // namespace
