@@ -111,6 +111,9 @@ struct answer {
     /// How long the store would have kept it before this request: the hold that is renewed, or for
     /// a grant, those of others that share it. Empty: unknown, or only its own client changes that.
     std::optional<duration> left_before{};
+    /// The store said whether the lock is free. False: it was not asked, or its answer came too
+    /// late to say; then an earlier failure still stands.
+    bool answered = true;
 };
 
 /// The outcome of a release.

@@ -162,7 +162,7 @@ private:
     time_point next_look(sync::outage& trouble, const inquiry& round, const count& got,
                          time_point sent_at) {
         const std::size_t can_vote = of_.members.size() - got.missing - got.sit_out;
-        is_too_few_ = can_vote < of_.needs;
+        is_too_few_ = can_vote < of_.needs + got.unasked;
         if (can_vote >= of_.needs + got.unasked) {
             trouble.over();
             return next_poll();
@@ -258,7 +258,7 @@ private:
     const quorum_subject& of_;
     std::optional<duration> given_{};
     int late_grants_ = 0;
-    bool is_too_few_ = false; // in the last round no majority could vote
+    bool is_too_few_ = false; // in the last round no majority voted, or said that it is busy
     bool is_late_ = false;    // the last round took all of the nodes' patience
 };
 

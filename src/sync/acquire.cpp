@@ -160,7 +160,8 @@ asio::awaitable<std::optional<grant>> acquire(std::shared_ptr<acquisition> call)
         time_point look_at{};
         try {
             const answer said = co_await here->spot().look();
-            trouble.over();
+            if (said.answered)
+                trouble.over();
             if (said.granted) {
                 if (const std::optional<grant> kept = here->keep(sent_at, said))
                     co_return kept;

@@ -114,7 +114,10 @@ public:
     void next_turn(gate_key, gate&);     ///< lets in who queues there first, if the gate admits it
     void found_busy(acquisition&);       ///< the store did not grant it: who is next may ask, too
     void left_queue(const acquisition&); ///< without having had its turn
-    void fewer_share(const wire_hold&);  ///< somebody may wait to have it alone
+    /// The time of a call that queues at a gate is over: it is busy. At a latch it looks once more,
+    /// because the latch may be open, and the look of another waiter is no answer to this one.
+    void out_of_patience(acquisition&);
+    void fewer_share(const wire_hold&); ///< somebody may wait to have it alone
 
     void hold_lost(std::shared_ptr<wire_hold>, event_cause); // its own: forget() drops one
     void released(const wire_hold&, bool others_listen);     ///< the store says so

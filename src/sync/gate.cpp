@@ -23,6 +23,11 @@ bool wants_permits(const acquisition& call) {
     return of.kind == lock_kind::permit || (counted && counted != counter_kind::latch);
 }
 
+/// A look at a latch takes nothing from anybody, so a call that does not wait need not queue.
+bool looks_once_at_latch(const acquisition& call) {
+    return call.wanted.of->counts() == counter_kind::latch && !call.wanted.patient;
+}
+
 /// So many calls of one client ask for permits of one name at once.
 constexpr int asking_max = 64;
 
@@ -62,7 +67,7 @@ bool gate::unused() const {
 bool gate::admits(const acquisition& call) const {
     if (upgrades(call))
         return call.wanted.share.expired() || !call.wanted.under->shared_by_others();
-    if (!call.wanted.of->takes_turns())
+    if (!call.wanted.of->takes_turns() || looks_once_at_latch(call))
         return true;
     if (wants_permits(call))
         return admits_to_permits(call);

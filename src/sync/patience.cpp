@@ -55,7 +55,7 @@ asio::awaitable<void> patience::run(std::shared_ptr<engine> home) {
 void patience::act_on_due() {
     const time_point now = engine_.now();
     while (!agenda_.empty() && agenda_.begin()->first <= now)
-        agenda_.begin()->second->give_up_busy(); // which forgets it
+        engine_.out_of_patience(*agenda_.begin()->second); // which forgets it
 }
 
 } // namespace holdfast::sync

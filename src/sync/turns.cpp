@@ -49,6 +49,15 @@ void engine::next_turn(gate_key key, gate& at) {
     }
 }
 
+void engine::out_of_patience(acquisition& call) {
+    if (call.wanted.of->counts() != counter_kind::latch)
+        return call.give_up_busy();
+    patience_.forget(call);
+    gate& here = *gates_.find(key_of(call));
+    here.begin_negotiation(call);
+    spawn(negotiate(call.step_out()));
+}
+
 /// Who waits there first, if it need not wait any more.
 bool engine::let_in(gate& here, acquisition* next) {
     if (!next)

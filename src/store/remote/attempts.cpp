@@ -28,6 +28,14 @@ void throw_if_hopeless(verdict said) {
                                           "the hold that it was to stand beside is gone"};
 }
 
+/// The caller's time ended before the store could say anything.
+answer unanswered(duration look_again_within = {}) {
+    answer nothing;
+    nothing.term = look_again_within;
+    nothing.answered = false;
+    return nothing;
+}
+
 void throw_if_unconfirmed(const attempt& got) {
     if (!got.unconfirmed.empty())
         throw boost::system::system_error{make_error_code(store_errc::not_replicated),
@@ -50,7 +58,7 @@ asio::awaitable<answer> attempts::look(sender send, duration poll_bound, duratio
         const time_point asked_at = context_.time.now();
         const limit until = next_limit(first);
         if (until.is_callers && until.at <= asked_at)
-            co_return answer{}; // even a server that tells no time must not grant this one
+            co_return unanswered(); // even a server that tells no time must not grant this one
 
         const attempt got = co_await request(send, until.at);
         if (got.said != verdict::late)
@@ -70,7 +78,7 @@ asio::awaitable<answer> attempts::look(sender send, duration poll_bound, duratio
         learnt = got.clock;
         const bool slow = context_.time.now() - asked_at >= command_timeout_ / 2;
         if (until.is_callers && (slow || late_before))
-            co_return answer{.term = std::max(until.at - context_.time.now(), duration::zero())};
+            co_return unanswered(std::max(until.at - context_.time.now(), duration::zero()));
         if (slow)
             throw boost::system::system_error{make_error_code(errc::unreachable)};
         if (late_before)

@@ -75,6 +75,28 @@ TEST_F(Quorum, WithoutAMajorityItIsUnreachableAndNamesTheNodes) {
     EXPECT_EQ(held_at(), 0u);
 }
 
+TEST_F(Quorum, TryLockReportsUnreachableWhileEarlierQuestionsAreUnanswered) {
+    for (const int node : {1, 3, 4})
+        nodes[node]->always.request_lost = true;
+    for (int attempt = 0; attempt < 50; ++attempt) {
+        said<std::optional<lease>> tried;
+        stock->async_try_lock(tried.handler());
+        run_for(700ms);
+        EXPECT_TRUE(tried.failed(errc::unreachable)) << "attempt " << attempt;
+    }
+}
+
+TEST_F(Quorum, TimedAttemptReportsUnreachableIfItsLastLookIsNotAnswered) {
+    for (const int node : {1, 3, 4})
+        nodes[node]->always.request_lost = true;
+    for (const duration patience : {20ms, 300ms, 1s, 3s, 8s, 12s}) {
+        said<std::optional<lease>> tried;
+        stock->async_try_lock_for(patience, tried.handler());
+        run_for(15s);
+        EXPECT_TRUE(tried.failed(errc::unreachable)) << patience.count() << " ms";
+    }
+}
+
 TEST_F(Quorum, ASilentMajorityIsUnreachableAtLast) {
     for (const int node : {1, 3, 4})
         nodes[node]->always.request_lost = true;

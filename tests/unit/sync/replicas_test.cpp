@@ -81,6 +81,17 @@ TEST_F(Replicas, WhoHasPatienceKeepsThePlaceUntilItIsConfirmed) {
     EXPECT_EQ(server.held_count(), 1u);
 }
 
+TEST_F(Replicas, TimedAttemptAtAFreeLockNeverReportsBusyWithoutConfirmation) {
+    server.cut_replica(1);
+    for (duration patience{300}; patience < 800ms; patience += 7ms) {
+        said<std::optional<lease>> tried;
+        stock.async_try_lock_for(patience, tried.handler());
+        run_for(3s);
+        EXPECT_TRUE(tried.failed(store_errc::not_replicated)) << patience.count() << " ms";
+    }
+    EXPECT_EQ(server.held_count(), 0u);
+}
+
 TEST_F(Replicas, ThePatienceWithAnOutageEndsThat) {
     server.cut_replica(1);
     said<lease> held;
