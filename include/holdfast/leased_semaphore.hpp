@@ -119,9 +119,11 @@ public:
     /// client at once, one of another at its next renewal. Throws `invalid_argument` for what is no
     /// id: 32 hexadecimal digits.
     bool release(std::string_view permit_id);
-    /// The lease of that permit, whoever has it, ends so long from now. False: it is unknown, or
-    /// its lease had ended. A holder that renews it extends it again. One that does not know of a
-    /// shorter lease believes in the old one: shorten none that is in use.
+    /// Makes the lease of that permit end so long from now, whoever has it. False: it is unknown,
+    /// or its lease had ended. A holder that renews it extends it again. A holder with a fixed
+    /// lease believes in the new end: at once if it is of this client, else from its next contact
+    /// on, after a third of its lease at most. Until then it believes in the old end: shorten no
+    /// lease of another client that is in use.
     bool set_lease(std::string_view permit_id, lease_time lasts);
 
     /// Makes a semaphore of so many permits. False: there is one already, and it is as it was.

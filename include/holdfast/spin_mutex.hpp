@@ -21,7 +21,8 @@ struct spin_options {
 /// the server's user may not use channels; else a `mutex` wakes sooner and asks less.
 ///
 /// Waiters of one client queue in the process, and one of them polls. Between processes there is no
-/// order, and whoever polls more often wins more often.
+/// order, and whoever polls more often wins more often. A client that takes the lock again and
+/// again while others wait leaves it to them now and then, for one of its longest pauses.
 ///
 /// It has the key of a `mutex` of that name, and they exclude each other; but its release wakes no
 /// waiter of a `mutex` (nor of a JVM's RLock), which then asks within `poll_bound`. So do not mix
