@@ -8,6 +8,8 @@
 #include <boost/asio/use_awaitable.hpp>
 
 #include <algorithm>
+#include <bit>
+#include <cstdint>
 #include <iterator>
 #include <optional>
 #include <utility>
@@ -122,13 +124,21 @@ duration contact_period(const wire_hold& held) {
 }
 
 /// Returns the lease that a contact asks for. It is zero if the hold is fixed and only its own
-/// client can shorten it: then the contact only asks whether it is still held.
+/// client can shorten it: then the contact only asks whether it is still held. Else a fixed hold
+/// asks for what is left of its term, and at most a sixty-fourth more: so holds with about as much
+/// left travel in one request.
 duration lease_to_ask_for(const wire_hold& held, bool renews, duration left) {
     if (renews)
         return held.lease();
     if (!held.may_be_shortened())
         return duration::zero();
-    return std::min(lease_believed_for(left), held.home->bounds().lease_max);
+    const duration rest = lease_believed_for(left);
+    const auto count = static_cast<std::uint64_t>(rest.count());
+    const duration step{
+        static_cast<duration::rep>(std::max(std::bit_floor(count) / 64, std::uint64_t{1}))};
+    const duration rounded = (rest + step - duration{1}) / step * step;
+    const duration wanted = std::max(rest, std::min(rounded, held.lease()));
+    return std::min(wanted, held.home->bounds().lease_max);
 }
 
 time_point next_action_of(const wire_hold& held) {

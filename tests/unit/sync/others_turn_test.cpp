@@ -5,8 +5,11 @@
 
 #include <holdfast/spin_mutex.hpp>
 
+#include <deque>
 #include <memory>
 #include <optional>
+#include <string>
+#include <vector>
 
 namespace holdfast::sync {
 namespace {
@@ -44,6 +47,22 @@ TEST_F(ForeignReaders, FixedReadLeaseOutlivesAJvmThatCutsIt) {
     run_for(2min);
     EXPECT_FALSE(held.owns_lock()) << "it is not renewed";
     EXPECT_EQ(owners(), 0u);
+}
+
+TEST_F(ForeignReaders, FixedReadLeasesOfAboutTheSameLengthAreAskedForTogether) {
+    std::vector<lease> held;
+    std::deque<shared_mutex> locks;
+    for (int i = 0; i < 100; ++i) {
+        locks.emplace_back(alice, "prices" + std::to_string(i));
+        held.push_back(taken(locks.back().shared(), lease_time{2min}));
+        run_for(3ms);
+    }
+    run_for(10s);
+    const std::size_t before = alice.count(verb::renew);
+    run_for(20s);
+    EXPECT_LE(alice.count(verb::renew) - before, 50u) << "of ten contacts of a hundred holds";
+    for (const lease& each : held)
+        EXPECT_TRUE(each.owns_lock());
 }
 
 TEST_F(ForeignReaders, RenewedReadLeaseOutlivesAJvmThatDies) {
