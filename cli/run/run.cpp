@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The command line of `holdfast run`.
 #include "cli/exit_status.hpp"
-#include "cli/look/reaching.hpp"
 #include "cli/run/asked_count.hpp"
 #include "cli/run/command_words.hpp"
 #include "cli/run/locked_run.hpp"
@@ -12,7 +11,6 @@
 #include <CLI/App.hpp>
 #include <CLI/Config.hpp>
 #include <CLI/Formatter.hpp>
-#include <boost/system/system_error.hpp>
 
 #include <algorithm>
 #include <cstdint>
@@ -310,19 +308,10 @@ void check_has_no_nodes(const given_options& given) {
 
 /// A lease is renewed every third of it. One that is shorter than a busy machine's pauses would be
 /// lost, and the command stopped.
-void check_lease(const given_options& given, const std::string& urls) {
+void check_lease(const given_options& given) {
     constexpr std::chrono::milliseconds least{100};
     if (given.lease && *given.lease < least)
         throw usage_error{"--lease is too short: give 100ms or more"};
-    for (const std::string& url : each_url(urls)) {
-        try {
-            if (!given.lease && reaching(url).lease_time < least)
-                throw usage_error{"lease_time in the URL is too short for 'holdfast run': give "
-                                  "100ms or more, there or as --lease"};
-        } catch (const boost::system::system_error&) {
-            return; // the URL is wrong, and whoever uses it says how
-        }
-    }
 }
 
 void check_memory_of_nodes(const given_options& given) {
@@ -374,7 +363,7 @@ int run(const inheritance& inherited, arguments all) {
     else
         check_has_no_nodes(given);
     check_memory_of_nodes(given);
-    check_lease(given, url);
+    check_lease(given);
     const locked_run wanted{.url = url,
                             .name = given.name,
                             .with = given.with,

@@ -46,7 +46,7 @@ INSTANTIATE_TEST_SUITE_P(
         slip{{"ls", "--frobnicate"}, "unknown option --frobnicate; see 'holdfast ls --help'"},
         slip{{"ls", "a", "b"}, "'b' is one word too many; see 'holdfast ls --help'"},
         slip{{"ls", "--json", "-1"}, "exclude each other"}, slip{{"ls", "--limit", "0"}, "--limit"},
-        slip{{"inspect"}, "NAME is missing"}, slip{{"inspect", ""}, "NAME is missing"},
+        slip{{"inspect"}, "NAME is missing"}, slip{{"inspect", ""}, "must not be empty"},
         slip{{"wait"}, "NAME is missing"},
         slip{{"wait", "-w", "soon", "job"}, "-w: 'soon' is no length of time"},
         slip{{"wait", "-w", "job"}, "-w: 'job' is no length of time"},
