@@ -16,12 +16,11 @@ set(holdfast_inside_of_mysql
   src/store/remote/attempts.cpp src/store/remote/card_of.cpp
   src/store/remote/trial_findings.cpp)
 
+file(GLOB_RECURSE mysql_sources CONFIGURE_DEPENDS src/mysql/*.cpp src/store/mysql/*.cpp)
+list(FILTER mysql_sources EXCLUDE REGEX "/src/mysql/(on_demand/|linked\\.cpp$)")
 function(holdfast_mysql_library target)
   add_library(${target} ${ARGN})
-  file(GLOB_RECURSE sources CONFIGURE_DEPENDS
-       "${PROJECT_SOURCE_DIR}/src/mysql/*.cpp" "${PROJECT_SOURCE_DIR}/src/store/mysql/*.cpp")
-  list(FILTER sources EXCLUDE REGEX "/src/mysql/(on_demand/|linked\\.cpp$)")
-  holdfast_add_sources(${target} ${sources})
+  holdfast_add_sources(${target} ${mysql_sources})
   # By itself: a program that loads libmariadb has another one in its place.
   target_sources(${target} PRIVATE "${PROJECT_SOURCE_DIR}/src/mysql/linked.cpp")
   target_include_directories(${target} PRIVATE "${PROJECT_SOURCE_DIR}/src")

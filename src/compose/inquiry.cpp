@@ -122,7 +122,7 @@ void inquiry::cancel(std::size_t which) {
         return;
     ++one.asked; // whatever it still answers is let go of
     const std::shared_ptr<sync::acquisition> call = one.call.lock();
-    if (!call || planted(sync::mutant::unanswered_not_released))
+    if (!call)
         return;
     const std::shared_ptr<sync::engine> home = call->home;
     (void)home->reach().post([call] { call->cancel(); });
@@ -155,11 +155,8 @@ void inquiry::retire(late_handler late) {
 
 void inquiry::arrived(std::size_t which, std::uint64_t asked, member_answer said) {
     seat& one = seats_[which];
-    if (one.asked != asked || !one.open) {
-        if (planted(sync::mutant::unanswered_not_released))
-            (void)said.got.take();
+    if (one.asked != asked || !one.open)
         return; // what it was granted is let go of here
-    }
     one.open = false;
     if (!wake_) {
         if (late_)

@@ -175,7 +175,7 @@ void joint_hold::review() {
     }
     if (home->closing())
         return give_up();
-    if (believed < of_->needs && !planted(sync::mutant::member_loss_ignored))
+    if (believed < of_->needs)
         return lose();
     if (well < of_->needs)
         warn();

@@ -28,7 +28,7 @@ std::string entry_of(const std::vector<member>& members, std::size_t needs) {
 }
 
 std::size_t majority_of(std::size_t nodes) {
-    return planted(sync::mutant::minority_suffices) ? 1 : nodes / 2 + 1;
+    return nodes / 2 + 1;
 }
 
 unsigned most_replicas(const std::vector<member>& members) {

@@ -49,9 +49,7 @@ asio::awaitable<void> let_go(sync::acquisition& call, inquiry& round) {
         round.cancel(which);
         if (!round.granted(which))
             continue;
-        const std::shared_ptr<sync::tenure> share = round.answer(which).got.take();
-        if (!planted(sync::mutant::members_kept_on_failure))
-            granted.push_back(share->whole());
+        granted.push_back(round.answer(which).got.take()->whole());
     }
     round.forget_answers();
     if (granted.empty())

@@ -94,8 +94,7 @@ private:
         co_await until_answered(rest);
         if (!round_->granted(first_))
             co_return;
-        const duration moment = std::min(moment_more * (round - 1), call_->wanted.lease / 10);
-        const duration most = planted(sync::mutant::waits_while_holding) ? rest : moment;
+        const duration most = std::min(moment_more * (round - 1), call_->wanted.lease / 10);
         for (std::size_t which = 0; which < of_.members.size(); ++which)
             if (which != first_)
                 round_->ask(which, {.patience = most, .lease = lease_});

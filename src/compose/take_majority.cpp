@@ -117,10 +117,9 @@ private:
                 ++so_far.busy;
             else if (!round.granted(which)) // one that is still asked may have an answer yet
                 so_far.missing += !round.is_open(which) || is_late_ ? 1 : 0;
-            else if (!said.got.believed() && !planted(sync::mutant::time_spent_ignored))
+            else if (!said.got.believed())
                 ++so_far.missing;
-            else if (said.counts_in > duration::zero() &&
-                     !planted(sync::mutant::restarted_node_counted))
+            else if (said.counts_in > duration::zero())
                 note_sit_out(so_far, said.counts_in);
             else
                 ++so_far.votes;
@@ -146,13 +145,11 @@ private:
         auto held = std::make_shared<joint_hold>(std::move(of), call_->wanted);
         for (std::size_t which = 0; which < round->size(); ++which)
             if (round->granted(which)) {
-                duration counts_in = round->answer(which).counts_in;
-                if (planted(sync::mutant::restarted_node_counted))
-                    counts_in = {};
+                const duration counts_in = round->answer(which).counts_in;
                 held->join(which, std::move(round->answer(which).got), counts_in);
             }
         held->begin(round.keep());
-        if (!held->believed() && !planted(sync::mutant::time_spent_ignored))
+        if (!held->believed())
             return nullptr;
         tell_acquired(*call_, *held);
         return held;

@@ -4,7 +4,6 @@
 #include "net/address.hpp"
 #include "net/later.hpp"
 #include "net/look_up.hpp"
-#include "redis/mutants.hpp"
 #include "redis/pursuit.hpp"
 #include "runtime/background.hpp"
 
@@ -37,7 +36,7 @@ void fixed_address::met(const introduction& told) {
     last_ = std::move(now);
     connected_ = true;
     missing_ = 0;
-    if (is_other && !planted(mutant::move_untold))
+    if (is_other)
         tell_moved(context_->home, net::address_of(told.peer), "the name " + context_->how.host);
     if (can_change_ && !closed_ && !std::exchange(watching_, true))
         runtime::run_in_background(context_->home, watch(shared_from_this()));
@@ -63,7 +62,7 @@ asio::awaitable<void> fixed_address::watch(self mine) {
         const bool is_news = mine->connected_ && mine->last_->at == in_use;
         if (missing && is_news) // else it was not found out, and says nothing
             mine->missing_ = *missing ? mine->missing_ + 1 : 0;
-        if (mine->missing_ >= (planted(mutant::one_look_leaves) ? 1 : missing_max))
+        if (mine->missing_ >= missing_max)
             mine->leave();
         co_await mine->rest();
     }
@@ -97,8 +96,6 @@ asio::awaitable<std::optional<bool>> fixed_address::is_missing(net::stream_endpo
 
 void fixed_address::leave() {
     missing_ = 0;
-    if (planted(mutant::name_ignored))
-        return;
     context_->leave_server({errc::unreachable, context_->how.host + " leads to " +
                                                    net::address_of(last_->at) + " no more"});
 }

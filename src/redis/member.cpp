@@ -4,7 +4,6 @@
 #include "redis/ear/ear.hpp"
 #include "redis/lanes/lanes.hpp"
 #include "redis/mouth/mouths.hpp"
-#include "redis/mutants.hpp"
 #include "redis/together.hpp"
 #include "redis/while_alive.hpp"
 
@@ -51,13 +50,12 @@ void bound_wait(call_wishes& wishes, duration replica_timeout, time_point now) {
 
 asio::awaitable<reply> member::call(const script& what, std::span<const std::string_view> keys,
                                     std::span<const argument> arguments, call_wishes wishes) {
-    if (wishes.replicas > 0 && !planted(mutant::wait_unbounded))
+    if (wishes.replicas > 0)
         bound_wait(wishes, context_->how.replica_timeout, context_->home.time.now());
     const runtime::monitor::load under_way{entrance_};
     runtime::visit* const caller = visitor_here();
     if (caller && !wishes.asking) {
-        if (!planted(mutant::lanes_unwatched))
-            mouths_->stay_connected(); // lanes do not notice when the server goes
+        mouths_->stay_connected(); // lanes do not notice when the server goes
         std::optional<loan> mine{std::in_place, *lanes_};
         request asked{what, keys, arguments, wishes};
         if (*mine && (caller->waits() || !(*mine)->may_owe_more()))
@@ -138,7 +136,7 @@ std::function<void(const net::failure&)> member::leaving() {
             all->cut(why);
         if (const auto all = own.lock())
             all->cut(why);
-        if (const auto one = listening.lock(); one && !planted(mutant::ear_stays))
+        if (const auto one = listening.lock())
             one->cut(why);
     };
 }

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "redis/request.hpp"
 
-#include "redis/mutants.hpp"
 #include "redis/wire/classify.hpp"
 #include "redis/wire/rights.hpp"
 
@@ -40,7 +39,7 @@ void note_confirmation(reply& of, const reply& answer) {
 }
 
 void request::compose(composer out, const runtime::remote_clock& clock) const {
-    if (wishes.asking && !(with_text && planted(mutant::asking_forgotten)))
+    if (wishes.asking)
         out.request({"ASKING"});
     if (&what == &plain_command) {
         out.begin(keys.size());

@@ -5,7 +5,6 @@
 #include "redis/ear/ear.hpp"
 #include "redis/lanes/lanes.hpp"
 #include "redis/mouth/mouths.hpp"
-#include "redis/mutants.hpp"
 
 #include <algorithm>
 #include <utility>
@@ -28,8 +27,6 @@ together::together(std::shared_ptr<node_context> context, std::shared_ptr<mouths
              checks_of_a_name} {}
 
 void together::shared_met(const server_in_use& now) {
-    if (planted(mutant::others_stay))
-        return;
     const net::failure why{errc::outcome_unknown, context_->address() + " may be another server "
                                                                         "now; the one before is "
                                                                         "left"};
@@ -43,11 +40,10 @@ void together::other_met(const introduction& told) {
     if (told.run_id.empty() || shared.empty() || told.run_id == shared || !mouths_->connected())
         return;
     const time_point now = context_->home.time.now();
-    if (pause_ == duration::zero() || now < heeds_from_ || planted(mutant::stray_ignored))
+    if (pause_ == duration::zero() || now < heeds_from_)
         return;
     heeds_from_ = net::later(now, pause_);
-    if (!planted(mutant::strays_heeded_always))
-        pause_ = std::min(pause_ * 2, heeded_again_max);
+    pause_ = std::min(pause_ * 2, heeded_again_max);
     context_->leave_server({errc::unreachable, "a new connection to " + context_->address() +
                                                    " leads to another server"});
 }

@@ -27,8 +27,6 @@ namespace {
 constexpr int late_grants_max = 3;
 
 owner_id number_for(acquisition& call) {
-    if (call.wanted.under && planted(mutant::number_of_under_reused))
-        return call.wanted.under->what.owner;
     return call.home->next_owner(call.wanted.permits());
 }
 
@@ -46,9 +44,7 @@ public:
     ~attempt() {
         if (stood_on())
             stood_on()->end_company(gone_at());
-        if (call_->wanted.of->counts() && planted(mutant::cancelled_take_kept))
-            return;
-        if (spot_ && (granted_ || (spot_->must_leave() && !leaves_its_trace())))
+        if (spot_ && (granted_ || spot_->must_leave()))
             undo(*call_, std::move(spot_));
     }
 
@@ -75,21 +71,14 @@ public:
         const bool counts = call_->wanted.of->counts().has_value();
         const duration term = counts ? duration::max() : said.term;
         const duration useful = counts ? term : std::min(term, call_->wanted.lease);
-        const time_point from = planted(mutant::lease_from_answer) ? now : sent_at;
         const time_point settled_at = spot_->uncertain() ? spot_->settled_at() : time_point::min();
-        if (call_->finished() || believed_until(from, useful) <= now)
+        if (call_->finished() || believed_until(sent_at, useful) <= now)
             return std::nullopt;
         spot_.reset();
-        return grant{owner_, from, term, said.token, said.tokens, settled_at, said.left_before};
+        return grant{owner_, sent_at, term, said.token, said.tokens, settled_at, said.left_before};
     }
 
 private:
-    bool leaves_its_trace() const {
-        const family which = family_of(call_->wanted.of->kind);
-        return (queues_in_store(which) && planted(mutant::place_kept_on_leave)) ||
-               (which == family::shared && !spot_->uncertain() &&
-                planted(mutant::writers_mark_kept));
-    }
     /// The write hold under which it would read.
     wire_hold* stood_on() const {
         const bool reads = call_->wanted.of->kind == lock_kind::read;
@@ -117,8 +106,6 @@ std::optional<pauses> own_pauses(const acquisition& call) {
 
 /// When to look again at what was busy.
 time_point next_look(const engine& home, const answer& said, std::optional<pauses>& polls) {
-    if (planted(mutant::spin_never_again) && polls)
-        return time_point::max();
     return later(home.now(), polls ? std::min(said.term, polls->next()) : said.term);
 }
 
@@ -175,8 +162,6 @@ asio::awaitable<std::optional<grant>> acquire(std::shared_ptr<acquisition> call)
             if (door && door->serves_before(*call))
                 look_at = time_point::max(); // it is rung when it is the next
         } catch (const boost::system::system_error& e) {
-            if (planted(mutant::kept_unconfirmed) && e.code() == store_errc::not_replicated)
-                co_return here->keep(sent_at, {.granted = true, .term = call->wanted.lease});
             look_at = trouble.next_try(e, sent_at);
         }
         if (home.now() >= call->wanted.give_up_at) {
@@ -191,13 +176,9 @@ asio::awaitable<std::optional<grant>> acquire(std::shared_ptr<acquisition> call)
             }
             call->give_up_busy();
         }
-        if (planted(mutant::wake_dropped_no_poll))
-            look_at = time_point::max();
         if (call->finished())
             break;
-        const bool overlong = planted(mutant::spin_past_deadline) && polls;
-        co_await call->wake().wait_until(overlong ? look_at
-                                                  : std::min(look_at, call->wanted.give_up_at));
+        co_await call->wake().wait_until(std::min(look_at, call->wanted.give_up_at));
         if (!polls) // else nobody rings
             co_await keep_pace(*call, pace);
         if (home.now() >= call->wanted.give_up_at)

@@ -196,9 +196,8 @@ asio::awaitable<void> take_jointly(std::shared_ptr<acquisition> call) {
 void let_through(gate& here, time_point looked_at) {
     std::vector<std::shared_ptr<acquisition>> all;
     while (acquisition* const next = here.first()) {
-        const bool came_later = next->started_at >= looked_at;
-        if (came_later && !planted(mutant::late_arrival_let_through))
-            break;
+        if (next->started_at >= looked_at)
+            break; // it came later
         all.push_back(next->step_out());
     }
     for (const std::shared_ptr<acquisition>& each : all)
@@ -222,8 +221,7 @@ asio::awaitable<void> take_counted(std::shared_ptr<acquisition> call, gate& here
     const std::optional<grant> got = co_await acquire(call);
     if (!got)
         co_return;
-    if (call->wanted.of->counts() == counter_kind::latch &&
-        !planted(mutant::only_first_let_through))
+    if (call->wanted.of->counts() == counter_kind::latch)
         let_through(here, got->sent_at);
     here.note_contact(call->home->now());
     (void)call->succeed_counted();
@@ -267,7 +265,7 @@ asio::awaitable<void> negotiate(std::shared_ptr<acquisition> call) {
         note_company(*call, held);
         here.enter(held);
         home->renewals().watch(held);
-        if (home->renewals().doubts() != doubts && !planted(mutant::old_grant_trusted))
+        if (home->renewals().doubts() != doubts)
             home->renewals().contact_soon(*held);
         call->succeed(std::move(held));
     } catch (const boost::system::system_error& e) {

@@ -76,13 +76,10 @@ engine::engine(surroundings around, options how)
 engine::~engine() = default;
 
 void engine::doubt(const std::function<bool(const lock_name&)>& which, bool urgent) {
-    if (!planted(mutant::no_renewal_after_switch))
-        renewal_.doubt(which, urgent);
+    renewal_.doubt(which, urgent);
 }
 
 owner_id engine::next_owner(std::uint32_t numbers) {
-    if (planted(mutant::number_used_twice))
-        return {identity_, 1};
     const std::uint64_t first = last_number_ + 1;
     last_number_ += numbers;
     return {identity_, first};
@@ -147,7 +144,7 @@ void engine::hold_lost(std::shared_ptr<wire_hold> held, event_cause why) {
         const bool may_have_a_part = held->what.permits > 1;
         if (!may_have_a_part && (why == event_cause::refused || why == event_cause::forced))
             release_when_settled(held, time_point::min());
-        else if (!planted(mutant::ended_lease_kept))
+        else
             release_remains(held);
     }
     hold_over(*held);
@@ -168,8 +165,7 @@ asio::awaitable<bool> engine::force(lock_name name, asio::awaitable<forced> aski
     if (!was_locked)
         co_return false;
     for (const std::shared_ptr<wire_hold>& held : before) {
-        const std::shared_ptr<wire_hold> heir =
-            planted(mutant::force_misses_heir) ? held : gates_.heir_of(held->what);
+        const std::shared_ptr<wire_hold> heir = gates_.heir_of(held->what);
         if (heir)
             hold_lost(heir, event_cause::forced);
     }

@@ -144,7 +144,7 @@ asio::awaitable<void> run(std::shared_ptr<wire_hold> held, asio::awaitable<failu
 
 void extend(std::shared_ptr<wire_hold> held, duration length, release_handler done) {
     const std::shared_ptr<engine> home = held->home;
-    if (!held->believed() && !planted(mutant::renew_after_release))
+    if (!held->believed())
         return tell(*home, std::move(done), gone());
     home->spawn(run(held, extend_by(held, length), std::move(done)));
 }

@@ -153,10 +153,10 @@ bool gate::admits_reader(const acquisition& call) const {
 bool gate::writer_before(const acquisition& reader) const {
     if (alone_ > 0 || has_upgrade())
         return true;
-    if (holder_ && !planted(mutant::reader_joins_beside_writer))
+    if (holder_)
         return true;
     for (const acquisition& each : queue_) {
-        if (&each == &reader || planted(mutant::reader_joins_past_writer))
+        if (&each == &reader)
             return false;
         if (!reads(each))
             return true;

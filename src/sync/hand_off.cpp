@@ -20,20 +20,15 @@ bool young(const wire_hold& held) {
 }
 
 bool within_budget(const wire_hold& held) {
-    if (planted(mutant::hand_off_unbounded))
-        return true;
     const hand_off& how = held.home->how().hand_off;
     return held.handed_on < how.times_max && young(held);
 }
 
 /// Trouble with the store is no inheritance, nor is a request that was sent for another.
 bool in_good_state(const wire_hold& held) {
-    if (planted(mutant::lost_lease_handed_on))
-        return true;
     return held.renewed() && held.believed() && !held.warned && !held.in_flight &&
            held.has_token_for_heir() && !held.is_asked_for_company() &&
-           !held.stays_with_its_holder() &&
-           (held.extensions == 0 || planted(mutant::extended_handed_on));
+           !held.stays_with_its_holder() && held.extensions == 0;
 }
 
 /// What the store may have of it lasts at most so many times as long as what the heir would have
@@ -46,12 +41,9 @@ constexpr int inherited_max = 2;
 bool suits(const wire_hold& held, const request& wanted) {
     const duration stored = held.store_forgets_at() - held.home->now();
     const bool by_session = held.home->bounds().by_session;
-    const bool enough = held.remaining() >= std::min(wanted.lease, held.given()) / 2 ||
-                        planted(mutant::short_term_handed_on);
-    const bool far_more =
-        stored / inherited_max > wanted.lease && !by_session && !planted(mutant::heir_has_it_all);
-    const bool confirmed =
-        held.what.replicas >= wanted.of->replicas || planted(mutant::handed_on_unconfirmed);
+    const bool enough = held.remaining() >= std::min(wanted.lease, held.given()) / 2;
+    const bool far_more = stored / inherited_max > wanted.lease && !by_session;
+    const bool confirmed = held.what.replicas >= wanted.of->replicas;
     return held.what.kind == wanted.of->kind && held.what.permits == wanted.permits() &&
            wanted.renewed && enough && !far_more && confirmed;
 }
@@ -63,8 +55,7 @@ acquisition* next_at(gate& here, const wire_hold& held) {
 
 /// A write hold is not passed on while others of this client read under it.
 bool is_read_beside(const gate& here, const wire_hold& held) {
-    return held.what.kind != lock_kind::permit && !here.readers().empty() &&
-           !planted(mutant::write_handed_on_beside_read);
+    return held.what.kind != lock_kind::permit && !here.readers().empty();
 }
 
 } // namespace

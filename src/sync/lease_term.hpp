@@ -2,8 +2,6 @@
 // What this process may believe about a lease, as arithmetic on its own clock.
 #pragma once
 
-#include "sync/mutants.hpp"
-
 #include <holdfast/time.hpp>
 
 #include <algorithm>
@@ -15,8 +13,6 @@ namespace holdfast::sync {
 /// What is taken off a lease: clocks may differ by one per cent, and two milliseconds cover the
 /// rounding on both sides. Never more than half of a very short lease.
 inline duration margin(duration lease) {
-    if (planted(mutant::no_margin))
-        return duration::zero();
     return std::min(lease / 100 + duration{2}, lease / 2);
 }
 

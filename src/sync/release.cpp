@@ -32,7 +32,7 @@ public:
         held_->home->released(*held_, said.others_listen); // first: whoever is told may ask again
         // After an answer that was lost, "no longer ours" may be our own doing: so be it.
         const bool well = said.was_ours || uncertain_;
-        if (!reported_ && !planted(mutant::end_not_reported))
+        if (!reported_)
             report_end(well);
         answer(well ? failure{} : lost_before());
     }
@@ -49,8 +49,7 @@ public:
         engine& home = *held_->home;
         home.hold_over(*held_); // who waits here may try its own luck with the store
         uncertain_ = uncertain_ || e.code() == errc::outcome_unknown;
-        const bool over = home.stopped() || home.now() >= held_->remains_until() ||
-                          (planted(mutant::release_gives_up) && !may_pass(e.code()));
+        const bool over = home.stopped() || home.now() >= held_->remains_until();
         const bool denied = said_no(e.code());
         if (over)
             held_->end_release();
@@ -101,9 +100,7 @@ asio::awaitable<void> run(std::shared_ptr<wire_hold> held, release_handler done)
         sent_at = home.now();
         duration rest{};
         try {
-            release_answer said{.was_ours = true};
-            if (!planted(mutant::release_not_sent))
-                said = co_await home.locks().release(held->what);
+            const release_answer said = co_await home.locks().release(held->what);
             it.acknowledged(said);
             again = false;
         } catch (const boost::system::system_error& e) {
@@ -147,7 +144,7 @@ void release(std::shared_ptr<wire_hold> held, release_handler done,
     case wire_hold::left::nobody:
         break;
     }
-    if (home->now() >= held->ends_at() && !planted(mutant::lost_lease_handed_on)) {
+    if (home->now() >= held->ends_at()) {
         home->hold_lost(held, event_cause::term_ended);
         return tell(*home, std::move(done), lost_before());
     }
@@ -156,8 +153,6 @@ void release(std::shared_ptr<wire_hold> held, release_handler done,
     // Never renewed again from here on, and before anything is sent.
     home->renewals().forget(*held);
     held->begin_release();
-    if (planted(mutant::renew_after_release))
-        extend(held, held->lease(), release_handler{[](const failure&) {}});
     home->spawn(run(std::move(held), std::move(done)), where);
 }
 

@@ -28,12 +28,10 @@ void renewal::watch(const shared_hold& held) {
 void renewal::pass_on(wire_hold& held, const shared_hold& heir) {
     forget(held);
     heir->contact_at = held.contact_at;
-    if (!planted(mutant::heir_asked_for_late)) { // whoever had it may have had another lease
-        const duration lease = heir->pace();
-        const time_point usual = later(engine_.now(), renewal_period(lease));
-        const time_point unwarned = heir->ends_at() - danger_period(lease) - lease / 10;
-        heir->contact_at = std::min({held.contact_at, usual, unwarned});
-    }
+    const duration lease = heir->pace(); // the giver may have had a lease of another length
+    const time_point usual = later(engine_.now(), renewal_period(lease));
+    const time_point unwarned = heir->ends_at() - danger_period(lease) - lease / 10;
+    heir->contact_at = std::min({held.contact_at, usual, unwarned});
     heir->unanswered = held.unanswered;
     begin(heir);
 }
@@ -88,7 +86,7 @@ void renewal::contact_soon(wire_hold& held) {
 void renewal::contact_by(wire_hold& held, time_point when) {
     if (!watches(held))
         return;
-    held.once_more = held.in_flight && !planted(mutant::contact_forgotten);
+    held.once_more = held.in_flight;
     held.contact_at = std::min(held.contact_at, when);
     schedule(held);
 }
@@ -296,11 +294,8 @@ public:
     void renewed(std::size_t which, const answer& said) override {
         const shared_hold& held = holds_.at(which);
         landed(*held);
-        if (planted(mutant::failure_takes_batch) && failed_)
-            return home_.failed(*held, *failed_);
         held->unanswered = false;
-        const bool prolongs = was_renewal() || (home_.engine_.bounds().by_session &&
-                                                !planted(mutant::question_prolongs_none));
+        const bool prolongs = was_renewal() || home_.engine_.bounds().by_session;
         const duration term = prolongs ? said.term : duration::zero();
         answer whole = said;
         whole.term = term;
@@ -310,8 +305,6 @@ public:
     /// Unreachable is not lost: the term still runs.
     void failed(std::size_t which, const boost::system::system_error& why) override {
         const bool is_unconfirmed = why.code() == store_errc::not_replicated;
-        if (is_unconfirmed && planted(mutant::renewal_counts_unconfirmed))
-            return renewed(which, {.granted = true, .term = asked_.lease_time});
         const shared_hold& held = holds_.at(which);
         landed(*held);
         failed_ = why;
@@ -345,13 +338,11 @@ asio::awaitable<void> renewal::contact(std::shared_ptr<engine> home, errand erra
     const time_point now = home->now();
     renewal_wishes how{.lease_time = errand.lease_time,
                        .answer_by = later(now, errand.answer_within)};
-    if (planted(mutant::answer_awaited))
-        how.answer_by = time_point::max();
     std::vector<const hold*> asked;
     asked.reserve(holds.size());
     for (const shared_hold& held : holds) {
         asked.push_back(&held->what);
-        how.elsewhere = how.elsewhere || (held->unanswered && !planted(mutant::never_elsewhere));
+        how.elsewhere = how.elsewhere || held->unanswered;
     }
     reports to{self, holds, now, errand};
     co_await home->locks().renew(asked, how, to);
@@ -366,7 +357,7 @@ void renewal::answered(const shared_hold& held, const errand& asked, time_point 
         }
         return;
     }
-    if (!said.granted && !planted(mutant::refusal_ignored)) {
+    if (!said.granted) {
         engine_.hold_lost(held, event_cause::refused);
         return;
     }
@@ -384,7 +375,7 @@ void renewal::answered(const shared_hold& held, const errand& asked, time_point 
 }
 
 void renewal::failed(wire_hold& held, const boost::system::system_error& e) {
-    if (!watches(held) || planted(mutant::renewal_gives_up))
+    if (!watches(held))
         return;
     engine_.tell_of(held, event_kind::renewal_failed, event_cause::failed, held.remaining(), &e);
     const bool at_once = std::exchange(held.once_more, false);

@@ -112,8 +112,7 @@ void engine::hold_over(const wire_hold& held) {
     }
     if (!here->drop(held))
         return;
-    if (!planted(mutant::gate_skips_next))
-        next_turn(key, *here);
+    next_turn(key, *here);
 }
 
 /// Readers may have waited for it, who hold or can share what is here.

@@ -21,8 +21,6 @@ asio::awaitable<void> repeat_until(engine& home, engine::task& busy, Gone gone, 
             co_await step();
             co_return;
         } catch (const boost::system::system_error& e) {
-            if (planted(mutant::release_gives_up) && !may_pass(e.code()))
-                co_return;
             if (said_no(e.code()))
                 busy.expect_nothing();
             rest = pause.next(e.code());
@@ -72,15 +70,13 @@ asio::awaitable<void> clean_up(abandoned it) {
     };
     auto leave = [&spot] { return spot.leave(); };
     co_await repeat_until(home, busy, gone, leave);
-    if (!uncertain || planted(mutant::no_second_release))
+    if (!uncertain)
         co_return;
     co_await home.nap(settled_at);
     co_await repeat_until(home, busy, gone, leave);
 }
 
 asio::awaitable<void> release_again(engine& home, engine::task& busy, const wire_hold& ended) {
-    if (planted(mutant::no_second_release))
-        co_return;
     co_await home.nap(ended.settled_at);
     co_await release_all(home, busy, ended);
 }
@@ -103,8 +99,6 @@ asio::awaitable<void> clean_up_after(std::shared_ptr<wire_hold> ended) {
 } // namespace
 
 void undo(acquisition& call, std::unique_ptr<place> spot) {
-    if (planted(mutant::no_release_on_cancel) && call.finished())
-        return;
     call.home->spawn(clean_up(abandoned{call, std::move(spot)}));
 }
 

@@ -2,8 +2,6 @@
 // What is a user's runs inside of what is ours, and may throw.
 #pragma once
 
-#include "sync/mutants.hpp"
-
 #include <holdfast/asio.hpp>
 
 #include <boost/asio/post.hpp>
@@ -17,8 +15,6 @@ namespace holdfast::sync {
 /// Asio, and ends nothing of ours that happens to be below it: a loop, a hand-off, a close.
 template <typename Handler>
 void run_users_own(const asio::any_io_executor& executor, Handler&& handler) {
-    if (planted(mutant::throw_unwinds_us))
-        return std::forward<Handler>(handler)();
     try {
         std::forward<Handler>(handler)();
     } catch (...) {

@@ -28,7 +28,7 @@ std::stop_token token_of(std::stop_source& source, bool over) {
 
 /// Of whoever has it behind the owner of that one.
 std::uint64_t next_token(std::uint64_t token) {
-    return token == 0 || planted(mutant::token_not_advanced) ? token : token + 1;
+    return token == 0 ? token : token + 1;
 }
 
 hold hold_of(const request& wanted, const grant& got) {
@@ -60,8 +60,7 @@ wire_hold::wire_hold(const request& wanted, const grant& got)
     if (!home->bounds().by_session)
         return;
     given_ = got.term;
-    if (!planted(mutant::session_ends_lease))
-        lease_ends_at_ = sync::believed_until(got.sent_at, lease_);
+    lease_ends_at_ = sync::believed_until(got.sent_at, lease_);
     believed_until_ = std::min(believed_until_, lease_ends_at_);
 }
 
@@ -86,9 +85,7 @@ wire_hold::wire_hold(const wire_hold& other, const request& wanted)
     , given_{other.given_} {
     if (!home->bounds().by_session)
         return;
-    lease_ends_at_ = other.lease_ends_at_;
-    if (!planted(mutant::heir_has_session))
-        lease_ends_at_ = std::min(lease_ends_at_, later(granted_at, lease_));
+    lease_ends_at_ = std::min(other.lease_ends_at_, later(granted_at, lease_));
     believed_until_ = std::min(believed_until_, lease_ends_at_);
 }
 
@@ -107,9 +104,7 @@ duration wire_hold::remaining() const noexcept {
     const std::scoped_lock guard{mutex()};
     if (phase_ != phase::held || given_up_)
         return duration::zero();
-    const time_point end =
-        planted(mutant::stale_lease_believed) ? time_point::max() : believed_until_;
-    return std::max(end - home->now(), duration::zero());
+    return std::max(believed_until_ - home->now(), duration::zero());
 }
 
 std::vector<std::string> wire_hold::permit_ids() const {
@@ -133,11 +128,11 @@ std::stop_token wire_hold::in_danger() const {
 }
 
 time_point wire_hold::ends_at() const {
-    return planted(mutant::stale_lease_believed) ? time_point::max() : believed_until_;
+    return believed_until_;
 }
 
 bool wire_hold::has_token_for_heir() const {
-    return token_ == 0 || more_tokens_ > 0 || planted(mutant::token_block_overrun);
+    return token_ == 0 || more_tokens_ > 0;
 }
 
 time_point wire_hold::store_forgets_at() const {
@@ -271,13 +266,12 @@ void wire_hold::extended(time_point sent_at, duration asked, duration term, unsi
     if (replicas < what.replicas)
         return perhaps_extended(term);
     const std::scoped_lock guard{mutex()};
-    const time_point from = planted(mutant::lease_from_answer) ? home->now() : sent_at;
     if (home->bounds().by_session) {
         given_ = term;
-        lease_ends_at_ = std::max(lease_ends_at_, sync::believed_until(from, asked));
+        lease_ends_at_ = std::max(lease_ends_at_, sync::believed_until(sent_at, asked));
     }
     believed_until_ =
-        std::max(believed_until_, std::min(sync::believed_until(from, term), lease_ends_at_));
+        std::max(believed_until_, std::min(sync::believed_until(sent_at, term), lease_ends_at_));
     store_forgets_at_ = std::max(store_forgets_at_, forgotten_at(home->now(), term));
     extended_at_ = home->now();
     end_danger();

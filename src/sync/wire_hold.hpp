@@ -93,9 +93,7 @@ public:
     duration lease() const { return lease_; }
     /// By which it is contacted, warned and handed on: the lease, or what the store gave last, if
     /// that is shorter (a session).
-    duration pace() const {
-        return planted(mutant::lease_sets_pace) ? lease_ : std::min(lease_, given_);
-    }
+    duration pace() const { return std::min(lease_, given_); }
     /// So much the store gave, or would give the next one; no bound: whatever is asked for.
     duration given() const { return given_; }
     /// It ends early if it is not contacted: it is renewed, or longer than a session.

@@ -2,11 +2,11 @@
 // `./dev sim`: plays as many seeds as one has time for.
 //
 //     sim_explore [--together|--quorum|--replicas|--sessions] [--seeds N] [--from S] [--minutes M]
-//                 [--trace]
+//                 [--trace] [--first]
 //
 // --together: programs that take several locks as one. --quorum: one lock, on several servers.
 // --replicas: a server with replicas, and failovers to them. --sessions: one that keeps holds as
-// long as their client's session.
+// long as their client's session. --first: stop at the first failure (three otherwise).
 //
 // Exit status: 0 when every invariant held, 1 when one broke, 2 for a wrong argument.
 #include "sim/checkers/exclusion.hpp"
@@ -29,6 +29,7 @@ struct wishes {
     std::uint64_t from = 1;
     std::optional<std::uint64_t> minutes;
     bool trace = false;
+    std::uint64_t failures_max = 3; // what comes after them is of little use to anybody
     sim::repertoire of = sim::repertoire::single;
 };
 
@@ -59,6 +60,10 @@ std::optional<wishes> understand(const std::vector<std::string_view>& words) {
     for (std::size_t i = 0; i < words.size(); ++i) {
         if (words[i] == "--trace") {
             w.trace = true;
+            continue;
+        }
+        if (words[i] == "--first") {
+            w.failures_max = 1;
             continue;
         }
         if (const auto of = repertoire_of(words[i])) {
@@ -112,13 +117,12 @@ private:
 };
 
 int explore(const wishes& w) {
-    constexpr std::uint64_t failures_told = 3; // what comes after them is of little use to anybody
     const progress so_far;
     progress shown;
     std::uint64_t played = 0;
     std::uint64_t failed = 0;
     std::uint64_t with_two = 0;
-    while (played < w.seeds && failed < failures_told && !so_far.past(w.minutes)) {
+    while (played < w.seeds && failed < w.failures_max && !so_far.past(w.minutes)) {
         const auto how = w.trace ? sim::telling_of::everything : sim::telling_of::failures;
         const sim::result r = sim::play(w.of, w.from + played, std::cout, how);
         failed += r.broken ? 1 : 0;
@@ -139,7 +143,7 @@ int main(int argc, char** argv) {
     const auto w = understand({argv + 1, argv + argc});
     if (!w) {
         std::cerr << "usage: sim_explore [--together|--quorum|--replicas|--sessions] [--seeds N] "
-                     "[--from S] [--minutes M] [--trace]\n";
+                     "[--from S] [--minutes M] [--trace] [--first]\n";
         return 2;
     }
     return explore(*w);

@@ -4,7 +4,6 @@
 #include "sim/inspection.hpp"
 #include "sim/world.hpp"
 #include "store/memory/group.hpp"
-#include "sync/mutants.hpp"
 
 #include <algorithm>
 #include <string>
@@ -13,17 +12,6 @@ namespace holdfast::sim {
 namespace {
 
 constexpr std::uint64_t dice_of_replicas = 0x7265706c696361;
-
-memory::replica_faults planted_faults() {
-    using sync::mutant;
-    memory::replica_faults some;
-    some.repetition_not_written = sync::planted(mutant::repetition_not_written);
-    some.wait_on_another_connection = sync::planted(mutant::wait_on_another_connection);
-    some.clock_of_another_server = sync::planted(mutant::clock_of_another_server);
-    some.listener_left_behind = sync::planted(mutant::listener_left_behind);
-    some.switch_ignored = sync::planted(mutant::switch_ignored);
-    return some;
-}
 
 } // namespace
 
@@ -34,7 +22,6 @@ replica_set::replica_set(world& w, std::uint64_t seed)
     , empty_(index(machines())) {
     if (!exists())
         return;
-    w.server.machines()->plant(planted_faults());
     w.server.replicate(index(how_.count), how_.lag);
     for (int machine = 0; machine < machines(); ++machine)
         w.server.step_clock(index(machine), how_.clocks.at(index(machine)));

@@ -2,9 +2,9 @@
 #include "sim/world.hpp"
 
 #include "sim/inspection.hpp"
-#include "sim/planted.hpp"
 #include "sim/telling.hpp"
 #include "store/memory/group.hpp"
+#include "store/memory/server_state.hpp"
 
 #include <holdfast/error.hpp>
 
@@ -28,7 +28,7 @@ world::world(std::uint64_t seed, rules r, int names)
     , doubt_until_(static_cast<std::size_t>(names))
     , set_since_(static_cast<std::size_t>(names))
     , checks_{std::make_unique<inspection>(*this)} {
-    plant_faults(server, how.stranger_waits());
+    server.inside()->set_jvm_wait(how.stranger_waits());
     if (how.by_session())
         server.keep_by_session(how.session_time);
     if (!how.counters.empty())

@@ -65,7 +65,8 @@ def compiles(clean: CleanFiles, path: Path, words: list[str], folder: Path) -> b
 def files_in(commands: dict) -> dict:
     """What is to be parsed, and how."""
     sources = {path: how for path, how in commands.items()
-               if path.is_relative_to(ROOT) and path.suffix == ".cpp"}
+               if path.is_relative_to(ROOT) and path.suffix == ".cpp"
+               and not path.is_relative_to(ROOT / "build")}  # mutated copies
     seen = {included_first(source) for source in sources}
     return sources | {header: nearest(header, sources) for header in headers()
                       if header not in seen}

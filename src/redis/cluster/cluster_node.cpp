@@ -3,7 +3,6 @@
 
 #include "net/later.hpp"
 #include "redis/cluster/redirection.hpp"
-#include "redis/mutants.hpp"
 #include "redis/pursuit.hpp"
 #include "redis/survey/surveyor.hpp"
 #include "redis/while_alive.hpp"
@@ -124,25 +123,22 @@ asio::awaitable<reply> cluster_node::call(const script& what,
             why = e;
         }
         const redirection told = read_redirection(why->text(), at->address.host);
-        if (told.what == redirection::kind::not_here && !planted(mutant::halves_repeated))
+        if (told.what == redirection::kind::not_here)
             throw net::failure{errc::outcome_unknown, why->text()};
         const bool is_news =
             told.refresh ||
             (told.what != redirection::kind::ask &&
              (why->code() == errc::unreachable || why->code() == errc::outcome_unknown));
-        if (is_news && !planted(mutant::map_not_refreshed))
+        if (is_news)
             watch_->want();
         if (told.what == redirection::kind::moved)
             watch_->moved(told.slot, told.to);
         if (told.what == redirection::kind::ask)
             sent_to = told.to;
-        if (told.what == redirection::kind::ask && planted(mutant::ask_remembered))
-            watch_->moved(told.slot, told.to);
         const bool is_sent_on = sent_to || told.what == redirection::kind::moved;
         const bool are_apart =
             told.what == redirection::kind::pause && why->code() == store_errc::try_again;
-        if (hops == hops_max || (are_apart && wishes.divisible && keys.size() > 1 &&
-                                 !planted(mutant::apart_waited_for)))
+        if (hops == hops_max || (are_apart && wishes.divisible && keys.size() > 1))
             throw net::failure{*why};
         if (!is_sent_on || hops > 1) // those who send each other there agree after a while
             co_await trail.rest(*why);
@@ -259,8 +255,6 @@ void cluster_node::place(roaming& who, bool late) {
     const shared_seat there = seat_of(owner);
     if (who.listens_at(there))
         return;
-    if (who.listens() && planted(mutant::listener_left_behind))
-        return;
     if (who.listens() && !who.may_move(context_->home.time.now()))
         return; // until the map is told the next time
     who.settle_at(there, there->server.hear(who.channel, who.wake, who.afterwards, late));
@@ -314,7 +308,7 @@ void cluster_node::doubt(map_watch::changes all) {
     const auto is_there = [slots](const lock_name& name) {
         return slots->test(key_slot(name.text));
     };
-    if (slots->any() && context_->home.doubt && !planted(mutant::change_undoubted))
+    if (slots->any() && context_->home.doubt)
         context_->home.doubt(is_there, urgent);
 }
 
@@ -331,7 +325,7 @@ void cluster_node::tidy() {
     const time_point now = context_->home.time.now();
     for (std::size_t i = 0; i < seats_.size(); ++i) {
         const auto number = static_cast<node_number>(i);
-        if (seats_[i] && map().slots_of(number) == 0 && !planted(mutant::unused_stay) &&
+        if (seats_[i] && map().slots_of(number) == 0 &&
             net::later(seats_[i]->used_at, unused_max) <= now)
             retire(number, "nobody");
     }

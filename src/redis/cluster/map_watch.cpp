@@ -5,7 +5,6 @@
 #include "net/credentials.hpp"
 #include "net/later.hpp"
 #include "redis/cluster/agreement.hpp"
-#include "redis/mutants.hpp"
 #include "redis/wire/composer.hpp"
 #include "runtime/background.hpp"
 
@@ -85,8 +84,7 @@ void map_watch::moved(std::uint16_t slot, const server_address& to) {
         return;
     const slot_map::node_number from = map_.owner(slot);
     const slot_map::node_number now_at = map_.moved(slot, to);
-    if (!planted(mutant::map_not_refreshed))
-        want();
+    want();
     if (now_at == from || now_at == slot_map::nobody)
         return;
     const slot_map::change one[] = {{slot, slot, from, now_at}};

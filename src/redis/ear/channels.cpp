@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "redis/ear/channels.hpp"
 
-#include "redis/mutants.hpp"
 #include "redis/wire/classify.hpp"
 #include "redis/wire/composer.hpp"
 #include "redis/wire/rights.hpp"
@@ -155,8 +154,7 @@ std::optional<net::failure> channels::hear(const reply& said, time_point try_aga
     const auto& items = said.items;
     if (items.size() == 3 && (items[0].text == "message" || items[0].text == "smessage"))
         message(items[1].text);
-    else if (items.size() == 3 && items[0].text == "sunsubscribe" && form_ == telling::plain &&
-             !planted(mutant::sunsubscribe_fatal))
+    else if (items.size() == 3 && items[0].text == "sunsubscribe" && form_ == telling::plain)
         return std::nullopt; // of a form in which this connection asks for nothing
     else if (items.size() == 3 && is_unasked(items[0], items[1]))
         dropped(items[1].text, try_again_at);
@@ -182,8 +180,6 @@ void channels::dropped(const std::string& name, time_point try_again_at) {
     if (found == channels_.end() || !confirmed(found->second))
         return; // what is on its way decides
     channel& where = found->second;
-    if (planted(mutant::dropped_unheard))
-        return;
     try_again(where, try_again_at);
     forget_if_idle(where);
 }

@@ -2,7 +2,6 @@
 #include "redis/ear/ear.hpp"
 
 #include "net/later.hpp"
-#include "redis/mutants.hpp"
 
 #include <algorithm>
 #include <utility>
@@ -110,8 +109,7 @@ time_point ear::idle_until() const {
     const duration longest = suspicion_.is_possible() ? silence_max
                                                       : std::max(context_->how.command_timeout,
                                                                  context_->home.poll_bound);
-    return planted(mutant::ear_counts_over) ? last_heard_ + longest
-                                            : net::later(last_heard_, longest);
+    return net::later(last_heard_, longest);
 }
 
 time_point ear::next_limit() const {

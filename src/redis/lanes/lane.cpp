@@ -3,7 +3,6 @@
 
 #include "net/later.hpp"
 #include "redis/misdirection.hpp"
-#include "redis/mutants.hpp"
 #include "redis/wire/classify.hpp"
 
 #include <boost/asio/post.hpp>
@@ -67,7 +66,7 @@ void lane::hang_up() noexcept {
 }
 
 reply lane::ask(runtime::visit& caller, request& asked) {
-    const bool confirms = asked.wishes.replicas > 0 && !planted(mutant::lane_confirms_nothing);
+    const bool confirms = asked.wishes.replicas > 0;
     for (;;) {
         const time_point sent_at = context_.home.time.now();
         const duration patience = patience_for(asked);
@@ -99,7 +98,7 @@ void lane::confirm(reply& said, const reply& confirmation) {
 duration lane::patience_for(const request& asked) const {
     const duration patience = context_.how.command_timeout;
     const time_point limit = asked.wishes.answer_by;
-    if (limit == time_point::max() || planted(mutant::lane_limit_ignored))
+    if (limit == time_point::max())
         return patience;
     const time_point now = context_.home.time.now();
     if (limit <= now)
@@ -108,15 +107,14 @@ duration lane::patience_for(const request& asked) const {
 }
 
 void lane::exchange(runtime::visit& caller, duration patience, bool confirms) {
-    if (!planted(mutant::old_answer_given))
-        answer_ = nullptr;
+    answer_ = nullptr;
     unconfirmed_.clear();
     wants_confirmation_ = confirms;
     caller.outside(*this, [this, patience]() noexcept { talk(patience); });
     wants_confirmation_ = false;
     outbox_.clear();
     give_out();
-    if (answer_ && (!condemned_ || planted(mutant::condemned_believed)))
+    if (answer_ && !condemned_)
         return;
     broken_ = true;
     if (failed_)
@@ -136,8 +134,7 @@ void lane::finish(request& asked, reply& said, time_point sent_at) {
 }
 
 void lane::note_demotion(const reply& error) {
-    if (tells_of_demotion(error.text) && context_.leave_server &&
-        !planted(mutant::demotion_ignored_by_lane))
+    if (tells_of_demotion(error.text) && context_.leave_server)
         context_.leave_server({classify(error.text), error.text});
 }
 
@@ -243,7 +240,7 @@ bool lane::arrived() {
 }
 
 void lane::read_answers() {
-    while (early_.size() < owed_.size() && !planted(mutant::debts_overtaken)) {
+    while (early_.size() < owed_.size()) {
         reply* const earlier = reader_.next();
         if (!earlier)
             return;

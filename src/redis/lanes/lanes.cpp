@@ -3,7 +3,6 @@
 
 #include "net/later.hpp"
 #include "redis/link/establish.hpp"
-#include "redis/mutants.hpp"
 #include "runtime/background.hpp"
 
 #include <boost/asio/post.hpp>
@@ -159,7 +158,7 @@ void lanes::cut(const net::failure& why) {
     if (opening_)
         opening_->cut(why);
     for (entry& each : all_)
-        each.leaves = !planted(mutant::lanes_stay);
+        each.leaves = true;
     sweep_soon();
 }
 
@@ -188,7 +187,7 @@ void lanes::follow(const server_in_use& now, const net::failure& why) {
 void lanes::distrust(const reply& said) {
     const auto found = std::find_if(all_.begin(), all_.end(),
                                     [&](const entry& each) { return each.line->gave(said); });
-    if (closed_ || found == all_.end() || planted(mutant::odd_lane_kept))
+    if (closed_ || found == all_.end())
         return;
     found->line->condemn();
     found->leaves = true;

@@ -5,7 +5,6 @@
 #include "net/credentials.hpp"
 #include "net/later.hpp"
 #include "net/time_limit.hpp"
-#include "redis/mutants.hpp"
 
 #include <exception>
 #include <utility>
@@ -30,19 +29,8 @@ asio::awaitable<void> shake_hands(node_context& context, purpose what_for, conne
     }
     told = greeting.told();
     told.peer = line.peer();
-    if (told.shown && !planted(mutant::clock_not_learnt))
+    if (told.shown)
         line.server_clock()->learn(sent_at, context.home.time.now(), *told.shown);
-}
-
-/// What ended the attempt. A mutant lets pass what is no std::exception.
-net::failure present_trouble() {
-    if (!planted(mutant::provider_unwinds))
-        return net::trouble_of_attempt();
-    try {
-        throw;
-    } catch (const std::exception&) {
-        return net::trouble_of_attempt();
-    }
 }
 
 } // namespace
@@ -62,7 +50,7 @@ asio::awaitable<std::optional<net::failure>> establish(node_context& context, pu
         co_await shake_hands(context, what_for, line, told);
         co_return std::nullopt;
     } catch (...) {
-        const net::failure why = present_trouble();
+        const net::failure why = net::trouble_of_attempt();
         line.cut(why);
         if (context.in_trouble)
             context.in_trouble();

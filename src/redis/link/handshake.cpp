@@ -3,7 +3,6 @@
 
 #include "net/failure.hpp"
 #include "redis/misdirection.hpp"
-#include "redis/mutants.hpp"
 #include "redis/wire/classify.hpp"
 #include "redis/wire/composer.hpp"
 #include "redis/wire/info.hpp"
@@ -159,7 +158,7 @@ void handshake::judge_answer(step asked, const reply& answer) {
     if (answer.type != (wants_array ? kind::array : wants_text ? kind::text : kind::status))
         throw net::failure{store_errc::protocol,
                            "an unexpected answer to " + std::string{awaited()}};
-    if (asked == step::ask_role && is_replica(answer) && !planted(mutant::replica_accepted))
+    if (asked == step::ask_role && is_replica(answer))
         throw net::failure{store_errc::read_only, "ROLE: it is a replica, which grants no locks"};
     if (asked == step::ask_role && is_sentinel(answer))
         throw net::failure{store_errc::wrong_address,

@@ -2,7 +2,6 @@
 #include "redis/link/link.hpp"
 
 #include "net/later.hpp"
-#include "redis/mutants.hpp"
 #include "runtime/background.hpp"
 
 #include <boost/asio/post.hpp>
@@ -62,7 +61,7 @@ asio::awaitable<void> link::keep_connected(std::shared_ptr<void>) {
 
 void link::pause() {
     duration length = backoff_.next(home_.random());
-    if (home_.holds_any && home_.holds_any() && !planted(mutant::long_pause))
+    if (home_.holds_any && home_.holds_any())
         length = std::min(length, pause_max_while_holding);
     not_before_ = net::later(home_.time.now(), length);
 }

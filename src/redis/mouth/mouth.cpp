@@ -2,7 +2,6 @@
 #include "redis/mouth/mouth.hpp"
 
 #include "redis/misdirection.hpp"
-#include "redis/mutants.hpp"
 #include "redis/wire/classify.hpp"
 
 #include <boost/asio/associated_cancellation_slot.hpp>
@@ -43,8 +42,7 @@ asio::awaitable<reply> mouth::ask(const script& what, request::names_list keys,
 void mouth::admit(const call_wishes& wishes) const {
     if (closed_)
         throw net::failure{*closed_};
-    if ((!wishes.reserved || planted(mutant::no_room_is_kept)) &&
-        pipeline_.size() >= context_->how.requests_max)
+    if (!wishes.reserved && pipeline_.size() >= context_->how.requests_max)
         throw net::failure{errc::overloaded, context_->address() + ": " +
                                                  std::to_string(pipeline_.size()) +
                                                  " requests wait already"};
@@ -100,10 +98,8 @@ void mouth::meet(const introduction& told) {
     }
     if (context_->shared_met) // before anybody asks for what is held
         context_->shared_met(portrait_.server());
-    const bool urgent =
-        which == portrait::meeting::other_or_unknown && !planted(mutant::never_urgent);
-    if (which != portrait::meeting::first && context_->doubt && !planted(mutant::no_doubt))
-        context_->doubt(urgent);
+    if (which != portrait::meeting::first && context_->doubt)
+        context_->doubt(which == portrait::meeting::other_or_unknown);
     if (context_->met)
         context_->met(told);
 }
@@ -118,7 +114,7 @@ void mouth::follow(const server_in_use& now, const net::failure& why) {
 void mouth::speak(std::string& out) {
     if (!pipeline_.anything_queued() && !question_is_due_)
         return;
-    if (pipeline_.awaits_confirmation() && !planted(mutant::written_behind_wait))
+    if (pipeline_.awaits_confirmation())
         return;
     const time_point now = context_->home.time.now();
     if (std::exchange(question_is_due_, false)) {
@@ -152,8 +148,7 @@ void mouth::hear(reply& answer, time_point received_at) {
         throw net::failure{store_errc::protocol, "an answer that nobody asked for"};
     last_heard_ = received_at;
     stuck_ = false;
-    if (written->asker || !planted(mutant::late_demotion_ignored))
-        judge(answer, written->what);
+    judge(answer, written->what);
     if (written->what == question::wait)
         return confirmation_given(answer);
     if (!written->asker)
@@ -194,10 +189,8 @@ void mouth::confirmation_given(const reply& said) {
 /// Behind a name, or a proxy, another server is the primary by now: this connection stays where it
 /// is, and would be refused everything for ever.
 void mouth::judge(const reply& answer, question what) {
-    const bool refused = answer.type == reply::kind::error && tells_of_demotion(answer.text) &&
-                         !planted(mutant::demotion_ignored);
-    const bool demoted =
-        what == question::role && is_replica(answer) && !planted(mutant::role_ignored);
+    const bool refused = answer.type == reply::kind::error && tells_of_demotion(answer.text);
+    const bool demoted = what == question::role && is_replica(answer);
     if (!context_->leave_server || (!refused && !demoted))
         return;
     if (demoted)
@@ -229,15 +222,13 @@ void mouth::end(const std::vector<request*>& all, const net::failure& why) {
 
 void mouth::connection_failed(const net::failure& why) {
     trouble_ = why;
-    if (!planted(mutant::stays_for_ever))
-        stays_ = false; // once is enough: whoever asks next tries again
+    stays_ = false; // once is enough: whoever asks next tries again
     end(pipeline_.drop_queued(), why);
 }
 
 void mouth::connection_lost(const net::failure& why) {
     trouble_ = why;
-    if (!planted(mutant::outage_forgets))
-        portrait_.lost(context_->home.time.now());
+    portrait_.lost(context_->home.time.now());
     if (purpose_ == purpose::commands && context_->parted)
         context_->parted();
     const bool garbage = why.code() == store_errc::protocol;
@@ -261,13 +252,12 @@ void mouth::limit_reached(time_point now) {
         const bool sent = one->standing != request::stage::queued;
         one->failed = std::make_shared<const net::failure>(
             sent ? unanswered(one->deadline - one->asked_at) : unsent(*one));
-        stuck_ = stuck_ || (!sent && !planted(mutant::never_stuck));
+        stuck_ = stuck_ || !sent;
         late.push_back(one);
         pipeline_.give_up(*one);
     }
     const auto owed_since = pipeline_.owed_since();
-    if (!planted(mutant::hang_unsuspected))
-        suspicion_.look(owed_since, now);
+    suspicion_.look(owed_since, now);
     if (owed_since && give_up_at(*owed_since) <= now)
         link_.cut(unanswered(patience_));
     else if (!owed_since && link_.connected() && idle_until() <= now)

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "redis/mouth/mouths.hpp"
 
-#include "redis/mutants.hpp"
-
 #include <utility>
 
 namespace holdfast::redis {
@@ -27,11 +25,11 @@ mouths::pair& mouths::pair_for(const call_wishes& wishes) {
 
 mouth& mouths::pick(const call_wishes& wishes) {
     pair& these = pair_for(wishes);
-    if (!wishes.elsewhere || closed_ || !these.first->silent() || planted(mutant::never_elsewhere))
+    if (!wishes.elsewhere || closed_ || !these.first->silent())
         return *these.first;
     if (!these.spare)
         these.spare = std::make_shared<mouth>(context_, purpose::more_commands, wishes.replicas);
-    else if (these.spare->silent() && !planted(mutant::silent_spare_kept))
+    else if (these.spare->silent())
         these.spare->cut(
             {errc::outcome_unknown, context_->address() + " does not answer here either"});
     return *these.spare;
@@ -40,7 +38,7 @@ mouth& mouths::pick(const call_wishes& wishes) {
 void mouths::for_each(const std::function<void(mouth&)>& act) {
     const auto both = [&act](const pair& these) {
         act(*these.first);
-        if (these.spare && !planted(mutant::spare_stays))
+        if (these.spare)
             act(*these.spare);
     };
     both(usual_);
@@ -65,7 +63,7 @@ void mouths::follow(const server_in_use& now, const net::failure& why) {
 
 void mouths::distrust(const reply& said, const net::failure& why) {
     for_each([&](mouth& each) {
-        if (each.gave(said) && !planted(mutant::distrust_ignored))
+        if (each.gave(said))
             each.cut(why);
     });
 }

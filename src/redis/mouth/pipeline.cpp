@@ -2,7 +2,6 @@
 #include "redis/mouth/pipeline.hpp"
 
 #include "net/later.hpp"
-#include "redis/mutants.hpp"
 
 #include <algorithm>
 #include <iterator>
@@ -13,7 +12,7 @@ void pipeline::ask(request& asked, time_point now, duration patience) {
     const time_point usual = net::later(now, patience);
     asked.asked_at = now;
     const time_point own = asked.wishes.answer_by;
-    asked.deadline = planted(mutant::limit_ignored) ? usual : std::min(usual, own);
+    asked.deadline = std::min(usual, own);
     asked.hurried = own < usual;
     asked.ordinal = ++asked_;
     asked.standing = request::stage::queued;
@@ -92,7 +91,7 @@ void pipeline::forget(request& asked) {
 }
 
 void pipeline::give_up(request& asked) {
-    if (asked.standing == request::stage::in_flight && !planted(mutant::silence_forgotten)) {
+    if (asked.standing == request::stage::in_flight) {
         written_[asked.slot - first_slot_].given_up = true;
         ++given_up_;
     }
@@ -100,9 +99,8 @@ void pipeline::give_up(request& asked) {
 }
 
 std::vector<request*> pipeline::drop_written() {
-    std::vector<request*> unanswered;
-    if (!planted(mutant::wait_elsewhere)) // else the next connection's WAIT is taken for theirs
-        unanswered = confirmed();
+    // Else the WAIT of the next connection is taken for theirs.
+    std::vector<request*> unanswered = confirmed();
     for (const written& one : written_)
         if (one.asker)
             unanswered.push_back(one.asker);

@@ -2,7 +2,6 @@
 #include "redis/sentinel/sentinel_watch.hpp"
 
 #include "net/later.hpp"
-#include "redis/mutants.hpp"
 #include "redis/sentinel/sentinel_login.hpp"
 #include "redis/sentinel/sentinel_words.hpp"
 #include "redis/while_alive.hpp"
@@ -128,7 +127,7 @@ void sentinel_watch::judge(const inquiries& told) {
 }
 
 void sentinel_watch::hear(const primary_switch& heard) {
-    if (closed_ || planted(mutant::switch_unheard))
+    if (closed_)
         return;
     if (choice_.hear(heard))
         go_to(*choice_.primary(), "a Sentinel");

@@ -11,8 +11,7 @@ namespace holdfast::memory {
 count_verdict counter_table::look(const counter_ask& want, duration memory) {
     if (want.kind == counter_kind::latch)
         return look_at_latch(want);
-    const counter_answer* const before =
-        forgets_requests_ ? nullptr : requests_.find(want.name, want.request);
+    const counter_answer* const before = requests_.find(want.name, want.request);
     if (before) // what was taken back is not taken any more
         return {.said = before->done ? verdict::granted : verdict::busy};
     counter* const there = find(want.name);
@@ -49,17 +48,11 @@ change_verdict counter_table::take_back(const counter_ask& want, duration memory
 }
 
 change_verdict counter_table::change(const counter_change& what, duration memory) {
-    if (const counter_answer* const before = earlier_answer(what))
+    if (const counter_answer* const before = requests_.find(what.name, what.request))
         return {.what = *before};
     change_verdict outcome = carry_out(what);
     requests_.remember(what.name, what.request, outcome.what, memory);
     return outcome;
-}
-
-const counter_answer* counter_table::earlier_answer(const counter_change& what) {
-    const bool is_counted_anew =
-        forgets_requests_ || (counts_down_twice_ && what.verb == counter_verb::count_down);
-    return is_counted_anew ? nullptr : requests_.find(what.name, what.request);
 }
 
 change_verdict counter_table::carry_out(const counter_change& what) {

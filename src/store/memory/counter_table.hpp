@@ -62,10 +62,6 @@ public:
 
     std::size_t requests_remembered() const { return requests_.size(); }
 
-    // Faults for the simulator, which must find them.
-    void forget_requests() { forgets_requests_ = true; }
-    void count_down_twice() { counts_down_twice_ = true; }
-
 private:
     struct counter {
         std::int64_t value = 0;
@@ -73,7 +69,6 @@ private:
     };
 
     count_verdict look_at_latch(const counter_ask&);
-    const counter_answer* earlier_answer(const counter_change&);
     change_verdict add(const counter_change&, std::int64_t amount);
     change_verdict set_new(const counter_change&);
     change_verdict drain(const counter_change&);
@@ -84,8 +79,6 @@ private:
     const server_clock& clock_;
     std::map<std::string, counter> counters_;
     request_memory requests_;
-    bool forgets_requests_ = false;
-    bool counts_down_twice_ = false;
 };
 
 } // namespace holdfast::memory

@@ -14,7 +14,7 @@ verdict_on_look fair_table::look(const ask& want, owners& told) {
     queue& waiting = queues_[want.name.text];
     const std::size_t first = first_in(waiting, me);
     const bool nobody = first == waiting.size();
-    const bool my_turn = nobody || waiting[first].owner == me || how_.free_to_any;
+    const bool my_turn = nobody || waiting[first].owner == me;
     verdict_on_look answer;
     if (!held && my_turn) {
         answer = locks_.look(want);
@@ -128,15 +128,13 @@ void fair_table::take_place(queue& waiting, const ask& want, std::size_t first,
         answer.joined_now = true;
         waiting.push_back({me, {}, want.outlasts, true});
         mine = waiting.end() - 1;
-    } else if (how_.never_refresh) {
-        return;
     }
     const auto jvms = std::count_if(waiting.begin() + static_cast<std::ptrdiff_t>(first), mine,
                                     [](const waiter& each) { return !each.is_ours; });
     mine->lasts = want.outlasts;
     // Never what it was before: a JVM that gives up takes from it no more than its own wait, and
     // one that is taken away nothing.
-    mine->until = clock_.now() + want.outlasts + jvms * how_.jvm_wait;
+    mine->until = clock_.now() + want.outlasts + jvms * jvm_wait_;
 }
 
 /// A JVM gets its whole wait when its turn begins, and has no more from when the lock is free:
@@ -149,11 +147,11 @@ void fair_table::begin_turn(const lock_name& name, waiter& next, bool is_new) co
         return;
     }
     if (is_new)
-        next.until = std::max<microseconds>(next.until, now + how_.jvm_wait);
+        next.until = std::max<microseconds>(next.until, now + jvm_wait_);
     const std::optional<holding> held = locks_.inspect(name);
     if (!held || held->remaining) {
         const duration left = held ? *held->remaining : duration::zero();
-        next.until = std::min<microseconds>(next.until, now + how_.jvm_wait + left);
+        next.until = std::min<microseconds>(next.until, now + jvm_wait_ + left);
     }
 }
 

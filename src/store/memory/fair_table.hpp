@@ -15,13 +15,6 @@
 
 namespace holdfast::memory {
 
-/// What a simulation changes: how long a JVM waits, and what is done wrong, for it to find.
-struct fair_rules {
-    duration jvm_wait = std::chrono::minutes{5}; ///< fairLockWaitTimeout
-    bool free_to_any = false;                    ///< a free lock is given to whoever asks
-    bool never_refresh = false; ///< a place lasts from its beginning, however often its owner looks
-};
-
 /// The queues of the fair locks of a server, as lock_fair.lua and release_fair.lua keep them; the
 /// holds are in the table of locks. A place of ours lasts a while from its owner's last look. One
 /// of a JVM, which looks only when it is woken, lasts from when its turn begins.
@@ -54,8 +47,8 @@ public:
 
     void clear() { queues_.clear(); }
     void become(const fair_table& other) { queues_ = other.queues_; }
-    void set(const fair_rules& how) { how_ = how; }
-    duration jvm_wait() const { return how_.jvm_wait; }
+    void set_jvm_wait(duration wait) { jvm_wait_ = wait; }
+    duration jvm_wait() const { return jvm_wait_; }
 
 private:
     struct waiter {
@@ -77,7 +70,7 @@ private:
     const server_clock& clock_;
     exclusive_table& locks_;
     std::map<std::string, queue> queues_;
-    fair_rules how_;
+    duration jvm_wait_ = std::chrono::minutes{5}; // Redisson's fairLockWaitTimeout
 };
 
 } // namespace holdfast::memory

@@ -51,8 +51,6 @@ void server::group::replicate(std::size_t count, duration lag) {
     for (; count > 0; --count) {
         machines_.push_back(std::make_shared<state>(clients_clock_, machines_.size()));
         streams_.emplace_back();
-        if (faults_.repetition_not_written)
-            machines_.back()->leave_repetitions_unwritten();
         follow(machines_.size() - 1);
     }
 }

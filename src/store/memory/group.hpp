@@ -15,15 +15,6 @@
 
 namespace holdfast::memory {
 
-/// For the simulator, which must find them: what is done wrong where there are replicas.
-struct replica_faults {
-    bool repetition_not_written = false;     ///< a look that is granted again writes nothing
-    bool wait_on_another_connection = false; ///< the replicas are asked over one without a write
-    bool clock_of_another_server = false;    ///< a new server is judged by the old one's clock
-    bool listener_left_behind = false;       ///< who listens stays at the old primary
-    bool switch_ignored = false;             ///< so does who hears of another one
-};
-
 /// Thread safety: every member may be called from any thread.
 class server::group {
 public:
@@ -60,17 +51,10 @@ public:
     std::uint64_t listen(listener); ///< told of each announcement; a number for forget()
     void forget(std::uint64_t told);
 
-    void plant(const replica_faults& some) { faults_ = some; } ///< before anybody uses it
-    const replica_faults& faults() const { return faults_; }
-    void forget_orphans() { orphans_forgotten_ = true; } ///< likewise
-    bool orphans_forgotten() const { return orphans_forgotten_; }
-
 private:
     void follow(std::size_t replica);
 
     const std::function<time_point()> clients_clock_;
-    replica_faults faults_;
-    bool orphans_forgotten_ = false;
     mutable std::mutex mutex_;
     std::vector<machine> machines_;
     std::vector<std::shared_ptr<stream>> streams_; // to each machine; null: it follows nobody

@@ -116,7 +116,7 @@ void link::ask_for_primary() {
 }
 
 void link::move_to(const server::group::announcement& said, std::string_view who_said_so) {
-    if (closed_ || said.term <= term_ || group_->faults().switch_ignored)
+    if (closed_ || said.term <= term_)
         return;
     term_ = said.term;
     if (said.primary == server_)
@@ -129,9 +129,8 @@ void link::move_to(const server::group::announcement& said, std::string_view who
         each->cut = true;
         deliver(*each);
     }
-    if (!group_->faults().listener_left_behind)
-        for (ear* const each : ears_)
-            each->move_to(server_);
+    for (ear* const each : ears_)
+        each->move_to(server_);
     event moved{.kind = event_kind::moved};
     moved.name = server_->id().data();
     moved.name_size = server_->id().size();
@@ -145,10 +144,8 @@ void link::move_to(const server::group::announcement& said, std::string_view who
 
 /// What is known of a clock is known of the one at the other end.
 void link::connect() {
-    if (!server_clock_ || !group_->faults().clock_of_another_server)
-        server_clock_ = std::make_shared<runtime::remote_clock>();
-    if (!server_clock_->known())
-        server_clock_->learn(now(), now(), server_->now());
+    server_clock_ = std::make_shared<runtime::remote_clock>();
+    server_clock_->learn(now(), now(), server_->now());
     give_up_connection();
 }
 

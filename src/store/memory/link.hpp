@@ -76,7 +76,7 @@ public:
     duration session_time() const { return session_time_; }
     bool is_by_session() const { return session_time_ > duration::zero(); }
     /// A release that failed is the store's to repeat.
-    bool keeps_orphans() const { return is_by_session() && !group_->orphans_forgotten(); }
+    bool keeps_orphans() const { return is_by_session(); }
     bool closed() const { return closed_; }
     asio::awaitable<void> nap(duration); ///< or until it is closed
     time_point now() const { return home_.time.now(); }
@@ -270,8 +270,7 @@ void link::arrive(std::shared_ptr<server::state> there, fate f, confirmation wan
         answer.unconfirmed = std::move(unconfirmed);
         send_back(f, std::move(answer), sent);
     };
-    const bool elsewhere = group_->faults().wait_on_another_connection;
-    const std::uint64_t write = elsewhere ? 0 : is_of_today ? last_write_ : after;
+    const std::uint64_t write = is_of_today ? last_write_ : after;
     wanted.until = now() + wanted.within;
     wanted.demotions_before = there->demotions();
     await_confirmation(there, write, wanted, std::move(told));

@@ -34,13 +34,11 @@ bool permit_table::renew(const hold& what, duration lease_time) {
     pool* const here = find(what.name);
     const std::vector<std::string> ids = ids_of(what);
     const auto is_held = [here](const std::string& id) { return here && here->held.contains(id); };
-    const bool all = std::ranges::all_of(ids, is_held);
-    if (!all && !(lost_parts_overlooked_ && std::ranges::any_of(ids, is_held)))
+    if (!std::ranges::all_of(ids, is_held))
         return false;
     const microseconds end = clock_.end_of(lease_time);
     for (const std::string& id : ids)
-        if (is_held(id))
-            here->held[id] = std::max(here->held[id], end);
+        here->held[id] = std::max(here->held[id], end);
     return true;
 }
 
@@ -192,7 +190,7 @@ permit_table::pool* permit_table::find(const lock_name& name) {
 void permit_table::take_back_expired(pool& here) const {
     const auto back = static_cast<std::int64_t>(
         std::erase_if(here.held, [this](const auto& each) { return clock_.is_over(each.second); }));
-    here.free += expired_returns_twice_ ? 2 * back : back;
+    here.free += back;
 }
 
 std::vector<std::string> permit_table::ids_of(const hold& what) {

@@ -52,10 +52,6 @@ public:
         requests_.become(other.requests_);
     }
 
-    // Faults for the simulator, which must find them.
-    void return_expired_twice() { expired_returns_twice_ = true; }
-    void overlook_lost_parts() { lost_parts_overlooked_ = true; }
-
 private:
     struct pool {
         std::int64_t free = 0;
@@ -71,8 +67,6 @@ private:
     const server_clock& clock_;
     std::map<std::string, pool> pools_;
     request_memory requests_;
-    bool expired_returns_twice_ = false;
-    bool lost_parts_overlooked_ = false;
 };
 
 } // namespace holdfast::memory

@@ -60,8 +60,7 @@ change_verdict rate_table::take_back(const counter_ask& want) {
         return {};
     draws& all = there->drawn[drawer_of(*there, want.request.client)];
     const auto is_it = [&want](const draw& each) { return each.by == want.request; };
-    if (std::erase_if(all, is_it) > 0 && gives_back_twice_ && !all.empty())
-        all.pop_back();
+    std::erase_if(all, is_it);
     return {};
 }
 
@@ -141,8 +140,8 @@ std::int64_t rate_table::free_in(const limiter& there, const drawer& client) con
     return free;
 }
 
-microseconds rate_table::counts_until(const limiter& there, const draw& each) const {
-    return never_moves_ ? microseconds::max() : each.at + there.how.per;
+microseconds rate_table::counts_until(const limiter& there, const draw& each) {
+    return each.at + there.how.per;
 }
 
 rate_table::drawer rate_table::drawer_of(const limiter& there, const drawer& client) {

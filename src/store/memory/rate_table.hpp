@@ -39,10 +39,6 @@ public:
         requests_.become(other.requests_);
     }
 
-    // Faults for the simulator, which must find them.
-    void never_move() { never_moves_ = true; }           ///< what was drawn counts for ever
-    void give_back_twice() { gives_back_twice_ = true; } ///< and so what another one drew
-
 private:
     struct draw {
         owner_id by;
@@ -61,7 +57,7 @@ private:
     void use(limiter&);
     void keep_for_waiter(limiter&, std::optional<duration> wait) const;
     static drawer drawer_of(const limiter&, const drawer& client);
-    microseconds counts_until(const limiter&, const draw&) const;
+    static microseconds counts_until(const limiter&, const draw&);
     std::int64_t free_in(const limiter&, const drawer& client) const;
     count_verdict busy(const limiter&, const draws&, std::int64_t missing) const;
     change_verdict set(const counter_change&);
@@ -70,8 +66,6 @@ private:
     const server_clock& clock_;
     std::map<std::string, limiter> limiters_;
     request_memory requests_;
-    bool never_moves_ = false;
-    bool gives_back_twice_ = false;
 };
 
 } // namespace holdfast::memory

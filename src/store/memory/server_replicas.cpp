@@ -132,13 +132,4 @@ void server::state::when_it_goes_on(std::function<void()> act) {
     act();
 }
 
-/// As a script that only writes if there is something to write.
-bool server::state::is_unwritten_repetition(const ask& want) const {
-    const bool is_plain = want.kind == lock_kind::plain || want.kind == lock_kind::spin;
-    if (!repetitions_unwritten_ || !is_plain)
-        return false;
-    const std::optional<holding> held = has_.locks.inspect(want.name);
-    return held && held->owners.front() == to_string(want.owner);
-}
-
 } // namespace holdfast::memory

@@ -32,15 +32,13 @@ server::state::state(std::function<time_point()> clients_clock, std::size_t of_g
     , clock_{std::move(clients_clock)} {}
 
 bool server::state::comes_late(std::optional<microseconds> deadline) const {
-    return deadline && clock_.now() > *deadline && !deadlines_ignored_;
+    return deadline && clock_.now() > *deadline;
 }
 
 verdict_on_look server::state::look(const ask& want, std::optional<microseconds> deadline) {
     const guard lock_it{mutex_};
     if (comes_late(deadline))
         return {.said = verdict::late};
-    if (is_unwritten_repetition(want))
-        return {.said = verdict::granted};
     const verdict_on_look answer = look_at_lock(want);
     const bool is_marked = want.kind == lock_kind::write && answer.said == verdict::busy;
     if (answer.said == verdict::granted || answer.queued || is_marked)
@@ -76,8 +74,7 @@ verdict_on_look server::state::look_at_token(const ask& want) {
         return {.wrong_type = true};
     verdict_on_look answer = has_.tokens.look(want);
     const std::optional<holding> held = has_.tokens.inspect(want.name);
-    answer.holder_tells =
-        strangers_pass_for_ours_ || !held || held->owners.front() != foreign_owner;
+    answer.holder_tells = !held || held->owners.front() != foreign_owner;
     return answer;
 }
 
@@ -131,9 +128,7 @@ release_answer server::state::end(const hold& what) {
 
 left_verdict server::state::release_alone(const hold& what) {
     const bool is_token = what.kind == lock_kind::token;
-    const bool was_ours =
-        is_token ? has_.tokens.release(what) || (any_token_deleted_ && has_.tokens.erase(what.name))
-                 : has_.locks.release(what);
+    const bool was_ours = is_token ? has_.tokens.release(what) : has_.locks.release(what);
     return {.was_ours = was_ours,
             .is_told = was_ours && what.kind != lock_kind::spin}; // whose waiters poll
 }
@@ -355,6 +350,11 @@ bool server::state::stranger_releases(const lock_name& name, const std::string& 
     tell(name);
     tell(name, has_.fair.next(name)); // as a JVM does that held it as a fair lock
     return true;
+}
+
+void server::state::set_jvm_wait(duration wait) {
+    const guard lock_it{mutex_};
+    has_.fair.set_jvm_wait(wait);
 }
 
 duration server::state::stranger_waits() const {

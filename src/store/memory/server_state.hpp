@@ -141,24 +141,10 @@ public:
                                   duration lease);
     void stranger_leaves(const lock_name&, const std::string& owner, duration wait);
     bool stranger_releases(const lock_name&, const std::string& owner);
+    void set_jvm_wait(duration); ///< how long a JVM waits in a queue (fairLockWaitTimeout)
     duration stranger_waits() const;
     std::vector<std::string> waiting(const lock_name&) const;
     std::vector<std::string> counting(const lock_name&) const;
-
-    // Faults for the simulator, which must find them.
-    void ignore_deadlines();
-    void upgrade_beside_readers();
-    void downgrade_in_silence();
-    void delete_any_token();     ///< whoever releases a token lock ends anybody's hold
-    void pass_for_one_of_ours(); ///< a stranger that has a token lock
-    void set(const fair_rules&);
-    void forget_requests();             ///< about counters: one that comes again counts again
-    void count_down_twice();            ///< likewise, of count-downs only
-    void return_expired_twice();        ///< permits whose lease is over
-    void overlook_lost_parts();         ///< a hold of permits is renewed while any of them is there
-    void never_move_windows();          ///< what is drawn of a rate limiter counts for ever
-    void give_back_draws_twice();       ///< a cancelled draw takes another one with it
-    void leave_repetitions_unwritten(); ///< of looks that are granted
 
 private:
     using guard = std::lock_guard<std::mutex>;
@@ -178,7 +164,6 @@ private:
     // All with the mutex held.
     bool comes_late(std::optional<microseconds> deadline) const;
     verdict_on_look look_at_lock(const ask&);
-    bool is_unwritten_repetition(const ask&) const;
     void wrote();
     void catch_up();
     std::optional<holding> holding_of(const lock_name&) const;
@@ -214,10 +199,6 @@ private:
     std::vector<std::function<void()>> when_it_goes_on_;
     std::multimap<std::string, ear*> ears_;
     std::function<void(const count_record&)> keeps_record_;
-    bool deadlines_ignored_ = false;
-    bool any_token_deleted_ = false;
-    bool strangers_pass_for_ours_ = false;
-    bool repetitions_unwritten_ = false;
 };
 
 /// Where an owner that waits for a lock is told: a fair lock tells one waiter, others all.
@@ -234,11 +215,6 @@ inline lock_name channel_of(const hold& waits) {
         return channel_of(waits.name, counter_kind::permits);
     return waits.kind == lock_kind::fair ? channel_of(waits.name, to_string(waits.owner))
                                          : waits.name;
-}
-
-/// For the simulator, which must find it: the server grants what comes too late.
-inline void ignore_deadlines(const server& s) {
-    s.inside()->ignore_deadlines();
 }
 
 } // namespace holdfast::memory

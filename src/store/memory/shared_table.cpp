@@ -72,7 +72,7 @@ verdict_on_look shared_table::look_to_write(const ask& want) {
     if (held)
         sweep(*held, base);
     const bool alone = !held || held->readers.size() == (stands ? 1U : 0U);
-    if (alone || (stands && upgrades_beside_readers_)) {
+    if (alone) {
         if (!held)
             held = &locks_[want.name.text];
         held->writer = owner;
@@ -216,14 +216,13 @@ left_verdict shared_table::release_write(const hold& what) {
     if (!held || held->writer != to_string(what.owner))
         return {.is_told = withdrawn};
     const microseconds longest = longest_timer(*held);
-    const bool goes_on = !clock_.is_over(longest);
-    if (goes_on) {
+    if (!clock_.is_over(longest)) {
         held->writer.clear();
         held->ends_at = longest;
     } else {
         locks_.erase(what.name.text);
     }
-    return {.was_ours = true, .is_told = !goes_on || !downgrades_in_silence_};
+    return {.was_ours = true, .is_told = true};
 }
 
 microseconds shared_table::longest_timer(const lock& held) const {

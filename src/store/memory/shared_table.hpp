@@ -53,10 +53,6 @@ public:
         waiting_ = other.waiting_;
     }
 
-    // Faults for the simulator, which must find them.
-    void upgrade_beside_readers() { upgrades_beside_readers_ = true; }
-    void downgrade_in_silence() { downgrades_in_silence_ = true; }
-
 private:
     struct lock {
         std::string writer{};                          // empty: nobody has it alone
@@ -93,8 +89,6 @@ private:
     const server_clock& clock_;
     std::map<std::string, lock> locks_;
     std::map<std::string, waiting> waiting_;
-    bool upgrades_beside_readers_ = false;
-    bool downgrades_in_silence_ = false;
 };
 
 } // namespace holdfast::memory

@@ -2,7 +2,6 @@
 #include "store/redis/check_options.hpp"
 
 #include "net/option_checks.hpp"
-#include "redis/mutants.hpp"
 
 #include <algorithm>
 #include <cstdint>
@@ -81,8 +80,7 @@ void check_pubsub(const options& how) {
 }
 
 void check_time(duration value, std::string_view field, duration least = duration{1}) {
-    if (!planted(mutant::times_unbounded))
-        check.time(value, field, least);
+    check.time(value, field, least);
 }
 
 /// As a renewal must not wait for replicas until it is too late for another.

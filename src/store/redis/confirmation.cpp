@@ -2,7 +2,6 @@
 #include "store/redis/confirmation.hpp"
 
 #include "net/failure.hpp"
-#include "redis/mutants.hpp"
 #include "redis/wire/classify.hpp"
 #include "redis/wire/rights.hpp"
 
@@ -31,15 +30,14 @@ void came_by(const reply& answer, remote::attempt& got) {
 
 confirmation judge_confirmation(remote::attempt& got, std::uint8_t replicas) {
     const std::string refusal = std::exchange(got.unconfirmed, {});
-    if (got.confirmed >= replicas || planted(mutant::grant_unconfirmed))
+    if (got.confirmed >= replicas)
         return confirmation::enough;
     got.unconfirmed = refusal.empty()
                           ? std::to_string(got.confirmed) + " of " + std::to_string(replicas) +
                                 " replicas confirmed it in time"
                           : in_words(refusal);
     const bool is_final = !refusal.empty() && !was_unblocked(refusal) &&
-                          make_error_code(classify(refusal)) == errc::refused &&
-                          !planted(mutant::denial_pursued);
+                          make_error_code(classify(refusal)) == errc::refused;
     return is_final ? confirmation::refused : confirmation::missing;
 }
 

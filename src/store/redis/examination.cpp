@@ -2,7 +2,6 @@
 #include "store/redis/examination.hpp"
 
 #include "net/failure.hpp"
-#include "redis/mutants.hpp"
 #include "store/redis/client_cards.hpp"
 #include "store/redis/confirmation.hpp"
 #include "store/redis/denials.hpp"
@@ -133,7 +132,7 @@ private:
                 co_return true;
             found_.push_back(remote::trial_lock_is_held(trial_.name));
         } catch (const boost::system::system_error& why) {
-            may_hold_ = !did_nothing(why.code()) && !planted(mutant::trial_lock_left);
+            may_hold_ = !did_nothing(why.code());
             found_.push_back(trouble("rights", why));
         }
         co_return false;

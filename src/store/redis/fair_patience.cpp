@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "store/redis/fair_patience.hpp"
 
-#include "redis/mutants.hpp"
-
 #include <holdfast/error.hpp>
 
 #include <algorithm>
@@ -26,8 +24,7 @@ void fair_patience::lost(const ask& want, bool in_time) {
             "goes on from the end, and its places there last twice as long from now on";
         if (longer_.size() >= names_max)
             longer_.clear();
-        if (!planted(mutant::patience_stays))
-            longer_[want.name.text] = std::max(want.outlasts, std::min(2 * of(want), longest_));
+        longer_[want.name.text] = std::max(want.outlasts, std::min(2 * of(want), longest_));
     }
     if (context_.tell)
         context_.tell({.kind = event_kind::impaired,

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "store/redis/fair_requests.hpp"
 
-#include "redis/mutants.hpp"
 #include "store/redis/lock_replies.hpp"
 #include "store/redis/names.hpp"
 #include "store/redis/scripts.hpp"
@@ -14,7 +13,7 @@ namespace {
 
 attempt fair_attempt_in(const ask& want, const reply& answer) {
     attempt outcome = attempt_in<4>(answer);
-    outcome.queued = outcome.said == verdict::busy && want.waits && !planted(mutant::place_unknown);
+    outcome.queued = outcome.said == verdict::busy && want.waits;
     const std::int64_t place = integer_up_to(2, answer.items[3]);
     outcome.joined_now = place == 1;
     outcome.place_stays = place == 2;

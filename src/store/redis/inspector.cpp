@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "store/redis/inspector.hpp"
 
-#include "redis/mutants.hpp"
 #include "store/redis/client_cards.hpp"
 #include "store/redis/confirmation.hpp"
 #include "store/redis/fenced_requests.hpp"
@@ -121,8 +120,6 @@ asio::awaitable<forced> lock_inspector::force(lock_name name, std::string only_f
     forced outcome;
     const ask nobody{std::move(name), {}, lock_kind::plain};
     remote::attempts::sender send = [&](time_point deadline) {
-        if (planted(mutant::force_has_no_time))
-            deadline = time_point::max();
         return force_by(server_deadline{deadline}, nobody.name, only_from, mode, outcome);
     };
     // As a look with all of the time limit: what comes late did nothing.

@@ -2,7 +2,6 @@
 // How one client waits for one lock: ask; listen, ask again; sleep; ask.
 #include "store/redis/place.hpp"
 
-#include "redis/mutants.hpp"
 #include "store/redis/confirmation.hpp"
 #include "store/remote/mark.hpp"
 
@@ -49,8 +48,7 @@ asio::awaitable<answer> lock_place::look() {
     }
     const duration bound =
         listening_ ? context_.poll_bound : std::min(context_.poll_bound, unheard_poll_bound);
-    const duration own =
-        planted(mutant::upgrade_polls_seldom) ? bound : remote::poll_bound_of(want_, bound);
+    const duration own = remote::poll_bound_of(want_, bound);
     remote::attempts::sender send = [this](time_point deadline) { return request(deadline); };
     co_return co_await attempts_.look(std::move(send), own, expiry_rounding);
 }

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "store/redis/plain_requests.hpp"
 
-#include "redis/mutants.hpp"
 #include "store/redis/lock_replies.hpp"
 #include "store/redis/names.hpp"
 #include "store/redis/scripts.hpp"
@@ -96,8 +95,7 @@ asio::awaitable<renewed_holds> renew_leases(node& server, std::optional<shard> a
     }
     const call_wishes wishes = wishes_of(holds, how);
     const reply said =
-        co_await ask_for_holds(server, at, scripts::renew_leases, names, arguments,
-                               planted(mutant::wishes_not_told) ? call_wishes{} : wishes);
+        co_await ask_for_holds(server, at, scripts::renew_leases, names, arguments, wishes);
     const auto read = [&](const reply& all) { return held_in(all, holds, how, at); };
     co_return checked(server, said, read);
 }

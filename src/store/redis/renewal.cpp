@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "store/redis/renewal.hpp"
 
-#include "redis/mutants.hpp"
 #include "store/redis/kinds.hpp"
 
 #include <holdfast/error.hpp>
@@ -52,11 +51,8 @@ std::size_t first_batch(hold_list holds, Belongs also) {
 /// elsewhere ("non local key", or TRYAGAIN while a slot moves). Others are about the server or its
 /// user, and would be repeated.
 bool is_about_a_name(const boost::system::system_error& why) {
-    if (planted(mutant::refusal_takes_all))
-        return false;
     return why.code() == store_errc::no_permission || why.code() == store_errc::other ||
-           why.code() == store_errc::wrong_type || why.code() == store_errc::try_again ||
-           planted(mutant::refusal_pursued);
+           why.code() == store_errc::wrong_type || why.code() == store_errc::try_again;
 }
 
 /// One call's renewal: what all its requests have in common.
@@ -202,7 +198,7 @@ private:
             outcome.each.assign(some.count, standing::elsewhere);
         else if (failed && some.count > 1 && is_about_a_name(*failed))
             co_return co_await renew_all(split(some));
-        if (!outcome.unconfirmed.empty() && !planted(mutant::renewal_unconfirmed))
+        if (!outcome.unconfirmed.empty())
             failed.emplace(make_error_code(store_errc::not_replicated), outcome.unconfirmed);
         report(some, outcome, failed);
     }

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "store/redis/shared_requests.hpp"
 
-#include "redis/mutants.hpp"
 #include "store/redis/lock_replies.hpp"
 #include "store/redis/names.hpp"
 #include "store/redis/scripts.hpp"
@@ -23,13 +22,13 @@ attempt read_attempt_in(const reply& answer) {
 
 attempt write_attempt_in(const ask& want, const reply& answer) {
     attempt outcome = attempt_in(answer, verdict::unfounded);
-    outcome.queued = remote::may_be_marked(want, outcome.said) && !planted(mutant::mark_unknown);
+    outcome.queued = remote::may_be_marked(want, outcome.said);
     return outcome;
 }
 
 /// The field of the hold that it shall stand beside; empty: beside none.
 std::string field_beside(const ask& want) {
-    if (want.under == 0 || planted(mutant::hold_beside_forgotten))
+    if (want.under == 0)
         return {};
     const std::string client = client_part(want.owner);
     return client +

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "store/redis/token_requests.hpp"
 
-#include "redis/mutants.hpp"
 #include "store/redis/lock_replies.hpp"
 #include "store/redis/names.hpp"
 #include "store/redis/scripts.hpp"
@@ -14,8 +13,7 @@ namespace {
 
 attempt token_attempt_in(const reply& answer) {
     attempt outcome = attempt_in<4>(answer);
-    const bool is_ours = integer_up_to(1, answer.items[3]) == 1;
-    outcome.holder_tells = is_ours || planted(mutant::foreign_wait_never_polls);
+    outcome.holder_tells = integer_up_to(1, answer.items[3]) == 1;
     return outcome;
 }
 

@@ -205,22 +205,6 @@ TEST_F(CounterTable, ThereIsABoundToWhatIsRemembered) {
     EXPECT_EQ(table.requests_remembered(), request_memory::requests_max);
 }
 
-TEST_F(CounterTable, TheSimulatorCanPlantForgetting) {
-    const counter_change down{"n", next(), counter_kind::latch, counter_verb::count_down, 1};
-    const counter_change add{"m", next(), counter_kind::semaphore, counter_verb::add, 1};
-    latch(counter_verb::set_new, 5);
-    table.count_down_twice();
-    for (int i = 0; i < 2; ++i) {
-        table.change(down, remembered);
-        table.change(add, remembered);
-    }
-    EXPECT_EQ(value(), 3);
-    EXPECT_EQ(table.value("m"), 1);
-    table.forget_requests();
-    table.change(add, remembered);
-    EXPECT_EQ(table.value("m"), 2);
-}
-
 // What requests about counters meet on their way, and that each counts once whatever it meets.
 
 constexpr auto semaphore = counter_kind::semaphore;
@@ -285,16 +269,6 @@ TEST_F(MemoryCounters, AChangeThatComesLateDoesNothing) {
         EXPECT_EQ(co_await w.failure_of_change(w.adds(2)), errc::outcome_unknown);
         co_await w.sleep_for(1s);
         EXPECT_FALSE(w.there.counter("n"));
-    }(*this));
-}
-
-TEST_F(MemoryCounters, WhereTheRequestIsForgottenItCountsTwice) {
-    there.inside()->forget_requests();
-    fates = {{.executed_again = 1s}};
-    play([](MemoryCounters& w) -> asio::awaitable<void> {
-        (void)co_await w.counters(w.alice).change(w.adds(2));
-        co_await w.sleep_for(2s);
-        EXPECT_EQ(w.there.counter("n"), 4);
     }(*this));
 }
 

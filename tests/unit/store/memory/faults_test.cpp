@@ -114,16 +114,6 @@ TEST_F(MemoryFaults, ALateLookIsNotGranted) {
     }(*this));
 }
 
-TEST_F(MemoryFaults, AServerThatIgnoresDeadlinesGrantsIt) {
-    ignore_deadlines(there);
-    fates = {{.request_delay = 3001ms}};
-    play([](MemoryFaults& w) -> asio::awaitable<void> {
-        EXPECT_EQ(co_await w.look(), errc::outcome_unknown);
-        co_await w.sleep_for(10s);
-        EXPECT_TRUE(w.is_alices());
-    }(*this));
-}
-
 TEST_F(MemoryFaults, ALookOvertakenByItsReleaseIsGrantedAllTheSameUntilItsDeadline) {
     fates = {{.request_delay = 1s, .cut_off = 100ms}};
     play([](MemoryFaults& w) -> asio::awaitable<void> {

@@ -586,7 +586,7 @@ private:
         look(who, 0);
     }
     duration wait_of(int who) const {
-        return waits_.contains(who) ? waits_.at(who) : fair_rules{}.jvm_wait;
+        return waits_.contains(who) ? waits_.at(who) : duration{std::chrono::minutes{5}};
     }
 
     void look(int who, int turn) {

@@ -345,19 +345,6 @@ TEST_F(PermitTable, OfAnEmptyServerNothingIsRemembered) {
     EXPECT_EQ(free(), 2) << "nor the request";
 }
 
-TEST_F(PermitTable, TheSimulatorCanPlantItsFaults) {
-    change(counter_verb::add, 3);
-    takes({1, 2}, 10s);
-    takes({3}, 60s);
-    table.overlook_lost_parts();
-    give_back(1);
-    EXPECT_TRUE(renew({1, 2}));
-    EXPECT_FALSE(renew({8, 2})) << "of which nothing is there";
-    table.return_expired_twice();
-    now += 10s;
-    EXPECT_EQ(free(), 3) << "one was given back, and one went back twice";
-}
-
 // Random histories of leased permits, beside a model that knows only how many there are in all and
 // which are held until when: what is free is the rest. The table counts what is free instead.
 

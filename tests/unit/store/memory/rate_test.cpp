@@ -277,20 +277,6 @@ TEST_F(RateTable, OfAnEmptyServerNoRequestIsKnown) {
     EXPECT_EQ(free(), 3);
 }
 
-TEST_F(RateTable, TheSimulatorCanPlantFaultsInIt) {
-    set(three_a_minute);
-    const counter_ask want = wants(1);
-    draws(1);
-    table.look(want);
-    table.give_back_twice();
-    table.take_back(want);
-    EXPECT_EQ(free(), 3) << "another one's, too";
-    draws(2);
-    table.never_move();
-    now += 1h;
-    EXPECT_EQ(free(), 1);
-}
-
 // Random histories of a rate limiter, beside a model that forgets nothing: what can be drawn is the
 // rate less whatever was drawn within the interval that ends now.
 
