@@ -2,6 +2,7 @@
 // A distributed lock can be lost while it is held: somebody removed it, or the server was away for
 // longer than the lease. Work that must not go on then listens to the lease.
 #include <holdfast/holdfast.hpp>
+#include <holdfast/memory/server.hpp>
 
 #include <boost/asio/use_future.hpp>
 

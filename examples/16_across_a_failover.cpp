@@ -6,6 +6,7 @@
 //
 // and the Sentinels promote. docs/topologies.md says what that costs.
 #include <holdfast/holdfast.hpp>
+#include <holdfast/memory/server.hpp>
 
 #include <iostream>
 

@@ -7,6 +7,7 @@
 // Four times the longest outage that no hold may be lost in: docs/guarantees.md says why. Without
 // an address it uses a server in its own memory, which keeps holds by session as well.
 #include <holdfast/holdfast.hpp>
+#include <holdfast/memory/server.hpp>
 
 #include <cstdlib>
 #include <iostream>

@@ -78,6 +78,12 @@ class HoldfastRecipe(ConanFile):
         core.set_property("pkg_config_name", "holdfast")
         core.system_libs = ["pthread"]
         core.requires = ["boost::headers", "hiredis::hiredis", "openssl::ssl", "openssl::crypto"]
+        testing = self.cpp_info.components["testing"]
+        testing.libs = ["holdfast_testing"]
+        testing.set_property("cmake_target_name", "holdfast::testing")
+        testing.set_property("pkg_config_name", "holdfast-testing")
+        testing.exelinkflags = testing.sharedlinkflags = ["-Wl,-u,holdfast_memory_scheme"]
+        testing.requires = ["core"]
         if self.options.mysql:
             mysql = self.cpp_info.components["mysql"]
             mysql.libs = ["holdfast_mysql"]

@@ -5,8 +5,6 @@
 #include "url/server.hpp"
 #include "url/zookeeper.hpp"
 
-#include <holdfast/memory/server.hpp>
-
 #include <algorithm>
 #include <iterator>
 #include <map>
@@ -31,15 +29,6 @@ store_factory zookeeper_store(store_url& url) {
     return zookeeper::make_store(read_ensemble(url));
 }
 
-store_factory memory_store(store_url& url) {
-    if (url.inside().has_authority)
-        url.refuse("memory: is followed by a name and no slashes, as in memory:test");
-    if (url.path().empty())
-        url.refuse("memory: needs a name behind it, as in memory:test");
-    url.refuse_unknown();
-    return memory::server::named(url.path())->connect();
-}
-
 /// With what follows it, as an error lists it.
 struct own_scheme {
     std::string_view name;
@@ -57,10 +46,10 @@ constexpr own_scheme own_schemes[] = {
     {"rediss+cluster", "://", redis_store},
     {"zk", ":// (or zookeeper://)", zookeeper_store},
     {"zookeeper", "", zookeeper_store},
-    {"memory", ":", memory_store},
 };
 
 /// Schemes that a component of ours adds, if the program wants it.
+constexpr std::string_view scheme_of_testing = "memory";
 constexpr std::string_view schemes_of_mysql[] = {"mysql", "mariadb", "mysql+unix", "mariadb+unix"};
 
 template <typename Schemes, typename Projection = std::identity>
@@ -88,7 +77,10 @@ std::string allowed_schemes() {
     {
         const std::scoped_lock guard{added().mutex};
         for (const auto& [name, reader] : added().readers)
-            all.insert(std::prev(all.end()), name + "://");
+            if (name != scheme_of_testing)
+                all.push_back(name + "://");
+        if (added().readers.contains(scheme_of_testing))
+            all.push_back(std::string{scheme_of_testing} + ":");
     }
     std::string list;
     for (const std::string& each : all)
@@ -110,6 +102,9 @@ scheme_reader reader_of(const parts& all) {
         refuse("url: " + all.scheme +
                ":// is of the component holdfast::mysql (package libholdfast-mysql-dev); link it, "
                "and call holdfast::mysql::add_schemes() before the first client is made");
+    if (all.scheme == scheme_of_testing)
+        refuse("url: memory: is of the component holdfast::testing (package "
+               "libholdfast-testing-dev); link it with the programs that use such URLs");
     refuse("url: there is no scheme " + in_quotes(all.scheme) + "; " + allowed_schemes() +
            " are allowed");
 }
@@ -126,6 +121,8 @@ void add_store_scheme(std::string scheme, scheme_reader reader) {
     if (!reader)
         refuse("the scheme " + scheme + " has an empty reader");
     const std::scoped_lock guard{url::added().mutex};
+    if (scheme == url::scheme_of_testing && url::added().readers.contains(scheme))
+        refuse("the scheme memory is one that holdfast::testing reads; choose another name");
     url::added().readers.insert_or_assign(std::move(scheme), std::move(reader));
 }
 

@@ -11,7 +11,7 @@ namespace holdfast::url {
 /// are, or with the component that has it.
 scheme_reader reader_of(const parts&);
 
-/// As errors name them: "redis://, ... and memory:".
+/// As errors name them: "redis://, ... and zk://".
 std::string allowed_schemes();
 
 } // namespace holdfast::url

@@ -20,6 +20,7 @@ from pathlib import Path
 from pages import Block, pages_of
 
 HEAD = """#include <holdfast/holdfast.hpp>
+#include <holdfast/memory/server.hpp>
 #include <boost/asio.hpp>
 #include <iostream>
 #include <mutex>

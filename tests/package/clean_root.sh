@@ -38,8 +38,9 @@ install libmariadb3
 expect 69 holdfast ls --url mysql://127.0.0.1:1/shop
 
 say "The library: with pkg-config"
-install ./libholdfast-dev_*.deb g++ cmake make pkg-config
-words=$(pkg-config --cflags --libs 'holdfast >= 0.1')
+install ./libholdfast-dev_*.deb ./libholdfast-testing0*.deb ./libholdfast-testing-dev_*.deb \
+  g++ cmake make pkg-config
+words=$(pkg-config --cflags --libs 'holdfast-testing >= 0.1')
 read -r -a flags <<< "$words"
 g++ -std=c++20 consumer/main.cpp -o by-pkg-config "${flags[@]}"
 expect 0 ./by-pkg-config
@@ -66,6 +67,7 @@ done
 
 say "Away with them"
 apt-get -qq purge -y holdfast libholdfast-dev libholdfast-mysql-dev \
-  'libholdfast0*' 'libholdfast-mysql0*' > install.log
+  libholdfast-testing-dev 'libholdfast0*' 'libholdfast-mysql0*' 'libholdfast-testing0*' \
+  > install.log
 left=$(find / -xdev -name '*holdfast*' -not -path '/trial/*' -not -path '/var/*')
 [[ -z $left ]] || fail "purged, but there is still: $left"

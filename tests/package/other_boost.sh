@@ -7,7 +7,7 @@ prefix=$1 compiler=$2
 
 pc_file=$(find "$prefix" -name holdfast.pc)
 export PKG_CONFIG_PATH="${pc_file%/*}"
-read -r -a flags <<< "$(pkg-config --cflags --libs 'holdfast >= 0.1')"
+read -r -a flags <<< "$(pkg-config --cflags --libs 'holdfast-testing >= 0.1')"
 
 folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT

@@ -1,11 +1,12 @@
-# What `cmake --install` lays down: library, its component holdfast::mysql where that was built,
-# headers, the program with its manual and completions, and two ways to find the library
-# (find_package and pkg-config). tests/package consumes each.
+# What `cmake --install` lays down: library, its components holdfast::testing and, where that was
+# built, holdfast::mysql; headers, the program with its manual and completions, and two ways to find
+# the library (find_package and pkg-config). tests/package consumes each.
 include(CMakePackageConfigHelpers)
 
 install(TARGETS holdfast EXPORT holdfast-targets)
 install(DIRECTORY include/holdfast TYPE INCLUDE
         FILES_MATCHING PATTERN "*.hpp" PATTERN "mysql" EXCLUDE)
+install(TARGETS holdfast_testing EXPORT holdfast-testing-targets) # its header is in holdfast.hpp
 if(TARGET holdfast_mysql)
   install(TARGETS holdfast_mysql EXPORT holdfast-mysql-targets)
   install(DIRECTORY include/holdfast/mysql DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}/holdfast"
@@ -36,7 +37,9 @@ configure_package_config_file(tools/package/holdfast-config.cmake.in holdfast-co
 # Before 1.0 a minor version may break its users, so 0.2 does not satisfy a request for 0.1.
 write_basic_package_version_file(holdfast-config-version.cmake COMPATIBILITY SameMinorVersion)
 install(EXPORT holdfast-targets NAMESPACE holdfast:: DESTINATION "${package_folder}")
-if(TARGET holdfast_mysql) # in a file of its own: a distribution may pack it by itself
+# The components have files of their own: a distribution may pack each by itself.
+install(EXPORT holdfast-testing-targets NAMESPACE holdfast:: DESTINATION "${package_folder}")
+if(TARGET holdfast_mysql)
   install(EXPORT holdfast-mysql-targets NAMESPACE holdfast:: DESTINATION "${package_folder}")
 endif()
 install(FILES "${PROJECT_BINARY_DIR}/holdfast-config.cmake"
@@ -55,6 +58,9 @@ endif()
 file(RELATIVE_PATH pc_up "/${CMAKE_INSTALL_LIBDIR}/pkgconfig" "/")
 configure_file(tools/package/holdfast.pc.in holdfast.pc @ONLY)
 install(FILES "${PROJECT_BINARY_DIR}/holdfast.pc" DESTINATION "${CMAKE_INSTALL_LIBDIR}/pkgconfig")
+configure_file(tools/package/holdfast-testing.pc.in holdfast-testing.pc @ONLY)
+install(FILES "${PROJECT_BINARY_DIR}/holdfast-testing.pc"
+        DESTINATION "${CMAKE_INSTALL_LIBDIR}/pkgconfig")
 if(TARGET holdfast_mysql)
   configure_file(tools/package/holdfast-mysql.pc.in holdfast-mysql.pc @ONLY)
   install(FILES "${PROJECT_BINARY_DIR}/holdfast-mysql.pc"

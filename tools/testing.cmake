@@ -1,0 +1,37 @@
+# The component holdfast::testing: a lock server inside the process, for the tests of programs that
+# use holdfast. Only those tests link it.
+#
+# holdfast_add_testing(): makes the targets holdfast_testing, which users get, and
+# holdfast_testing_internals, which our own tests get.
+
+# Where a shared core hides its inside, a shared component has what it needs of that once more, as
+# holdfast_inside_of_mysql says.
+set(holdfast_inside_of_testing
+  src/runtime/real_clock.cpp src/store/remote/attempts.cpp)
+
+file(GLOB testing_sources CONFIGURE_DEPENDS src/store/memory/*.cpp)
+function(holdfast_testing_library target)
+  add_library(${target} ${ARGN})
+  holdfast_add_sources(${target} ${testing_sources})
+  target_include_directories(${target} PRIVATE "${PROJECT_SOURCE_DIR}/src")
+  # A program that only uses URLs names nothing of the component. So the linker is told to want
+  # this symbol: its initialiser adds the scheme memory: (src/store/memory/scheme.cpp).
+  target_link_options(${target} INTERFACE "LINKER:-u,holdfast_memory_scheme")
+  set_target_properties(${target} PROPERTIES
+    POSITION_INDEPENDENT_CODE ON DEFINE_SYMBOL ""
+    VERSION ${PROJECT_VERSION} SOVERSION ${PROJECT_VERSION_MAJOR}.${PROJECT_VERSION_MINOR})
+endfunction()
+
+function(holdfast_add_testing)
+  holdfast_testing_library(holdfast_testing)
+  target_link_libraries(holdfast_testing PUBLIC holdfast)
+  set_target_properties(holdfast_testing PROPERTIES EXPORT_NAME testing)
+  add_library(holdfast::testing ALIAS holdfast_testing)
+  if(BUILD_SHARED_LIBS)
+    target_sources(holdfast_testing PRIVATE ${holdfast_inside_of_testing})
+    holdfast_testing_library(holdfast_testing_internals STATIC EXCLUDE_FROM_ALL)
+    target_link_libraries(holdfast_testing_internals PUBLIC holdfast_internals)
+  else()
+    add_library(holdfast_testing_internals ALIAS holdfast_testing)
+  endif()
+endfunction()
