@@ -5,6 +5,7 @@
     mutants.py --check              checks the tables against the sources and tests; needs no build
     mutants.py --files              prints the sources that have faults
     mutants.py --programs           prints the test programs that find them
+    mutants.py --with               prints the sources that are compiled with the copies
     mutants.py --copy FOLDER        writes their mutated copies; each fault has a switch at run time
     mutants.py --run FOLDER [--only NAME] [--aloud]
                                     runs the test of each fault with the programs in FOLDER
@@ -21,8 +22,11 @@ The faults are in tables/*.txt:
 A fault of the simulator names its worlds instead of a test: `single`, `quorum`, and so on. A fault
 may have several texts, in several files. White space in an original text matches any white space.
 
-A text that ends with a semicolon or a brace is a statement, `if (...)` is the head of one, and any
-other is an expression. A mutated text that contains MUTANT replaces the original as it is, and
+`with src/...cpp` names a source without faults that is compiled again, because it uses a template
+of a header that has some.
+
+A text with a semicolon is a statement, `if (...)` is the head of one, and any other is an
+expression. A mutated text that contains MUTANT replaces the original as it is, and
 MUTANT becomes the condition that the fault is switched on.
 """
 import argparse
@@ -66,6 +70,11 @@ class Mutant:
         return f"(::holdfast_mutant == {self.number})"
 
 
+def sources_with(path):
+    """Returns the sources that a table wants to be compiled again."""
+    return re.findall(r"^with (\S+)$", path.read_text(), re.MULTILINE)
+
+
 def read_table(path):
     program, file, mutant, old, new = None, None, None, [], []
     found = []
@@ -80,7 +89,7 @@ def read_table(path):
 
     for number, line in enumerate(path.read_text().splitlines(), 1):
         where = f"{path.name}:{number}"
-        if not line.strip() or line.startswith("#"):
+        if not line.strip() or line.startswith(("#", "with ")):
             end_place()
         elif line.startswith("by "):
             end_place()
@@ -122,7 +131,7 @@ def read_tables():
 def shape_of(text):
     if re.match(r"(if|while) \(", text) and text.endswith(")"):
         return "head"
-    return "statement" if text[-1] in ";}" else "expression"
+    return "statement" if ";" in text else "expression"
 
 
 def switched(original, variants):
@@ -331,6 +340,7 @@ def main():
     options.add_argument("--check", action="store_true")
     options.add_argument("--files", action="store_true")
     options.add_argument("--programs", action="store_true")
+    options.add_argument("--with", action="store_true", dest="others")
     options.add_argument("--copy", type=Path)
     options.add_argument("--run", type=Path)
     options.add_argument("--only")
@@ -344,6 +354,9 @@ def main():
         elif wanted.programs:
             names = {m.program.removesuffix("_test") for m in read_tables()}
             print("\n".join(sorted(names - {"sim", "cli"})))
+        elif wanted.others:
+            print("\n".join(name for path in sorted(TABLES.glob("*.txt"))
+                            for name in (f"{ROOT}/{each}" for each in sources_with(path))))
         elif wanted.files:
             print("\n".join(sorted({file for m in read_tables() for file, _, _ in m.places})))
         else:
