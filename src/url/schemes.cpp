@@ -122,7 +122,7 @@ void add_store_scheme(std::string scheme, scheme_reader reader) {
         refuse("the scheme " + scheme + " has an empty reader");
     const std::scoped_lock guard{url::added().mutex};
     if (scheme == url::scheme_of_testing && url::added().readers.contains(scheme))
-        refuse("the scheme memory is one that holdfast::testing reads; choose another name");
+        refuse("the scheme memory is one that holdfast itself reads; choose another name");
     url::added().readers.insert_or_assign(std::move(scheme), std::move(reader));
 }
 
