@@ -85,6 +85,7 @@ void network::note(const memory::request& r, const memory::fate& f) {
     for (const std::size_t place : f.denied_holds)
         last_denial_[number_of(r.holds[place].name.text)] = now;
     was_deaf_ = was_deaf_ || f.wake_up_lost;
+    was_doubled_ = was_doubled_ || f.executed_again.has_value();
 }
 
 bool network::well_since(time_point when, int name) const {

@@ -79,6 +79,9 @@ public:
     time_point connected_at() const { return connected_at_; }
     /// Nothing has gone wrong so far, no wake-up was lost.
     bool flawless() const { return !was_deaf_ && troubled_until_ == time_point{}; }
+    /// Whether the server has executed a request twice. A look that it executes again after its
+    /// owner's release leaves the mark of a waiting writer, which ends by itself only.
+    bool doubled() const { return was_doubled_; }
     bool troubles(const memory::fate&) const;
     duration latency() const { return weather_.latency; }
 
@@ -106,6 +109,7 @@ private:
     time_point last_want_of_room_{};
     std::map<int, time_point> last_denial_;
     bool was_deaf_ = false;
+    bool was_doubled_ = false;
 };
 
 } // namespace holdfast::sim

@@ -120,8 +120,9 @@ private:
                world_.how.lease_longest + gap + 10 * net.latency();
     }
     bool all_flawless() const {
-        return std::all_of(world_.seats.begin(), world_.seats.end(),
-                           [](const seat& each) { return each.net.flawless(); });
+        return std::all_of(world_.seats.begin(), world_.seats.end(), [](const seat& each) {
+            return each.net.flawless() && !each.net.doubled();
+        });
     }
 
     world& world_;
