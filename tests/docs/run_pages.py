@@ -67,7 +67,9 @@ class Commands:
             (self.bin / "redis-server").symlink_to(server)
         self.run(["holdfast", "run", "first", "true"])
         status = self.run(["holdfast", "server", "status", "--json"])
-        self.url = json.loads(status.stdout)["url"]
+        # By another way to its socket: it stands for a server that is given, not the private one.
+        (runtime / "given").symlink_to("holdfast")
+        self.url = json.loads(status.stdout)["url"].replace("/holdfast/socket", "/given/socket")
 
     def run(self, words: list[str], more: dict[str, str] | None = None):
         return subprocess.run(words, cwd=self.folder, env={**self.environment, **(more or {})},
