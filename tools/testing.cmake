@@ -6,8 +6,7 @@
 
 # Where a shared core hides its inside, a shared component has what it needs of that once more, as
 # holdfast_inside_of_mysql says.
-set(holdfast_inside_of_testing
-  src/runtime/real_clock.cpp src/store/remote/attempts.cpp)
+set(holdfast_inside_of_testing src/store/remote/attempts.cpp)
 
 file(GLOB testing_sources CONFIGURE_DEPENDS src/store/memory/*.cpp)
 function(holdfast_testing_library target)
