@@ -45,7 +45,7 @@ public:
         if (stood_on())
             stood_on()->end_company(gone_at());
         if (spot_ && (granted_ || spot_->must_leave()))
-            undo(*call_, std::move(spot_));
+            undo(*call_, owner_, std::move(spot_));
     }
 
     place& spot() { return *spot_; }

@@ -29,6 +29,7 @@ public:
 
     void acknowledged(const release_answer& said) {
         held_->end_release();
+        held_->tell_company_of_release();
         held_->home->released(*held_, said.others_listen); // first: whoever is told may ask again
         // After an answer that was lost, "no longer ours" may be our own doing: so be it.
         const bool well = said.was_ours || uncertain_;

@@ -167,6 +167,8 @@ void renewal::doubt(const std::function<bool(const lock_name&)>& which, bool urg
     for (duration::rep i = 0; i < count; ++i)
         contact_by(*doubted[static_cast<std::size_t>(i)],
                    later(now, (spread * i + chance) / count));
+    for (const shared_hold& held : doubted)
+        release_writes_again(held);
 }
 
 /// What is renewed has its next contact well before its end, which may be nearer than the lease

@@ -38,17 +38,28 @@ asio::awaitable<void> release_all(engine& home, engine::task& busy, const wire_h
     auto gone = [&ended, tried_until] { return std::max(ended.remains_until(), tried_until); };
     auto release = [&home, &ended] { return home.locks().release(ended.what); };
     co_await repeat_until(home, busy, gone, release);
+    ended.tell_company_of_release();
+}
+
+asio::awaitable<void> release_write_again(std::shared_ptr<wire_hold> read, hold write) {
+    engine& home = *read->home;
+    engine::task busy{home};
+    auto gone = [&read] { return read->store_forgets_at(); };
+    auto release = [&home, &write] { return home.locks().release(write); };
+    co_await repeat_until(home, busy, gone, release);
 }
 
 /// What is undone. The place may ring the alarm, so it goes first.
 struct abandoned {
-    abandoned(acquisition& call, std::unique_ptr<place> s)
+    abandoned(acquisition& call, owner_id o, std::unique_ptr<place> s)
         : home{call.home}
+        , what{call.name(), o, call.wanted.of->kind}
         , wake{call.take_wake()}
         , spot{std::move(s)}
         , kept{call.wanted.lasts_unwanted()}
         , under{call.wanted.under} {}
     std::shared_ptr<engine> home;
+    hold what;
     std::unique_ptr<alarm> wake;
     std::unique_ptr<place> spot;
     duration kept; ///< by the store, of a hold or of a place, if nobody leaves it
@@ -70,6 +81,8 @@ asio::awaitable<void> clean_up(abandoned it) {
     };
     auto leave = [&spot] { return spot.leave(); };
     co_await repeat_until(home, busy, gone, leave);
+    if (it.under && it.what.kind == lock_kind::write)
+        it.under->note_released_write(it.what);
     if (!uncertain)
         co_return;
     co_await home.nap(settled_at);
@@ -98,8 +111,8 @@ asio::awaitable<void> clean_up_after(std::shared_ptr<wire_hold> ended) {
 
 } // namespace
 
-void undo(acquisition& call, std::unique_ptr<place> spot) {
-    call.home->spawn(clean_up(abandoned{call, std::move(spot)}));
+void undo(acquisition& call, owner_id owner, std::unique_ptr<place> spot) {
+    call.home->spawn(clean_up(abandoned{call, owner, std::move(spot)}));
 }
 
 void release_when_settled(std::shared_ptr<wire_hold> ended, time_point asked_at) {
@@ -111,6 +124,11 @@ void release_when_settled(std::shared_ptr<wire_hold> ended, time_point asked_at)
 void release_remains(std::shared_ptr<wire_hold> ended) {
     const std::shared_ptr<engine> home = ended->home;
     home->spawn(clean_up_after(std::move(ended)));
+}
+
+void release_writes_again(const std::shared_ptr<wire_hold>& read) {
+    for (hold& write : read->released_writes())
+        read->home->spawn(release_write_again(read, std::move(write)));
 }
 
 void release_late_remains(const std::shared_ptr<wire_hold>& held) {

@@ -13,7 +13,7 @@ namespace holdfast::sync {
 /// out after the leaving that overtook it, but not after `place::settled_at()`: so it is left once
 /// more then, and only then is the owner's number forgotten. Takes the call's alarm, which the
 /// place may ring.
-void undo(acquisition&, std::unique_ptr<place>);
+void undo(acquisition&, owner_id, std::unique_ptr<place>);
 
 /// The same for a hold that the store was told to release, or said is gone, in answer to a request
 /// sent at `asked_at`: only an earlier request that may still be carried out is left to care for.
@@ -25,5 +25,11 @@ void release_remains(std::shared_ptr<wire_hold>);
 /// The same once more if it is lost by now, for a renewal that was given up or answered only after
 /// that: what released the remains counted on a shorter lease.
 void release_late_remains(const std::shared_ptr<wire_hold>&);
+
+/// Releases once more the write holds that stood with this read hold and were released. Call it
+/// when the server may have forgotten its last writes: it has such a write hold again then, and
+/// keeps it as long as the read hold is renewed. Each release is repeated until the server has
+/// answered, at most for as long as the store keeps the read hold.
+void release_writes_again(const std::shared_ptr<wire_hold>& read);
 
 } // namespace holdfast::sync

@@ -174,6 +174,27 @@ void wire_hold::end_company(time_point until) {
     store_forgets_at_ = std::max(store_forgets_at_, until);
 }
 
+void wire_hold::tell_company_of_release() const {
+    if (what.kind != lock_kind::write || !company_)
+        return;
+    for (const std::shared_ptr<wire_hold>& each : company_->there)
+        each->note_released_write(what);
+}
+
+void wire_hold::note_released_write(const hold& write) {
+    constexpr std::size_t released_max = 8; // a failover seldom loses more than the last writes
+    std::vector<hold>& released = some_company().released;
+    if (std::ranges::find(released, write.owner, &hold::owner) != released.end())
+        return;
+    if (released.size() == released_max)
+        released.erase(released.begin());
+    released.push_back(write);
+}
+
+std::vector<hold> wire_hold::released_writes() const {
+    return company_ ? company_->released : std::vector<hold>{};
+}
+
 bool wire_hold::out_of_time() const {
     const std::optional<duration>& longest = home->how().max_hold;
     return longest && renewed() && home->now() >= later(granted_at, *longest);

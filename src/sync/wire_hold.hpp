@@ -114,6 +114,14 @@ public:
     void begin_company() { ++some_company().asked; }
     bool is_asked_for_company() const { return company_ && company_->asked > 0; }
     void end_company(time_point until);
+    /// Notes with each read hold of this client that stands with this write hold that the store has
+    /// released the write hold.
+    void tell_company_of_release() const;
+    /// Notes that the store has released a write hold that stood with this read hold.
+    void note_released_write(const hold& write);
+    /// Returns those write holds, of which only the last few are kept. A failover may lose such a
+    /// release. Then the store has the write hold again, and keeps it as long as the read hold.
+    std::vector<hold> released_writes() const;
     /// What was sent at `sent_at` asked for a lease of that length, or none, and was granted for
     /// `term`, confirmed by so many replicas. Fewer than it needs by now: only the store keeps it
     /// for so long.
@@ -168,6 +176,7 @@ private:
     struct company {
         int asked = 0;
         std::vector<std::shared_ptr<wire_hold>> there{};
+        std::vector<hold> released{}; ///< see released_writes(); the last one last
     };
 
     company& some_company();
