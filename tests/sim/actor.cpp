@@ -20,7 +20,7 @@ actor::actor(world& w, seat& home, int number, const plan& p, time_point end)
     , counters_{w, home, number, p, end} {}
 
 asio::awaitable<void> actor::live() {
-    while (world_.clock.now() < end_) {
+    for (int visits = 0; visits < visits_max && world_.clock.now() < end_; ++visits) {
         co_await nap(dice_.between(duration{0}, plan_.people.pause));
         if (dice_.percent(plan_.people.forces))
             co_await force();

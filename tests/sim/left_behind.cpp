@@ -19,7 +19,7 @@ void left_behind::sent(const seat& from, const memory::request& r, const memory:
     for (const hold& h : r.holds) {
         if (!matters)
             continue;
-        const std::string owner = to_string(h.owner);
+        const std::string& owner = world_.text_of(h.owner);
         record& known = records_[owner];
         known.settles_at =
             std::max(known.settles_at, world_.clock.now() + f.request_delay + f.answer_delay +
@@ -40,7 +40,7 @@ void left_behind::closed(const seat& place) {
 }
 
 bool left_behind::of_closed_program(const std::string& owner) const {
-    return closed_.contains(owner.substr(0, owner.rfind(':')));
+    return closed_.contains(client_in(owner));
 }
 
 bool left_behind::wanted(int name, const std::string& owner) const {

@@ -66,6 +66,10 @@ struct mishaps {
     double rate = 1;
 };
 
+/// Number of visits after which an actor stops. Most actors make fewer than 100 visits before the
+/// safety phase ends. An actor would make thousands only where each call fails at once.
+constexpr int visits_max = 200;
+
 struct plan {
     std::uint64_t seed;
     rules how;

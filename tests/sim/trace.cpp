@@ -6,6 +6,7 @@
 #include <limits>
 #include <ostream>
 #include <string>
+#include <unordered_set>
 
 namespace holdfast::sim {
 namespace {
@@ -37,14 +38,22 @@ std::string filled_in(const char* what, std::int64_t a, std::int64_t b) {
 
 void trace::note(subject who, const char* what, std::int64_t a, std::int64_t b) {
     lines_.push_back({time_.now(), who, what, a, b});
-    absorb(hash_, static_cast<std::uint64_t>(time_.now().time_since_epoch().count()));
-    absorb(hash_, static_cast<std::uint64_t>(who.client * 10007 + who.actor * 101 + who.name));
-    if (who.server >= 0)
-        absorb(hash_, static_cast<std::uint64_t>(who.server));
-    for (const char* c = what; *c != '\0'; ++c)
-        absorb(hash_, static_cast<unsigned char>(*c));
-    absorb(hash_, static_cast<std::uint64_t>(a));
-    absorb(hash_, static_cast<std::uint64_t>(b));
+}
+
+std::uint64_t trace::hash() const {
+    std::uint64_t hash = 0xcbf29ce484222325;
+    for (const line& l : lines_) {
+        absorb(hash, static_cast<std::uint64_t>(l.at.time_since_epoch().count()));
+        absorb(hash,
+               static_cast<std::uint64_t>(l.who.client * 10007 + l.who.actor * 101 + l.who.name));
+        if (l.who.server >= 0)
+            absorb(hash, static_cast<std::uint64_t>(l.who.server));
+        for (const char* c = l.what; *c != '\0'; ++c)
+            absorb(hash, static_cast<unsigned char>(*c));
+        absorb(hash, static_cast<std::uint64_t>(l.a));
+        absorb(hash, static_cast<std::uint64_t>(l.b));
+    }
+    return hash;
 }
 
 void trace::print(std::ostream& out, const line& l) const {
@@ -62,7 +71,7 @@ void trace::print(std::ostream& out, const line& l) const {
 }
 
 std::set<std::string_view> trace::kinds() const {
-    std::set<const char*> literals;
+    std::unordered_set<const char*> literals;
     for (const line& l : lines_)
         literals.insert(l.what);
     return {literals.begin(), literals.end()};

@@ -31,8 +31,8 @@ public:
         note(who, what, a.count(), b.count());
     }
 
-    /// Of everything that was noted, and when: equal for equal runs.
-    std::uint64_t hash() const { return hash_; }
+    /// Returns the hash of everything that was noted, and when. Equal runs have equal hashes.
+    std::uint64_t hash() const;
     std::size_t size() const { return lines_.size(); }
 
     /// Each `what` that was noted.
@@ -56,7 +56,6 @@ private:
     const sim_clock& time_;
     const time_point start_ = time_.now();
     std::vector<line> lines_;
-    std::uint64_t hash_ = 0xcbf29ce484222325;
 };
 
 } // namespace holdfast::sim

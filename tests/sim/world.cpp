@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "sim/world.hpp"
 
+#include "sim/client_executor.hpp"
 #include "sim/inspection.hpp"
 #include "sim/telling.hpp"
 #include "store/memory/group.hpp"
@@ -69,8 +70,8 @@ void world::start_program(seat& place) {
         log, place.number,
         [this, &place, of = place.generation](const event& e) { heard(place, of, e); });
     o.random = [&place] { return place.random.roll(); };
-    place.program = std::make_unique<client>(io.get_executor(), clock, std::move(o));
-    identities_.emplace_back(place.program->id(), place.number);
+    place.program = std::make_unique<client>(client_executor(io, services), clock, std::move(o));
+    identities_.emplace(place.program->id(), place.number);
     log.note({.client = place.number}, "starts");
 }
 
@@ -96,10 +97,8 @@ void world::close_began(seat& place) {
 }
 
 int world::client_of(const std::string& owner) const {
-    for (const auto& [id, number] : identities_)
-        if (owner.starts_with(id))
-            return number;
-    return -1;
+    const auto found = identities_.find(client_in(owner));
+    return found == identities_.end() ? -1 : found->second;
 }
 
 void world::play(asio::awaitable<void> story) {
@@ -166,17 +165,22 @@ void world::at_rest() {
     checks_->at_rest();
 }
 
+sighting sighting_of(holding held) {
+    sighting now;
+    now.owner = held.owners.at(0);
+    now.remaining = held.remaining.value_or(duration::max());
+    now.owners = std::move(held.owners);
+    now.written = held.alone;
+    return now;
+}
+
 void world::look_at_server() {
     for (int name = 0; name < names(); ++name) {
         sighting now;
-        if (const std::optional<holding> held = server.inspect(name_of(name))) {
-            now.owner = held->owners.at(0);
-            now.remaining = held->remaining.value_or(duration::max());
-            now.owners = held->owners;
-            now.written = held->alone;
-        }
         if (how.counts(name) == counter_kind::permits)
             now = look_at_permits(name);
+        else if (std::optional<holding> held = server.inspect(name_of(name)))
+            now = sighting_of(std::move(*held));
         sighting& before = sightings_[static_cast<std::size_t>(name)];
         if (before.owner != now.owner)
             tell_of_holder(log, {.name = name}, client_of(now.owner), now);
@@ -234,7 +238,8 @@ void world::sent(seat& place, const memory::request& r, const memory::fate& f) {
     if (replicas.exists())
         replicas.check_sent(place, r.to);
     for (const hold& each : r.holds)
-        for (owner_id one = each.owner; one.number < each.owner.number + each.permits; ++one.number)
+        for (owner_id one = each.owner;
+             keeps_permits_ && one.number < each.owner.number + each.permits; ++one.number)
             lease_of_permit_.try_emplace(permit_id(one), to_string(each.owner));
     const bool takes_away = r.what == memory::verb::force || takes_permits_away(r);
     if (takes_away && !f.refused && !f.request_lost)
@@ -269,6 +274,7 @@ bool world::tokens_promised(int name) const {
 
 void world::step_clock(duration by) {
     log.note({}, "its clock is stepped by {} ms", by);
+    ++clock_changes_;
     stepped_ = true;
     faithful_ = false;
     if (by > duration{})
@@ -282,6 +288,7 @@ void world::set_rate(double rate) {
     log.note({}, "its clock now runs at {} per mille", static_cast<std::int64_t>(rate * 1000));
     if (rate_ > rate_promised)
         all_in_doubt();
+    ++clock_changes_;
     rate_ = rate;
     faithful_ = faithful_ && rate <= rate_promised && rate >= 2 - rate_promised;
     was_slow_ = was_slow_ || rate < 2 - rate_promised;
@@ -374,6 +381,19 @@ std::vector<std::string> world::waiting(int name) const {
 
 std::vector<std::string> world::counting(int name) const {
     return server.inside()->counting(name_of(name));
+}
+
+world::server_stamp world::stamp() const {
+    const auto machine = server.inside();
+    return {machine.get(), machine->changes(), clock_changes_, clock.now()};
+}
+
+const std::string& world::text_of(const owner_id& owner) const {
+    if (owner.number != last_owner_.number || owner.client != last_owner_.client) {
+        last_owner_ = owner;
+        text_of_last_owner_ = to_string(owner);
+    }
+    return text_of_last_owner_;
 }
 
 std::string world::holder(int name) const {

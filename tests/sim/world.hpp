@@ -3,6 +3,7 @@
 // Between any two steps the checkers look at it.
 #pragma once
 
+#include "sim/by_text.hpp"
 #include "sim/dice.hpp"
 #include "sim/ledger.hpp"
 #include "sim/network.hpp"
@@ -130,12 +131,15 @@ struct sighting {
     }
 };
 
+sighting sighting_of(holding);
+
 class world {
 public:
     world(std::uint64_t seed, rules, int names);
     world(const world&) = delete;
     ~world();
 
+    asio::io_context services; ///< never runs: see client_executor()
     asio::io_context io;
     sim_clock clock{io};
     memory::server server{clock};
@@ -189,8 +193,19 @@ public:
     void stranger_releases(int name, const std::string& owner);
     void stranger_gives_up(int name, const std::string& owner, duration wait);
     std::vector<std::string> waiting(int name) const;  ///< in the queue of a fair lock
-    std::vector<std::string> counting(int name) const; ///< of those, whose time is not over
-    std::string holder(int name) const;                ///< now; empty: nobody
+    std::vector<std::string> counting(int name) const; ///< of those, ours whose time is not over
+    /// State of the server: while it is the same, so are holders and queues.
+    struct server_stamp {
+        const void* machine = nullptr;
+        std::uint64_t changes = 0;
+        std::uint64_t clock_changes = 0;
+        time_point now{};
+        bool operator==(const server_stamp&) const = default;
+    };
+    server_stamp stamp() const;
+    /// Returns `to_string(owner)`. The text is kept until the next call for another owner.
+    const std::string& text_of(const owner_id& owner) const;
+    std::string holder(int name) const; ///< now; empty: nobody
     /// Whether somebody may stand in a queue and not look any more.
     bool anybody_may_be_dead() const;
     bool jvms_came() const { return jvms_came_; } ///< into a queue
@@ -245,12 +260,16 @@ private:
     std::vector<sighting> sightings_;
     std::vector<time_point> doubt_until_;
     time_point tokens_doubted_until_{};
-    std::vector<std::pair<std::string, int>> identities_;
-    std::map<std::string, std::string> lease_of_permit_; ///< the owner's number, by the permit's id
-    std::vector<time_point> set_since_;                  ///< rate limiters, by name
+    by_text<int> identities_;              ///< of programs: the number of the seat
+    by_text<std::string> lease_of_permit_; ///< the owner's number, by the permit's id
+    std::vector<time_point> set_since_;    ///< rate limiters, by name
     std::uint64_t strangers_permits_ = 0;
+    const bool keeps_permits_ = std::ranges::count(how.counters, counter_kind::permits) > 0;
     std::vector<delayed> delayed_;
     std::size_t steps_ = 0;
+    std::uint64_t clock_changes_ = 0; ///< of the server's clock
+    mutable owner_id last_owner_{};
+    mutable std::string text_of_last_owner_ = to_string(owner_id{});
     double rate_ = 1;
     bool faithful_ = true;
     bool stepped_ = false;

@@ -7,6 +7,7 @@
 namespace holdfast::memory {
 
 verdict_on_look fair_table::look(const ask& want, owners& told) {
+    ++changes_;
     const std::string me = to_string(want.owner);
     const std::optional<holding> held = locks_.inspect(want.name);
     if (held && held->owners.front() == me)
@@ -40,6 +41,7 @@ verdict_on_look fair_table::look(const ask& want, owners& told) {
 }
 
 bool fair_table::release(const hold& what, owners& told) {
+    ++changes_;
     const std::string me = to_string(what.owner);
     const bool was_held = locks_.release(what);
     const auto found = queues_.find(what.name.text);
@@ -85,7 +87,7 @@ fair_table::owners fair_table::counting(const lock_name& name) const {
     const auto found = queues_.find(name.text);
     if (found != queues_.end())
         for (const waiter& each : found->second)
-            if (each.until > clock_.now())
+            if (each.is_ours && each.until > clock_.now())
                 all.push_back(each.owner);
     return all;
 }
@@ -157,6 +159,7 @@ void fair_table::begin_turn(const lock_name& name, waiter& next, bool is_new) co
 
 bool fair_table::stranger_takes_or_queues(const lock_name& name, const std::string& owner,
                                           duration wait, duration lease) {
+    ++changes_;
     queue& waiting = queues_[name.text];
     while (!waiting.empty() && waiting.front().until <= clock_.now())
         waiting.pop_front();
@@ -180,6 +183,7 @@ bool fair_table::stranger_takes_or_queues(const lock_name& name, const std::stri
 }
 
 void fair_table::stranger_leaves(const lock_name& name, const std::string& owner, duration wait) {
+    ++changes_;
     queue& waiting = queues_[name.text];
     const auto mine = find(waiting, owner);
     if (mine != waiting.end()) {

@@ -7,6 +7,7 @@
 #include <holdfast/store.hpp>
 
 #include <cstddef>
+#include <cstdint>
 #include <deque>
 #include <map>
 #include <optional>
@@ -36,8 +37,8 @@ public:
 
     /// Who is told when the lock is taken away from its holder.
     owners next(const lock_name&) const;
-    owners waiting(const lock_name&) const;                  ///< the first of them first
-    owners counting(const lock_name&) const;                 ///< of those, whose time is not over
+    owners waiting(const lock_name&) const;  ///< the first of them first
+    owners counting(const lock_name&) const; ///< of those, our own whose time is not over
     std::vector<lock_waiter> queued(const lock_name&) const; ///< all of them, for people
 
     // A JVM, by Redisson's arithmetic.
@@ -45,8 +46,16 @@ public:
                                   duration lease); ///< true: it has it
     void stranger_leaves(const lock_name&, const std::string& owner, duration wait);
 
-    void clear() { queues_.clear(); }
-    void become(const fair_table& other) { queues_ = other.queues_; }
+    void clear() {
+        ++changes_;
+        queues_.clear();
+    }
+    void become(const fair_table& other) {
+        ++changes_;
+        queues_ = other.queues_;
+    }
+    /// Grows with each call that may have changed a queue.
+    std::uint64_t changes() const { return changes_; }
     void set_jvm_wait(duration wait) { jvm_wait_ = wait; }
     duration jvm_wait() const { return jvm_wait_; }
 
@@ -70,6 +79,7 @@ private:
     const server_clock& clock_;
     exclusive_table& locks_;
     std::map<std::string, queue> queues_;
+    std::uint64_t changes_ = 0;
     duration jvm_wait_ = std::chrono::minutes{5}; // Redisson's fairLockWaitTimeout
 };
 

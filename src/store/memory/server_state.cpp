@@ -386,6 +386,11 @@ std::vector<std::string> server::state::counting(const lock_name& name) const {
     return has_.fair.counting(name);
 }
 
+std::uint64_t server::state::changes() const {
+    const guard lock_it{mutex_};
+    return writes_ + has_.fair.changes();
+}
+
 std::size_t server::state::held_count() const {
     const guard lock_it{mutex_};
     return held_names().size();

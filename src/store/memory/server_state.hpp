@@ -145,6 +145,8 @@ public:
     duration stranger_waits() const;
     std::vector<std::string> waiting(const lock_name&) const;
     std::vector<std::string> counting(const lock_name&) const;
+    /// Grows with each call that may have changed a holder or a queue, but for the clock.
+    std::uint64_t changes() const;
 
 private:
     using guard = std::lock_guard<std::mutex>;

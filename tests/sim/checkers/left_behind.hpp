@@ -49,10 +49,10 @@ private:
 
     world& world_;
     std::vector<ghosts> ghosts_;                         ///< by name
-    std::map<std::string, time_point> empty_places_;     ///< in queues, since when; by owner
-    std::map<std::string, record> records_;              ///< by owner
+    by_text<time_point> empty_places_;                   ///< in queues, since when; by owner
+    by_text<record> records_;                            ///< by owner
     std::map<std::pair<int, int>, std::string> newest_;  ///< asked for, by client and name
-    std::set<std::string> closed_;                       ///< identities
+    std::set<std::string, std::less<>> closed_;          ///< identities
     std::vector<std::shared_ptr<sync::engine>> engines_; ///< of programs that were closed
 };
 

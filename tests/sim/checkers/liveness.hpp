@@ -10,7 +10,6 @@
 #include <cstddef>
 #include <map>
 #include <optional>
-#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -71,14 +70,14 @@ private:
     /// After an eviction the server knows nothing of a lease that is still believed, and its
     /// client's other waiters wait for it.
     void note_believers() {
-        std::set<place> now;
+        for (const place& p : believers_)
+            last_believed_[p] = world_.clock.now();
+        believers_.clear();
         for (const claim* c : world_.books.believed())
             if (c->held.owns_lock())
-                now.emplace(c->who.client, c->who.name);
-        for (const std::set<place>& some : {believers_, now})
-            for (const place& p : some)
-                last_believed_[p] = world_.clock.now();
-        believers_ = std::move(now);
+                believers_.emplace_back(c->who.client, c->who.name);
+        for (const place& p : believers_)
+            last_believed_[p] = world_.clock.now();
     }
 
     /// Whoever asked in vain before asks again within a second.
@@ -136,7 +135,7 @@ private:
     world& world_;
     std::vector<std::optional<time_point>> free_since_;
     std::vector<std::size_t> queued_; ///< so many at once since then, where JVMs were among them
-    std::set<place> believers_;       ///< when it last looked
+    std::vector<place> believers_;    ///< when it last looked
     std::map<place, time_point> last_believed_;
 };
 

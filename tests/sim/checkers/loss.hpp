@@ -28,7 +28,7 @@ public:
 
     void sent(const memory::request& r) {
         if (r.what == memory::verb::look)
-            asked_at_[to_string(r.holds[0].owner)] = world_.clock.now();
+            asked_at_[world_.text_of(r.holds[0].owner)] = world_.clock.now();
     }
 
     /// Its own client was told that the store has it no more: by a refusal, or since it was forced.
@@ -112,7 +112,7 @@ private:
     }
 
     world& world_;
-    std::map<std::string, time_point> asked_at_; ///< by owner
+    by_text<time_point> asked_at_; ///< by owner
 };
 
 } // namespace holdfast::sim

@@ -6,8 +6,6 @@
 #include "sim/world.hpp"
 
 #include <algorithm>
-#include <map>
-#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -23,10 +21,11 @@ public:
     void sent(const memory::request& r, const memory::fate& f) {
         const bool arrives = !f.refused && !f.overloaded && !f.denied && !f.request_lost;
         if (r.what == memory::verb::release && arrives && !r.counted)
-            gave_up_.insert(to_string(r.holds[0].owner)); // which may be carried out at once
+            gave_up_[world_.text_of(r.holds[0].owner)] = true; // which may be carried out at once
         if (r.what == memory::verb::look && arrives &&
             f.request_delay <= world_.how.command_timeout)
-            looks_[to_string(r.holds[0].owner)].push_back(world_.clock.now() + f.request_delay);
+            looks_[world_.text_of(r.holds[0].owner)].push_back(world_.clock.now() +
+                                                               f.request_delay);
     }
 
     /// What a program that has ended had on its way may never arrive.
@@ -39,6 +38,12 @@ public:
     }
 
     void look() {
+        if (world_.how.fair == 0)
+            return;
+        const world::server_stamp stamp = world_.stamp();
+        if (stamp == seen_at_)
+            return;
+        seen_at_ = stamp;
         for (int name = 0; name < world_.how.fair; ++name) {
             state now{world_.holder(name), world_.waiting(name)};
             state& before = seen_[static_cast<std::size_t>(name)];
@@ -83,8 +88,9 @@ private:
 
     world& world_;
     std::vector<state> seen_; ///< by name
-    std::set<std::string> gave_up_;
-    std::map<std::string, std::vector<time_point>> looks_; ///< by owner, when they arrive
+    world::server_stamp seen_at_{};
+    by_text<bool> gave_up_;                  ///< owners
+    by_text<std::vector<time_point>> looks_; ///< by owner, when they arrive
 };
 
 } // namespace holdfast::sim

@@ -32,6 +32,7 @@ private:
     };
 
     void watch(spot);
+    void note_believed();
     bool believed(spot, const std::string& owner) const;
     bool is_of_closed(const std::string& owner) const;
     duration settled_within(spot, const terminal& home) const;
@@ -41,9 +42,10 @@ private:
 
     realm& realm_;
     std::map<std::pair<spot, std::string>, time_point> unwanted_; ///< since when
-    std::map<std::string, record> records_;                       ///< by owner
+    std::vector<std::pair<spot, std::string>> believed_;          ///< now, with the owner
+    by_text<record> records_;                                     ///< by owner
     std::set<std::string> abandoned_;                             ///< owners, likewise
-    std::set<std::string> closed_;                                ///< identities
+    std::set<std::string, std::less<>> closed_;                   ///< identities
     std::vector<std::shared_ptr<sync::engine>> engines_;          ///< of clients that were closed
 };
 

@@ -85,7 +85,7 @@ std::unique_ptr<player::thing> player::build_any_of_them() {
 }
 
 asio::awaitable<void> player::live() {
-    while (realm_.clock.now() < end_) {
+    for (int visits = 0; visits < visits_max && realm_.clock.now() < end_; ++visits) {
         co_await nap(dice_.between(duration{0}, plan_.people.pause));
         if (dice_.percent(plan_.people.forces))
             co_await force();

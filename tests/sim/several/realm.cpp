@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "sim/several/realm.hpp"
 
+#include "sim/client_executor.hpp"
 #include "sim/several/audit.hpp"
 #include "sim/telling.hpp"
 #include "sync/engine.hpp"
@@ -63,8 +64,11 @@ void realm::start_client(terminal& to) {
     };
     o.observer = std::make_shared<telling>(log, to.program * 10 + to.server, heard);
     o.random = [&to] { return to.random.roll(); };
-    to.at = std::make_unique<client>(io.get_executor(), clock, std::move(o));
-    identities_.emplace_back(to.at->id(), &to);
+    // A serial executor must be one that the product knows.
+    const asio::any_io_executor runs =
+        ways.is_serial ? io.get_executor() : client_executor(io, services);
+    to.at = std::make_unique<client>(runs, clock, std::move(o));
+    identities_.emplace(to.at->id(), &to);
 }
 
 void realm::close_began(terminal& to) {
@@ -83,10 +87,8 @@ asio::awaitable<void> realm::close(terminal& to) {
 }
 
 const terminal* realm::home_of(const std::string& owner) const {
-    for (const auto& [id, home] : identities_)
-        if (owner.starts_with(id))
-            return home;
-    return nullptr;
+    const auto found = identities_.find(client_in(owner));
+    return found == identities_.end() ? nullptr : found->second;
 }
 
 void realm::play(asio::awaitable<void> story) {
@@ -133,16 +135,13 @@ void realm::look_at_servers() {
     for (auto& [where, before] : sightings_) {
         sighting now;
         const memory::server& server = node_at(where.server).server;
-        if (const std::optional<holding> held = server.inspect(name_of(where.name))) {
-            now.owner = held->owners.at(0);
-            now.remaining = held->remaining.value_or(duration::max());
-            now.owners = held->owners;
-            now.written = held->alone;
-        }
-        const terminal* const home = home_of(now.owner);
-        if (before.owner != now.owner)
+        if (std::optional<holding> held = server.inspect(name_of(where.name)))
+            now = sighting_of(std::move(*held));
+        if (before.owner != now.owner) {
+            const terminal* const home = home_of(now.owner);
             tell_of_holder(log, {.name = where.name, .server = where.server},
                            home ? home->program : -1, now);
+        }
         before = std::move(now);
     }
 }

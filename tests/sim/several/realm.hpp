@@ -3,6 +3,7 @@
 // of several at once, or single ones. One clock, one thread, one seed, as in `world`.
 #pragma once
 
+#include "sim/by_text.hpp"
 #include "sim/dice.hpp"
 #include "sim/network.hpp"
 #include "sim/several/accounts.hpp"
@@ -68,6 +69,7 @@ public:
     realm(const realm&) = delete;
     ~realm();
 
+    asio::io_context services; ///< never runs: see client_executor()
     asio::io_context io;
     sim_clock clock{io};
     std::deque<node> nodes;
@@ -151,7 +153,7 @@ private:
     const int names_;
     const time_point start_ = clock.now();
     std::map<spot, sighting> sightings_;
-    std::vector<std::pair<std::string, const terminal*>> identities_;
+    by_text<const terminal*> identities_;
     std::vector<delayed> delayed_;
     std::size_t steps_ = 0;
     std::string last_words_;

@@ -32,19 +32,24 @@ void remains::closed(const terminal& t) {
 }
 
 bool remains::is_of_closed(const std::string& owner) const {
-    return closed_.contains(owner.substr(0, owner.rfind(':')));
+    return closed_.contains(client_in(owner));
+}
+
+void remains::note_believed() {
+    believed_.clear();
+    for (const claim* const c : realm_.books.claims())
+        if (c->held.owns_lock())
+            for (share_of_claim& each : c->shares())
+                believed_.emplace_back(each.where, std::move(each.owner));
 }
 
 bool remains::believed(spot where, const std::string& owner) const {
-    for (const claim* const c : realm_.books.claims())
-        if (c->held.owns_lock())
-            for (const share_of_claim& each : c->shares())
-                if (each.where == where && each.owner == owner)
-                    return true;
-    return false;
+    return std::ranges::any_of(
+        believed_, [&](const auto& each) { return each.first == where && each.second == owner; });
 }
 
 void remains::look() {
+    note_believed();
     std::erase_if(unwanted_, [&](const auto& entry) {
         const auto& [where, owner] = entry.first;
         return !realm_.seen(where).shows(owner) || believed(where, owner);
