@@ -99,6 +99,7 @@ public:
     void shared(const claim& c) { afterlife_.shared(c); }
     void released(const claim& c) { afterlife_.released(c); }
     void completed(const operation& o, outcome how) {
+        afterlife_.completed(o);
         endings_.completed(o, how);
         tokens_.completed(o);
         sharing_.ended(o);

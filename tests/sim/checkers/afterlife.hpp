@@ -26,6 +26,13 @@ public:
 
     void shared(const claim& c) { of(c).unwanted_since.reset(); }
 
+    /// Notes when somebody has entered a hold again, or has failed to. Until then the hold was not
+    /// over.
+    void completed(const operation& o) {
+        if (o.what == deed::share)
+            share_ended_at_[o.who.client] = world_.clock.now();
+    }
+
     void granted(const claim& c) {
         life& l = of(c);
         if (!std::exchange(l.was_granted, true))
@@ -81,7 +88,7 @@ private:
     }
 
     void sent(const memory::request& r, const hold& h) {
-        life& l = lives_[to_string(h.owner)];
+        life& l = lives_[world_.text_of(h.owner)];
         if (!l.name.empty() && l.name != h.name.text)
             fail(h, "one number is used for two locks");
         l.name = h.name.text;
@@ -94,15 +101,18 @@ private:
         l.over = l.over || r.what == memory::verb::release;
     }
 
-    /// Somebody enters it again, and waits for replicas to confirm it.
+    /// Returns whether somebody enters it again and waits for replicas to confirm it, or did so
+    /// until this moment.
     bool may_be_shared_soon(const hold& h) const {
         if (!world_.replicas.exists())
             return false;
-        const auto& calls = world_.books.under_way();
-        return std::ranges::any_of(calls, [&](const auto& entry) {
-            return entry.second.what == deed::share &&
-                   entry.second.who.client == world_.client_of(to_string(h.owner));
-        });
+        const int client = world_.client_of(world_.text_of(h.owner));
+        const auto ended = share_ended_at_.find(client);
+        const bool ended_now =
+            ended != share_ended_at_.end() && ended->second == world_.clock.now();
+        return ended_now || std::ranges::any_of(world_.books.under_way(), [&](const auto& entry) {
+                   return entry.second.what == deed::share && entry.second.who.client == client;
+               });
     }
 
     void fail(const hold& h, const std::string& what) {
@@ -113,7 +123,8 @@ private:
     }
 
     world& world_;
-    std::map<std::string, life> lives_; ///< by owner
+    by_text<life> lives_;                      ///< by owner
+    std::map<int, time_point> share_ended_at_; ///< by client: last
 };
 
 } // namespace holdfast::sim

@@ -56,9 +56,10 @@ private:
     bool outlasts_session(const claim& c, const network& net) const {
         const duration lease = support::wire_hold_of(c.held).lease();
         const duration room = duration{5} + lease / 50;
-        const time_point asked_at = lengths_.asked_at(c), now = world_.clock.now();
-        return world_.how.by_session() && now > asked_at + 4 * net.latency() + duration{5} &&
-               now + room < asked_at + lease;
+        const time_point now = world_.clock.now();
+        return world_.how.by_session() &&
+               now > lengths_.asked_at(c) + 4 * net.latency() + duration{5} &&
+               now + room < lengths_.asked_first_at(c) + lease;
     }
 
     /// The grant and the first renewal take a round trip each, of which the term knows nothing.

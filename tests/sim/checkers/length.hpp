@@ -21,7 +21,8 @@ public:
         if (!world_.how.by_session() || r.lease_time == duration{})
             return;
         for (const hold& each : r.holds) {
-            const std::string owner = to_string(each.owner);
+            const std::string& owner = world_.text_of(each.owner);
+            note_first(r, owner);
             began_[owner] = world_.clock.now();
             time_point& until = until_[owner];
             until = std::max(until, world_.clock.now() + r.lease_time);
@@ -48,7 +49,24 @@ public:
         return asked == began_.end() ? time_point{} : asked->second;
     }
 
+    /// When it was asked for last, or earlier if that request may have been a repetition. The
+    /// server answers "late" to a look whose deadline has passed by its clock. The client repeats
+    /// the look at once, and counts the lease from when it sent the first.
+    time_point asked_first_at(const claim& c) const {
+        const auto asked = first_.find(c.owner);
+        return asked == first_.end() ? time_point{} : asked->second;
+    }
+
 private:
+    void note_first(const memory::request& r, const std::string& owner) {
+        const time_point now = world_.clock.now();
+        const auto last = began_.find(owner);
+        const bool repeats = r.what == memory::verb::look && last != began_.end() &&
+                             now <= last->second + world_.how.command_timeout;
+        if (!repeats)
+            first_[owner] = now;
+    }
+
     time_point end_of(const claim& c) const {
         const duration lease = std::max(c.longest, support::wire_hold_of(c.held).lease());
         const auto inherited = inherited_.find(&c);
@@ -59,8 +77,9 @@ private:
     }
 
     world& world_;
-    std::map<std::string, time_point> began_; ///< by owner, as the next
-    std::map<std::string, time_point> until_; ///< the longest that was ever asked for
+    by_text<time_point> began_; ///< by owner, as the next two
+    by_text<time_point> first_; ///< without repetitions
+    by_text<time_point> until_; ///< the longest that was ever asked for
     std::map<const claim*, time_point> inherited_;
 };
 

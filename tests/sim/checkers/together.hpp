@@ -19,12 +19,15 @@ public:
     explicit together(realm& r)
         : realm_{r} {}
 
-    /// It may have been taken away on its way to the caller, who is told then. Of several locks
-    /// it is a fault to return those that took all of their time, even if that is told.
+    /// A grant may be forced away before its caller has it; then the caller is told of the loss.
+    /// Several locks that took all of their time must not be returned, even if the loss is told: of
+    /// those, nothing befell any server.
     void granted(const claim& c) {
-        const bool is_told = !c.is_joint() && c.held.lost().stop_requested();
-        const bool taken_away = is_told || realm_.is_closed(c);
-        if (c.held.remaining() <= duration{} && !taken_away)
+        const bool may_be_taken = !c.is_joint() || !std::ranges::all_of(c.of, [this](spot where) {
+            return realm_.is_well(where);
+        });
+        const bool is_told = may_be_taken && c.held.lost().stop_requested();
+        if (c.held.remaining() <= duration{} && !is_told && !realm_.is_closed(c))
             fail(c, "is granted, and not believed");
     }
 
