@@ -19,15 +19,14 @@ public:
     explicit together(realm& r)
         : realm_{r} {}
 
-    /// A grant may be forced away before its caller has it; then the caller is told of the loss.
-    /// Several locks that took all of their time must not be returned, even if the loss is told: of
-    /// those, nothing befell any server.
+    /// A grant may be forced away before its caller has it. The caller is told of the loss: at once
+    /// of a single lock, and soon of several (see check_told()). Several locks that took all of
+    /// their time must not be returned: of those, nothing befell any server.
     void granted(const claim& c) {
-        const bool may_be_taken = !c.is_joint() || !std::ranges::all_of(c.of, [this](spot where) {
-            return realm_.is_well(where);
-        });
-        const bool is_told = may_be_taken && c.held.lost().stop_requested();
-        if (c.held.remaining() <= duration{} && !is_told && !realm_.is_closed(c))
+        const auto is_well = [this](spot where) { return realm_.is_well(where); };
+        const bool taken_away =
+            c.is_joint() ? !std::ranges::all_of(c.of, is_well) : c.held.lost().stop_requested();
+        if (c.held.remaining() <= duration{} && !taken_away && !realm_.is_closed(c))
             fail(c, "is granted, and not believed");
     }
 
