@@ -5,9 +5,9 @@ set -eu
 seeds=${HOLDFAST_FRESH_SEEDS:-250}
 from=${HOLDFAST_FRESH_FROM:-$(date +%s)00000}
 if [ "$2" = plain ]; then
-  set -- "$1" --seeds $((seeds * 4)) --from "$from"
+  set -- "$1" --jobs 1 --seeds $((seeds * 4)) --from "$from"
 else
-  set -- "$1" "--$2" --seeds "$seeds" --from "$from"
+  set -- "$1" "--$2" --jobs 1 --seeds "$seeds" --from "$from"
 fi
 echo "$*"
 exec "$@"
