@@ -171,6 +171,9 @@ std::string one_without_password(std::string url) {
     const std::size_t colon = url.find(':', start);
     if (at != std::string::npos && at > start && colon < at)
         url.replace(colon + 1, at - colon - 1, "***");
+    else if (at != std::string::npos && at > start &&
+             (url.starts_with("redis") || url.starts_with("valkey")))
+        url.replace(start, at - start, "***"); // clients for Redis write a lone password so
     return without_passwords_in_query(std::move(url));
 }
 

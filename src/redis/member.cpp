@@ -3,6 +3,7 @@
 
 #include "redis/ear/ear.hpp"
 #include "redis/lanes/lanes.hpp"
+#include "redis/liveness.hpp"
 #include "redis/mouth/mouths.hpp"
 #include "redis/together.hpp"
 #include "redis/while_alive.hpp"
@@ -26,13 +27,15 @@ member::member(std::shared_ptr<node_context> context)
     , mouths_{std::make_shared<mouths>(context_)}
     , lanes_{std::make_shared<lanes>(context_)}
     , ear_{std::make_shared<ear>(context_)}
-    , together_{std::make_shared<together>(context_, mouths_, lanes_, ear_)} {
+    , together_{std::make_shared<together>(context_, mouths_, lanes_, ear_)}
+    , liveness_{std::make_shared<liveness>(context_, mouths_, lanes_, ear_)} {
     if (entrance_)
         entrance_->welcome(context_->how.lanes_max);
     if (!context_->leave_server)
         context_->leave_server = leaving();
     context_->shared_met = while_alive(together_, &together::shared_met);
     context_->other_met = while_alive(together_, &together::other_met);
+    context_->overdue = while_alive(liveness_, &liveness::look);
 }
 
 namespace {
@@ -99,6 +102,7 @@ server_identity member::identity() const {
 }
 
 void member::close() noexcept {
+    liveness_->close();
     mouths_->close();
     lanes_->close();
     ear_->close();
@@ -114,6 +118,7 @@ bool member::connected() const {
 }
 
 void member::retire(const std::string& why) {
+    liveness_->close();
     mouths_->retire(why);
     lanes_->move({errc::outcome_unknown, why});
     lanes_->close();

@@ -20,6 +20,7 @@ namespace holdfast::redis {
 
 class ear;
 class lanes;
+class liveness;
 class mouths;
 class together;
 struct request;
@@ -67,6 +68,7 @@ private:
     const std::shared_ptr<lanes> lanes_;
     const std::shared_ptr<ear> ear_;
     const std::shared_ptr<together> together_;
+    const std::shared_ptr<liveness> liveness_;
 };
 
 } // namespace holdfast::redis

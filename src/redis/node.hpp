@@ -23,7 +23,7 @@
 namespace holdfast::redis {
 
 /// One server of several, by a number that may be another's later.
-using shard = std::uint8_t;
+using shard = std::uint16_t;
 
 /// In which form releases are told and heard: to all nodes of a cluster, to one shard, or in both.
 enum class telling : std::uint8_t { plain, sharded, both };

@@ -42,6 +42,9 @@ struct node_context {
     /// Empty: nobody knows better than to try again.
     std::function<void()> in_trouble{};
 
+    /// A connection owes an answer for a part of the usual time. Empty: nobody looks after it.
+    std::function<void()> overdue{};
+
     /// Whoever finds that this server is none that locks are asked of any more says so here: then
     /// every connection to it ends, and the next ones look its name up again. Safe from within
     /// anything that a connection does. Empty: nobody is interested.
@@ -49,6 +52,10 @@ struct node_context {
 
     /// How releases are told here.
     telling form = telling::plain;
+
+    /// Returns the id that the server must have in its cluster; an empty text: it is not known. At
+    /// an address that is used again, a server of another cluster may answer. Empty: no cluster.
+    std::function<std::string()> node_id{};
 
     /// Another server of a cluster hears a channel now: what this one said of that. Empty: there is
     /// no other.

@@ -9,9 +9,10 @@
 
 namespace holdfast::redis {
 
-/// A server that hangs says nothing, and its connections stay. Where others know which server has
-/// its place, they are asked about one that owes an answer for a part of the usual time, and from
-/// then on more often, until it has answered. Nothing is cut: it may only be slow.
+/// Notices that a server owes an answer for a part of the usual time, and tells it from then on
+/// more often, until the server has answered. Those who know which server has its place are asked
+/// then, and whether the connection has died is found out (liveness.hpp). The server may only be
+/// slow.
 class suspicion {
 public:
     explicit suspicion(const node_context& of)
@@ -19,8 +20,8 @@ public:
         , patience_{std::max(of.how.command_timeout / 4, duration{1})}
         , again_after_{std::max(patience_ / 3, duration{1})} {}
 
-    /// Whether there is anybody to ask.
-    bool is_possible() const { return context_.in_trouble != nullptr; }
+    /// Whether there is anybody to tell.
+    bool is_possible() const { return context_.in_trouble || context_.overdue; }
 
     /// When it is to be looked at again.
     time_point due(std::optional<time_point> owed_since) const {
@@ -33,7 +34,10 @@ public:
         if (due(owed_since) > now)
             return;
         asked_at_ = now;
-        context_.in_trouble();
+        if (context_.in_trouble)
+            context_.in_trouble();
+        if (context_.overdue)
+            context_.overdue();
     }
 
 private:

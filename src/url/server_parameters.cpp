@@ -11,6 +11,7 @@ void read_sentinel_login(store_url& url, redis::options& server) {
     const auto needed = [&](std::string_view name) -> redis::sentinel_options& {
         if (!server.sentinel)
             url.refuse(std::string{name} + " is for redis+sentinel://");
+        server.sentinel->own_login = true;
         return *server.sentinel;
     };
     if (const auto user = url.given("sentinel_user"))

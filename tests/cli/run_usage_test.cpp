@@ -232,6 +232,17 @@ TEST(Unreachable, Is69AndNamesTheServerButNotThePassword) {
     EXPECT_THAT(hidden.err, ::testing::Not(HasSubstr("secret")));
 }
 
+TEST(Unreachable, DoesNotShowALoneUserWhichMayBeAPassword) {
+    for (const char* url :
+         {"redis://secret@127.0.0.1:1", "rediss://secret@127.0.0.1:1",
+          "redis+sentinel://secret@127.0.0.1:1/s", "redis+cluster://secret@127.0.0.1:1"}) {
+        const ended hidden = run({"run", "-n", "job", "--", "true"}, url);
+        EXPECT_EQ(hidden.status, 69);
+        EXPECT_THAT(hidden.err, HasSubstr("***@127.0.0.1:1"));
+        EXPECT_THAT(hidden.err, ::testing::Not(HasSubstr("secret")));
+    }
+}
+
 TEST(Unreachable, NamesNoPasswordOfSentinelsEither) {
     const ended hidden = run({"run", "-n", "job", "--", "true"},
                              "redis+sentinel://me:secret@127.0.0.1:1/s?sentinel_password=secret&"

@@ -137,7 +137,7 @@ TEST_F(Lane, HasTheClockOfItsOwnServer) {
 TEST_F(Lane, BelievesNothingMoreOnceItIsCondemned) {
     owed first{*this};
     say(":1\r\n:7\r\n");
-    line_->condemn();
+    line_->condemn({errc::outcome_unknown, "it was lost"});
     EXPECT_FALSE(line_->alive());
     EXPECT_EQ(failure_of_asking(), errc::outcome_unknown);
     EXPECT_TRUE(line_->broken());
@@ -165,7 +165,7 @@ TEST_F(Lane, WhatHadArrivedWhenItWasCondemnedIsNotBelievedEither) {
             return bytes;
         };
         EXPECT_TRUE(support::eventually([&] { return unread() == 0; }));
-        line_->condemn();
+        line_->condemn({errc::outcome_unknown, "it was lost"});
     }
     asks.join();
     EXPECT_EQ(told, errc::outcome_unknown);
@@ -183,7 +183,7 @@ TEST_F(Lane, WhoWaitsIsNotKeptWaitingWhenItIsCondemned) {
     EXPECT_EQ(::poll(&question, 1, 10'000), 1);
     {
         const runtime::visit here{entrance_};
-        line_->condemn();
+        line_->condemn({errc::outcome_unknown, "it was lost"});
     }
     asks.join();
     EXPECT_THAT(told, ::testing::HasSubstr("lost")) << "and not after the usual time";

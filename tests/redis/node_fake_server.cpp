@@ -56,16 +56,41 @@ void fake_server::session::read() {
     socket_.async_read_some(boost::asio::buffer(buffer_), heard);
 }
 
+namespace {
+
+bool asks_for_node(const fake_server::words& request) {
+    return request.size() == 2 && request[0] == "CLUSTER" && request[1] == "MYID";
+}
+
+} // namespace
+
 /// ROLE is the first time only: then it is what an idle connection asks.
 bool fake_server::session::is_set_up(const words& request) {
     static const std::set<std::string> always{"AUTH", "SELECT", "CLIENT", "TIME", "INFO"};
-    return always.contains(request[0]) ||
+    return always.contains(request[0]) || asks_for_node(request) ||
            (request[0] == "ROLE" && !std::exchange(told_role_, true));
+}
+
+/// A script without keys.
+bool fake_server::session::is_probe(const words& request) {
+    return request.size() == 3 && request[0] == "EVAL" && request[2] == "0";
+}
+
+void fake_server::session::note_probe() {
+    const auto self = shared_from_this();
+    std::erase(home_.sessions, self);
+    home_.probes.push_back(self);
+    muted = muted || !home_.answers_probes;
 }
 
 void fake_server::session::take_requests() {
     std::string answers;
     while (auto request = next_request()) {
+        if (is_probe(*request)) {
+            note_probe();
+            answers += muted ? "" : ":1\r\n";
+            continue;
+        }
         const auto answer = home_.answer_to(*request);
         if (is_set_up(*request)) {
             ++home_.set_up;
@@ -181,8 +206,9 @@ void fake_server::stop() {
 }
 
 void fake_server::drop_connections() {
-    for (const auto& one : sessions)
-        one->close();
+    for (const auto* all : {&sessions, &probes})
+        for (const auto& one : *all)
+            one->close();
 }
 
 std::size_t fake_server::count_asked(const std::string& first_word) const {
@@ -205,6 +231,9 @@ std::optional<std::string> fake_server::answer_to(const words& request) const {
     if (improvises)
         if (auto answer = improvises(request))
             return answer;
+    if (asks_for_node(request))
+        return node_id.empty() ? "-ERR unknown subcommand\r\n"
+                               : "$" + std::to_string(node_id.size()) + "\r\n" + node_id + "\r\n";
     if (request.front() == "INFO" && !says.contains("INFO"))
         return info(request.at(1));
     const auto found = says.find(request.front());

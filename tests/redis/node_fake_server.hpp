@@ -52,6 +52,8 @@ public:
         void read();
         void take_requests();
         bool is_set_up(const words&);
+        static bool is_probe(const words&);
+        void note_probe();
         std::optional<words> next_request();
 
         stream::socket socket_;
@@ -81,10 +83,13 @@ public:
     /// Asked first; nothing: what `says` says.
     std::function<std::optional<std::string>(const words&)> improvises;
 
-    std::vector<std::shared_ptr<session>> sessions; ///< all there ever were
+    std::vector<std::shared_ptr<session>> sessions; ///< all there ever were, but these:
+    std::vector<std::shared_ptr<session>> probes;   ///< by which somebody asked whether it answers
+    bool answers_probes = false;
     session& last() { return *sessions.back(); }
     /// What it tells of itself in INFO.
     std::string run_id = "run-1", replication_id = "history-1";
+    std::string node_id; ///< in its cluster; empty: CLUSTER MYID is not known
     long uptime_s = 1000;
     std::string infos() const { return info("server") + info("replication"); }
 

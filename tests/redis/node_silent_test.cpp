@@ -78,15 +78,75 @@ TEST_F(NodeSilent, WhatComesTooLateToBeAskedIsNotSent) {
 
 TEST_F(NodeSilent, ARenewalThatWasNotAnsweredIsRepeatedOverAnotherConnection) {
     fall_silent();
-    const auto behind = ask(); // whatever may wait
     const auto again = ask("again", within(500ms, true));
     EXPECT_EQ(again->answer.integer, 1);
-    EXPECT_FALSE(behind->done);
     ASSERT_EQ(server_.sessions.size(), 2u);
     EXPECT_TRUE(server_.sessions[0]->open) << "it may only be slow";
     EXPECT_EQ(server_.last().asked.size(), 1u);
     EXPECT_EQ(told_.count(event_kind::disconnected), 0u);
     EXPECT_EQ(doubts_.size(), 0u);
+}
+
+TEST_F(NodeSilent, AConnectionThatOwesAnAnswerThatWasGivenUpGetsNoNewRequest) {
+    fall_silent();
+    EXPECT_EQ(ask()->answer.integer, 1) << "as an unlock, which has the usual time";
+    EXPECT_EQ(server_.sessions.size(), 2u);
+    EXPECT_EQ(server_.sessions[0]->asked.size(), 2u);
+}
+
+TEST_F(NodeSilent, AConnectionThatDiedIsFoundOutByAskingOverANewOne) {
+    server_.answers_probes = true;
+    ask();
+    server_.says.erase("EVALSHA");
+    const auto one = ask();
+    pass(999ms);
+    EXPECT_FALSE(one->done);
+    EXPECT_EQ(server_.probes.size(), 1u) << "after a quarter of the usual time";
+    pass(1ms);
+    EXPECT_EQ(one->code, errc::outcome_unknown);
+    EXPECT_THAT(one->text, HasSubstr("answers over a new connection"));
+    EXPECT_FALSE(server_.sessions[0]->open);
+    server_.says["EVALSHA"] = ":1\r\n";
+    const auto next = ask();
+    pass(500ms);
+    EXPECT_EQ(next->answer.integer, 1);
+}
+
+TEST_F(NodeSilent, AServerThatAnswersNowhereIsWaitedFor) {
+    ask();
+    server_.says.erase("EVALSHA");
+    const auto one = ask();
+    pass(2999ms);
+    EXPECT_FALSE(one->done);
+    EXPECT_TRUE(server_.sessions[0]->open) << "it may only be slow";
+    EXPECT_GE(server_.probes.size(), 1u);
+    EXPECT_LE(server_.probes.size(), 3u);
+    server_.sessions[0]->send(":1\r\n");
+    settle();
+    EXPECT_EQ(one->answer.integer, 1);
+}
+
+TEST_F(NodeSilent, AnAnswerBehindTheOneOverTheNewConnectionKeepsTheOldOne) {
+    server_.answers_probes = true;
+    ask();
+    server_.says.erase("EVALSHA");
+    const auto one = ask();
+    pass(900ms);
+    server_.sessions[0]->send(":1\r\n");
+    server_.sessions[0]->muted = false;
+    settle();
+    EXPECT_EQ(one->answer.integer, 1);
+    pass(5s);
+    EXPECT_TRUE(server_.sessions[0]->open);
+}
+
+TEST_F(NodeSilent, AConnectionThatWaitsForReplicasIsNotTakenForDead) {
+    server_.answers_probes = true;
+    const auto one = ask("k", {.replicas = 1, .replicas_within = 1s});
+    pass(2s);
+    EXPECT_FALSE(one->done);
+    for (const auto& each : server_.sessions)
+        EXPECT_TRUE(each->open);
 }
 
 TEST_F(NodeSilent, EachConnectionHasTheClockOfTheServerAtItsOwnEnd) {

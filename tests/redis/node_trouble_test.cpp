@@ -28,8 +28,10 @@ TEST_F(NodeInTrouble, ALateAnswerIsNobodysAndTheConnectionStays) {
     server_.says.erase("EVALSHA");
     const auto late = ask();
     pass(3s);
+    server_.last().send(":1\r\n");
+    settle();
     const auto next = ask();
-    server_.last().send(":1\r\n:2\r\n");
+    server_.last().send(":2\r\n");
     settle();
     EXPECT_EQ(late->code, errc::outcome_unknown);
     EXPECT_EQ(next->answer.integer, 2);
@@ -44,7 +46,7 @@ TEST_F(NodeInTrouble, ALaterCallIsNotKeptWaitingForAnEarlierOnesLimit) {
     pass(1'100ms + 500ms);
     const auto later = ask(); // before the connection is given up
     pass(3s);
-    EXPECT_EQ(later->code, errc::outcome_unknown);
+    EXPECT_EQ(later->code, errc::unreachable) << "over a new connection, whose set-up hangs";
 }
 
 TEST_F(NodeInTrouble, AServerThatIsSilentForTwiceTheTimeIsGivenUp) {
@@ -53,15 +55,14 @@ TEST_F(NodeInTrouble, AServerThatIsSilentForTwiceTheTimeIsGivenUp) {
     pass(4s);
     const auto behind = ask();
     pass(1'999ms);
-    EXPECT_TRUE(server_.last().open);
+    EXPECT_TRUE(server_.sessions[0]->open);
     pass(1ms);
-    EXPECT_FALSE(server_.last().open);
-    EXPECT_EQ(behind->code, errc::outcome_unknown);
+    EXPECT_FALSE(server_.sessions[0]->open);
     EXPECT_EQ(told_.count(event_kind::disconnected), 1u);
     server_.says["EVALSHA"] = ":1\r\n";
     pass(1s);
+    EXPECT_EQ(behind->code, errc::outcome_unknown);
     EXPECT_EQ(ask()->answer.integer, 1);
-    EXPECT_EQ(server_.sessions.size(), 2u);
 }
 
 TEST_F(NodeInTrouble, ASetUpThatIsNotAnsweredEndsInTime) {

@@ -101,7 +101,7 @@ protected:
         std::size_t count = 0;
         for (const auto& each : sentinels_.at(which)->sessions)
             for (const auto& words : each->asked)
-                count += words[0] == "SENTINEL" && words[1] != "MASTER";
+                count += words[0] == "SENTINEL" && words[1] == "GET-MASTER-ADDR-BY-NAME";
         return count;
     }
     /// For how long nobody asks it more often than so.

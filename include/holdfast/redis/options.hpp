@@ -32,9 +32,10 @@ enum class redisson_form : std::uint8_t {
 struct sentinel_options {
     std::string service{};                   ///< the name that they have given to the primary
     std::vector<server_address> addresses{}; ///< 1 to 64; the usual port is 26379
-    std::string user{};                      ///< empty: that of the servers
-    secret password{};                       ///< empty: that of the servers
+    std::string user{};                      ///< if `user` and `password` are both empty, those
+    secret password{};                       ///< of the servers are tried
     std::optional<tls_options> tls{};        ///< of the connections to the Sentinels
+    bool own_login = false; ///< `user` and `password` count even if both are empty: no login
 };
 
 /// A cluster, which shares out the names of locks among several primaries.

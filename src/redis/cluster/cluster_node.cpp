@@ -65,13 +65,13 @@ cluster_node::cluster_node(std::shared_ptr<node_context> context)
 map_watch::surroundings cluster_node::surroundings() {
     return {.changed = [this](map_watch::changes all,
                               const std::string& told_by) { changed(all, told_by); },
-            .is_connected =
-                [this](const server_address& whom) {
-                    return std::ranges::any_of(seats_, [&](const shared_seat& each) {
-                        return each && each->address == whom && each->server.connected();
-                    });
-                },
-            .ask = [this](server_address whom) { return ask_for_map(seat_at(whom)); },
+            .nodes = {.is_connected =
+                          [this](const server_address& whom) {
+                              return std::ranges::any_of(seats_, [&](const shared_seat& each) {
+                                  return each && each->address == whom && each->server.connected();
+                              });
+                          },
+                      .ask = [this](server_address whom) { return ask_for_map(seat_at(whom)); }},
             .is_used = [this] { return is_used(); },
             .tidy = [this] { tidy(); }};
 }
@@ -105,6 +105,7 @@ asio::awaitable<reply> cluster_node::call(const script& what,
                                           std::span<const argument> arguments, call_wishes wishes) {
     const counted one{calls_};
     const std::shared_ptr<node_context> known = context_; // for as long as it pauses
+    const std::shared_ptr<map_watch> watch = watch_;      // likewise
     pursuit trail{known->home, pauses_, known->how.command_timeout, wishes};
     const std::uint16_t slot = keys.empty() ? std::uint16_t{0} : key_slot(keys.front());
     std::optional<server_address> sent_to; // by ASK
@@ -131,11 +132,13 @@ asio::awaitable<reply> cluster_node::call(const script& what,
              (why->code() == errc::unreachable || why->code() == errc::outcome_unknown));
         if (is_news)
             watch_->want();
+        bool is_sent_on = false;
+        if (told.what == redirection::kind::moved || told.what == redirection::kind::ask)
+            is_sent_on = co_await watch->belongs(told.to, trail.limit());
         if (told.what == redirection::kind::moved)
             watch_->moved(told.slot, told.to);
-        if (told.what == redirection::kind::ask)
+        else if (is_sent_on)
             sent_to = told.to;
-        const bool is_sent_on = sent_to || told.what == redirection::kind::moved;
         const bool are_apart =
             told.what == redirection::kind::pause && why->code() == store_errc::try_again;
         if (hops == hops_max || (are_apart && wishes.divisible && keys.size() > 1))
@@ -160,7 +163,7 @@ asio::awaitable<reply> cluster_node::call_at(shard where, const script& what,
                                              std::span<const argument> arguments,
                                              call_wishes wishes) {
     const counted one{calls_};
-    if (where >= map().size())
+    if (where >= map().size() || map().address(where).host.empty())
         throw net::failure{errc::unreachable, "that server has left the cluster"};
     const shared_seat at = seat_of(where);
     at->used_at = context_->home.time.now();
@@ -191,13 +194,17 @@ cluster_node::shared_seat cluster_node::seat_of(node_number which) {
     known->form = form();
     const std::weak_ptr<map_watch> watch = watch_;
     known->in_trouble = while_alive(watch_, &map_watch::want);
+    known->node_id = [watch, where] {
+        const auto here = watch.lock();
+        return here ? here->map().id_at(where) : std::string{};
+    };
     // Not within the ear, whose listeners go elsewhere then.
     known->redirected = [watch, where, &home = context_->home](const std::string& words) {
         asio::post(home.executor, [watch, where, words] {
             const redirection told = read_redirection(words, where.host);
             const auto here = watch.lock();
             if (here && told.what == redirection::kind::moved)
-                here->moved(told.slot, told.to);
+                here->moved_perhaps(told.slot, told.to);
         });
     };
     known->doubt = [watch, where, &home = context_->home](bool urgent) {

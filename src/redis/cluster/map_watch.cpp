@@ -4,7 +4,6 @@
 #include "net/address.hpp"
 #include "net/credentials.hpp"
 #include "net/later.hpp"
-#include "redis/cluster/agreement.hpp"
 #include "redis/wire/composer.hpp"
 #include "runtime/background.hpp"
 
@@ -22,27 +21,6 @@ std::vector<server_address> seeds_of(const options& how) {
         if (each.port == 0)
             each.port = usual_port;
     return seeds;
-}
-
-/// From 7.0 on a server tells more than address, port and id of a node; from then on, too, it knows
-/// sharded messages.
-bool tells_of_shards(const reply& slots) {
-    constexpr std::size_t first_node = 2, more_than = 3;
-    return std::ranges::all_of(slots.items, [](const reply& range) {
-        return range.items.size() > first_node && range.items[first_node].items.size() > more_than;
-    });
-}
-
-/// Whether the others need not be waited for: one of them may hang.
-bool are_decided(const inquiries& round) {
-    std::vector<slot_ranges> maps;
-    for (const inquiries::answer& one : round.answers())
-        try {
-            maps.push_back(read_slots(one.said.front(), one.from));
-        } catch (const net::failure&) {
-            continue; // it is judged with the others
-        }
-    return most_agree(std::move(maps), round.asked());
 }
 
 } // namespace
@@ -82,13 +60,74 @@ void map_watch::want() {
 void map_watch::moved(std::uint16_t slot, const server_address& to) {
     if (closed_)
         return;
+    want();
+    if (!is_vouched_for(to)) // it may be another cluster's, if its sender is that by now
+        return;
     const slot_map::node_number from = map_.owner(slot);
     const slot_map::node_number now_at = map_.moved(slot, to);
-    want();
     if (now_at == from || now_at == slot_map::nobody)
         return;
     const slot_map::change one[] = {{slot, slot, from, now_at}};
     around_.changed(one, "the server that had it");
+}
+
+bool map_watch::is_vouched_for(const server_address& where) const {
+    return vouched_.contains(text_of(where)) || map_.is_member(where);
+}
+
+asio::awaitable<bool> map_watch::belongs(server_address where, time_point limit) {
+    if (is_vouched_for(where))
+        co_return true;
+    const std::unique_ptr<alarm> told = context_->home.time.make_alarm();
+    std::string words;
+    composer{words}.request({"CLUSTER", "SLOTS"});
+    const auto who = [context = context_] {
+        return net::credentials_now({context->how.user, context->how.password},
+                                    context->how.credentials);
+    };
+    const auto question = std::make_shared<inquiries>(context_, who, std::move(words), 1, *told);
+    struct asking { // ends however this ends
+        ~asking() {
+            about->end();
+            all.erase(wake);
+        }
+        inquiries* about;
+        std::set<alarm*>& all;
+        alarm* wake;
+    } const under_way{question.get(), waiters_, told.get()};
+    waiters_.insert(told.get()); // which close() wakes
+    limit = std::min(limit, net::later(context_->home.time.now(), context_->how.connect_timeout));
+    question->ask(where, context_->how.tls, limit);
+    const auto closed = [this] { return closed_; };
+    co_await question->settled(inquiries::enough::one, duration{}, limit, closed);
+    if (closed_)
+        throw net::failure{errc::closed, "the client is closed"};
+    for (const inquiries::answer& one : question->answers())
+        if (is_ours(one))
+            vouched_.insert(text_of(where));
+    co_return is_vouched_for(where);
+}
+
+void map_watch::moved_perhaps(std::uint16_t slot, server_address to) {
+    if (!closed_)
+        runtime::run_in_background(context_->home, follow(shared_from_this(), slot, std::move(to)));
+}
+
+asio::awaitable<void> map_watch::follow(self mine, std::uint16_t slot, server_address to) {
+    try {
+        (void)co_await mine->belongs(to, time_point::max());
+        mine->moved(slot, to);
+    } catch (const net::failure&) { // the client is closed
+        co_return;
+    }
+}
+
+bool map_watch::is_ours(const inquiries::answer& one) const {
+    try {
+        return map_.members().recognize(read_slots(one.said.front(), one.from));
+    } catch (const net::failure&) {
+        return false;
+    }
 }
 
 asio::awaitable<void> map_watch::watch(self mine) {
@@ -119,77 +158,63 @@ asio::awaitable<void> map_watch::rest() {
     }
 }
 
-/// Any of them, but rather those that are connected.
-std::vector<server_address> map_watch::some_nodes() {
-    std::vector<server_address> all;
-    for (std::size_t i = 0; i < map_.size(); ++i)
-        all.push_back(map_.address(static_cast<slot_map::node_number>(i)));
-    std::erase_if(all, [](const server_address& each) { return each.host.empty(); });
-    for (std::size_t i = all.size(); i > 1; --i)
-        std::swap(all[i - 1], all[context_->home.random() % i]);
-    std::stable_partition(all.begin(), all.end(), around_.is_connected); // not clang 14's ranges
-    all.resize(std::min(all.size(), asked_at_once));
-    return all;
-}
-
 asio::awaitable<void> map_watch::ask() {
-    wanted_ = false;
-    const time_point limit = net::later(context_->home.time.now(), context_->how.connect_timeout);
-    std::string words;
-    composer{words}.request({"CLUSTER", "SLOTS"});
-    const auto who = [context = context_] {
-        return net::credentials_now({context->how.user, context->how.password},
-                                    context->how.credentials);
-    };
+    const map_poll::plan what{.urgent = std::exchange(wanted_, false),
+                              .lonely = lonely_,
+                              .seeds = seeds_of(context_->how)};
     const slot_map::stamp asked = map_.now();
-    const auto round = std::make_shared<inquiries>(context_, who, std::move(words), 1, *wake_);
-    for (const server_address& each : some_nodes()) {
-        if (around_.is_connected(each))
-            round->ask_by(each, around_.ask(each));
-        else
-            round->ask(each, context_->how.tls, limit);
-    }
-    // The first time it is also learnt what all of them are capable of.
-    const auto is_over = [this, &round] { return closed_ || (known_ && are_decided(*round)); };
-    co_await round->settled(settles_in, limit, is_over);
-    round->end();
+    map_poll round{context_, around_.nodes, map_, what, *wake_};
+    const auto closed = [this] { return closed_; };
+    co_await round.run(closed);
     if (!closed_)
-        judge(*round, asked);
+        judge(round, asked);
 }
 
-void map_watch::judge(const inquiries& told, slot_map::stamp asked) {
-    std::vector<slot_ranges> maps;
-    bool all_know_shards = true;
-    std::string troubles = told.troubles();
+void map_watch::judge(const map_poll& told, slot_map::stamp asked) {
+    const std::vector<slot_ranges> strange = believed_of_strangers(told);
+    const std::vector<slot_ranges>& maps = strange.empty() ? told.maps() : strange;
+    lonely_ = maps.empty();
     refused_.reset();
-    for (const inquiries::answer& one : told.answers()) {
-        try {
-            maps.push_back(read_slots(one.said.front(), one.from));
-            all_know_shards = all_know_shards && tells_of_shards(one.said.front());
-        } catch (const net::failure& why) {
-            const std::string whom = net::address_of(one.from);
-            troubles += (troubles.empty() ? "" : "; ") + whom + ": " + why.text();
-            if (why.code() == errc::refused)
-                refused_ = why;
-        }
-    }
     if (maps.empty()) {
-        if (!troubles.empty())
-            silence_ = "no node of the cluster tells who has which slots: " + troubles;
-        if (known_)
-            refused_.reset(); // what is known is better than nothing
+        if (const std::string why = told.troubles(); !why.empty())
+            silence_ = "no node of the cluster tells who has which slots: " + why;
+        if (!known_) // what is known is better than nothing
+            refused_ = told.refused();
         incomplete_ = true;
         return refused_ ? wake_waiters() : void();
     }
-    refused_.reset();
+    confirmed_at_ = context_->home.time.now();
     if (!std::exchange(known_, true))
-        knows_shards_ = all_know_shards;
-    const std::vector<slot_map::change> all = map_.renew(maps, asked);
+        knows_shards_ = told.all_know_shards();
+    const std::size_t voters = strange.empty() ? told.voters() : strange.size();
+    const std::vector<slot_map::change> all = map_.renew(maps, asked, voters);
+    vouched_.clear();
     if (!all.empty())
         around_.changed(all, "the nodes of the cluster");
     incomplete_ = map_.unserved() > 0;
     around_.tidy();
     wake_waiters();
+}
+
+/// Returns the maps of seeds that belong to another cluster than before, if they are believed: no
+/// node of the known cluster has answered for a while, or a client without holds was idle for long.
+std::vector<slot_ranges> map_watch::believed_of_strangers(const map_poll& told) {
+    std::vector<slot_ranges> maps;
+    if (known_ && told.maps().empty())
+        maps = told.maps_of_strange_seeds();
+    if (maps.empty()) {
+        strange_since_.reset();
+        return maps;
+    }
+    const time_point now = context_->home.time.now();
+    if (!strange_since_)
+        strange_since_ = now;
+    const auto& holds_any = context_->home.holds_any;
+    const bool was_idle =
+        net::later(confirmed_at_, forgotten_after) <= now && !(holds_any && holds_any());
+    if (!was_idle && now < net::later(*strange_since_, strangers_wait))
+        maps.clear();
+    return maps;
 }
 
 void map_watch::wake_waiters() {

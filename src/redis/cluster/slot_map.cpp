@@ -32,31 +32,103 @@ slot_map::node_number slot_map::know(const server_address& where) {
 }
 
 slot_map::node_number slot_map::number_for(const server_address& where) {
-    const auto found = std::ranges::find(nodes_, where, &known_node::address);
-    if (found != nodes_.end())
-        return static_cast<node_number>(found - nodes_.begin());
-    if (nodes_.size() < nodes_max) {
+    const std::string text = text_of(where);
+    if (const auto found = numbers_.find(text); found != numbers_.end())
+        return found->second;
+    node_number made = nobody;
+    if (!free_.empty()) {
+        made = free_.back();
+        free_.pop_back();
+        nodes_[made] = {.address = where};
+    } else if (nodes_.size() < nodes_max) {
+        made = static_cast<node_number>(nodes_.size());
         nodes_.push_back({.address = where});
-        return static_cast<node_number>(nodes_.size() - 1);
     }
-    const node_number free = forget_one();
-    if (free != nobody)
-        nodes_[free] = {.address = where};
-    return free;
+    if (made != nobody)
+        numbers_.emplace(text, made);
+    return made;
 }
 
-/// The one that was not named for the longest time; none that was in this renewal, as all are that
-/// have slots, and their replicas.
-slot_map::node_number slot_map::forget_one() {
-    const auto useful = [&](const known_node& one) {
-        return one.is_seed || one.named == renewals_;
+/// Forgets the nodes that were not named for the longest time, if there are too many. Seeds stay,
+/// and so do all nodes that this renewal named.
+void slot_map::forget_former() {
+    std::vector<node_number> former;
+    for (std::size_t number = 0; number < nodes_.size(); ++number) {
+        const known_node& one = nodes_[number];
+        if (!one.address.host.empty() && !one.is_seed && one.named != renewals_)
+            former.push_back(static_cast<node_number>(number));
+    }
+    if (former.size() <= former_max)
+        return;
+    std::ranges::stable_sort(former, {}, [&](node_number one) { return nodes_[one].named; });
+    former.resize(former.size() - former_max);
+    for (const node_number one : former) {
+        numbers_.erase(text_of(nodes_[one].address));
+        nodes_[one] = {};
+        free_.push_back(one);
+    }
+}
+
+std::vector<slot_map::node_number> slot_map::member_numbers() const {
+    std::vector<node_number> all = primaries();
+    const std::size_t count = all.size();
+    for (std::size_t i = 0; i < count; ++i)
+        all.insert(all.end(), nodes_[all[i]].replicas.begin(), nodes_[all[i]].replicas.end());
+    std::ranges::sort(all);
+    all.erase(std::unique(all.begin(), all.end()), all.end());
+    return all;
+}
+
+cluster_members slot_map::members() const {
+    cluster_members all;
+    for (const node_number number : member_numbers()) {
+        const known_node& one = nodes_[number];
+        all.addresses.insert(text_of(one.address));
+        if (!one.id.empty())
+            all.ids.insert(one.id);
+        if (one.slots > 0)
+            all.owners[one.id + '@' + text_of(one.address)] = one.slots;
+    }
+    return all;
+}
+
+std::vector<server_address> slot_map::member_addresses() const {
+    std::vector<server_address> all;
+    for (const node_number number : member_numbers())
+        all.push_back(nodes_[number].address);
+    return all;
+}
+
+bool slot_map::is_member(const server_address& where) const {
+    const auto found = numbers_.find(text_of(where));
+    if (found == numbers_.end())
+        return false;
+    const auto has_it = [&](const known_node& one) {
+        return one.slots > 0 &&
+               std::ranges::find(one.replicas, found->second) != one.replicas.end();
     };
-    node_number oldest = nobody;
-    for (std::size_t number = 0; number < nodes_.size(); ++number)
-        if (!useful(nodes_[number]) &&
-            (oldest == nobody || nodes_[number].named < nodes_[oldest].named))
-            oldest = static_cast<node_number>(number);
-    return oldest;
+    return nodes_[found->second].slots > 0 || std::ranges::any_of(nodes_, has_it);
+}
+
+std::string slot_map::id_at(const server_address& where) const {
+    const auto found = numbers_.find(text_of(where));
+    return found == numbers_.end() ? std::string{} : nodes_[found->second].id;
+}
+
+bool slot_map::differs_from(const slot_ranges& answer) const {
+    std::size_t named = 0;
+    for (const slot_range& range : answer) {
+        if (range.primary.host.empty())
+            continue;
+        const auto found = numbers_.find(text_of(range.primary));
+        if (found == numbers_.end())
+            return true;
+        for (std::size_t slot = range.first; slot <= range.last; ++slot)
+            if (owners_[slot] != found->second)
+                return true;
+        named += range.last - range.first + std::size_t{1};
+    }
+    return named != slot_count - unserved();
 }
 
 slot_map::node_number slot_map::moved(std::uint16_t slot, const server_address& to) {
@@ -76,7 +148,8 @@ void slot_map::give(std::size_t slot, node_number to) {
         ++nodes_[to].slots;
 }
 
-std::vector<slot_map::change> slot_map::renew(std::span<const slot_ranges> answers, stamp asked) {
+std::vector<slot_map::change> slot_map::renew(std::span<const slot_ranges> answers, stamp asked,
+                                              std::size_t voters) {
     if (answers.empty())
         return {};
     ++renewals_;
@@ -88,18 +161,20 @@ std::vector<slot_map::change> slot_map::renew(std::span<const slot_ranges> answe
     votes.reserve(answers.size());
     for (const slot_ranges& answer : answers)
         votes.push_back(named_in(answer));
+    voters = std::max(voters, answers.size());
     const owners before = owners_;
     node_number elected = nobody;
     for (std::size_t slot = 0; slot < slot_count; ++slot) {
         if (!is_as_the_last(slot, votes, before))
-            elected = elect(slot, votes);
+            elected = elect(slot, votes, voters);
         if (moved_at_.empty() || !moved_at_.contains(slot))
             give(slot, elected);
     }
     for (known_node& one : nodes_)
         one.replicas.clear();
     for (const slot_ranges& answer : answers)
-        learn_replicas(answer);
+        learn_nodes(answer);
+    forget_former();
     return since(before);
 }
 
@@ -113,16 +188,19 @@ slot_map::owners slot_map::named_in(const slot_ranges& answer) {
     return named;
 }
 
-/// Whoever knows of no owner has no vote: it may be new here. Of two with as many, the present one
-/// stays; whether that is right its next answer tells.
-slot_map::node_number slot_map::elect(std::size_t slot, std::span<const owners> votes) const {
-    node_number elected = nobody;
-    std::ptrdiff_t most = 0;
+/// Returns the owner that the votes give to a slot. Of two with as many votes for a slot without an
+/// owner, the first one gets it; its next answer tells whether that is right.
+slot_map::node_number slot_map::elect(std::size_t slot, std::span<const owners> votes,
+                                      std::size_t voters) const {
+    const node_number present = owners_[slot];
+    node_number elected = present;
+    std::size_t most = present == nobody ? 0 : voters / 2;
     for (const owners& vote : votes) {
         const node_number one = vote[slot];
         const auto as_it = [&](const owners& other) { return other[slot] == one; };
-        const std::ptrdiff_t count = one == nobody ? 0 : std::ranges::count_if(votes, as_it);
-        if (count > most || (count > 0 && count == most && one == owners_[slot])) {
+        const auto count = static_cast<std::size_t>(std::ranges::count_if(votes, as_it));
+        const bool counts = one == nobody ? present != nobody && count > 1 : true;
+        if (count > most && counts) {
             elected = one;
             most = count;
         }
@@ -138,18 +216,22 @@ bool slot_map::is_as_the_last(std::size_t slot, std::span<const owners> votes,
                                [&](const owners& vote) { return vote[slot] == vote[slot - 1]; });
 }
 
-/// From the first answer that agrees with what was elected.
-void slot_map::learn_replicas(const slot_ranges& answer) {
+/// Learns ids and replicas from the first answer that agrees with the election.
+void slot_map::learn_nodes(const slot_ranges& answer) {
     for (const slot_range& range : answer) {
         const node_number primary = owners_[range.first];
-        if (primary == nobody || nodes_[primary].address != range.primary ||
-            !nodes_[primary].replicas.empty())
+        if (primary == nobody || nodes_[primary].address != range.primary)
             continue;
-        for (const server_address& each : range.replicas) {
-            const node_number replica = know(each);
+        nodes_[primary].id = range.primary_id;
+        if (!nodes_[primary].replicas.empty())
+            continue;
+        for (std::size_t i = 0; i < range.replicas.size(); ++i) {
+            const node_number replica = know(range.replicas[i]);
             std::vector<node_number>& known = nodes_[primary].replicas;
-            if (replica != nobody && std::ranges::find(known, replica) == known.end())
-                known.push_back(replica);
+            if (replica == nobody || std::ranges::find(known, replica) != known.end())
+                continue;
+            known.push_back(replica);
+            nodes_[replica].id = i < range.replica_ids.size() ? range.replica_ids[i] : "";
         }
     }
 }

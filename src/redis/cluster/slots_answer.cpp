@@ -57,7 +57,7 @@ std::string host_in(const reply& node, const server_address& asked) {
         const std::string_view address = known_too_as(node, "ip");
         return address.empty() ? asked.host : std::string{address};
     }
-    if (!is_host(said.text))
+    if (!is_host_beside(said.text, asked.host))
         no_sense("of a host that cannot be one");
     return said.text;
 }
@@ -71,6 +71,12 @@ server_address node_in(const reply& node, const server_address& asked) {
     return port == 0 ? server_address{} : server_address{std::move(host), port};
 }
 
+/// Returns the id of a node. It is the third word, from 4.0 on.
+std::string id_in(const reply& node) {
+    constexpr std::size_t place = 2;
+    return node.items.size() > place ? node.items[place].text : std::string{};
+}
+
 slot_range range_in(const reply& said, const server_address& asked) {
     if (said.type != reply::kind::array || said.items.size() <= words_before_nodes)
         no_sense("of slots without a node");
@@ -81,9 +87,12 @@ slot_range range_in(const reply& said, const server_address& asked) {
         no_sense("of slots from " + std::to_string(range.first) + " to " +
                  std::to_string(range.last));
     range.primary = node_in(said.items[words_before_nodes], asked);
+    range.primary_id = id_in(said.items[words_before_nodes]);
     for (std::size_t i = words_before_nodes + 1; i < said.items.size(); ++i)
-        if (server_address replica = node_in(said.items[i], asked); !replica.host.empty())
+        if (server_address replica = node_in(said.items[i], asked); !replica.host.empty()) {
             range.replicas.push_back(std::move(replica));
+            range.replica_ids.push_back(id_in(said.items[i]));
+        }
     return range;
 }
 

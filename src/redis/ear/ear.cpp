@@ -106,9 +106,9 @@ void ear::connected(const introduction& told) {
 
 time_point ear::idle_until() const {
     // A waiter that hears nothing asks by itself that often, so there is no hurry to know.
-    const duration longest = suspicion_.is_possible() ? silence_max
-                                                      : std::max(context_->how.command_timeout,
-                                                                 context_->home.poll_bound);
+    const duration longest =
+        context_->in_trouble ? silence_max
+                             : std::max(context_->how.command_timeout, context_->home.poll_bound);
     return net::later(last_heard_, longest);
 }
 
@@ -135,6 +135,21 @@ void ear::limit_reached(time_point now) {
     channels_.advance(now);
     if (link_.connected())
         link_.talk();
+}
+
+bool ear::cut_silent(time_point since, const net::failure& why) {
+    const auto owed_since = channels_.owed_since();
+    if (!link_.connected() || !owed_since || *owed_since > since)
+        return false;
+    link_.cut(why);
+    return true;
+}
+
+void ear::ask_if_there() {
+    if (!link_.connected() || !channels_.any_wanted() || channels_.owed_since())
+        return;
+    channels_.ping();
+    link_.talk();
 }
 
 void ear::close() {

@@ -34,6 +34,12 @@ public:
     /// before, the connection stays: to listen at a replica is as good.
     void follow(const server_in_use&, const net::failure& why);
 
+    /// Ends the connection if it owes an answer since then or longer; returns whether it did.
+    bool cut_silent(time_point since, const net::failure& why);
+
+    /// Asks the server whether it still hears this connection, if anybody listens here.
+    void ask_if_there();
+
     void close();
 
 private:

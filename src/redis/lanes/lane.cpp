@@ -117,9 +117,10 @@ void lane::exchange(runtime::visit& caller, duration patience, bool confirms) {
     if (answer_ && !condemned_)
         return;
     broken_ = true;
-    if (failed_)
-        std::rethrow_exception(std::exchange(failed_, nullptr));
-    fail("connection to " + to_->address + " ended: an earlier answer made no sense");
+    const std::exception_ptr failed = std::exchange(failed_, nullptr);
+    if (condemned_)
+        throw net::failure{*condemned_};
+    std::rethrow_exception(failed);
 }
 
 /// What an answer is to who asked.

@@ -39,11 +39,15 @@ public:
     /// Whether that answer came by this lane.
     bool gave(const reply& said) const { return said.clock == server_clock_; }
 
-    /// What arrives from now on is believed no more, and whoever waits here ends.
-    void condemn() noexcept {
-        condemned_ = true;
+    /// Ends the wait of the thread that asks here, for that reason. What arrives from now on is not
+    /// believed.
+    void condemn(const net::failure& why) {
+        condemned_ = why;
         hang_up();
     }
+
+    /// Whether the answer that is awaited now comes only when replicas have confirmed.
+    bool waits_for_replicas() const { return wants_confirmation_; }
 
     /// Only sends it. A server that does not know the script leaves the request `with_text`, for
     /// the caller to ask anew. `resume`, which keeps the request alive, is called when its answer
@@ -101,7 +105,7 @@ private:
     std::vector<reply> unconfirmed_;  // and here is the one before it
     std::exception_ptr failed_;
     bool broken_ = false;
-    bool condemned_ = false; // unlike `broken_`, touched only inside
+    std::optional<net::failure> condemned_; // why; unlike `broken_`, touched only inside
     std::string outbox_;
     std::string sealed_;
     std::array<char, 16 * 1024> inbox_;

@@ -36,10 +36,9 @@ lane* lanes::borrow() {
         return nullptr;
     }
     best->lent = true;
-    if (suspicion_.is_possible()) {
-        best->lent_at = context_->home.time.now();
+    best->lent_at = context_->home.time.now();
+    if (suspicion_.is_possible())
         suspect_soon();
-    }
     return best->line.get();
 }
 
@@ -167,7 +166,21 @@ void lanes::move(const net::failure& why) {
     backoff_.reset();
     not_before_ = time_point::min();
     for (const entry& each : all_)
-        each.line->condemn();
+        each.line->condemn(why);
+}
+
+bool lanes::cut_silent(time_point since, const net::failure& why) {
+    bool any = false;
+    for (entry& each : all_) {
+        const auto owed_since = each.lent ? std::optional{each.lent_at} : each.line->owed_since();
+        if (closed_ || !owed_since || *owed_since > since || each.line->waits_for_replicas())
+            continue;
+        each.line->condemn(why);
+        each.leaves = any = true;
+    }
+    if (any)
+        sweep_soon();
+    return any;
 }
 
 void lanes::follow(const server_in_use& now, const net::failure& why) {
@@ -178,7 +191,7 @@ void lanes::follow(const server_in_use& now, const net::failure& why) {
     for (entry& each : all_) {
         if (now.serves(each.run_id))
             continue;
-        each.line->condemn();
+        each.line->condemn(why);
         each.leaves = true;
     }
     sweep_soon();
@@ -189,7 +202,8 @@ void lanes::distrust(const reply& said) {
                                     [&](const entry& each) { return each.line->gave(said); });
     if (closed_ || found == all_.end())
         return;
-    found->line->condemn();
+    found->line->condemn({errc::outcome_unknown, "connection to " + context_->address() +
+                                                     " ended: an earlier answer made no sense"});
     found->leaves = true;
     sweep_soon();
 }

@@ -47,6 +47,10 @@ public:
     /// Ends all at once, with what is asked there.
     void move(const net::failure& why);
 
+    /// Ends those that owe an answer since then or longer, with what is asked there; returns
+    /// whether there were any. One that waits for replicas may owe one for long.
+    bool cut_silent(time_point since, const net::failure& why);
+
     /// Ends those that may lead to another server, with what is asked there.
     void follow(const server_in_use&, const net::failure& why);
 

@@ -11,7 +11,8 @@ namespace holdfast::redis {
 
 connection::connection(const store_context& home, const options& how)
     : byte_stream{home, how.command_timeout, "that is rediss://"}
-    , reader_{how.reply_bytes_max} {}
+    , reader_{how.reply_bytes_max,
+              how.cluster ? answer_reader::items_max_in_cluster : answer_reader::items_max} {}
 
 // A server that does not want us says why, and hangs up before it has read what we want.
 void connection::went_deaf(error_code why) {

@@ -29,6 +29,10 @@ asio::awaitable<void> shake_hands(node_context& context, purpose what_for, conne
     }
     told = greeting.told();
     told.peer = line.peer();
+    const std::string node_id = context.node_id ? context.node_id() : std::string{};
+    if (!node_id.empty() && !told.node_id.empty() && told.node_id != node_id)
+        throw net::failure{errc::unreachable,
+                           "another node answers there than the one that the cluster named"};
     if (told.shown)
         line.server_clock()->learn(sent_at, context.home.time.now(), *told.shown);
 }

@@ -76,6 +76,8 @@ handshake::handshake(const options& how, credentials who, std::string_view label
     steps_.push_back(step::ask_identity);
     if (what_for == purpose::commands)
         steps_.push_back(step::ask_history);
+    if (how.cluster)
+        steps_.push_back(step::ask_node);
 }
 
 void handshake::compose(std::string& out) const {
@@ -106,6 +108,9 @@ void handshake::compose(std::string& out) const {
         case step::ask_history:
             to.request({"INFO", "replication"});
             break;
+        case step::ask_node:
+            to.request({"CLUSTER", "MYID"});
+            break;
         }
     }
 }
@@ -126,6 +131,8 @@ std::string_view handshake::words_for(step one) {
         return "INFO server";
     case step::ask_history:
         return "INFO replication";
+    case step::ask_node:
+        return "CLUSTER MYID";
     }
     return {};
 }
@@ -137,7 +144,9 @@ std::string_view handshake::awaited() const {
 void handshake::judge(const reply& answer) {
     const step asked = steps_.at(answered_);
     const bool must = asked == step::authenticate || asked == step::select_database;
-    if (answer.type != kind::error)
+    if (asked == step::ask_node) // CLUSTER SLOTS tells what is wrong with a cluster
+        told_.node_id = answer.type == kind::text ? answer.text : std::string{};
+    else if (answer.type != kind::error)
         judge_answer(asked, answer);
     else if (must || !can_do_without(answer))
         throw net::failure{classify(answer.text),

@@ -52,7 +52,8 @@ private:
         ask_role,
         ask_time,
         ask_identity,
-        ask_history
+        ask_history,
+        ask_node
     };
 
     static std::string_view words_for(step);

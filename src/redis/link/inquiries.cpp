@@ -6,6 +6,7 @@
 #include "redis/link/inquiry.hpp"
 #include "runtime/background.hpp"
 
+#include <algorithm>
 #include <exception>
 #include <utility>
 
@@ -22,7 +23,7 @@ target by_address(const server_address& named, std::string address,
 
 } // namespace
 
-inquiries::inquiries(known_context context, std::function<credentials()> who, std::string words,
+inquiries::inquiries(known_context context, std::function<login()> who, std::string words,
                      std::size_t answers, alarm& wake)
     : context_{std::move(context)}
     , who_{std::move(who)}
@@ -48,15 +49,15 @@ void inquiries::ask_by(server_address whom, asio::awaitable<reply> way) {
                                ask_otherwise(shared_from_this(), std::move(whom), std::move(way)));
 }
 
-asio::awaitable<void> inquiries::settled(duration patience, time_point limit,
+asio::awaitable<void> inquiries::settled(enough count, duration patience, time_point limit,
                                          std::function<bool()> given_up) {
     const clock& time = context_->home.time;
     const time_point settled_at = net::later(time.now(), patience);
     while (pending_ > 0 && time.now() < limit && !given_up()) {
-        const bool some = !answers_.empty();
+        const bool some = count == enough::one ? !answers_.empty() : 2 * answers_.size() > asked_;
         if (some && time.now() >= settled_at)
             break;
-        co_await wake_->wait_until(some ? settled_at : limit);
+        co_await wake_->wait_until(some ? std::min(settled_at, limit) : limit);
     }
 }
 
@@ -74,7 +75,7 @@ asio::awaitable<void> inquiries::ask_host(self mine, server_address named, tls o
     try {
         all = co_await mine->find(named, std::move(over));
     } catch (const std::exception& why) {
-        mine->failed(named.host, net::story_of(why));
+        mine->failed(named, named.host + ": " + net::story_of(why));
     }
     if (all.empty()) {
         mine->told();
@@ -118,9 +119,9 @@ asio::awaitable<void> inquiries::ask_one(self mine, server_address named, target
             throw net::failure{errc::unreachable, "nobody waits for its answer any more"};
         std::vector<reply> said =
             co_await inquire(context, *line, where, mine->who_(), mine->words_, mine->each_, limit);
-        mine->answers_.push_back({std::move(named), std::move(said)});
+        mine->answers_.push_back({named, std::move(said)});
     } catch (const std::exception& why) {
-        mine->failed(where->address, net::story_of(why));
+        mine->failed(named, where->address + ": " + net::story_of(why));
     }
     mine->lines_.erase(line);
     mine->told();
@@ -133,7 +134,7 @@ asio::awaitable<void> inquiries::ask_otherwise(self mine, server_address whom,
         got.said.push_back(co_await std::move(way));
         mine->answers_.push_back(std::move(got));
     } catch (const std::exception& why) {
-        mine->failed(whom.host + ':' + std::to_string(whom.port), net::story_of(why));
+        mine->failed(whom, whom.host + ':' + std::to_string(whom.port) + ": " + net::story_of(why));
     }
     mine->told();
 }
@@ -149,8 +150,8 @@ void inquiries::told() {
         wake_->ring();
 }
 
-void inquiries::failed(const std::string& whom, const std::string& why) {
-    troubles_.push_back(whom + ": " + why);
+void inquiries::failed(server_address whom, std::string why) {
+    failures_.push_back({std::move(whom), std::move(why)});
 }
 
 std::string inquiries::troubles() const {
@@ -158,8 +159,8 @@ std::string inquiries::troubles() const {
     const auto add = [&](const std::string& one) {
         all.append(all.empty() ? "" : "; ").append(one);
     };
-    for (const std::string& one : troubles_)
-        add(one);
+    for (const failing& one : failures_)
+        add(one.why);
     for (const std::shared_ptr<connection>& each : lines_)
         if (each->to())
             add(each->to()->address + ": no answer in time (" + each->occupation() + ")");

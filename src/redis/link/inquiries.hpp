@@ -2,6 +2,7 @@
 #pragma once
 
 #include "redis/link/connection.hpp"
+#include "redis/link/inquiry.hpp"
 #include "redis/node_context.hpp"
 
 #include <holdfast/credentials.hpp>
@@ -26,11 +27,15 @@ public:
         server_address from;
         std::vector<reply> said;
     };
+    struct failing {
+        server_address from;
+        std::string why; ///< for people, with the address
+    };
 
     /// `words`: so many requests as there are to be `answers`. `wake` is rung at each of them,
     /// until end().
-    inquiries(known_context, std::function<credentials()> who, std::string words,
-              std::size_t answers, alarm& wake);
+    inquiries(known_context, std::function<login()> who, std::string words, std::size_t answers,
+              alarm& wake);
 
     /// By a connection for just that. A name that has several addresses stands for as many servers.
     void ask(const server_address&, const std::optional<tls_options>&, time_point limit);
@@ -41,16 +46,21 @@ public:
     /// In another way, which throws what it fails with.
     void ask_by(server_address, asio::awaitable<reply>);
 
-    /// Waits until all have told, or until some have and the others had `patience` for it; until
-    /// `limit` if none does; or until `given_up`, which is asked when `wake` rings.
-    asio::awaitable<void> settled(duration patience, time_point limit,
+    /// After how many answers the others are waited for only until `patience` is over.
+    enum class enough : bool { one, most };
+
+    /// Waits until all servers have answered or failed, until enough have answered and `patience`
+    /// is over, until `limit`, or until `given_up`, which is asked when `wake` rings.
+    asio::awaitable<void> settled(enough, duration patience, time_point limit,
                                   std::function<bool()> given_up);
 
     /// Who has not answered yet does not count.
     void end();
 
     std::size_t asked() const { return asked_; }
+    std::size_t pending() const { return pending_; }
     const std::vector<answer>& answers() const { return answers_; }
+    const std::vector<failing>& failures() const { return failures_; }
     std::string troubles() const; ///< of the others, in words; also of who has not answered yet
 
 private:
@@ -62,10 +72,10 @@ private:
     asio::awaitable<std::vector<target>> find(server_address, tls);
     void expect(std::size_t more);
     void told();
-    void failed(const std::string& whom, const std::string& why);
+    void failed(server_address whom, std::string why);
 
     const known_context context_;
-    const std::function<credentials()> who_;
+    const std::function<login()> who_;
     const std::string words_;
     const std::size_t each_;
     alarm* wake_; // null: it has ended
@@ -74,7 +84,7 @@ private:
     std::size_t asked_ = 0;
     std::size_t pending_ = 0;
     std::vector<answer> answers_;
-    std::vector<std::string> troubles_;
+    std::vector<failing> failures_;
 };
 
 } // namespace holdfast::redis

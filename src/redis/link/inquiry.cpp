@@ -22,17 +22,17 @@ asio::awaitable<void> send(connection& line) {
         co_await line.send_rest();
 }
 
-/// A password that nobody wants is none that is wrong.
-void judge_login(const reply& answer) {
-    const bool is_unwanted = answer.text.find("without any password") != std::string::npos ||
-                             answer.text.find("no password is set") != std::string::npos;
-    if (answer.type == reply::kind::error && !is_unwanted)
-        throw net::failure{classify(answer.text), "AUTH: " + answer.text};
+/// A password that the server does not want is not a wrong one.
+bool is_unwanted(const reply& refusal) {
+    return refusal.text.find("without any password") != std::string::npos ||
+           refusal.text.find("no password is set") != std::string::npos;
 }
 
-asio::awaitable<void> log_in(connection& line, const credentials& who) {
+/// Returns why the login was refused, if it may be.
+asio::awaitable<std::string> log_in(connection& line, const login& how) {
+    const credentials& who = how.who;
     if (who.user.empty() && who.password.empty())
-        co_return;
+        co_return std::string{};
     composer to{line.outbox()};
     if (who.user.empty())
         to.request({"AUTH", who.password.reveal()});
@@ -40,25 +40,36 @@ asio::awaitable<void> log_in(connection& line, const credentials& who) {
         to.request({"AUTH", who.user, who.password.reveal()});
     line.occupied_with("waiting for the answer to AUTH");
     co_await send(line);
-    judge_login(co_await line.answer());
+    const reply said = co_await line.answer();
+    if (said.type != reply::kind::error || is_unwanted(said))
+        co_return std::string{};
+    if (!how.may_be_refused)
+        throw net::failure{classify(said.text), "AUTH: " + said.text};
+    co_return "AUTH: " + said.text;
+}
+
+/// A server that refused the login, and wants one, refuses everything else.
+void judge_unknown_user(const reply& answer, const std::string& refusal) {
+    if (!refusal.empty() && answer.type == reply::kind::error && answer.text.starts_with("NOAUTH"))
+        throw net::failure{store_errc::not_authenticated, refusal};
 }
 
 } // namespace
 
-asio::awaitable<void> greet(const node_context& context, connection& line,
-                            std::shared_ptr<const destination> to, credentials who,
-                            time_point limit) {
+asio::awaitable<std::string> greet(const node_context& context, connection& line,
+                                   std::shared_ptr<const destination> to, login how,
+                                   time_point limit) {
     const net::time_limit bound{context.home, limit, giving_up(line)};
     co_await line.dial(std::move(to), limit);
-    co_await log_in(line, who);
+    co_return co_await log_in(line, how);
 }
 
 asio::awaitable<std::vector<reply>> inquire(const node_context& context, connection& line,
-                                            std::shared_ptr<const destination> to, credentials who,
+                                            std::shared_ptr<const destination> to, login how,
                                             std::string words, std::size_t answers,
                                             time_point limit) {
     const net::time_limit bound{context.home, limit, giving_up(line)};
-    co_await greet(context, line, std::move(to), std::move(who), limit);
+    const std::string refusal = co_await greet(context, line, std::move(to), std::move(how), limit);
     line.occupied_with("waiting for its answer");
     line.outbox() += words;
     const time_point sent_at = context.home.time.now();
@@ -66,6 +77,7 @@ asio::awaitable<std::vector<reply>> inquire(const node_context& context, connect
     std::vector<reply> all;
     while (all.size() < answers) {
         all.push_back(co_await line.answer());
+        judge_unknown_user(all.back(), refusal);
         all.back().sent_at = sent_at;
         all.back().received_at = context.home.time.now();
     }

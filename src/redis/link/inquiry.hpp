@@ -9,19 +9,31 @@
 
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace holdfast::redis {
 
-/// Dials, and logs in where the server wants that: one that knows no password is asked without.
-/// Throws `failure` if it cannot be done by then.
-asio::awaitable<void> greet(const node_context&, connection&, std::shared_ptr<const destination>,
-                            credentials, time_point limit);
+/// How to log in.
+struct login {
+    login(credentials c, bool refusable = false)
+        : who{std::move(c)}
+        , may_be_refused{refusable} {}
+    credentials who;
+    /// They are meant for other servers, so a server that refuses them is asked without.
+    bool may_be_refused;
+};
+
+/// Dials, and logs in where the server wants that. A server that knows no password is asked
+/// without. Returns why the login was refused, if that is no matter; else an empty text. Throws
+/// `failure` if it cannot be done by then.
+asio::awaitable<std::string> greet(const node_context&, connection&,
+                                   std::shared_ptr<const destination>, login, time_point limit);
 
 /// The answers to so many requests, as composed in `words`, which are all sent at once. Ends the
 /// connection. Throws `failure` if they have not come by then.
 asio::awaitable<std::vector<reply>> inquire(const node_context&, connection&,
-                                            std::shared_ptr<const destination>, credentials,
+                                            std::shared_ptr<const destination>, login,
                                             std::string words, std::size_t answers,
                                             time_point limit);
 

@@ -16,6 +16,7 @@ struct introduction {
     std::optional<std::chrono::microseconds> shown; ///< by its clock
     bool tells_role = false;                        ///< and it is no replica
     std::string run_id;                             ///< another after each start; empty: not told
+    std::string node_id{};                          ///< in its cluster; empty: not told
     std::string replication_id;                     ///< of its data's history; empty: not told
     std::optional<std::chrono::seconds> uptime;
 };

@@ -111,6 +111,21 @@ void mouth::follow(const server_in_use& now, const net::failure& why) {
         link_.move(why);
 }
 
+bool mouth::cut_silent(time_point since, const net::failure& why) {
+    const auto owed_since = pipeline_.owed_since();
+    if (replicas_ > 0 || !link_.connected() || !owed_since || *owed_since > since)
+        return false;
+    link_.cut(why);
+    return true;
+}
+
+void mouth::ask_if_there() {
+    if (replicas_ > 0 || !link_.connected() || pipeline_.owed_since())
+        return;
+    question_is_due_ = true;
+    link_.talk();
+}
+
 void mouth::speak(std::string& out) {
     if (!pipeline_.anything_queued() && !question_is_due_)
         return;

@@ -59,6 +59,13 @@ public:
     void cut(const net::failure& why) { link_.cut(why); }
     void move(const net::failure& why) { link_.move(why); } ///< likewise; see link
 
+    /// Ends the connection if it owes an answer since then or longer; returns whether it did. One
+    /// that waits for replicas may owe one for long.
+    bool cut_silent(time_point since, const net::failure& why);
+
+    /// Asks the server whether it still hears this connection.
+    void ask_if_there();
+
     /// Ends the connection, or the attempt to make one, if that may lead to another server.
     void follow(const server_in_use&, const net::failure& why);
 

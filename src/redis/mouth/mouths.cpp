@@ -25,7 +25,7 @@ mouths::pair& mouths::pair_for(const call_wishes& wishes) {
 
 mouth& mouths::pick(const call_wishes& wishes) {
     pair& these = pair_for(wishes);
-    if (!wishes.elsewhere || closed_ || !these.first->silent())
+    if (closed_ || !these.first->silent())
         return *these.first;
     if (!these.spare)
         these.spare = std::make_shared<mouth>(context_, purpose::more_commands, wishes.replicas);
@@ -44,6 +44,16 @@ void mouths::for_each(const std::function<void(mouth&)>& act) {
     both(usual_);
     for (const auto& [replicas, these] : confirming_)
         both(these);
+}
+
+bool mouths::cut_silent(time_point since, const net::failure& why) {
+    bool any = false;
+    for_each([&](mouth& each) { any = each.cut_silent(since, why) || any; });
+    return any;
+}
+
+void mouths::ask_if_there() {
+    for_each([](mouth& each) { each.ask_if_there(); });
 }
 
 void mouths::cut(const net::failure& why) {

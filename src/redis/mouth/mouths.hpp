@@ -12,9 +12,9 @@
 namespace holdfast::redis {
 
 /// The shared connections for requests: one, one for each number of replicas that are to confirm
-/// something, and a spare of each for what must not wait behind one that fell silent. A connection
-/// that died without a word is given up late, since a server may only be slow; a short lease cannot
-/// wait for that.
+/// something, and a spare of each. A connection that owes an answer to a request that was given up
+/// gets no new request: the spare takes it. It may have died without notice, which takes a while to
+/// be found out (liveness.hpp), since a server may only be slow.
 class mouths {
 public:
     explicit mouths(std::shared_ptr<node_context>);
@@ -32,6 +32,12 @@ public:
     /// Ends all connections.
     void cut(const net::failure& why);
     void move(const net::failure& why); ///< likewise, and makes the next ones at once
+
+    /// Ends those that owe an answer since then or longer; returns whether there were any.
+    bool cut_silent(time_point since, const net::failure& why);
+
+    /// Asks over each whether the server still hears it.
+    void ask_if_there();
 
     /// Ends those that may lead to another server than the first one; the next ones are made at
     /// once.

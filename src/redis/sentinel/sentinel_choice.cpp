@@ -24,6 +24,38 @@ std::vector<sentinel_answer> those(std::span<const sentinel_answer> answers, Con
     return some;
 }
 
+std::vector<server_address> servers_of(const sentinel_answer& one) {
+    std::vector<server_address> all = one.replicas.value_or(std::vector<server_address>{});
+    all.push_back(*one.primary);
+    return all;
+}
+
+bool share_any(const std::vector<server_address>& one, const std::vector<server_address>& other) {
+    return std::ranges::any_of(one, [&](const server_address& each) {
+        return std::ranges::find(other, each) != other.end();
+    });
+}
+
+/// Sentinels that watch over the same servers.
+struct watchers {
+    std::vector<sentinel_answer> answers;
+    std::vector<server_address> servers;
+};
+
+/// Joins the answer with all that name a server which it names too.
+void join(std::vector<watchers>& all, const sentinel_answer& one) {
+    watchers joined{{one}, servers_of(one)};
+    for (watchers& each : all) {
+        if (!share_any(each.servers, joined.servers))
+            continue;
+        std::ranges::copy(each.answers, std::back_inserter(joined.answers));
+        std::ranges::copy(each.servers, std::back_inserter(joined.servers));
+        each.answers.clear();
+    }
+    std::erase_if(all, [](const watchers& each) { return each.answers.empty(); });
+    all.push_back(std::move(joined));
+}
+
 } // namespace
 
 sentinel_choice::verdict sentinel_choice::decide(std::span<const sentinel_answer> all,
@@ -31,18 +63,50 @@ sentinel_choice::verdict sentinel_choice::decide(std::span<const sentinel_answer
     const auto answers = those(all, [](const auto& one) { return one.primary.has_value(); });
     if (answers.empty())
         return all.empty() ? verdict::nobody_answers : verdict::unknown_service;
-    const proposal made = propose(answers);
-    if (!made.is_older)
+    const proposal made = propose(of_our_service(answers));
+    const bool counts = !made.is_older && !made.is_strange;
+    if (counts)
         epoch_ = std::max(epoch_, made.epoch);
-    if (!speaks_against_us(made))
+    const bool most_agree = 2 * made.votes > asked;
+    if (speaks_against_us(made)) {
+        if (!most_agree || !is_agreed(made, now))
+            return verdict::stays;
+    } else {
         doubt_.reset();
-    else if ((made.is_older && answers.size() < asked) || !is_agreed(made, now))
-        return verdict::stays;
-    epoch_ = made.is_older ? made.epoch : epoch_;
+        if (primary_ && made.where != *primary_ && !made.is_newer && !most_agree)
+            return verdict::stays;
+    }
+    epoch_ = counts ? epoch_ : made.epoch;
+    if (!made.servers.empty())
+        servers_ = made.servers;
     if (made.where == primary_)
         return verdict::stays;
     go_to(made.where);
     return verdict::moves;
+}
+
+/// Returns the answers of Sentinels that watch over our servers. If none does, or if no server is
+/// known yet, most Sentinels decide whose answers are taken.
+std::vector<sentinel_answer>
+sentinel_choice::of_our_service(std::span<const sentinel_answer> answers) const {
+    const bool all_tell = std::ranges::all_of(
+        answers, [](const sentinel_answer& one) { return one.replicas.has_value(); });
+    if (!all_tell) // then one of them may be of the same service, and it is not seen
+        return {answers.begin(), answers.end()};
+    std::vector<watchers> services;
+    for (const sentinel_answer& one : answers)
+        join(services, one);
+    const auto is_less = [&](const watchers& one, const watchers& other) {
+        const auto is_ours = [&](const server_address& each) { return is_known(each); };
+        const bool here = std::ranges::any_of(one.servers, is_ours);
+        const bool there = std::ranges::any_of(other.servers, is_ours);
+        return here != there ? there : one.answers.size() < other.answers.size();
+    };
+    return std::ranges::max_element(services, is_less)->answers;
+}
+
+bool sentinel_choice::is_known(const server_address& where) const {
+    return where == primary_ || std::ranges::find(servers_, where) != servers_.end();
 }
 
 sentinel_choice::proposal sentinel_choice::propose(std::span<const sentinel_answer> answers) const {
@@ -53,32 +117,38 @@ sentinel_choice::proposal sentinel_choice::propose(std::span<const sentinel_answ
         answers, [](const sentinel_answer& one) { return one.epoch.has_value(); });
     made.is_older = all_tell && made.epoch < epoch_;
     if (made.is_newer || all_tell)
-        made.where =
-            most_named(those(answers, [&](const auto& one) { return one.epoch == made.epoch; }));
+        elect(made, those(answers, [&](const auto& one) { return one.epoch == made.epoch; }));
     else
-        made.where = most_named(
-            those(answers, [&](const auto& one) { return !one.epoch || one.epoch >= epoch_; }));
+        elect(made,
+              those(answers, [&](const auto& one) { return !one.epoch || one.epoch >= epoch_; }));
     return made;
 }
 
-/// Of two with as many, the present one.
-server_address sentinel_choice::most_named(std::span<const sentinel_answer> answers) const {
-    server_address found;
-    std::ptrdiff_t most = 0;
+/// Elects the server that most of the answers name; of two with as many, the present one.
+void sentinel_choice::elect(proposal& made, std::span<const sentinel_answer> answers) const {
     for (const sentinel_answer& one : answers) {
-        const std::ptrdiff_t count =
-            std::ranges::count(answers, one.primary, &sentinel_answer::primary);
-        if (count > most || (count == most && one.primary == primary_)) {
-            found = *one.primary;
-            most = count;
+        const auto votes = static_cast<std::size_t>(
+            std::ranges::count(answers, one.primary, &sentinel_answer::primary));
+        if (votes > made.votes || (votes == made.votes && one.primary == primary_)) {
+            made.where = *one.primary;
+            made.votes = votes;
         }
     }
-    return found;
+    bool all_tell = true;
+    for (const sentinel_answer& one : answers) {
+        all_tell = all_tell && one.replicas.has_value();
+        std::ranges::copy(servers_of(one), std::back_inserter(made.servers));
+    }
+    const auto is_ours = [&](const server_address& each) { return is_known(each); };
+    made.is_strange = primary_ && all_tell && std::ranges::none_of(made.servers, is_ours);
+    if (made.is_strange)
+        made.is_newer = false;
 }
 
 bool sentinel_choice::speaks_against_us(const proposal& made) const {
-    return made.is_older || (!made.is_newer && made.where != primary_ &&
-                             std::ranges::find(left_, made.where) != left_.end());
+    return made.is_older || made.is_strange ||
+           (!made.is_newer && made.where != primary_ &&
+            std::ranges::find(left_, made.where) != left_.end());
 }
 
 bool sentinel_choice::is_agreed(const proposal& made, time_point now) {

@@ -6,6 +6,7 @@
 #include <holdfast/redis/options.hpp>
 #include <holdfast/time.hpp>
 
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <span>
@@ -13,16 +14,18 @@
 
 namespace holdfast::redis {
 
-/// Which server is the primary, of all that several Sentinels say over the time.
+/// Decides which server is the primary, from what several Sentinels say over the time.
 ///
-/// Each failover makes the epoch of their configuration greater, so the answer with the greatest
-/// counts, and none with a smaller one than was seen before: Sentinels that are cut off from the
-/// others go on naming the old primary. Where they do not let us ask for it, most of those that
-/// answer decide.
+/// Each failover makes the epoch of their configuration greater. So the answer with the greatest
+/// epoch counts, and none with a smaller epoch than was seen before: Sentinels that are cut off
+/// from the others go on naming the old primary. Where no epoch is greater, the primary changes
+/// only if more than half of all Sentinels that were asked name the same other server.
 ///
-/// What speaks against the newest that is known is believed when two questions say the same that
-/// are `agreed_after` apart: an address that was left before; or smaller epochs, if all Sentinels
-/// tell them. For Sentinels that are all set up anew begin with epoch 0.
+/// An answer that speaks against the newest that is known is believed when more than half of the
+/// Sentinels give it twice, `agreed_after` apart: an address that was left before, a smaller epoch
+/// (Sentinels that are set up anew begin with epoch 0), or a service that has no server in common
+/// with ours. Services often have the same name, and addresses are reused: such Sentinels belong to
+/// others.
 class sentinel_choice {
 public:
     static constexpr duration agreed_after = std::chrono::seconds{10};
@@ -47,9 +50,12 @@ private:
     /// What most of the answers say that count.
     struct proposal {
         server_address where{};
-        std::optional<std::uint64_t> epoch{}; // the greatest of all
-        bool is_newer = false;                // than any epoch before
-        bool is_older = false;                // all are
+        std::optional<std::uint64_t> epoch{};  // the greatest of all
+        bool is_newer = false;                 // than any epoch before
+        bool is_older = false;                 // all are
+        bool is_strange = false;               // they know no server of ours
+        std::size_t votes = 0;                 // for `where`
+        std::vector<server_address> servers{}; // that these Sentinels know
     };
     struct doubt {
         server_address where{};
@@ -57,14 +63,17 @@ private:
     };
 
     proposal propose(std::span<const sentinel_answer>) const;
-    server_address most_named(std::span<const sentinel_answer>) const;
+    std::vector<sentinel_answer> of_our_service(std::span<const sentinel_answer>) const;
+    bool is_known(const server_address&) const;
+    void elect(proposal&, std::span<const sentinel_answer>) const;
     bool speaks_against_us(const proposal&) const;
     bool is_agreed(const proposal&, time_point now);
     void go_to(const server_address&);
 
     std::optional<server_address> primary_;
     std::optional<std::uint64_t> epoch_;
-    std::vector<server_address> left_; // the latest at the end
+    std::vector<server_address> servers_; // of our service, as the answers that counted told
+    std::vector<server_address> left_;    // the latest at the end
     std::optional<doubt> doubt_;
 };
 

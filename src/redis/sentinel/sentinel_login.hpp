@@ -2,6 +2,7 @@
 #pragma once
 
 #include "net/credentials.hpp"
+#include "redis/link/inquiry.hpp"
 #include "redis/node_context.hpp"
 
 #include <cstdint>
@@ -16,12 +17,14 @@ inline server_address sentinel_at(server_address where) {
     return where;
 }
 
-/// What Sentinels are told of who asks: the servers' user and password, unless they have others.
-inline credentials sentinel_login(const node_context& context) {
+/// Returns how to log in at a Sentinel: with its own user and password where the options have them,
+/// else with those of the servers. A Sentinel may refuse the latter and answer all the same.
+inline login sentinel_login(const node_context& context) {
     const sentinel_options& own = *context.how.sentinel;
-    if (!own.user.empty() || !own.password.empty())
-        return {own.user, own.password};
-    return net::credentials_now({context.how.user, context.how.password}, context.how.credentials);
+    if (own.own_login || !own.user.empty() || !own.password.empty())
+        return credentials{own.user, own.password};
+    return {net::credentials_now({context.how.user, context.how.password}, context.how.credentials),
+            true};
 }
 
 } // namespace holdfast::redis

@@ -77,6 +77,7 @@ asio::awaitable<void> sentinel_watch::rest() {
     const time_point unhurried_at = net::later(now, unhurried - unhurried * jitter / 5000);
     // However often it is rung, it does not ask at once again.
     while (!closed_) {
+        judge_late(true);
         const time_point here = home.time.now();
         const bool is_urgent = here < trouble_until_ || !context_->where;
         const time_point until = is_urgent ? hurried : unhurried_at;
@@ -92,13 +93,30 @@ asio::awaitable<void> sentinel_watch::ask_all() {
     std::string words;
     ask_sentinel(composer{words}, set.service);
     const auto who = [context = context_] { return sentinel_login(*context); };
-    const auto round = std::make_shared<inquiries>(context_, who, std::move(words), 2, *wake_);
+    const auto asked = std::make_shared<inquiries>(context_, who, std::move(words),
+                                                   sentinel_questions, *wake_);
+    rounds_.push_back({asked});
     for (const server_address& each : set.addresses)
-        round->ask(sentinel_at(each), set.tls, limit);
-    co_await round->settled(settles_in, limit, [this] { return closed_; });
-    round->end();
-    if (!closed_)
-        judge(*round);
+        asked->ask(sentinel_at(each), set.tls, limit);
+    const auto closed = [this] {
+        judge_late(false);
+        return closed_;
+    };
+    co_await asked->settled(inquiries::enough::most, settles_in, limit, closed);
+    judge_late(true);
+}
+
+/// Judges the rounds of which another answer has come since they were judged, and drops those that
+/// are over. The last round is not judged before enough of its answers have come.
+void sentinel_watch::judge_late(bool also_of_the_last) {
+    for (std::size_t i = 0; !closed_ && i + (also_of_the_last ? 0 : 1) < rounds_.size(); ++i) {
+        const std::shared_ptr<inquiries> asked = rounds_[i].asked;
+        const std::size_t count = asked->answers().size() + asked->failures().size();
+        if (std::exchange(rounds_[i].judged, count) != count)
+            judge(*asked);
+    }
+    if (also_of_the_last)
+        std::erase_if(rounds_, [](const round& each) { return each.asked->pending() == 0; });
 }
 
 void sentinel_watch::judge(const inquiries& told) {
@@ -107,7 +125,7 @@ void sentinel_watch::judge(const inquiries& told) {
     std::string troubles = told.troubles();
     for (const inquiries::answer& one : told.answers()) {
         try {
-            answers.push_back(read_sentinel(one.said[0], one.said[1]));
+            answers.push_back(read_sentinel(one.said[0], one.said[1], one.said[2]));
         } catch (const net::failure& why) {
             const std::string whom = net::address_of(one.from);
             troubles += (troubles.empty() ? "" : "; ") + whom + ": " + why.text();
@@ -152,6 +170,8 @@ void sentinel_watch::close() {
         return;
     for (const std::shared_ptr<sentinel_ear>& each : ears_)
         each->close();
+    for (const round& each : rounds_)
+        each.asked->end();
     wake_->ring();
     wake_finders();
 }

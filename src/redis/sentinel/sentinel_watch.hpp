@@ -39,7 +39,8 @@ private:
     static constexpr duration hurried_max{250};
     /// Between two questions otherwise.
     static constexpr duration unhurried = std::chrono::seconds{10};
-    /// How long the first answers wait for the others.
+    /// How long the others are waited for when more than half have answered. An answer that comes
+    /// later is judged when it comes.
     static constexpr duration settles_in{300};
 
     static constexpr std::size_t ears_max = 2;
@@ -48,6 +49,7 @@ private:
     static asio::awaitable<void> watch(self);
     asio::awaitable<void> ask_all();
     asio::awaitable<void> rest();
+    void judge_late(bool also_of_the_last);
     void judge(const inquiries&);
     void hear(const primary_switch&);
     void go_to(const server_address&, const std::string& told_by);
@@ -58,6 +60,11 @@ private:
     const on_move moved_;
     const std::unique_ptr<alarm> wake_;
     sentinel_choice choice_;
+    struct round {
+        std::shared_ptr<inquiries> asked;
+        std::size_t judged = 0; ///< after so many answers and failures
+    };
+    std::vector<round> rounds_; // of which some have not answered yet
     std::vector<std::shared_ptr<sentinel_ear>> ears_;
     std::set<alarm*> finders_;
     std::string silence_ = "no Sentinel has answered yet"; // why `where` is not known

@@ -57,11 +57,24 @@ std::string_view take_last(std::string_view& words) {
     throw net::failure{classify(words), words};
 }
 
+/// Reads the reply to SENTINEL REPLICAS: one list of pairs for each.
+std::optional<std::vector<server_address>> read_replicas(const reply& said) {
+    const auto is_list = [](const reply& each) { return each.type == reply::kind::array; };
+    if (!is_list(said) || !std::ranges::all_of(said.items, is_list))
+        return std::nullopt;
+    std::vector<server_address> all;
+    for (const reply& each : said.items)
+        if (auto where = address_of_texts(field_in(each, "ip"), field_in(each, "port")))
+            all.push_back(std::move(*where));
+    return all;
+}
+
 } // namespace
 
 void ask_sentinel(composer out, std::string_view service) {
     out.request({"SENTINEL", "MASTER", service});
     out.request({"SENTINEL", "GET-MASTER-ADDR-BY-NAME", service});
+    out.request({"SENTINEL", "REPLICAS", service});
 }
 
 std::optional<service_facts> read_service(const reply& said) {
@@ -83,7 +96,7 @@ std::optional<service_facts> read_service(const reply& said) {
     return told;
 }
 
-sentinel_answer read_sentinel(const reply& service, const reply& address) {
+sentinel_answer read_sentinel(const reply& service, const reply& address, const reply& replicas) {
     if (address.type == reply::kind::error)
         refused_by_sentinel(address.text);
     if (address.type == reply::kind::nil)
@@ -98,6 +111,7 @@ sentinel_answer read_sentinel(const reply& service, const reply& address) {
         told.epoch = facts->epoch;
         told.down = facts->down && facts->primary == *told.primary;
     }
+    told.replicas = read_replicas(replicas);
     return told;
 }
 

@@ -8,9 +8,11 @@
 #include <holdfast/redis/options.hpp>
 #include <holdfast/time.hpp>
 
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <string_view>
+#include <vector>
 
 namespace holdfast::redis {
 
@@ -18,7 +20,9 @@ namespace holdfast::redis {
 /// GET-MASTER-ADDR-BY-NAME. Neither will do alone: the Sentinel that leads a failover knows the new
 /// primary for a second while SENTINEL MASTER still tells the old address, with the new epoch. And
 /// not the other way round: a switch between the two would join the old address to the new epoch.
+/// Then SENTINEL REPLICAS, by which Sentinels of another service of the same name are found out.
 void ask_sentinel(composer, std::string_view service);
+constexpr std::size_t sentinel_questions = 3;
 
 /// Of SENTINEL MASTER.
 struct service_facts {
@@ -40,10 +44,12 @@ struct sentinel_answer {
     std::optional<server_address> primary{}; ///< nothing: it knows no such service
     std::optional<std::uint64_t> epoch{};    ///< nothing: it does not let us ask
     bool down = false;
+    std::optional<std::vector<server_address>> replicas{}; ///< nothing: it does not let us ask
 };
 
 /// Throws net::failure: what was refused, or what makes no sense.
-sentinel_answer read_sentinel(const reply& service, const reply& address);
+sentinel_answer read_sentinel(const reply& service, const reply& address,
+                              const reply& replicas = {});
 
 /// To be heard on a connection of its own.
 inline constexpr std::string_view switch_channel = "+switch-master";

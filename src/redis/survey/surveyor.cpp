@@ -51,7 +51,7 @@ public:
             each->end();
     }
 
-    inquiries& begin(std::function<credentials()> who, std::string words, std::size_t answers) {
+    inquiries& begin(std::function<login()> who, std::string words, std::size_t answers) {
         all_.push_back(std::make_shared<inquiries>(of_.context_, std::move(who), std::move(words),
                                                    answers, *wake_));
         return *all_.back();
@@ -65,8 +65,9 @@ public:
     }
 
     asio::awaitable<void> settled(time_point limit) {
+        const auto closed = [this] { return of_.closed_; };
         for (const std::shared_ptr<inquiries>& each : all_)
-            co_await each->settled(settles_in, limit, [this] { return of_.closed_; });
+            co_await each->settled(inquiries::enough::one, settles_in, limit, closed);
         if (of_.closed_)
             throw net::failure{errc::closed, "the client is closed"};
     }
@@ -128,7 +129,7 @@ asio::awaitable<std::vector<sentinel_report>> surveyor::ask_sentinels() {
     const auto who = [context = context_] { return sentinel_login(*context); };
     rounds all{*this};
     for (const server_address& each : set.addresses)
-        all.begin(who, words, 2).ask(sentinel_at(each), set.tls, limit());
+        all.begin(who, words, sentinel_questions).ask(sentinel_at(each), set.tls, limit());
     co_await all.settled(limit());
     std::vector<sentinel_report> told;
     for (std::size_t i = 0; i < set.addresses.size(); ++i)

@@ -7,10 +7,22 @@
 
 namespace holdfast::redis {
 
-bool is_host(std::string_view text) {
+namespace {
+
+bool is_printable_word(std::string_view text) {
     constexpr std::size_t length_max = 253;
     const auto printable = [](char c) { return c > ' ' && c < '\x7f'; };
     return !text.empty() && text.size() <= length_max && std::ranges::all_of(text, printable);
+}
+
+} // namespace
+
+bool is_host(std::string_view text) {
+    return is_printable_word(text) && !text.starts_with('/');
+}
+
+bool is_host_beside(std::string_view text, std::string_view asked) {
+    return is_printable_word(text) && (!text.starts_with('/') || asked.starts_with('/'));
 }
 
 std::optional<std::uint16_t> read_port(std::string_view text) {
@@ -28,7 +40,7 @@ std::optional<server_address> read_host_and_port(std::string_view text, std::str
     if (host.empty() || host == "?")
         host = asked;
     const auto port = read_port(text.substr(colon + 1));
-    if (!port || !is_host(host))
+    if (!port || !is_host_beside(host, asked))
         return std::nullopt;
     return server_address{std::string{host}, *port};
 }

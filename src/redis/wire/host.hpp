@@ -9,8 +9,13 @@
 
 namespace holdfast::redis {
 
-/// Whether a server may name another so: no name of a host is longer, and none has a blank.
+/// Returns whether a server may name another one so. No host name is longer than 253 bytes, none
+/// has a blank, and none begins with `/`: that would be the path of a local socket, and whatever
+/// listens there would be told the password.
 bool is_host(std::string_view text);
+
+/// Returns the same, but allows a path if the server that names it is reached by a path itself.
+bool is_host_beside(std::string_view text, std::string_view asked);
 
 /// 1 to 65535, in digits alone.
 std::optional<std::uint16_t> read_port(std::string_view text);

@@ -160,6 +160,54 @@ TEST(AnswerReader, RefusesMoreItemsThanItMay) {
     EXPECT_NE(objection_to(many, 16 * 1024 * 1024), "");
 }
 
+TEST(AnswerReader, TakesMoreItemsWhereItMay) {
+    std::string many = "*" + std::to_string(answer_reader::items_max + 1) + "\r\n";
+    for (std::size_t i = 0; i <= answer_reader::items_max; ++i)
+        many += ":1\r\n";
+    answer_reader reader{16 * 1024 * 1024, answer_reader::items_max_in_cluster};
+    reader.feed(many);
+    ASSERT_NE(reader.next(), nullptr);
+}
+
+TEST(AnswerReader, RefusesArraysTooDeepWithinEachOther) {
+    const auto nested = [](std::size_t depth) {
+        std::string all;
+        for (std::size_t i = 0; i < depth; ++i)
+            all += "*1\r\n";
+        return all + ":1\r\n";
+    };
+    EXPECT_EQ(objection_to(nested(4), 1024 * 1024), "");
+    for (const std::size_t depth : {20U, 1'000U, 1'000'000U})
+        EXPECT_NE(objection_to(nested(depth), 16 * 1024 * 1024), "") << depth;
+    EXPECT_NE(objection_to("*2\r\n*1\r\n:1\r\n" + nested(1000), 1024 * 1024), "");
+}
+
+TEST(AnswerReader, RefusesALineThatDoesNotEnd) {
+    const std::string longest(answer_reader::line_bytes_max - 10, 'x');
+    EXPECT_EQ(objection_to("-" + longest + "\r\n", 1024 * 1024), "");
+    EXPECT_EQ(objection_to("$100000\r\n" + std::string(100'000, 'x') + "\r\n+OK\r\n", 1024 * 1024),
+              "")
+        << "that is none";
+    const std::string endless(2 * answer_reader::line_bytes_max, 'x');
+    for (const char* begins : {"+", "-", ":1\r\n+", "*2\r\n$3\r\nabc\r\n-", "$", "*", ""})
+        EXPECT_NE(objection_to(begins + endless, 16 * 1024 * 1024), "") << begins;
+}
+
+TEST(AnswerReader, FindsAnEndlessLineInPieces) {
+    answer_reader reader{16 * 1024 * 1024};
+    reader.feed("*2\r\n$2\r\n\n\n\r\n+");
+    std::size_t fed = 0;
+    try {
+        for (; fed < 1024 * 1024; ++fed) {
+            reader.feed("x");
+            ASSERT_EQ(reader.next(), nullptr);
+        }
+    } catch (const net::failure& why) {
+        EXPECT_EQ(why.code(), make_error_code(store_errc::protocol));
+    }
+    EXPECT_LE(fed, answer_reader::line_bytes_max);
+}
+
 TEST(AnswerReader, ForgetsAHalfReadAnswerWithItself) {
     answer_reader reader{1024};
     reader.feed("*3\r\n$3\r\nabc\r\n*2\r\n:1\r\n");

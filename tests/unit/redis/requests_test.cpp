@@ -443,6 +443,13 @@ TEST(Host, IsPrintableAndNotTooLong) {
     EXPECT_FALSE(is_host("h\xC3\xA9"));
 }
 
+TEST(Host, IsNoPathOfALocalSocket) {
+    EXPECT_FALSE(is_host("/tmp/socket"));
+    EXPECT_FALSE(is_host_beside("/tmp/socket", "10.0.0.1"));
+    EXPECT_TRUE(is_host_beside("/tmp/socket", "/tmp/other"));
+    EXPECT_FALSE(read_host_and_port("/tmp/socket:1", "10.0.0.1"));
+}
+
 TEST(Host, APortIsDigitsAlone) {
     EXPECT_EQ(read_port("1"), 1);
     EXPECT_EQ(read_port("65535"), 65535);

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // What real servers compute is compared in tests/redis/store_server_test.cpp.
 #include "net/failure.hpp"
-#include "redis/cluster/agreement.hpp"
 #include "redis/cluster/slot.hpp"
 #include "redis/cluster/slot_map.hpp"
 #include "redis/cluster/slots_answer.hpp"
@@ -9,6 +8,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <set>
 #include <string>
 
 #include <gmock/gmock.h>
@@ -110,9 +110,9 @@ TEST_F(SlotMap, TellsTheChangesInRanges) {
     const auto a = map_.owner(0), b = map_.owner(16383);
     EXPECT_THAT(first, ElementsAre(change{0, 8191, nobody, a}, change{8192, 16383, nobody, b}));
     EXPECT_THAT(renew({halves("a", "b")}), IsEmpty());
-    const auto then =
-        renew({{range_of(0, 99, "a"), range_of(101, 200, "b"), range_of(201, 300, "c"),
-                range_of(301, 8191, "a"), range_of(8192, 16383, "b")}});
+    const slot_ranges next{range_of(0, 99, "a"), range_of(101, 200, "b"), range_of(201, 300, "c"),
+                           range_of(301, 8191, "a"), range_of(8192, 16383, "b")};
+    const auto then = renew({next, next});
     const auto c = map_.owner(201);
     EXPECT_THAT(then, ElementsAre(change{100, 100, a, nobody}, change{101, 200, a, b},
                                   change{201, 300, a, c}));
@@ -143,14 +143,25 @@ TEST_F(SlotMap, ForEachSlotTheOwnerCountsThatMostOfThemName) {
     EXPECT_EQ(owner(16383), "c");
 }
 
-TEST_F(SlotMap, WithAsManyVotesThePresentOwnerStays) {
+TEST_F(SlotMap, WithoutAMajorityThePresentOwnerStays) {
     renew({halves("a", "a")});
     renew({halves("b", "b"), halves("a", "a")});
     EXPECT_EQ(owner(0), "a");
     renew({halves("a", "a"), halves("b", "b")});
     EXPECT_EQ(owner(0), "a");
     renew({halves("b", "b"), halves("c", "c")}); // neither is the present one
+    EXPECT_EQ(owner(0), "a");
+    renew({halves("b", "b"), halves("b", "b"), halves("c", "c")});
     EXPECT_EQ(owner(0), "b");
+}
+
+TEST_F(SlotMap, VotersThatHaveNotAnsweredCountAgainstAChange) {
+    renew({halves("a", "b")});
+    const std::vector<slot_ranges> one(1, halves("c", "b")), two(2, halves("c", "b"));
+    EXPECT_THAT(map_.renew(one, map_.now(), 3), IsEmpty());
+    EXPECT_THAT(map_.renew(two, map_.now(), 4), IsEmpty());
+    EXPECT_EQ(map_.renew(two, map_.now(), 3).size(), 1u);
+    EXPECT_EQ(owner(0), "c");
 }
 
 TEST_F(SlotMap, WithAsManyVotesEachSlotStaysWhereItIs) {
@@ -158,20 +169,49 @@ TEST_F(SlotMap, WithAsManyVotesEachSlotStaysWhereItIs) {
     EXPECT_THAT(renew({halves("a", "a"), halves("b", "b")}), IsEmpty());
 }
 
-TEST_F(SlotMap, WhoKnowsOfNoOwnerHasNoVote) {
+TEST_F(SlotMap, ASlotWithoutAnOwnerGetsTheOneThatIsNamed) {
     renew({{}, {}, halves("a", "b")});
     EXPECT_EQ(owner(0), "a");
-    renew({{range_of(0, 16383, "")}, halves("c", "c")});
-    EXPECT_EQ(owner(0), "c");
 }
 
-TEST_F(SlotMap, SlotsThatNobodyNamesHaveNoOwner) {
+TEST_F(SlotMap, ASmallerMapIsNotBelievedFromOneNodeAlone) {
     renew({halves("a", "b")});
     renew({{range_of(0, 8191, "a")}});
+    EXPECT_EQ(owner(16383), "b");
+    renew({{range_of(0, 16383, "")}});
+    EXPECT_EQ(map_.unserved(), 0u);
+    renew({{range_of(0, 8191, "a")}, halves("a", "b"), {range_of(0, 16383, "")}});
+    EXPECT_EQ(owner(0), "a");
+    EXPECT_EQ(owner(16383), "") << "two of three name nobody";
+}
+
+TEST_F(SlotMap, SlotsThatTwoNodesNameNobodyForHaveNoOwner) {
+    renew({halves("a", "b")});
+    const slot_ranges smaller{range_of(0, 8191, "a")};
+    renew({smaller, smaller});
     EXPECT_EQ(owner(16383), "");
     EXPECT_EQ(map_.unserved(), 8192u);
     EXPECT_THAT(hosts(map_.primaries()), ElementsAre("a"));
     EXPECT_EQ(map_.slots_of(map_.know(at("b"))), 0u);
+}
+
+TEST_F(SlotMap, KnowsWhoIsAMember) {
+    renew({{range_of(0, 8191, "a", {at("r")}), range_of(8192, 16383, "b")}});
+    for (const char* each : {"a", "b", "r"})
+        EXPECT_TRUE(map_.is_member(at(each))) << each;
+    EXPECT_FALSE(map_.is_member(at("seed")));
+    renew({halves("a", "a"), halves("a", "a")});
+    EXPECT_FALSE(map_.is_member(at("r")));
+    EXPECT_FALSE(map_.is_member(at("b")));
+    EXPECT_EQ(map_.members().addresses, (std::set<std::string>{"a:6379"}));
+}
+
+TEST_F(SlotMap, TellsWhetherAnAnswerDiffers) {
+    renew({halves("a", "b")});
+    EXPECT_FALSE(map_.differs_from(halves("a", "b")));
+    EXPECT_TRUE(map_.differs_from(halves("a", "a")));
+    EXPECT_TRUE(map_.differs_from(halves("a", "new")));
+    EXPECT_TRUE(map_.differs_from({range_of(0, 8191, "a")}));
 }
 
 TEST_F(SlotMap, WithoutAnAnswerAllStays) {
@@ -232,57 +272,54 @@ TEST_F(SlotMap, KnowsTheReplicasOfEachPrimary) {
 slot_ranges many(int from, int count) {
     slot_ranges all;
     for (int i = 0; i < count; ++i)
-        all.push_back(range_of(i, i, "n" + std::to_string(from + i)));
+        all.push_back(range_of((from + i) % static_cast<int>(slot_count),
+                               (from + i) % static_cast<int>(slot_count),
+                               "n" + std::to_string(from + i)));
     return all;
 }
 
-TEST_F(SlotMap, KnowsSoManyNodesAndNoMore) {
-    renew({many(0, 1000)});
-    EXPECT_EQ(map_.size(), slot_map::nodes_max);
+TEST_F(SlotMap, HasRoomForAPrimaryPerSlot) {
+    const auto most = static_cast<int>(slot_count);
+    renew({many(0, most)});
+    EXPECT_EQ(map_.unserved(), 0u);
+    EXPECT_EQ(map_.primaries().size(), slot_count);
     EXPECT_EQ(owner(0), "n0");
-    EXPECT_EQ(owner(253), "n253"); // beside the seed
-    EXPECT_EQ(owner(254), "");
-    EXPECT_EQ(map_.moved(300, at("one more")), nobody);
-    EXPECT_EQ(owner(300), "");
+    EXPECT_EQ(owner(254), "n254");
+    EXPECT_EQ(owner(16383), "n16383");
 }
 
-TEST_F(SlotMap, ForgetsTheOneThatWasNotNamedForTheLongestTime) {
-    for (const int from : {1, 101, 201}) // each in a renewal of its own
-        renew({many(from, from == 201 ? 53 : 100)});
-    renew({{range_of(0, 0, "n0")}});
-    renew({{range_of(0, 0, "n0")}});
-    EXPECT_EQ(map_.size(), slot_map::nodes_max);
-    const auto oldest = map_.know(at("x"));
-    EXPECT_EQ(map_.size(), slot_map::nodes_max);
-    EXPECT_EQ(map_.address(oldest), at("x"));
-    EXPECT_EQ(map_.address(0), at("seed"));
-    EXPECT_EQ(owner(0), "n0");
-    std::vector<std::string> known;
+TEST_F(SlotMap, ForgetsTheFormerNodesThatWereNotNamedForTheLongestTime) {
+    const auto name = [&](int from, int count) {
+        const slot_ranges all = many(from, count);
+        for (const slot_range& each : all)
+            map_.know(each.primary);
+    };
+    renew({halves("a", "b")});
+    name(0, 200);
+    renew({halves("a", "b")});
+    name(200, 200); // and now there are more than are remembered
+    renew({halves("a", "b")});
+    std::set<std::string> known;
     for (std::size_t i = 0; i < map_.size(); ++i)
-        known.push_back(map_.address(static_cast<slot_map::node_number>(i)).host);
-    EXPECT_EQ(std::ranges::count(known, "n1"), 0);
-    for (const char* each : {"n2", "n101", "n253"})
-        EXPECT_EQ(std::ranges::count(known, each), 1) << each;
+        known.insert(map_.address(static_cast<slot_map::node_number>(i)).host);
+    known.erase("");
+    EXPECT_EQ(known.size(), slot_map::former_max + 3) << "with the seed and the two primaries";
+    EXPECT_TRUE(known.contains("seed"));
+    EXPECT_TRUE(known.contains("n399"));
+    EXPECT_FALSE(known.contains("n0"));
+    const std::size_t size = map_.size();
+    EXPECT_EQ(map_.address(map_.know(at("another"))), at("another"));
+    EXPECT_EQ(map_.size(), size) << "it has the number of one that is forgotten";
 }
 
 TEST_F(SlotMap, AChangeNeverTellsOfANodeThatIsForgottenMeanwhile) {
-    renew({many(0, 254)});
-    const auto changes = renew({many(1000, 254)});
-    // All the old ones are still known, so there is no room for the new ones.
-    for (const change& each : changes)
-        EXPECT_EQ(map_.address(each.from).host, "n" + std::to_string(each.first));
-    EXPECT_EQ(map_.unserved(), slot_count);
-    renew({many(1000, 254)});
-    EXPECT_EQ(owner(0), "n1000");
-    EXPECT_EQ(map_.unserved(), slot_count - 254);
-}
-
-TEST_F(SlotMap, AReplicaDoesNotTakeTheNumberOfANodeOfWhichAChangeTells) {
-    renew({many(0, 254)});
-    const auto changes = renew({{range_of(0, 253, "n0", {at("new")})}});
-    ASSERT_EQ(changes.size(), 253u);
-    for (const change& each : changes)
-        EXPECT_EQ(map_.address(each.from).host, "n" + std::to_string(each.first));
+    renew({many(0, 1000)});
+    const auto changes = renew({many(1000, 1000), many(1000, 1000)});
+    for (const change& each : changes) {
+        const std::string from = each.from == nobody ? "" : map_.address(each.from).host;
+        EXPECT_THAT(from, ::testing::AnyOf("", "n" + std::to_string(each.first)));
+    }
+    EXPECT_EQ(owner(1000), "n1000");
 }
 
 using ::testing::HasSubstr;
@@ -412,41 +449,23 @@ TEST(SlotsAnswer, NamesWhatMakesNoSense) {
         HasSubstr("twice of the slot 5"));
 }
 
-constexpr std::uint16_t middle = 8000;
-
-/// The primaries of the lower and of the upper slots.
-slot_ranges shared_by(const std::string& low, const std::string& high) {
-    return {{.first = 0, .last = middle - 1, .primary = {low, 1}},
-            {.first = middle, .last = slot_count - 1, .primary = {high, 1}}};
+TEST(SlotsAnswer, NamesTheIdsOfNodes) {
+    const slot_ranges told =
+        read_slots(made::list({range(0, 1, {node("a", 1), node("", 0), node("b", 2)})}), asked);
+    EXPECT_EQ(told[0].primary_id, "id");
+    EXPECT_THAT(told[0].replica_ids, ElementsAre("id"));
 }
 
-TEST(Agreement, IsOfMoreThanHalfOfThoseThatWereAsked) {
-    const slot_ranges one = shared_by("a", "b"), other = shared_by("c", "b");
-    EXPECT_TRUE(most_agree({one, one}, 3));
-    EXPECT_TRUE(most_agree({other, one, one}, 3));
-    EXPECT_TRUE(most_agree({one}, 1));
-    EXPECT_FALSE(most_agree({one}, 2)) << "the other one may say something else";
-    EXPECT_FALSE(most_agree({one, other}, 3));
-    EXPECT_FALSE(most_agree({one, one}, 4));
-    EXPECT_FALSE(most_agree({}, 0));
-}
-
-TEST(Agreement, IsAboutPrimariesInAnyOrder) {
-    slot_ranges other = shared_by("a", "b");
-    std::swap(other[0], other[1]);
-    other[0].replicas.push_back({"r", 1});
-    EXPECT_TRUE(most_agree({shared_by("a", "b"), other}, 3));
-    other[0].primary.port = 2;
-    EXPECT_FALSE(most_agree({shared_by("a", "b"), other}, 3));
-}
-
-TEST(Agreement, OfThoseWhoDoNotKnowAllSlotsSettlesNothing) {
-    slot_ranges holes = shared_by("a", "b");
-    holes[0].last = middle - 2;
-    EXPECT_FALSE(most_agree({holes, holes}, 3)) << "the third may know whose the slot is";
-    slot_ranges unknown = shared_by("a", {});
-    EXPECT_FALSE(most_agree({unknown, unknown}, 3));
-    EXPECT_TRUE(most_agree({holes, shared_by("a", "b"), shared_by("a", "b")}, 3));
+TEST(SlotsAnswer, NamesNoPathsOfLocalSockets) {
+    EXPECT_THAT(objection_to_range(range(0, 1, {node("/tmp/socket", 1)})),
+                HasSubstr("cannot be one"));
+    EXPECT_THAT(objection_to_range(range(0, 1, {node("a", 1), node("/tmp/socket", 1)})),
+                HasSubstr("cannot be one"));
+    EXPECT_EQ(primary_in(node_with("?", {"ip", "/tmp/socket"})).host, "seed.internal");
+    const server_address beside{"/tmp/one", 1};
+    EXPECT_EQ(read_slots(made::list({range(0, 0, {node("/tmp/other", 2)})}), beside).at(0).primary,
+              (server_address{"/tmp/other", 2}))
+        << "as in tests";
 }
 
 } // namespace

@@ -76,12 +76,21 @@ TEST_F(SentinelChoice, OfTheGreatestEpochTheOneThatMostName) {
     EXPECT_EQ(ask({names("b", 5), names("a", 5)}), verdict::stays);
 }
 
-TEST_F(SentinelChoice, NeverGoesBackToASmallerEpoch) {
+TEST_F(SentinelChoice, OneSentinelNeverLeadsBackToASmallerEpoch) {
     ask({names("b", 5)});
     for (int question = 0; question < 20; ++question)
-        EXPECT_EQ(ask({names("a", 4), names("a", 4)}), verdict::stays); // the third is cut off
+        EXPECT_EQ(ask({names("a", 4)}), verdict::stays); // the others do not answer
     EXPECT_EQ(primary(), "b");
     EXPECT_EQ(ask({names("a", 6)}), verdict::moves);
+    EXPECT_EQ(primary(), "a");
+}
+
+TEST_F(SentinelChoice, MostSentinelsLeadToASmallerEpochAfterAWhileThoughOneDoesNotAnswer) {
+    ask({names("b", 50)});
+    const std::vector anew{names("a", 1), names("a", 1)};
+    EXPECT_EQ(ask(anew), verdict::stays);
+    EXPECT_EQ(ask(anew, 9'999ms), verdict::stays);
+    EXPECT_EQ(ask(anew, 1ms), verdict::moves);
     EXPECT_EQ(primary(), "a");
 }
 
@@ -142,21 +151,23 @@ TEST_F(SentinelChoice, NewsOfAnotherPrimaryThanOursAreOnlyAReasonToAsk) {
 TEST_F(SentinelChoice, DoesNotGoBackToWhatNewsHaveLeftBeforeTwoQuestionsAgree) {
     ask({names("a", 5)});
     hear("a", "b");
-    EXPECT_EQ(ask({names("a", 5)}), verdict::stays);
+    EXPECT_EQ(ask({names("a", 5), names("a", 5)}), verdict::stays);
     EXPECT_EQ(ask({}), verdict::nobody_answers);
     EXPECT_EQ(ask({names("a", 5), names("a", 5)}, 8s), verdict::stays);
     EXPECT_EQ(primary(), "b");
-    EXPECT_EQ(ask({names("a", 5)}, 1s), verdict::moves);
+    EXPECT_EQ(ask({names("a", 5)}, 10s), verdict::stays); // one alone of three
+    EXPECT_EQ(ask({names("a", 5), names("a", 5)}, 1s), verdict::moves);
     EXPECT_EQ(primary(), "a");
 }
 
 TEST_F(SentinelChoice, NewsEndADoubt) {
     ask({names("a")});
     hear("a", "b");
-    EXPECT_EQ(ask({names("a")}), verdict::stays);
+    const std::vector back{names("a"), names("a")};
+    EXPECT_EQ(ask(back), verdict::stays);
     hear("b", "c");
-    EXPECT_EQ(ask({names("a")}, 10s), verdict::stays);
-    EXPECT_EQ(ask({names("a")}, 10s), verdict::moves);
+    EXPECT_EQ(ask(back, 10s), verdict::stays);
+    EXPECT_EQ(ask(back, 10s), verdict::moves);
 }
 
 TEST_F(SentinelChoice, AnEpochCountsEvenIfItsAddressIsNotBelieved) {
@@ -187,8 +198,9 @@ TEST_F(SentinelChoice, WithoutEpochsTheOldPrimaryIsNotTakenAgainAtOnce) {
     ask({names("b"), names("b"), names("a")});
     EXPECT_EQ(ask({names("a")}), verdict::stays); // the one that has not heard of it yet
     EXPECT_EQ(ask({names("b"), names("a"), names("b")}, 5s), verdict::stays);
-    EXPECT_EQ(ask({names("a")}, 5s), verdict::stays); // another doubt
-    EXPECT_EQ(ask({names("a")}, 10s), verdict::moves);
+    EXPECT_EQ(ask({names("a"), names("a")}, 5s), verdict::stays); // another doubt
+    EXPECT_EQ(ask({names("a")}, 10s), verdict::stays);            // one alone of three
+    EXPECT_EQ(ask({names("a"), names("a")}, 10s), verdict::moves);
     EXPECT_EQ(primary(), "a");
 }
 
@@ -209,9 +221,49 @@ TEST_F(SentinelChoice, RemembersOnlyTheLatestThatWereLeft) {
     ask({names("n0")});
     for (int i = 0; i < 1000; ++i)
         EXPECT_TRUE(hear("n" + std::to_string(i), "n" + std::to_string(i + 1)));
-    EXPECT_EQ(ask({names("n999")}), verdict::stays);
-    EXPECT_EQ(ask({names("n992")}), verdict::stays);
-    EXPECT_EQ(ask({names("n991")}), verdict::moves);
+    EXPECT_EQ(ask({names("n999"), names("n999")}), verdict::stays);
+    EXPECT_EQ(ask({names("n992"), names("n992")}), verdict::stays);
+    EXPECT_EQ(ask({names("n991"), names("n991")}), verdict::moves);
+}
+
+TEST_F(SentinelChoice, WithTheSameEpochOneSentinelAloneChangesNothing) {
+    ask({names("a", 5), names("a", 5), names("a", 5)});
+    EXPECT_EQ(ask({names("b", 5)}), verdict::stays);
+    EXPECT_EQ(ask({names("b", 5)}, 20s), verdict::stays);
+    EXPECT_EQ(ask({names("b", 5), names("b", 5)}), verdict::moves);
+}
+
+// Services of other people: names like `mymaster` are used everywhere, and addresses again.
+
+sentinel_answer of_service(const std::string& host, std::optional<std::uint64_t> epoch,
+                           const std::vector<std::string>& replicas) {
+    sentinel_answer one = names(host, epoch);
+    one.replicas.emplace();
+    for (const std::string& each : replicas)
+        one.replicas->push_back(at(each));
+    return one;
+}
+
+TEST_F(SentinelChoice, ASentinelOfAnotherServiceHasNoVoteWhateverItsEpoch) {
+    const sentinel_answer ours = of_service("a", 5, {"b"}), strange = of_service("x", 90, {"y"});
+    EXPECT_EQ(ask({strange, ours, ours}), verdict::moves);
+    EXPECT_EQ(primary(), "a");
+    EXPECT_EQ(ask({strange, ours, ours}), verdict::stays);
+    EXPECT_EQ(ask({strange, ours}), verdict::stays);
+    for (int question = 0; question < 20; ++question)
+        EXPECT_EQ(ask({strange}), verdict::stays);
+    EXPECT_EQ(ask({strange, of_service("b", 6, {"a"}), ours}), verdict::moves);
+    EXPECT_EQ(primary(), "b");
+}
+
+TEST_F(SentinelChoice, AServiceThatMostSentinelsWatchNowIsBelievedAfterAWhile) {
+    ask({of_service("a", 5, {"b"})});
+    const std::vector moved{of_service("x", 9, {}), of_service("x", 9, {})};
+    EXPECT_EQ(ask(moved), verdict::stays);
+    EXPECT_EQ(ask(moved, 9'999ms), verdict::stays);
+    EXPECT_EQ(ask(moved, 1ms), verdict::moves);
+    EXPECT_EQ(primary(), "x");
+    EXPECT_EQ(ask({of_service("a", 5, {"b"})}), verdict::stays) << "that is the strange one now";
 }
 
 TEST_F(SentinelChoice, GoingToAndFroDoesNotMakeItForgetTheOthers) {
@@ -250,7 +302,8 @@ TEST(SentinelWords, AskForTheEpochBeforeTheAddress) {
     std::string out;
     ask_sentinel(composer{out}, "my master");
     EXPECT_EQ(out, "*3\r\n$8\r\nSENTINEL\r\n$6\r\nMASTER\r\n$9\r\nmy master\r\n"
-                   "*3\r\n$8\r\nSENTINEL\r\n$23\r\nGET-MASTER-ADDR-BY-NAME\r\n$9\r\nmy master\r\n");
+                   "*3\r\n$8\r\nSENTINEL\r\n$23\r\nGET-MASTER-ADDR-BY-NAME\r\n$9\r\nmy master\r\n"
+                   "*3\r\n$8\r\nSENTINEL\r\n$8\r\nREPLICAS\r\n$9\r\nmy master\r\n");
 }
 
 TEST(SentinelWords, HearOfSwitches) {
