@@ -96,8 +96,8 @@ using maybe_lease_handler = asio::any_completion_handler<void(error_code, std::o
 /// `unreachable`, `refused`, `outcome_unknown` (a lock that may have been taken is released in the
 /// background), `closed`, `forked`, `overloaded`, `would_deadlock` (called on the client's
 /// executor, or on that of a member's client), `invalid_argument` (the lease time),
-/// `operation_aborted` (the stop token), `clock_unstable`, `lease_lost` (this thread's hold is
-/// lost; or answers took longer than the lease).
+/// `operation_aborted` (the stop token), `clock_unstable`, `lease_lost` (this thread's own hold is
+/// lost). If answers take longer than the lease, a take fails with `unreachable`.
 ///
 /// If nobody runs the client's executor, or it is stuck, a verb returns two seconds after its
 /// patience, one or two seconds after a stop request, and unlock() two seconds after

@@ -21,6 +21,10 @@ namespace holdfast {
 /// What counts. `permits`: those of a leased semaphore that nobody has.
 enum class counter_kind : std::uint8_t { semaphore, permits, latch, rate };
 
+/// The word for such a counter in messages: "a semaphore", "a leased semaphore", "a latch" or
+/// "a rate limiter".
+HOLDFAST_EXPORT const char* words_for(counter_kind) noexcept;
+
 /// There are at most so many of anything that is counted: Redisson's numbers have 32 bits.
 inline constexpr std::int64_t counted_max = 2'147'483'647;
 

@@ -65,6 +65,13 @@ HOLDFAST_EXPORT std::string permit_id(const owner_id&);
 /// release.
 enum class lock_kind : std::uint8_t { plain, spin, fenced, fair, read, write, token, permit };
 
+/// The word for such a lock in messages: "a mutex" for `plain`, `spin`, `fenced` and `fair`, which
+/// share names; "a read-write lock", "a token lock" or "a leased semaphore" for the others.
+HOLDFAST_EXPORT const char* words_for(lock_kind) noexcept;
+
+/// Throws `store_errc::wrong_type` for a name that `there` has, when `wanted` was asked for.
+[[noreturn]] HOLDFAST_EXPORT void throw_wrong_type(std::string_view there, std::string_view wanted);
+
 struct hold {
     hold(lock_name n, owner_id o, lock_kind k)
         : name{std::move(n)}
@@ -265,6 +272,8 @@ struct holding {
     bool alone = true;   ///< one of them excludes all others: false where a lock is only shared
     bool shared = false; ///< some of them share it; the one that has it alone may do so, too
     bool tells = true;   ///< false: it is known that nobody will be told of the release
+    key_kind kind = key_kind::lock;
+    std::string other{}; ///< of kind other, which nobody holds: what has the name, for messages
 };
 
 /// The outcome of `inspector::force_release`.
@@ -279,19 +288,21 @@ struct forced {
 class inspector {
 public:
     virtual ~inspector() = default;
-    virtual asio::awaitable<std::optional<holding>> inspect(lock_name) = 0; ///< empty: free
+    /// Empty: it is free.
+    virtual asio::awaitable<std::optional<holding>> inspect(lock_name) = 0;
 
     /// Takes the lock away from `only_from` (in the store's own spelling; a lock that is shared
     /// from all, if that owner is among them), or from any holder if that is empty, and wakes all
     /// waiters for a lock of that name, of each kind that the store has. A request that is carried
     /// out after the store's time limit takes nothing away. Without `only_from`, to repeat it after
-    /// an unknown outcome may end somebody else's hold.
+    /// an unknown outcome may end somebody else's hold. Throws `store_errc::wrong_type` if
+    /// something has the name that is no lock.
     virtual asio::awaitable<forced> force_release(lock_name, std::string only_from) = 0;
 
-    /// The same for one side of a lock that can be shared: `read` ends it only while it is shared
-    /// and nobody has it alone, `write` only while somebody has it alone. And for a lock of kind
-    /// `token`: any other stays.
-    virtual asio::awaitable<forced> force_side(lock_name, lock_kind side) = 0;
+    /// The same for a lock of that kind only. Throws `store_errc::wrong_type` if another kind has
+    /// the name (`words_for` tells which kinds are the same). `read` ends a lock only while it is
+    /// shared and nobody has it alone, `write` only while somebody has it alone.
+    virtual asio::awaitable<forced> force_kind(lock_name, lock_kind) = 0;
 
     /// No grant of a fenced lock of that name ever had a greater token: the last that was given
     /// away or reserved. Zero: none was, or the store has no tokens.

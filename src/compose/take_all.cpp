@@ -163,7 +163,7 @@ private:
         if (call_->finished() || round_->open() > 0 || fails())
             return;
         if (++late_grants_ == late_grants_max)
-            throw sync::worded_error{{make_error_code(errc::lease_lost),
+            throw sync::worded_error{{make_error_code(errc::unreachable),
                                       "the answers of all members took longer than the lease of " +
                                           std::to_string(call_->wanted.lease.count()) + " ms, " +
                                           std::to_string(late_grants_max) + " times"}};

@@ -68,7 +68,7 @@ any_subject::take(std::shared_ptr<sync::acquisition> call) const {
         co_await let_go(*call, *round);
     }
     throw sync::worded_error{
-        {make_error_code(errc::lease_lost),
+        {make_error_code(errc::unreachable),
          "what was granted was lost at once, " + std::to_string(losses_max) + " times"}};
 }
 

@@ -134,7 +134,7 @@ private:
     /// The lease was over in the moment between the last answer and the hold.
     void note_late_grant() {
         if (++late_grants_ == late_votes_max || !goes_on())
-            throw sync::worded_error{{make_error_code(errc::lease_lost),
+            throw sync::worded_error{{make_error_code(errc::unreachable),
                                       "the answers of a majority took longer than the lease, " +
                                           std::to_string(late_grants_) + " times"}};
     }

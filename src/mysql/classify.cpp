@@ -98,12 +98,20 @@ std::string hint_of(unsigned error) {
     case 5010:
         return "the server asks for the password in a way that would show it to anyone on the way; "
                "use TLS, or another plug-in for this user";
+    case 1203:
+    case 1226:
+        return "the limit is this account's (MAX_USER_CONNECTIONS, max_user_connections): raise "
+               "it, "
+               "or lower connections_max";
     case 1129:
         return "an administrator has to FLUSH HOSTS there";
     default:
         return {};
     }
 }
+
+/// ER_USER_LIMIT_REACHED: only the text says which limit of the account that is.
+constexpr unsigned limit_of_account = 1226;
 
 /// A storage engine's: only the text has the system's number.
 bool is_full_disk(unsigned error, std::string_view words) {
@@ -113,6 +121,10 @@ bool is_full_disk(unsigned error, std::string_view words) {
 } // namespace
 
 meaning classify(unsigned error, std::string_view words) {
+    if (error == limit_of_account && has(words, "'max_") && !has(words, "max_user_connections"))
+        return {.code = store_errc::other,
+                .hint = "the account has used up what it may do in an hour; SHOW CREATE USER tells "
+                        "its limits, and ALTER USER lifts them"};
     const auto known = std::ranges::find(known_errors, error, &known_error::number);
     if (known != known_errors.end())
         return {.code = known->code,

@@ -33,7 +33,8 @@ struct server_facts {
     bool read_only = false; ///< `read_only`, `super_read_only`, `innodb_read_only`
     /// Galera, or group replication with several primaries: its user locks are each server's own.
     bool has_several_writers = false;
-    bool is_replica = false; ///< as far as it is seen without rights
+    bool is_replica = false;
+    bool role_is_unknown = false; ///< it does not tell this user whether it is a replica
     bool sysdate_is_now = false;
     std::string binlog_format{};
     std::string flush_at_commit{};             ///< innodb_flush_log_at_trx_commit

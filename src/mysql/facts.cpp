@@ -71,6 +71,7 @@ portrait portrait_of(const variables& global, const variables& status, bool sysd
                       is_on(global, "innodb_read_only");
     facts.has_several_writers = is_on(global, "wsrep_on") || has_several_primaries(global);
     facts.is_replica = number_of(status, "Slaves_running") > 0 || is_on(status, "Slave_running");
+    facts.role_is_unknown = !status.contains("Slaves_running") && !status.contains("Slave_running");
     facts.sysdate_is_now = sysdate_is_now;
     facts.binlog_format = value_of(global, "binlog_format");
     facts.flush_at_commit = value_of(global, "innodb_flush_log_at_trx_commit");
@@ -82,6 +83,43 @@ portrait portrait_of(const variables& global, const variables& status, bool sysd
     made.uptime = std::chrono::seconds{number_of(status, "Uptime")};
     made.is_ready = !is_on(global, "wsrep_on") || is_on(status, "wsrep_ready");
     return made;
+}
+
+namespace {
+
+/// Whether a row of SHOW REPLICA STATUS has a thread that runs. Its columns have stood at these
+/// places since MySQL 4.1.
+bool runs(const std::vector<std::optional<std::string>>& channel) {
+    constexpr std::size_t receiver_at = 10, applier_at = 11;
+    const auto is_on = [&](std::size_t column) {
+        return column < channel.size() && channel[column] && *channel[column] != "No";
+    };
+    return is_on(receiver_at) || is_on(applier_at);
+}
+
+bool is_of_group(const std::vector<std::optional<std::string>>& channel) {
+    return std::ranges::any_of(channel, [](const auto& value) {
+        return value && value->starts_with("group_replication_");
+    });
+}
+
+} // namespace
+
+void judge_role(server_facts& facts, std::span<const result> said) {
+    const result& counted = said.front();
+    if (counted.error == 0 && counted.rows.size() == 1 && counted.rows[0].size() == 2) {
+        const auto& row = counted.rows[0];
+        facts.is_replica = facts.is_replica || (row[1] && *row[1] != "0");
+        // Without the performance schema its tables are empty.
+        facts.role_is_unknown = facts.role_is_unknown && row[0] != "1";
+    }
+    for (const result& shown : said.subspan(1)) {
+        if (shown.error != 0) // no right, or another version's words
+            continue;
+        facts.role_is_unknown = false;
+        for (const auto& channel : shown.rows)
+            facts.is_replica = facts.is_replica || (runs(channel) && !is_of_group(channel));
+    }
 }
 
 std::optional<net::failure> objection_to(const portrait& of) {
@@ -103,6 +141,12 @@ std::optional<net::failure> objection_to(const portrait& of) {
         return net::failure{store_errc::read_only,
                             "the server is a replica; its primary does not know locks that are "
                             "taken there"};
+    if (facts.role_is_unknown)
+        return net::failure{
+            store_errc::unfit,
+            "the server does not tell this user whether it is a replica, and a "
+            "replica's locks are not its primary's: GRANT REPLICATION CLIENT ON *.* "
+            "to the user"};
     return std::nullopt;
 }
 

@@ -4,8 +4,11 @@
 #include "mysql/database.hpp"
 #include "net/failure.hpp"
 
+#include <array>
+#include <cstddef>
 #include <map>
 #include <optional>
+#include <span>
 #include <string>
 
 namespace holdfast::mysql {
@@ -24,6 +27,18 @@ struct portrait {
 };
 
 portrait portrait_of(const variables& global, const variables& status, bool sysdate_is_now);
+
+/// Says whether the server is a replica, by what it answered to each of `replica_questions`: MySQL
+/// from 8.0 on has no status variable for that, unlike MariaDB.
+void judge_role(server_facts&, std::span<const result> said);
+
+inline constexpr std::array<const char*, 3> replica_questions{
+    "SELECT @@performance_schema,(SELECT COUNT(*) FROM "
+    "performance_schema.replication_connection_status WHERE SERVICE_STATE<>'OFF' AND "
+    "CHANNEL_NAME NOT LIKE 'group\\_replication%')+(SELECT COUNT(*) FROM "
+    "performance_schema.replication_applier_status WHERE SERVICE_STATE<>'OFF' AND "
+    "CHANNEL_NAME NOT LIKE 'group\\_replication%')",
+    "SHOW REPLICA STATUS", "SHOW SLAVE STATUS"};
 
 /// Why no lock may be asked for there: it takes no writes, or its grants could be late or lost.
 std::optional<net::failure> objection_to(const portrait&);

@@ -85,6 +85,19 @@ portrait read(line& on, const std::vector<said>& all) {
                        *same == "1");
 }
 
+/// Asks a server whether it is a replica, if its status has not told. It may refuse some of the
+/// questions.
+asio::awaitable<void> ask_for_role(line& on, portrait& found, time_point limit) {
+    if (!found.facts.role_is_unknown)
+        co_return;
+    const std::vector<std::string> all{replica_questions.begin(), replica_questions.end()};
+    std::vector<said> answers = co_await on.ask(all, limit);
+    std::vector<result> told;
+    for (said& each : answers)
+        told.push_back(std::move(each.what));
+    judge_role(found.facts, told);
+}
+
 } // namespace
 
 asio::awaitable<portrait> set_up(line& on, duration keep_alive, time_point limit) {
@@ -99,6 +112,7 @@ asio::awaitable<portrait> set_up(line& on, duration keep_alive, time_point limit
     if (const auto objection = objection_to_session(variables_in(answers[2].what)))
         throw net::failure{*objection};
     portrait found = read(on, answers);
+    co_await ask_for_role(on, found, limit);
     if (const auto objection = objection_to(found))
         throw net::failure{*objection};
     co_return found;
@@ -109,6 +123,7 @@ asio::awaitable<portrait> look_again(line& on, time_point limit) {
     const std::vector<said> answers = co_await on.ask(all, limit);
     require_success(answers);
     portrait found = read(on, answers);
+    co_await ask_for_role(on, found, limit);
     if (const auto objection = objection_to(found))
         throw net::failure{*objection};
     co_return found;

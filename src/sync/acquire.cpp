@@ -125,7 +125,7 @@ asio::awaitable<void> until_acknowledged(acquisition& call, gate& door) {
 }
 
 [[noreturn]] void fail_late(duration lease) {
-    throw boost::system::system_error{make_error_code(errc::lease_lost),
+    throw boost::system::system_error{make_error_code(errc::unreachable),
                                       "the answer took longer than the lease of " +
                                           std::to_string(lease.count()) + " ms, " +
                                           std::to_string(late_grants_max) + " times"};

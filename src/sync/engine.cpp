@@ -155,8 +155,8 @@ asio::awaitable<bool> engine::force_unlock(lock_name name, std::string only_from
     return force(name, operators_view().force_release(name, std::move(only_from)));
 }
 
-asio::awaitable<bool> engine::force_side(lock_name name, lock_kind side) {
-    return force(name, operators_view().force_side(name, side));
+asio::awaitable<bool> engine::force_kind(lock_name name, lock_kind kind) {
+    return force(name, operators_view().force_kind(name, kind));
 }
 
 asio::awaitable<bool> engine::force(lock_name name, asio::awaitable<forced> asking) {

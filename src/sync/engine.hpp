@@ -125,7 +125,7 @@ public:
     /// So it is, although only the request was sent; hold_over() or released() follows.
     void release_sent_off(const wire_hold&);
     asio::awaitable<bool> force_unlock(lock_name, std::string only_from = {});
-    asio::awaitable<bool> force_side(lock_name, lock_kind);
+    asio::awaitable<bool> force_kind(lock_name, lock_kind);
     void abandon(const std::shared_ptr<wire_hold>&); ///< nobody is left to release it
     /// Until its end, a hold of several that was abandoned: no gate has it.
     void keep(std::shared_ptr<tenure> abandoned) { kept_.push_back(std::move(abandoned)); }

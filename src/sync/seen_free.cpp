@@ -45,6 +45,8 @@ asio::awaitable<answer> seen_free::look() {
     if (found_busy_ && !ear_)
         ear_ = co_await home_.operators_view().listen(name_, wake_);
     const std::optional<holding> found = co_await home_.operators_view().inspect(name_);
+    if (found && found->kind == key_kind::other)
+        throw_wrong_type(found->other, "a lock");
     if (!found)
         co_return answer{.granted = true, .term = duration::max()};
     if (!std::exchange(found_busy_, true))

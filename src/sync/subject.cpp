@@ -33,19 +33,38 @@ bool is_of_its_side(const holding& found, lock_kind kind) {
     return kind != lock_kind::write || found.alone;
 }
 
+/// Returns a kind that has the same word as what was found.
+lock_kind kind_of(const holding& found) {
+    switch (found.kind) {
+    case key_kind::read_write_lock:
+        return lock_kind::read;
+    case key_kind::token_lock:
+        return lock_kind::token;
+    default:
+        return lock_kind::plain;
+    }
+}
+
+void refuse_other_kind(const holding& found, const char* wanted) {
+    const std::string there =
+        found.kind == key_kind::other ? found.other : words_for(kind_of(found));
+    if (there != wanted)
+        throw_wrong_type(there, wanted);
+}
+
 } // namespace
 
 asio::awaitable<std::optional<holding>> subject::inspect() const {
     std::optional<holding> found = co_await home->operators_view().inspect(name);
+    if (found)
+        refuse_other_kind(*found, words_for(kind));
     if (found && !is_of_its_side(*found, kind))
         found.reset();
     co_return found;
 }
 
 asio::awaitable<bool> subject::force() const {
-    if (kind == lock_kind::read || kind == lock_kind::write || kind == lock_kind::token)
-        co_return co_await home->force_side(name, kind);
-    co_return co_await home->force_unlock(name);
+    return home->force_kind(name, kind);
 }
 
 request request_for(std::shared_ptr<const subject> of, duration patience,

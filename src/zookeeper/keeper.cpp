@@ -75,6 +75,18 @@ session_state keeper::state() const {
     return {session_.id, session_.timeout, connected_, session_.term.alive_until()};
 }
 
+bool keeper::may_end_soon() const {
+    const time_point now = home_.time.now();
+    return session_.exists() && session_.term.alive_until() <= now + session_.timeout / 6;
+}
+
+void keeper::connect_anew() {
+    if (!connected_ || closed_)
+        return;
+    leaves_ = true;
+    line_->cut({errc::unreachable, "the session is resumed, so that it is known to live"});
+}
+
 std::shared_ptr<void> keeper::in_use() {
     auto mine = std::make_shared<use>(weak_from_this());
     if (users_++ == 0 && !closed_) {

@@ -51,6 +51,10 @@ public:
     std::unique_ptr<watch> watch_with(const shared_request&, watches::shared_watcher);
 
     session_state state() const;
+    /// Whether the ensemble may end the session within a sixth of its timeout.
+    bool may_end_soon() const;
+    /// Leaves the connection; the next request resumes the session over another one.
+    void connect_anew();
     std::shared_ptr<void> in_use();
     std::unique_ptr<watch> on_news(std::function<void(session_news)>);
 

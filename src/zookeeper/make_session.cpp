@@ -30,6 +30,7 @@ public:
     asio::awaitable<void> sync(std::string path) override;
     asio::awaitable<std::vector<bool>> confirm(std::span<const std::string> paths,
                                                time_point answer_by) override;
+    asio::awaitable<void> prove_alive(time_point answer_by) override;
     asio::awaitable<std::unique_ptr<watch>> watch_node(std::string path, alarm& wake) override;
     asio::awaitable<std::unique_ptr<watch>> watch_node(std::string path,
                                                        std::function<void()> whom) override;
@@ -179,6 +180,17 @@ asio::awaitable<void> kept_session::sync(std::string path) {
     const shared_request done = asked(*home, sync_message(home->below_chroot(path)));
     co_await home->settled(done);
     went_well(*done, answered::well, "a sync");
+}
+
+asio::awaitable<void> kept_session::prove_alive(time_point answer_by) {
+    const shared_keeper home = keeper_;
+    if (!home->may_end_soon())
+        co_return;
+    co_await confirm({}, answer_by); // which may prove enough, and leaves no request unanswered
+    if (!home->may_end_soon())
+        co_return;
+    home->connect_anew();
+    co_await confirm({}, answer_by);
 }
 
 asio::awaitable<std::vector<bool>> kept_session::confirm(std::span<const std::string> paths,

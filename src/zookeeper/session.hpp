@@ -155,6 +155,12 @@ public:
     /// by `connect_timeout`, and no failure. Of a name with several addresses it sees one server.
     virtual asio::awaitable<survey> look_around() = 0;
 
+    /// Resumes the session over a new connection and confirms that it lives, if the ensemble may
+    /// end it within a sixth of its timeout, for all that is proved. So it is after the process
+    /// stood still: what a server answered since then proves nothing for half of the timeout, but a
+    /// session that was resumed is known to the leader.
+    virtual asio::awaitable<void> prove_alive(time_point) { co_return; }
+
     virtual session_state state() const = 0;
 
     /// While somebody has it, the session is kept alive by writes, so that `alive_until` moves on;

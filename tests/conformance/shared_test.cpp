@@ -181,7 +181,12 @@ TEST_P(SharedContract, ALockOfAnotherKindIsRefused) {
         }
     store().evict("lock");
     const lease held = asked(lock.shared()).get();
-    EXPECT_FALSE(plain.try_lock());
+    try {
+        (void)plain.try_lock();
+        FAIL();
+    } catch (const boost::system::system_error& e) {
+        EXPECT_EQ(e.code(), store_errc::wrong_type);
+    }
 }
 
 TEST_P(SharedContract, ALostAnswerTakesNothingForEver) {

@@ -98,7 +98,6 @@ public:
     bool counts_listeners() const override { return false; }
     bool moves_its_clock() const override { return false; }
     bool counts_tokens() const override { return false; }
-    bool tells_kinds_apart() const override { return false; }
     bool counts_requests() const override { return false; }
     bool changes_permits() const override { return false; }
     std::size_t name_bytes_max() const override { return zookeeper::paths::bytes_max; }

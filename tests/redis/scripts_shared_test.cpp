@@ -326,7 +326,10 @@ TEST_P(SharedScripts, EachSideIsForcedInItsOwnMode) {
     EXPECT_EQ(force_mode("write"), 1);
     EXPECT_EQ(force_mode("write"), 0);
     lock(alice, 30'000);
-    EXPECT_EQ(force_mode("write"), 3);
+    for (const char* const side : {"read", "write"})
+        EXPECT_TRUE(is_error(run(redis::scripts::force_lock, {name_},
+                                 {"0", "", "PUBLISH", channel_, rw_channel_, "Q", "Z", side}),
+                             "WRONGTYPE"));
     EXPECT_EQ(force_mode(""), 1);
 }
 

@@ -58,8 +58,9 @@ std::string our_schema() {
 
 /// One statement a line, as a server takes them that only makes its data.
 std::string first_statements(const server_binary& which) {
-    if (is_mysql(which))
-        return our_schema();
+    if (is_mysql(which)) // which tells a user only with this right whether it is a replica
+        return our_schema() + "GRANT REPLICATION CLIENT ON *.* TO " + mariadb_server::user +
+               "@'%';\n";
     return "CREATE DATABASE mysql;\nUSE mysql;\nSET @auth_root_socket=NULL;\n" + system_tables() +
            "FLUSH PRIVILEGES;\n" + our_schema();
 }

@@ -47,6 +47,9 @@ public:
     }
     void run_for(duration length) { run_until(now_ + length); }
 
+    /// Time passes and nothing runs, as in a process that is stopped.
+    void stand_still(duration length) { move_to(now_ + length); }
+
     /// Runs until nobody sleeps, or only for ever, but no longer than `limit`. Whether it came so
     /// far. The clock stays where the last sleeper woke.
     bool run_until_idle(duration limit = std::chrono::hours{24}) {

@@ -244,6 +244,31 @@ TEST_F(SessionLife, AServerThatAnswersReadsButNoWritesIsLeft) {
     EXPECT_GE(server_.visits.size(), 2u);
 }
 
+TEST_F(SessionLife, AfterTheProcessStoodStillResumingProvesThatItLives) {
+    use();
+    settle();
+    pass(10s);
+    const std::int64_t before = id();
+    clock_.stand_still(granted * 11 / 12);
+    settle();
+    EXPECT_LT(left(), granted / 6) << "answers prove nothing yet";
+    const auto proved = begin(session().prove_alive(clock_.now() + 1s));
+    pass(100ms);
+    EXPECT_TRUE(proved->done);
+    EXPECT_FALSE(proved->code) << proved->text;
+    EXPECT_GT(left(), granted * 3 / 4);
+    EXPECT_EQ(id(), before);
+}
+
+TEST_F(SessionLife, ASessionThatIsKnownToLiveIsNotResumed) {
+    use();
+    settle();
+    pass(10s);
+    const std::size_t visits = server_.visits.size();
+    EXPECT_TRUE(begin(session().prove_alive(clock_.now() + 1s))->done);
+    EXPECT_EQ(server_.visits.size(), visits);
+}
+
 TEST_F(SessionLife, EndsByOurOwnClockWhenNobodyAnswersAnyMore) {
     use();
     settle();

@@ -161,6 +161,26 @@ bool counter_table::erase(const lock_name& name) {
     return find(name) && counters_.erase(name.text) == 1;
 }
 
+std::optional<kept_number> counter_table::take_out(const lock_name& name) {
+    const counter* const there = find(name);
+    if (!there)
+        return std::nullopt;
+    const counter taken = *there;
+    counters_.erase(name.text);
+    return taken;
+}
+
+void counter_table::put(const lock_name& name, const kept_number& number) {
+    counters_.insert_or_assign(name.text, number);
+}
+
+std::optional<duration> counter_table::left(const lock_name& name) const {
+    const auto found = counters_.find(name.text);
+    if (found == counters_.end() || found->second.ends_at == microseconds::max())
+        return std::nullopt;
+    return clock_.left(found->second.ends_at);
+}
+
 void counter_table::clear() {
     counters_.clear();
     requests_.clear();

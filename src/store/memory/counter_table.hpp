@@ -21,17 +21,23 @@ using remote::verdict;
 struct count_verdict {
     verdict said{};
     std::optional<duration> left{}; ///< busy: it goes by itself then, and is open
-    bool wrong_type = false;        ///< there is a lock under that name
+    const char* other = nullptr;    ///< in words, the other kind that has the name
     std::string refused{};          ///< why it never will be, of a rate limiter
 };
 
 /// What came of a change, or of what was given back.
 struct change_verdict {
     bool late = false;
-    bool wrong_type = false;
+    const char* other = nullptr; ///< in words, the other kind that has the name
     counter_answer what{};
     std::int64_t rings = 0; ///< so many permits can be had now; of a latch: 1, it is open now
     std::string refused{};  ///< why it was not done, of a rate limiter
+};
+
+/// A number that a server keeps.
+struct kept_number {
+    std::int64_t value = 0;
+    microseconds ends_at = microseconds::max(); ///< it has no end
 };
 
 /// The semaphores and latches of a server: a number under a name, as Redisson keeps them, and the
@@ -54,6 +60,12 @@ public:
     std::optional<std::int64_t> value(const lock_name&) const; ///< nothing: there is none
     std::vector<std::string> names() const;
     bool erase(const lock_name&);
+    /// Removes a counter and returns it: it is the number of a leased semaphore from now on, whose
+    /// permits are held. Nothing: there is none.
+    std::optional<kept_number> take_out(const lock_name&);
+    void put(const lock_name&, const kept_number&); ///< the reverse
+    /// When it goes by itself. Nothing: there is none, or it stays.
+    std::optional<duration> left(const lock_name&) const;
     void clear(); ///< the requests, too
     void become(const counter_table& other) {
         counters_ = other.counters_;
@@ -63,10 +75,7 @@ public:
     std::size_t requests_remembered() const { return requests_.size(); }
 
 private:
-    struct counter {
-        std::int64_t value = 0;
-        microseconds ends_at = microseconds::max(); // it has no end
-    };
+    using counter = kept_number;
 
     count_verdict look_at_latch(const counter_ask&);
     change_verdict add(const counter_change&, std::int64_t amount);

@@ -25,7 +25,7 @@ struct verdict_on_look {
     std::uint64_t token = 0;        ///< granted, of a fenced lock: the first of its tokens
     bool queued = false;            ///< busy, and the owner has a place in a queue now
     bool joined_now = false;        ///< which is new
-    bool wrong_type = false;        ///< a lock of another kind is kept under that name
+    const char* other = nullptr;    ///< in words, the other kind that has the name
     bool holder_tells = true;       ///< busy: who waits is told when it is released
 };
 

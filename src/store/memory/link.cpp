@@ -206,8 +206,5 @@ void fail_overloaded() {
 void fail_denied() {
     throw boost::system::system_error{make_error_code(errc::refused)};
 }
-void fail_wrong_type(const char* what_it_is) {
-    throw boost::system::system_error{make_error_code(store_errc::wrong_type), what_it_is};
-}
 
 } // namespace holdfast::memory

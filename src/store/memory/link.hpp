@@ -183,7 +183,6 @@ private:
 [[noreturn]] void fail_outcome_unknown();
 [[noreturn]] void fail_overloaded();
 [[noreturn]] void fail_denied();
-[[noreturn]] void fail_wrong_type(const char* what_it_is);
 
 template <typename T>
 asio::awaitable<reply<T>> link::carry(std::shared_ptr<link> self, fate f, confirmation wanted,

@@ -12,8 +12,6 @@
 namespace holdfast::memory {
 namespace {
 
-constexpr const char* lock_there = "something that is no counter is kept under this name";
-
 ask in_time(const counter_ask& want) {
     ask same{want.name, want.request, lock_kind::plain};
     same.give_up_at = want.give_up_at;
@@ -66,8 +64,8 @@ asio::awaitable<remote::attempt> memory_counters::change_by(time_point deadline,
         [what, memory = memory(), over_there = link_->server_clock()->no_later_than(deadline)](
             server::state& server) { return server.change(what, over_there, memory); };
     const auto got = co_await link_->call(asked, std::move(execute));
-    if (got.said.wrong_type)
-        fail_wrong_type(lock_there);
+    if (got.said.other)
+        throw_wrong_type(got.said.other, words_for(what.kind));
     fail_if_refused(got.said.refused);
     outcome = got.said.what;
     co_return attempt_of(got, got.said.late ? verdict::late : verdict::granted);
@@ -75,17 +73,15 @@ asio::awaitable<remote::attempt> memory_counters::change_by(time_point deadline,
 
 asio::awaitable<counter_state> memory_counters::inspect(lock_name name, counter_kind kind) {
     const request asked{verb::inspect, name.text};
-    using found = std::optional<counter_state>;
+    using found = std::pair<const char*, counter_state>;
     std::function<found(server::state&)> execute =
         [name, kind, client = context_.client](server::state& server) {
-            return server.is_another_thing(name, kind)
-                       ? found{}
-                       : found{server.inspect_counter(name, kind, client)};
+            return found{server.other_kind(name, kind), server.inspect_counter(name, kind, client)};
         };
     const auto got = co_await link_->call(asked, std::move(execute));
-    if (!got.said)
-        fail_wrong_type(lock_there);
-    co_return *got.said;
+    if (got.said.first)
+        throw_wrong_type(got.said.first, words_for(kind));
+    co_return got.said.second;
 }
 
 asio::awaitable<counter_list> memory_counters::list(counter_kind kind, std::string pattern,
@@ -126,8 +122,8 @@ asio::awaitable<remote::attempt> counter_place::request(time_point deadline) {
             return server.count(want, over_there, memory);
         };
     const auto got = co_await link_->call(asked, std::move(execute));
-    if (got.said.wrong_type)
-        fail_wrong_type(lock_there);
+    if (got.said.other)
+        throw_wrong_type(got.said.other, words_for(want_.kind));
     fail_if_refused(got.said.refused);
     remote::attempt outcome = attempt_of(got, got.said.said);
     outcome.left = got.said.left;

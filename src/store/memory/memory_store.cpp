@@ -125,16 +125,16 @@ asio::awaitable<forced> memory_inspector::force_release(lock_name name, std::str
     return force(std::move(name), std::move(only_from), std::nullopt);
 }
 
-asio::awaitable<forced> memory_inspector::force_side(lock_name name, lock_kind side) {
-    return force(std::move(name), {}, side);
+asio::awaitable<forced> memory_inspector::force_kind(lock_name name, lock_kind kind) {
+    return force(std::move(name), {}, kind);
 }
 
 asio::awaitable<forced> memory_inspector::force(lock_name name, std::string only_from,
-                                                std::optional<lock_kind> side) {
+                                                std::optional<lock_kind> kind) {
     forced outcome;
     const ask nobody{std::move(name), {}, lock_kind::plain};
     remote::attempts::sender send = [&](time_point deadline) {
-        return force_by(deadline, nobody.name, only_from, side, outcome);
+        return force_by(deadline, nobody.name, only_from, kind, outcome);
     };
     // As a look with all of the time limit: what comes late did nothing.
     remote::attempts one{context_, nobody, link_->command_timeout()};
@@ -144,12 +144,14 @@ asio::awaitable<forced> memory_inspector::force(lock_name name, std::string only
 
 asio::awaitable<remote::attempt>
 memory_inspector::force_by(time_point deadline, const lock_name& name, const std::string& only_from,
-                           std::optional<lock_kind> side, forced& outcome) {
+                           std::optional<lock_kind> kind, forced& outcome) {
     const request asked{verb::force, name.text};
     std::function<forced_verdict(server::state&)> execute =
-        [name, only_from, side, over_there = link_->server_clock()->no_later_than(deadline)](
-            server::state& server) { return server.force(name, only_from, side, over_there); };
+        [name, only_from, kind, over_there = link_->server_clock()->no_later_than(deadline)](
+            server::state& server) { return server.force(name, only_from, kind, over_there); };
     auto got = co_await link_->call(asked, std::move(execute));
+    if (got.said.other)
+        throw_wrong_type(got.said.other, kind ? words_for(*kind) : "a lock");
     outcome = std::move(got.said.what);
     remote::attempt seen;
     seen.said = got.said.late ? verdict::late : verdict::granted;

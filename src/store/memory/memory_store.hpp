@@ -53,16 +53,16 @@ public:
     asio::awaitable<std::optional<holding>> inspect(lock_name) override;
     asio::awaitable<forced> force_release(lock_name, std::string only_from) override;
     asio::awaitable<std::uint64_t> last_token(lock_name) override;
-    asio::awaitable<forced> force_side(lock_name, lock_kind) override;
+    asio::awaitable<forced> force_kind(lock_name, lock_kind) override;
     asio::awaitable<std::optional<lock_state>> describe(lock_name) override;
     asio::awaitable<lock_list> list(std::string pattern, std::size_t limit) override;
     asio::awaitable<std::unique_ptr<watch>> listen(lock_name, alarm& wake) override;
 
 private:
-    asio::awaitable<forced> force(lock_name, std::string only_from, std::optional<lock_kind> side);
+    asio::awaitable<forced> force(lock_name, std::string only_from, std::optional<lock_kind> kind);
     asio::awaitable<remote::attempt> force_by(time_point deadline, const lock_name&,
                                               const std::string& only_from,
-                                              std::optional<lock_kind> side, forced& outcome);
+                                              std::optional<lock_kind> kind, forced& outcome);
 
     std::shared_ptr<link> link_;
     const store_context& context_;

@@ -2,6 +2,7 @@
 #include "store/memory/permit_table.hpp"
 
 #include <algorithm>
+#include <iterator>
 
 namespace holdfast::memory {
 
@@ -10,6 +11,7 @@ verdict_on_look permit_table::look(const ask& want) {
     if (!here)
         return {.said = verdict::busy};
     const std::vector<std::string> ids = ids_of(want);
+    here->over.clear();
     const auto is_missing = [here](const std::string& id) { return !here->held.contains(id); };
     const std::int64_t missing = std::ranges::count_if(ids, is_missing);
     // There may be less than none free: what is held already is held all the same.
@@ -59,8 +61,10 @@ permit_table::left permit_table::release(const hold& what) {
     if (!here)
         return said;
     std::uint32_t there = 0;
-    for (const std::string& id : ids_of(what))
+    for (const std::string& id : ids_of(what)) {
         there += static_cast<std::uint32_t>(here->held.erase(id));
+        here->over.erase(id);
+    }
     here->free += there;
     said.was_ours = there == what.permits;
     said.rings = there > 0 ? here->free : 0;
@@ -129,11 +133,19 @@ change_verdict permit_table::change_held(const counter_change& what) {
     change_verdict outcome;
     const auto found = here ? here->held.find(what.permit) : decltype(here->held.end()){};
     if (!here || found == here->held.end()) {
+        if (here && what.verb == counter_verb::give_back)
+            here->over.erase(what.permit);
         outcome.what.value = here ? here->free : 0;
         return outcome;
     }
+    const bool ends = what.verb != counter_verb::set_lease;
+    if (ends && here->free == counted_max) {
+        outcome.what.beyond = true;
+        outcome.what.value = here->free;
+        return outcome;
+    }
     outcome.what.done = true;
-    if (what.verb == counter_verb::set_lease) {
+    if (!ends) {
         found->second = clock_.end_of(what.kept);
     } else {
         here->held.erase(found);
@@ -145,7 +157,7 @@ change_verdict permit_table::change_held(const counter_change& what) {
 
 std::optional<counter_state> permit_table::inspect(const lock_name& name) const {
     const auto found = pools_.find(name.text);
-    if (found == pools_.end())
+    if (found == pools_.end() || clock_.is_over(found->second.ends_at))
         return std::nullopt;
     pool now = found->second;
     take_back_expired(now);
@@ -170,6 +182,25 @@ std::vector<std::string> permit_table::names() const {
     return all;
 }
 
+bool permit_table::has_members(const lock_name& name) const {
+    const auto found = pools_.find(name.text);
+    return found != pools_.end() && !clock_.is_over(found->second.ends_at) &&
+           (!found->second.held.empty() || !found->second.over.empty());
+}
+
+void permit_table::put(const lock_name& name, const kept_number& number) {
+    pools_.insert_or_assign(name.text, pool{.free = number.value, .ends_at = number.ends_at});
+}
+
+std::optional<kept_number> permit_table::take_out(const lock_name& name) {
+    const pool* const here = find(name);
+    if (!here || has_members(name))
+        return std::nullopt;
+    const kept_number number{here->free, here->ends_at};
+    pools_.erase(name.text);
+    return number;
+}
+
 bool permit_table::erase(const lock_name& name) {
     return pools_.erase(name.text) == 1;
 }
@@ -183,13 +214,23 @@ permit_table::pool* permit_table::find(const lock_name& name) {
     const auto found = pools_.find(name.text);
     if (found == pools_.end())
         return nullptr;
+    if (clock_.is_over(found->second.ends_at)) {
+        pools_.erase(found);
+        return nullptr;
+    }
     take_back_expired(found->second);
     return &found->second;
 }
 
 void permit_table::take_back_expired(pool& here) const {
-    const auto back = static_cast<std::int64_t>(
-        std::erase_if(here.held, [this](const auto& each) { return clock_.is_over(each.second); }));
+    std::int64_t back = 0;
+    for (auto each = here.held.begin(); each != here.held.end();) {
+        const bool is_over = clock_.is_over(each->second);
+        back += is_over ? 1 : 0;
+        if (is_over)
+            here.over.insert(each->first);
+        each = is_over ? here.held.erase(each) : std::next(each);
+    }
     here.free += back;
 }
 

@@ -11,6 +11,7 @@
 #include <cstdint>
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -45,6 +46,12 @@ public:
     std::optional<counter_state> inspect(const lock_name&) const; ///< nothing: there is none
     std::map<std::string, duration> held(const lock_name&) const; ///< by id: for so long
     std::vector<std::string> names() const;                       ///< of which some are held
+    /// Whether permits are held, or were and nobody has taken out those whose lease is over.
+    /// Without them a leased semaphore is a number like others, as Redisson keeps it.
+    bool has_members(const lock_name&) const;
+    void put(const lock_name&, const kept_number&); ///< a number that is its free permits now
+    /// Removes one that has no members, and returns its number. Nothing: there is none.
+    std::optional<kept_number> take_out(const lock_name&);
     bool erase(const lock_name&);
     void clear();
     void become(const permit_table& other) {
@@ -55,7 +62,9 @@ public:
 private:
     struct pool {
         std::int64_t free = 0;
+        microseconds ends_at = microseconds::max(); // it has no end
         std::map<std::string, microseconds> held{}; // the end of each permit, by its id
+        std::set<std::string> over{};               // ids that nobody has taken out yet
     };
 
     pool* find(const lock_name&); ///< as it is now

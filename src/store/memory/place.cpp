@@ -43,8 +43,8 @@ asio::awaitable<remote::attempt> lock_place::request(time_point deadline) {
             server::state& server) { return server.look(want, over_there); };
     const auto got = co_await link_->call(asked, std::move(execute));
     round_trip_ = got.received_at - got.sent_at;
-    if (got.said.wrong_type)
-        fail_wrong_type("something of another kind is kept under this name");
+    if (got.said.other)
+        throw_wrong_type(got.said.other, words_for(want_.kind));
     remote::attempt outcome;
     outcome.said = got.said.said;
     outcome.left = got.said.left;

@@ -32,7 +32,7 @@ std::optional<std::int64_t> server::state::all_there_are(const lock_name& name,
     if (kind != counter_kind::permits)
         return has_.counters.value(name);
     const std::optional<counter_state> found = has_.permits.inspect(name);
-    return found ? std::optional{found->value + found->taken} : std::nullopt;
+    return found ? std::optional{found->value + found->taken} : has_.counters.value(name);
 }
 
 count_verdict server::state::count(const counter_ask& want, std::optional<microseconds> deadline,
@@ -40,8 +40,8 @@ count_verdict server::state::count(const counter_ask& want, std::optional<micros
     const guard lock_it{mutex_};
     if (comes_late(deadline))
         return {.said = verdict::late};
-    if (another_is_there(want.name, want.kind))
-        return {.wrong_type = true};
+    if (const char* const other = other_than(want.name, words_for(want.kind)))
+        return {.other = other};
     count_verdict answer = on_record(want.kind, want.name, {.taken = &want}, [&] {
         return want.kind == counter_kind::rate ? has_.rates.look(want)
                                                : has_.counters.look(want, memory);
@@ -66,14 +66,17 @@ change_verdict server::state::change(const counter_change& what,
     const guard lock_it{mutex_};
     if (comes_late(deadline))
         return {.late = true};
-    if (another_is_there(what.name, what.kind))
-        return {.wrong_type = true};
+    if (const char* const other = other_than(what.name, words_for(what.kind)))
+        return {.other = other};
     const writing after{*this};
+    if (what.kind == counter_kind::permits)
+        become_permits(what.name);
     change_verdict outcome = on_record(what.kind, what.name, {.changed = &what}, [&] {
         return what.kind == counter_kind::permits ? has_.permits.change(what, memory)
                : what.kind == counter_kind::rate  ? has_.rates.change(what, memory)
                                                   : has_.counters.change(what, memory);
     });
+    become_number(what.name);
     tell_of_count(what.name, what.kind, outcome.rings);
     outcome.what.others_listen = ears_.count(channel_of(what.name, what.kind).text) > 0;
     return outcome;
@@ -104,8 +107,8 @@ counter_state server::state::state_of_counter(const lock_name& name, counter_kin
     if (kind == counter_kind::rate)
         return has_.rates.state(name, client); // nobody listens
     counter_state found;
-    if (kind == counter_kind::permits) {
-        found = has_.permits.inspect(name).value_or(found);
+    if (kind == counter_kind::permits && has_.permits.inspect(name)) {
+        found = *has_.permits.inspect(name);
     } else if (const std::optional<std::int64_t> value = has_.counters.value(name)) {
         found.exists = true;
         found.value = *value;
@@ -132,28 +135,34 @@ counter_list server::state::list_counters(counter_kind kind, const std::string& 
     return all;
 }
 
-bool server::state::another_is_there(const lock_name& name, counter_kind kind) const {
-    const auto is_number = [](counter_kind each) {
-        return each == counter_kind::semaphore || each == counter_kind::latch;
-    };
-    return holding_of(name).has_value() || (!is_number(kind) && has_.counters.value(name)) ||
-           (kind != counter_kind::permits && has_.permits.inspect(name)) ||
-           (kind != counter_kind::rate && has_.rates.is_set(name));
-}
-
-bool server::state::is_another_thing(const lock_name& name, counter_kind kind) const {
+const char* server::state::other_kind(const lock_name& name, counter_kind kind) const {
     const guard lock_it{mutex_};
-    return another_is_there(name, kind);
+    return other_than(name, words_for(kind));
 }
 
 verdict_on_look server::state::look_at_permits(const ask& want) {
-    if (another_is_there(want.name, counter_kind::permits))
-        return {.wrong_type = true};
-    return has_.permits.look(want);
+    become_permits(want.name);
+    const verdict_on_look answer = has_.permits.look(want);
+    become_number(want.name);
+    return answer;
+}
+
+/// The number is that of a leased semaphore while a request about permits is carried out, and
+/// stays that if permits are held afterwards.
+void server::state::become_permits(const lock_name& name) {
+    if (const std::optional<kept_number> kept = has_.counters.take_out(name))
+        has_.permits.put(name, *kept);
+}
+
+void server::state::become_number(const lock_name& name) {
+    if (const std::optional<kept_number> kept = has_.permits.take_out(name))
+        has_.counters.put(name, *kept);
 }
 
 release_answer server::state::release_permits(const hold& what) {
+    become_permits(what.name);
     const permit_table::left said = has_.permits.release(what);
+    become_number(what.name);
     tell_of_count(what.name, counter_kind::permits, said.rings);
     return {.was_ours = said.was_ours, .others_listen = ears_.count(channel_of(what).text) > 0};
 }
@@ -161,11 +170,14 @@ release_answer server::state::release_permits(const hold& what) {
 void server::state::stranger_changes(const counter_change& what) {
     const guard lock_it{mutex_};
     const writing after{*this};
+    if (what.kind == counter_kind::permits)
+        become_permits(what.name);
     const change_verdict outcome = on_record(what.kind, what.name, {.changed = &what}, [&] {
         return what.kind == counter_kind::permits ? has_.permits.carry_out(what)
                : what.kind == counter_kind::rate  ? has_.rates.carry_out(what)
                                                   : has_.counters.carry_out(what);
     });
+    become_number(what.name);
     tell_of_count(what.name, what.kind, outcome.rings);
 }
 
@@ -175,7 +187,7 @@ void server::state::stranger_takes_permits(const hold& what, duration lease_time
     ask foreign{what.name, what.owner, what.kind};
     foreign.permits = what.permits;
     foreign.lease_time = lease_time;
-    (void)has_.permits.look(foreign);
+    (void)look_at_permits(foreign);
 }
 
 std::map<std::string, duration> server::state::permits_held(const lock_name& name) const {

@@ -47,19 +47,17 @@ verdict_on_look server::state::look(const ask& want, std::optional<microseconds>
 }
 
 verdict_on_look server::state::look_at_lock(const ask& want) {
+    if (want.kind == lock_kind::token && may_be_token(want.name))
+        return {
+            .said = verdict::busy, .left = has_.counters.left(want.name), .holder_tells = false};
+    if (const char* const other = other_than(want.name, words_for(want.kind)))
+        return {.other = other};
     if (want.kind == lock_kind::permit)
         return look_at_permits(want);
-    if (has_.permits.inspect(want.name))
-        return {.wrong_type = true};
     if (want.kind == lock_kind::token)
         return look_at_token(want);
-    if (has_.counters.value(want.name) || has_.tokens.inspect(want.name))
-        return {.wrong_type = true};
     if (can_be_shared(want.kind))
-        return has_.locks.inspect(want.name) ? verdict_on_look{.wrong_type = true}
-                                             : has_.shared.look(want);
-    if (const std::optional<holding> other = has_.shared.inspect(want.name))
-        return {verdict::busy, other->remaining};
+        return has_.shared.look(want);
     if (want.kind != lock_kind::fair)
         return has_.locks.look(want);
     fair_table::owners told;
@@ -69,9 +67,6 @@ verdict_on_look server::state::look_at_lock(const ask& want) {
 }
 
 verdict_on_look server::state::look_at_token(const ask& want) {
-    if (has_.counters.value(want.name) || has_.locks.inspect(want.name) ||
-        has_.shared.inspect(want.name))
-        return {.wrong_type = true};
     verdict_on_look answer = has_.tokens.look(want);
     const std::optional<holding> held = has_.tokens.inspect(want.name);
     answer.holder_tells = !held || held->owners.front() != foreign_owner;
@@ -135,16 +130,67 @@ left_verdict server::state::release_alone(const hold& what) {
 
 std::optional<holding> server::state::inspect(const lock_name& name) const {
     const guard lock_it{mutex_};
-    return holding_of(name);
+    std::optional<holding> found = holding_of(name);
+    const char* const there = found ? nullptr : what_is_there(name);
+    if (there) {
+        found.emplace();
+        found->kind = key_kind::other;
+        found->other = there;
+    }
+    return found;
 }
 
 std::optional<holding> server::state::holding_of(const lock_name& name) const {
     if (std::optional<holding> token = has_.tokens.inspect(name)) {
         token->tells = token->owners.front() != foreign_owner;
+        token->kind = key_kind::token_lock;
         return token;
     }
-    std::optional<holding> alone = has_.locks.inspect(name);
-    return alone ? std::move(alone) : has_.shared.inspect(name);
+    if (may_be_token(name)) {
+        holding token{{std::to_string(*has_.counters.value(name))}, has_.counters.left(name)};
+        token.tells = false;
+        token.kind = key_kind::token_lock;
+        return token;
+    }
+    if (std::optional<holding> alone = has_.locks.inspect(name))
+        return alone;
+    std::optional<holding> shared = has_.shared.inspect(name);
+    if (shared)
+        shared->kind = key_kind::read_write_lock;
+    return shared;
+}
+
+/// Returns in words what has the name. Null: nothing has it.
+const char* server::state::what_is_there(const lock_name& name) const {
+    if (has_.tokens.inspect(name))
+        return words_for(lock_kind::token);
+    if (has_.locks.inspect(name))
+        return words_for(lock_kind::plain);
+    if (has_.shared.inspect(name))
+        return words_for(lock_kind::read);
+    if (has_.permits.has_members(name))
+        return words_for(lock_kind::permit);
+    if (has_.rates.is_set(name))
+        return words_for(counter_kind::rate);
+    return has_.counters.value(name) ? "a semaphore or a latch" : nullptr;
+}
+
+/// The same, if it is another kind than the wanted one. A number is a semaphore, a latch, or a
+/// leased semaphore of which nobody holds a permit: that cannot be told, as on Redis.
+const char* server::state::other_than(const lock_name& name, const char* wanted) const {
+    const char* const there = what_is_there(name);
+    if (!there || std::string_view{there} == wanted)
+        return nullptr;
+    const bool is_number = has_.counters.value(name).has_value();
+    const bool wants_number = wanted == std::string_view{words_for(counter_kind::semaphore)} ||
+                              wanted == std::string_view{words_for(counter_kind::latch)} ||
+                              wanted == std::string_view{words_for(counter_kind::permits)};
+    return is_number && wants_number ? nullptr : there;
+}
+
+/// A number that goes by itself looks like another program's token.
+bool server::state::may_be_token(const lock_name& name) const {
+    return has_.counters.value(name) && has_.counters.left(name);
 }
 
 std::vector<std::string> server::state::held_names() const {
@@ -182,7 +228,13 @@ std::optional<lock_state> server::state::state_of(const lock_name& name) const {
             *told.listeners += listeners;
         }
     }
-    if (!held && told.waiters.empty())
+    const bool is_other = !held && what_is_there(name);
+    if (is_other || (held && may_be_token(name) && !has_.tokens.inspect(name))) {
+        told.kind = key_kind::other;
+        told.is_held = true;
+        told.owners.clear();
+    }
+    if (!told.is_held && told.waiters.empty())
         return std::nullopt;
     told.waiting = told.waiters.size();
     told.remaining = held ? held->remaining : std::nullopt;
@@ -213,21 +265,25 @@ lock_list server::state::list(const std::string& pattern, std::size_t limit) con
 }
 
 forced_verdict server::state::force(const lock_name& name, const std::string& only_from,
-                                    std::optional<lock_kind> side,
+                                    std::optional<lock_kind> kind,
                                     std::optional<microseconds> deadline) {
     const guard lock_it{mutex_};
     if (comes_late(deadline))
         return {.late = true};
     const std::optional<holding> held = holding_of(name);
-    if (!held)
+    const bool is_number = may_be_token(name); // and perhaps a semaphore
+    const char* const there = is_number ? words_for(lock_kind::token) : what_is_there(name);
+    if (!there)
         return {};
+    const bool is_its_kind = kind ? there == std::string_view{words_for(*kind)}
+                                  : held && (!is_number || !only_from.empty());
+    if (!is_its_kind || !held)
+        return {.other = there};
     forced what{.owners = held->owners};
     const bool is_its = only_from.empty() || std::ranges::count(held->owners, only_from) > 0;
-    const bool is_token = has_.tokens.inspect(name).has_value();
-    const bool means_token = side == lock_kind::token;
-    const bool is_meant = !side || (is_token == means_token &&
-                                    (is_token || held->alone == (*side != lock_kind::read)));
-    what.was_locked = is_its && is_meant && erase(name);
+    const bool is_side = kind && can_be_shared(*kind);
+    const bool is_meant = !is_side || held->alone == (*kind != lock_kind::read);
+    what.was_locked = is_its && is_meant && (erase(name) || has_.counters.erase(name));
     if (what.was_locked) {
         wrote();
         tell(name);

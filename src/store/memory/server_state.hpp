@@ -39,6 +39,7 @@ struct count_record {
 
 struct forced_verdict {
     bool late = false;
+    const char* other = nullptr; ///< in words, the other kind that has the name
     forced what{};
 };
 
@@ -64,9 +65,9 @@ public:
     std::vector<renewed> renew(const std::vector<hold>&, duration lease_time);
     release_answer release(const hold&);
     std::optional<holding> inspect(const lock_name&) const;
-    /// As `inspector::force_release` and `force_side`, with a deadline like a look's.
-    forced_verdict force(const lock_name&, const std::string& only_from,
-                         std::optional<lock_kind> side, std::optional<microseconds> deadline);
+    /// As `inspector::force_release` and `force_kind`, with a deadline like a look's.
+    forced_verdict force(const lock_name&, const std::string& only_from, std::optional<lock_kind>,
+                         std::optional<microseconds> deadline);
     std::uint64_t last_token(const lock_name&) const;
     std::optional<lock_state> describe(const lock_name&) const;
     lock_list list(const std::string& pattern, std::size_t limit) const;
@@ -83,8 +84,8 @@ public:
                                const rate_table::drawer& client) const;
     /// The permits that are leased, by their ids, and how long each still is.
     std::map<std::string, duration> permits_held(const lock_name&) const;
-    /// That name: then no counter of that kind can have it.
-    bool is_another_thing(const lock_name&, counter_kind) const;
+    /// Returns in words what has that name instead of such a counter. Null: no other kind has it.
+    const char* other_kind(const lock_name&, counter_kind) const;
 
     microseconds now() const;
 
@@ -178,7 +179,11 @@ private:
     void tell(const lock_name&) const;
     void tell(const lock_name&, const fair_table::owners&) const;
     void tell_of_count(const lock_name&, counter_kind, std::int64_t available) const;
-    bool another_is_there(const lock_name&, counter_kind) const;
+    const char* what_is_there(const lock_name&) const;
+    const char* other_than(const lock_name&, const char* wanted) const;
+    bool may_be_token(const lock_name&) const;
+    void become_permits(const lock_name&);
+    void become_number(const lock_name&);
     verdict_on_look look_at_permits(const ask&);
     release_answer release_permits(const hold&);
     template <typename Act>

@@ -3,6 +3,7 @@
 
 #include "store/mysql/clauses.hpp"
 #include "store/mysql/counter_texts.hpp"
+#include "store/mysql/other_kinds.hpp"
 #include "store/mysql/two_writes.hpp"
 
 #include <string>
@@ -16,10 +17,12 @@ struct seen_counter {
     bool has_row = false;
     std::optional<counter_answer> before{}; ///< it was carried out already
     counter_now now{};
+    const char* other_kind = nullptr; ///< in words, what has the name
 };
 
-seen_counter seen_in(const answers& said) {
+seen_counter seen_in(const answers& said, counter_kind kind) {
     seen_counter seen;
+    seen.other_kind = other_kind_in(answer_at(said, kinds_at), reason_for(kind));
     seen.has_row = answer_at(said, touched_at).matched > 0;
     if (const auto& rows = answer_at(said, outcome_at).rows; !rows.empty())
         seen.before = counter_answer{.done = number_at(rows.front(), 0) == 1,
@@ -47,16 +50,18 @@ public:
     asio::awaitable<attempt> run(counter_answer& outcome) {
         const std::vector<std::string> reading = change_begun(at_.named, what_, mark_);
         const answers begun = co_await both_.begin(reading);
-        seen_counter seen = seen_in(begun);
+        seen_counter seen = seen_in(begun, what_.kind);
         if (what_.kind == counter_kind::latch)
             seen.now.held = 0;
         attempt got = clock_in(begun, time_at);
         effect_ = effect_of(what_, seen.now);
         if (seen.before)
             effect_ = {.said = *seen.before};
-        const bool writes = seen.has_row && !seen.before;
+        const bool writes = seen.has_row && !seen.before && !seen.other_kind;
         outcome = effect_.said;
         const bool in_time = co_await end(writes);
+        if (seen.other_kind)
+            throw_wrong_type(seen.other_kind, words_for(what_.kind));
         if (!in_time)
             got.said = verdict::late;
         co_return got;

@@ -2,6 +2,7 @@
 #include "store/mysql/counter_texts.hpp"
 
 #include "store/mysql/clauses.hpp"
+#include "store/mysql/other_kinds.hpp"
 
 namespace holdfast::mysql {
 namespace {
@@ -26,11 +27,11 @@ std::string end_of_counter(duration kept) {
     return kept > duration::zero() ? end_of(kept) : "NULL";
 }
 
+} // namespace
+
 std::string living_counter() {
     return "value IS NOT NULL AND (expires IS NULL OR expires>" + at_begin + ")";
 }
-
-} // namespace
 
 std::string kind_number(counter_kind kind) {
     return kind == counter_kind::permits ? "1" : "2";
@@ -46,14 +47,17 @@ std::vector<std::string> change_begun(const tables& named, const counter_change&
     const std::string made = "INSERT INTO " + named.counters + " (name,kind) VALUES(" +
                              hex(what.name.text) + "," + kind_number(what.kind) +
                              ") ON DUPLICATE KEY UPDATE value=value";
-    return {may_make_it(what.verb) ? made : "DO 0",
+    const bool makes = may_make_it(what.verb);
+    return {makes ? counter_announced(named, what.name) : "DO 0",
+            makes ? made : "DO 0",
             "UPDATE " + named.counters + " SET touched=" + hex(mark) + " WHERE " + row,
             "SELECT value FROM " + named.counters + " WHERE " + row + " AND " + living_counter(),
             "SELECT done,beyond,value FROM " + named.requests + " WHERE " + request_row(what) +
                 " AND expires>" + at_begin,
             "SELECT COUNT(*),COALESCE(SUM(owner=" + hex(what.permit) + "),0) FROM " + named.holds +
                 " WHERE name=" + hex(what.name.text) + " AND kind=2 AND expires>" + at_begin,
-            "SELECT " + std::string{runs_text}};
+            "SELECT " + std::string{runs_text},
+            kinds_there(named, what.name)};
 }
 
 std::vector<std::string> change_ended(const tables& named, const counter_change& what,

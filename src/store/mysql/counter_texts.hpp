@@ -13,6 +13,9 @@
 
 namespace holdfast::mysql {
 
+/// A condition: that row of the table of counters is a counter that has not ended.
+std::string living_counter();
+
 /// Column `kind` of the table of counters.
 std::string kind_number(counter_kind);
 
@@ -24,7 +27,8 @@ std::string counter_row(const lock_name&, counter_kind);
 /// before.
 std::vector<std::string> change_begun(const tables&, const counter_change&,
                                       const std::string& mark);
-inline constexpr std::size_t touched_at = 1, value_at = 2, outcome_at = 3, held_at = 4, time_at = 5;
+inline constexpr std::size_t touched_at = 2, value_at = 3, outcome_at = 4, held_at = 5, time_at = 6,
+                             kinds_at = 7;
 
 /// The second half: the outcome is remembered for so long, unless it is late or the transaction of
 /// the first half is gone, which its first statement says by having no row; and what it is about is

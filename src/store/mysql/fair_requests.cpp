@@ -3,6 +3,7 @@
 
 #include "store/mysql/clauses.hpp"
 #include "store/mysql/fair_texts.hpp"
+#include "store/mysql/locked_tables.hpp"
 #include "store/mysql/row_made.hpp"
 
 namespace holdfast::mysql {
@@ -15,7 +16,8 @@ asio::awaitable<taken> ask_for_turn(site& at, const ask& want, time_point deadli
     composing text{make};
     call_wishes wishes{.may_meet_lock = fair_update_at};
     const answers said = co_await at.server.run(text, wishes);
-    taken got{attempt_in(said, fair_update_at)};
+    co_await refuse_locked_tables(at, said, fair_update_at);
+    taken got{attempt_in(said, fair_update_at, want.kind)};
     got.no_row = found_no_row(said, fair_update_at);
     got.seen.token = 0;
     got.seen.queued = want.waits && got.seen.said == verdict::busy && !got.no_row;

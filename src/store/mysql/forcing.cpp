@@ -2,6 +2,8 @@
 #include "store/mysql/forcing.hpp"
 
 #include "store/mysql/clauses.hpp"
+#include "store/mysql/other_kinds.hpp"
+#include "store/mysql/packed_answer.hpp"
 #include "store/mysql/two_writes.hpp"
 
 #include <algorithm>
@@ -17,7 +19,7 @@ std::vector<std::string> holders_locked(const site& at, const lock_name& name) {
                 " FOR UPDATE",
             "SELECT owner FROM " + at.named.holds + here + " AND kind=0 AND expires" + alive +
                 " FOR UPDATE",
-            "SELECT " + std::string{runs_text}};
+            "SELECT " + std::string{runs_text}, kinds_there(at.named, name)};
 }
 
 struct holders {
@@ -43,13 +45,22 @@ holders holders_in(const answers& said) {
 }
 
 bool is_meant(const force_wish& what, const holders& found) {
-    if (what.side == lock_kind::token)
-        return false; // this store has none
-    const bool right_side =
-        !what.side || found.alone.has_value() == (*what.side != lock_kind::read);
+    const bool is_side = what.kind == lock_kind::read || what.kind == lock_kind::write;
+    const bool right_side = !is_side || found.alone.has_value() == (*what.kind != lock_kind::read);
     const std::vector<std::string> all = found.all();
     return right_side && !all.empty() &&
            (what.only_from.empty() || std::ranges::count(all, what.only_from) > 0);
+}
+
+/// Returns in words what has the name, if it is not what was meant. Null: it is, or nothing has it.
+const char* what_is_instead(const force_wish& what, const result& kinds) {
+    if (what.kind)
+        return other_kind_in(kinds, reason_for(*what.kind));
+    for (const auto& row : kinds.rows)
+        if (const auto reason = static_cast<std::uint64_t>(number_at(row, 0));
+            reason != mutex_reason && reason != shared_reason)
+            return other_kind_for(reason);
+    return nullptr;
 }
 
 std::vector<std::string> holders_ended(const site& at, const force_wish& what, const holders& found,
@@ -76,12 +87,15 @@ asio::awaitable<attempt> force_once(site& at, const force_wish& what, time_point
     const answers said = co_await both.begin(reading);
     const holders found = holders_in(said);
     attempt got = clock_in(said, 2);
-    const bool ends = is_meant(what, found);
+    const char* const instead = what_is_instead(what, answer_at(said, 3));
+    const bool ends = !instead && is_meant(what, found);
     const two_writes::maker writing = [&](const runtime::remote_clock& clock) {
         return ends ? holders_ended(at, what, found, late_after(clock, deadline))
                     : std::vector<std::string>{};
     };
     const answers done = co_await both.end(writing);
+    if (instead)
+        throw_wrong_type(instead, what.kind ? words_for(*what.kind) : "a lock");
     outcome = {.was_locked = ends, .owners = found.all()};
     if (ends && answer_at(done, 0).matched == 0)
         got.said = verdict::late;

@@ -14,7 +14,7 @@ namespace holdfast::mysql {
 struct force_wish {
     lock_name name;
     std::string only_from{};         ///< empty: from anybody
-    std::optional<lock_kind> side{}; ///< empty: whatever it is
+    std::optional<lock_kind> kind{}; ///< empty: a lock of any kind
 };
 
 /// Ends exactly the holds that it saw, if the server comes to it before the deadline.

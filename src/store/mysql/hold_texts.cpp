@@ -2,6 +2,7 @@
 #include "store/mysql/hold_texts.hpp"
 
 #include "store/mysql/clauses.hpp"
+#include "store/mysql/other_kinds.hpp"
 #include "store/mysql/packed_answer.hpp"
 
 namespace holdfast::mysql {
@@ -93,9 +94,11 @@ std::vector<std::string> read_attempt(const tables& named, const ask& want,
     return {
         "START TRANSACTION",
         "UPDATE " + named.locks + " SET token=CASE" + arm(late, kept(std::to_string(late_reason))) +
-            arm(exists(mine), "LAST_INSERT_ID(GREATEST(token,1))") + refused_to_read(named, want) +
+            arm(exists(mine), "LAST_INSERT_ID(GREATEST(token,1))") +
+            other_kinds_refused(named, want) + refused_to_read(named, want) +
             arm("TRUE", next_token(1)) + " END,touched=IF(" + std::string{was_granted} + "," +
-            touched + ",touched) WHERE name=" + name,
+            touched + ",touched),kind=IF(" + std::string{was_granted} +
+            ",1,kind) WHERE name=" + name,
         "INSERT INTO " + named.holds + " (name,kind,owner,expires,token,info) SELECT name,0," +
             hex(owner) + "," + end_of(want.lease_time) + ",token," + hex(terms.info) + " FROM " +
             named.locks + " AS l WHERE l.name=" + name + " AND l.touched=" + touched + " AND NOT " +

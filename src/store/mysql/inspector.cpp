@@ -24,7 +24,7 @@ asio::awaitable<std::vector<lock_state>> row_inspector::states_of(std::vector<st
     };
     composing text{make};
     const answers said = co_await at_.server.run(text);
-    co_return states_in(names, answer_at(said, 0), answer_at(said, 1));
+    co_return states_in(names, answer_at(said, 0), answer_at(said, 1), answer_at(said, 2));
 }
 
 asio::awaitable<std::optional<lock_state>> row_inspector::describe(lock_name name) {
@@ -94,14 +94,14 @@ asio::awaitable<forced> row_inspector::force_release(lock_name name, std::string
     return force(std::move(name), std::move(only_from), std::nullopt);
 }
 
-asio::awaitable<forced> row_inspector::force_side(lock_name name, lock_kind side) {
-    return force(std::move(name), {}, side);
+asio::awaitable<forced> row_inspector::force_kind(lock_name name, lock_kind kind) {
+    return force(std::move(name), {}, kind);
 }
 
 asio::awaitable<forced> row_inspector::force(lock_name name, std::string only_from,
-                                             std::optional<lock_kind> side) {
+                                             std::optional<lock_kind> kind) {
     forced outcome;
-    const force_wish what{name, std::move(only_from), side};
+    const force_wish what{name, std::move(only_from), kind};
     const ask nobody{std::move(name), {}, lock_kind::plain};
     remote::attempts::sender send = [&](time_point deadline) {
         return force_once(at_, what, deadline, outcome);

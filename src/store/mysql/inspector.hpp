@@ -23,7 +23,7 @@ public:
 
     asio::awaitable<std::optional<holding>> inspect(lock_name) override;
     asio::awaitable<forced> force_release(lock_name, std::string only_from) override;
-    asio::awaitable<forced> force_side(lock_name, lock_kind) override;
+    asio::awaitable<forced> force_kind(lock_name, lock_kind) override;
     asio::awaitable<std::uint64_t> last_token(lock_name) override;
     asio::awaitable<std::optional<lock_state>> describe(lock_name) override;
     asio::awaitable<lock_list> list(std::string pattern, std::size_t limit) override;
@@ -31,7 +31,7 @@ public:
 
 private:
     asio::awaitable<std::vector<lock_state>> states_of(std::vector<std::string> names);
-    asio::awaitable<forced> force(lock_name, std::string only_from, std::optional<lock_kind> side);
+    asio::awaitable<forced> force(lock_name, std::string only_from, std::optional<lock_kind> kind);
 
     site& at_;
     poller& poller_;

@@ -2,6 +2,8 @@
 #include "store/mysql/latch_place.hpp"
 
 #include "store/mysql/counter_texts.hpp"
+#include "store/mysql/other_kinds.hpp"
+#include "store/mysql/packed_answer.hpp"
 
 namespace holdfast::mysql {
 namespace {
@@ -30,10 +32,13 @@ asio::awaitable<answer> latch_place::look() {
 
 asio::awaitable<attempt> latch_place::request() {
     const auto make = [this](const runtime::remote_clock&, const server_facts&) {
-        return std::vector<std::string>{latch_look(at_.named, want_.name)};
+        return std::vector<std::string>{latch_look(at_.named, want_.name),
+                                        kinds_there(at_.named, want_.name)};
     };
     composing text{make};
     const answers said = co_await at_.server.run(text);
+    if (const char* const other = other_kind_in(answer_at(said, 1), latch_reason))
+        throw_wrong_type(other, words_for(counter_kind::latch));
     attempt got;
     got.said = answer_at(said, 0).rows.empty() ? verdict::granted : verdict::busy;
     got.sent_at = said.sent_at;

@@ -4,6 +4,7 @@
 #include "store/mysql/clauses.hpp"
 #include "store/mysql/fair_texts.hpp"
 #include "store/mysql/hold_texts.hpp"
+#include "store/mysql/other_kinds.hpp"
 #include "store/mysql/packed_answer.hpp"
 
 namespace holdfast::mysql {
@@ -86,7 +87,8 @@ std::string lock_attempt_if_free(const tables& named, const ask& want, const att
            ",kind=" + std::to_string(static_cast<int>(kind_in_row(want.kind))) +
            with_bell(terms.bell) + ",touched='',info=" + hex(terms.info) +
            ",expires=" + end_of(want.lease_time) + " WHERE name=" + hex(want.name.text) +
-           " AND expires<=" + std::string{now_text} + " AND NOT " + is_late(terms.late);
+           " AND kind=0 AND expires<=" + std::string{now_text} + " AND NOT " +
+           is_read_by_anybody(named, want.name) + " AND NOT " + is_late(terms.late);
 }
 
 // Assignments are carried out from left to right: `token` says what the others do.
@@ -95,8 +97,9 @@ std::string lock_attempt(const tables& named, const ask& want, const attempt_ter
     return "UPDATE " + named.locks + " SET token=CASE" +
            when(is_late(terms.late), unchanged(std::to_string(late_reason))) +
            when("owner=" + owner + " AND expires>" + now, "LAST_INSERT_ID(token)") +
-           refused_to_write(named, want) + when(free_for(named, want), next_token(want.tokens)) +
-           busy_for(named, want) + " END" + unless_granted("owner", owner) +
+           other_kinds_refused(named, want) + refused_to_write(named, want) +
+           when(free_for(named, want), next_token(want.tokens)) + busy_for(named, want) + " END" +
+           unless_granted("owner", owner) +
            unless_granted("kind", std::to_string(static_cast<int>(kind_in_row(want.kind))) +
                                       with_bell(terms.bell)) +
            unless_granted("touched", "''") + unless_granted("info", hex(terms.info)) +
@@ -105,12 +108,13 @@ std::string lock_attempt(const tables& named, const ask& want, const attempt_ter
 }
 
 kind_column kind_in_row(lock_kind kind) noexcept {
-    return kind == lock_kind::write ? kind_column::writer : kind_column::exclusive;
+    return kind == lock_kind::write ? kind_column::shared : kind_column::exclusive;
 }
 
 std::string lock_row(const tables& named, const lock_name& name) {
-    return "INSERT INTO " + named.locks + " (name,expires) VALUES(" + hex(name.text) + "," +
-           std::string{past_text} + ") ON DUPLICATE KEY UPDATE touched=touched";
+    return "INSERT INTO " + named.locks + " (name,kind,expires) SELECT " + hex(name.text) + "," +
+           kind_of_new_row(named, name) + "," + std::string{past_text} +
+           " FROM DUAL ON DUPLICATE KEY UPDATE touched=" + named.locks + ".touched";
 }
 
 // The row keeps its length, also when the next owner of this client has it, and a pair costs the

@@ -11,8 +11,9 @@
 
 namespace holdfast::mysql {
 
-/// Column `kind` of the table of locks: what its owner has there. It is for people and operators.
-enum class kind_column : int { exclusive = 0, writer = 1 };
+/// Column `kind` of the table of locks: which kind had the name last. Only where it is `exclusive`
+/// and the row is free, a mutex may be granted without a look at the other tables.
+enum class kind_column : int { exclusive = 0, shared = 1, counter = 2 };
 
 kind_column kind_in_row(lock_kind) noexcept;
 

@@ -5,6 +5,7 @@
 #include "store/mysql/clauses.hpp"
 #include "store/mysql/hold_texts.hpp"
 #include "store/mysql/lock_texts.hpp"
+#include "store/mysql/locked_tables.hpp"
 #include "store/mysql/packed_answer.hpp"
 #include "store/mysql/row_made.hpp"
 
@@ -82,7 +83,8 @@ asio::awaitable<taken> attempt_once(site& at, const ask& want, const take_terms&
         said = co_await ask_in_words(at, want, how, lock_attempt_if_free);
     if (said.of.empty() || found_no_row(said, 0)) // then it is told why
         said = co_await ask_in_words(at, want, how, lock_attempt);
-    taken got{attempt_in(said, 0)};
+    co_await refuse_locked_tables(at, said, 0);
+    taken got{attempt_in(said, 0, want.kind)};
     got.no_row = found_no_row(said, 0);
     if (got.seen.said == verdict::granted) {
         got.seen.token = want.kind == lock_kind::fenced ? got.seen.token - want.tokens + 1 : 0;

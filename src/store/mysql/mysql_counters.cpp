@@ -5,6 +5,7 @@
 #include "store/mysql/counter_texts.hpp"
 #include "store/mysql/latch_place.hpp"
 #include "store/mysql/mysql_locks.hpp"
+#include "store/mysql/other_kinds.hpp"
 
 #include <utility>
 
@@ -41,10 +42,13 @@ asio::awaitable<counter_answer> mysql_counters::change(counter_change what) {
 
 asio::awaitable<counter_state> mysql_counters::inspect(lock_name name, counter_kind kind) {
     const auto make = [&](const runtime::remote_clock&, const server_facts&) {
-        return std::vector<std::string>{counter_inspected(at_.named, name, kind)};
+        return std::vector<std::string>{counter_inspected(at_.named, name, kind),
+                                        kinds_there(at_.named, name)};
     };
     composing text{make};
     const answers said = co_await at_.server.run(text);
+    if (const char* const other = other_kind_in(answer_at(said, 1), reason_for(kind)))
+        throw_wrong_type(other, words_for(kind));
     counter_state found;
     if (const auto& rows = answer_at(said, 0).rows; !rows.empty()) {
         found.exists = true;

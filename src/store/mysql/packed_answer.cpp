@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "store/mysql/packed_answer.hpp"
 
+#include <holdfast/counters.hpp>
+#include <holdfast/store.hpp>
+
 namespace holdfast::mysql {
 namespace {
 
@@ -19,6 +22,21 @@ remote::verdict verdict_for(std::uint64_t reason) {
 
 } // namespace
 
+const char* other_kind_for(std::uint64_t reason) noexcept {
+    switch (reason) {
+    case mutex_reason:
+        return words_for(lock_kind::plain);
+    case shared_reason:
+        return words_for(lock_kind::read);
+    case permits_reason:
+        return words_for(counter_kind::permits);
+    case latch_reason:
+        return words_for(counter_kind::latch);
+    default:
+        return nullptr;
+    }
+}
+
 packed_answer taken_apart(std::uint64_t insert_id) {
     packed_answer all;
     all.no_row = insert_id == 0;
@@ -31,6 +49,7 @@ packed_answer taken_apart(std::uint64_t insert_id) {
     const std::uint64_t rest = insert_id - refused_bit;
     const std::uint64_t reason = rest & ((std::uint64_t{1} << reason_bits) - 1);
     all.said = verdict_for(reason);
+    all.other_kind = other_kind_for(reason);
     all.server_now = std::chrono::milliseconds{rest >> reason_bits};
     if (all.said == remote::verdict::busy && reason < longest_left)
         all.left = duration{static_cast<duration::rep>(reason)};

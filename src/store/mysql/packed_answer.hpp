@@ -5,7 +5,8 @@
 //     below 2^63       granted: bits 0 to 61 are the last of the grant's tokens; bit 62: and this
 //                      connection has the lock's bell
 //     else             not granted: bits 20 to 62 are the server's clock in milliseconds, bits 0 to
-//                      19 why: 0 late, else the milliseconds that are left of what keeps it busy
+//                      19 why: 0 late, up to `longest_left` the milliseconds that are left of what
+//                      keeps it busy, else a reason below
 #pragma once
 
 #include "store/remote/attempts.hpp"
@@ -22,7 +23,12 @@ inline constexpr unsigned reason_bits = 20;
 
 /// The reasons that are no length of time.
 inline constexpr std::uint64_t late_reason = 0;
-inline constexpr std::uint64_t longest_left = 1'048'573; ///< or more: 17 minutes
+inline constexpr std::uint64_t longest_left = 1'048'569; ///< or more: 17 minutes
+// Another kind has the name.
+inline constexpr std::uint64_t mutex_reason = 1'048'570;
+inline constexpr std::uint64_t shared_reason = 1'048'571;
+inline constexpr std::uint64_t permits_reason = 1'048'572;
+inline constexpr std::uint64_t latch_reason = 1'048'573;
 inline constexpr std::uint64_t conflict_reason = 1'048'574;
 inline constexpr std::uint64_t unfounded_reason = 1'048'575;
 
@@ -33,7 +39,11 @@ struct packed_answer {
     std::chrono::microseconds server_now{}; ///< zero: it does not tell
     std::uint64_t last_token = 0;           ///< granted
     bool has_bell = false;                  ///< granted
+    const char* other_kind = nullptr;       ///< in words, what has the name; null: no other kind
 };
+
+/// In words, the kind that such a reason tells of. Null: the reason is another one.
+const char* other_kind_for(std::uint64_t reason) noexcept;
 
 packed_answer taken_apart(std::uint64_t insert_id);
 

@@ -2,9 +2,27 @@
 #include "store/mysql/permit_requests.hpp"
 
 #include "store/mysql/clauses.hpp"
+#include "store/mysql/locked_tables.hpp"
+#include "store/mysql/other_kinds.hpp"
+#include "store/mysql/packed_answer.hpp"
 #include "store/mysql/permit_texts.hpp"
 
 namespace holdfast::mysql {
+
+namespace {
+
+/// Throws `store_errc::wrong_type` if another kind has the name of a semaphore that is not there.
+asio::awaitable<void> refuse_other_kind(site& at, const lock_name& name) {
+    const auto make = [&](const runtime::remote_clock&, const server_facts&) {
+        return std::vector<std::string>{kinds_there(at.named, name)};
+    };
+    composing text{make};
+    const answers said = co_await at.server.run(text);
+    if (const char* const other = other_kind_in(answer_at(said, 0), permits_reason))
+        throw_wrong_type(other, words_for(lock_kind::permit));
+}
+
+} // namespace
 
 // Without a row there is no such semaphore: its permits are busy until somebody makes it.
 asio::awaitable<taken> take_permits(site& at, const ask& want, take_terms how) {
@@ -15,7 +33,11 @@ asio::awaitable<taken> take_permits(site& at, const ask& want, take_terms how) {
     composing text{make};
     call_wishes wishes{.may_meet_lock = permit_update_at};
     const answers said = co_await at.server.run(text, wishes);
-    taken got{attempt_in(said, permit_update_at)};
+    co_await refuse_locked_tables(at, said, permit_update_at);
+    taken got{attempt_in(said, permit_update_at, want.kind)};
+    const bool is_there = !found_no_row(said, permit_update_at);
+    if (!is_there)
+        co_await refuse_other_kind(at, want.name);
     if (got.seen.said == verdict::granted &&
         answer_at(said, permit_insert_at).matched < want.permits)
         got.seen.said = verdict::late;

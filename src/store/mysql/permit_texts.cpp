@@ -63,7 +63,8 @@ std::vector<std::string> permit_attempt(const tables& named, const ask& want,
                 one_arm(mine + "=" + n, "LAST_INSERT_ID(GREATEST(token,1))") +
                 one_arm("value-" + others + ">=" + n, next_token(want.permits)) +
                 one_arm("TRUE", as_it_is(left_until(next_end))) + " END,touched=IF(" +
-                std::string{was_granted} + "," + mark + ",touched) WHERE " + where,
+                std::string{was_granted} + "," + mark + ",touched) WHERE " + where +
+                " AND value IS NOT NULL",
             "INSERT INTO " + named.holds +
                 " (name,kind,owner,expires,token,info) SELECT c.name,2,"
                 "p.id," +

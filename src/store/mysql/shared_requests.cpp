@@ -3,6 +3,7 @@
 
 #include "store/mysql/clauses.hpp"
 #include "store/mysql/hold_texts.hpp"
+#include "store/mysql/locked_tables.hpp"
 #include "store/mysql/row_made.hpp"
 
 namespace holdfast::mysql {
@@ -16,7 +17,8 @@ asio::awaitable<taken> let_in_once(site& at, const ask& want, time_point deadlin
     composing text{make};
     call_wishes wishes{.may_meet_lock = read_update_at};
     const answers said = co_await at.server.run(text, wishes);
-    taken got{attempt_in(said, read_update_at)};
+    co_await refuse_locked_tables(at, said, read_update_at);
+    taken got{attempt_in(said, read_update_at, want.kind)};
     got.no_row = found_no_row(said, read_update_at);
     // It was in time at first, and not any more when its row was to be written.
     if (got.seen.said == verdict::granted && answer_at(said, read_insert_at).matched == 0)

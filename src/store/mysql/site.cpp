@@ -37,7 +37,7 @@ std::int64_t number_at(const std::vector<std::optional<std::string>>& row, std::
     return value;
 }
 
-attempt attempt_in(const answers& said, std::size_t update_at) {
+attempt attempt_in(const answers& said, std::size_t update_at, lock_kind wanted) {
     const result& update = answer_at(said, update_at);
     attempt got;
     if (update.error != 0) { // only that one is told here
@@ -45,6 +45,8 @@ attempt attempt_in(const answers& said, std::size_t update_at) {
         got.holder_tells = false;
     } else {
         const packed_answer told = taken_apart(update.insert_id);
+        if (told.other_kind)
+            throw_wrong_type(told.other_kind, words_for(wanted));
         got.said = told.said;
         got.left = told.left;
         got.server_now = told.server_now;

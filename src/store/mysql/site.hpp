@@ -59,9 +59,10 @@ const result& answer_at(const answers&, std::size_t which);
 std::int64_t number_at(const std::vector<std::optional<std::string>>& row, std::size_t column);
 const std::string& text_at(const std::vector<std::optional<std::string>>& row, std::size_t column);
 
-/// What an attempt's UPDATE says by its insert id, with the times of its answer. One that met a
-/// lock of somebody's transaction found it busy, and nobody tells when that ends.
-attempt attempt_in(const answers&, std::size_t update_at);
+/// Returns what an attempt's UPDATE says by its insert id, with the times of its answer. An attempt
+/// that met a lock of another transaction found it busy, and nobody tells when that ends. Throws
+/// `store_errc::wrong_type` if another kind has the name.
+attempt attempt_in(const answers&, std::size_t update_at, lock_kind wanted);
 
 /// Granted, at the time that the statement of that number tells, with what is known of the server's
 /// clock from then on.

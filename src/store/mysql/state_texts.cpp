@@ -2,6 +2,7 @@
 #include "store/mysql/state_texts.hpp"
 
 #include "store/mysql/clauses.hpp"
+#include "store/mysql/counter_texts.hpp"
 #include "store/mysql/hold_texts.hpp"
 #include "store/mysql/lock_texts.hpp"
 #include "store/mysql/site.hpp"
@@ -41,7 +42,7 @@ void add_lock(lock_state& told, const std::vector<std::optional<std::string>>& r
     told.token = told.last_token;
     told.remaining = left_in(left);
     lock_owner& holder = told.owners.emplace_back(owner_in(text_at(row, 1), text_at(row, 5)));
-    holder.writes = number_at(row, 2) == static_cast<int>(kind_column::writer);
+    holder.writes = number_at(row, 2) == static_cast<int>(kind_column::shared);
     if (holder.writes)
         told.kind = key_kind::read_write_lock;
 }
@@ -65,6 +66,14 @@ void add_hold(lock_state& told, const std::vector<std::optional<std::string>>& r
     told.is_held = true;
 }
 
+/// A counter is told as something else, if no lock has the name.
+void add_counter(lock_state& told) {
+    if (!told.owners.empty() || !told.waiters.empty())
+        return;
+    told.kind = key_kind::other;
+    told.is_held = true;
+}
+
 } // namespace
 
 std::vector<std::string> states_asked(const tables& named, const std::vector<std::string>& names) {
@@ -72,11 +81,12 @@ std::vector<std::string> states_asked(const tables& named, const std::vector<std
     return {
         "SELECT name,owner,kind," + microseconds_left() + ",token,info FROM " + named.locks + which,
         "SELECT name,kind,owner," + microseconds_left() + ",info FROM " + named.holds + which +
-            " AND kind IN (0,1,3) AND expires>" + at_asking + " ORDER BY name,kind,token,owner"};
+            " AND kind IN (0,1,3) AND expires>" + at_asking + " ORDER BY name,kind,token,owner",
+        "SELECT DISTINCT name,kind FROM " + named.counters + which + " AND " + living_counter()};
 }
 
 std::vector<lock_state> states_in(const std::vector<std::string>& names, const result& locks,
-                                  const result& holds) {
+                                  const result& holds, const result& counters) {
     std::map<std::string, lock_state> all;
     for (const auto& row : locks.rows)
         add_lock(all[text_at(row, 0)], row);
@@ -86,6 +96,8 @@ std::vector<lock_state> states_in(const std::vector<std::string>& names, const r
             found->second.is_held = false;
         add_hold(found->second, row);
     }
+    for (const auto& row : counters.rows)
+        add_counter(all[text_at(row, 0)]);
     std::vector<lock_state> told;
     for (const std::string& name : names) {
         const auto found = all.find(name);
@@ -104,6 +116,9 @@ std::optional<holding> holding_of(const lock_state& told) {
     if (!told.is_held)
         return std::nullopt;
     holding found;
+    found.kind = told.kind;
+    if (told.kind == key_kind::other)
+        found.other = "a leased semaphore or a latch";
     found.remaining = told.remaining;
     // Readers have leases of their own.
     const auto has_it_alone = [](const lock_owner& each) { return !each.remaining.has_value(); };

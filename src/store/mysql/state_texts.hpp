@@ -19,7 +19,7 @@ std::vector<std::string> states_asked(const tables&, const std::vector<std::stri
 
 /// What they answer, in the order of the names, without those that are free and awaited by nobody.
 std::vector<lock_state> states_in(const std::vector<std::string>& names, const result& locks,
-                                  const result& holds);
+                                  const result& holds, const result& counters);
 
 /// The same of one lock, held by somebody; else nothing.
 std::optional<holding> holding_of(const lock_state&);

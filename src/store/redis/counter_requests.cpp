@@ -154,7 +154,7 @@ asio::awaitable<counter_state> inspect_counter(node& server, const lock_name& na
                                                counter_kind kind) {
     const std::string channel = channel_of(name, kind).text;
     const std::string_view keys[] = {name.text};
-    const argument arguments[] = {channel};
+    const argument arguments[] = {channel, std::string_view{words_for(kind)}};
     const reply answer = co_await server.call(scripts::inspect_counter, keys, arguments);
     co_return checked(server, answer, state_in);
 }

@@ -47,6 +47,7 @@ std::optional<holding> holding_in(const reply& answer) {
     if (is_token(answer)) {
         found.owners.push_back(text(items(said.back(), 1).front()));
         found.tells = client_key(found.owners.front()).has_value();
+        found.kind = key_kind::token_lock;
         return found;
     }
     bool has_mode = false, has_reader = false, has_writer = false;
@@ -58,6 +59,7 @@ std::optional<holding> holding_in(const reply& answer) {
         (text(*field).ends_with(":write") ? has_writer : has_reader) = true;
         found.owners.push_back(text(*field));
     }
+    found.kind = has_mode ? key_kind::read_write_lock : key_kind::lock;
     found.alone = !has_mode || has_writer;
     found.shared = has_mode && has_reader;
     return found;
@@ -80,6 +82,15 @@ std::unique_ptr<hearing> releases_of(node& server, const reply& answer, const lo
     return server.hear(lock_channel(name), wake);
 }
 
+/// Returns what the script says that the key is.
+std::string what_is_told(std::string_view error) {
+    constexpr std::string_view before = "the key is ", behind = ", and a lock was asked for";
+    const std::size_t begin = error.find(before), end = error.find(behind);
+    if (begin == error.npos || end == error.npos || end < begin)
+        return "something that is no lock";
+    return std::string{error.substr(begin + before.size(), end - begin - before.size())};
+}
+
 enum class force_verdict { free = 0, taken = 1, late = 2, others = 3 };
 
 std::pair<attempt, forced> force_in(const reply& answer) {
@@ -100,18 +111,28 @@ std::pair<attempt, forced> force_in(const reply& answer) {
 } // namespace
 
 asio::awaitable<std::optional<holding>> lock_inspector::inspect(lock_name name) {
-    const reply answer = co_await fields_of(server_, name);
-    co_return checked(server_, answer, holding_in);
+    holding other;
+    try {
+        const reply answer = co_await fields_of(server_, name);
+        co_return checked(server_, answer, holding_in);
+    } catch (const boost::system::system_error& why) {
+        if (why.code() != store_errc::wrong_type)
+            throw;
+        other.kind = key_kind::other;
+        other.other = what_is_told(why.what());
+    }
+    co_return other;
 }
 
 asio::awaitable<forced> lock_inspector::force_release(lock_name name, std::string only_from) {
     return force(std::move(name), std::move(only_from), {});
 }
 
-asio::awaitable<forced> lock_inspector::force_side(lock_name name, lock_kind side) {
-    const char* const mode = side == lock_kind::read    ? "read"
-                             : side == lock_kind::write ? "write"
-                                                        : "token";
+asio::awaitable<forced> lock_inspector::force_kind(lock_name name, lock_kind kind) {
+    const char* const mode = kind == lock_kind::read    ? "read"
+                             : kind == lock_kind::write ? "write"
+                             : kind == lock_kind::token ? "token"
+                                                        : "mutex";
     return force(std::move(name), {}, mode);
 }
 

@@ -27,14 +27,16 @@ bool was_not_made(const error_code& why) {
            why == errc::closed;
 }
 
-void refuse_worn_out(const own_node& node) {
+bool is_worn_out(const own_node& node) {
     const std::optional<std::int64_t> number = number_in(node.path);
-    if (!number || (*number >= 0 && *number < number_last))
-        return;
+    return number && (*number < 0 || *number >= number_last);
+}
+
+[[noreturn]] void refuse_worn_out(const std::string& parent) {
     throw net::failure{store_errc::worn_out,
-                       "the numbers below '" + std::string{parent_of(node.path)} +
-                           "' have ended: it has had " + std::to_string(number_last) +
-                           " nodes or more. Delete that path while nobody uses it"};
+                       "the numbers below '" + parent + "' have ended: it has had " +
+                           std::to_string(number_last) +
+                           " nodes or more. It is made anew when nobody uses it"};
 }
 
 void refuse_too_long(const std::string& parent, std::size_t length) {
@@ -76,7 +78,10 @@ asio::awaitable<std::vector<std::string>> claim::among() {
         else
             names = co_await make();
         if (names && mine_ && home_->lives(*mine_) && is_among(*names)) {
-            refuse_worn_out(*mine_);
+            if (is_worn_out(*mine_)) {
+                co_await make_parent_anew();
+                continue;
+            }
             refuse_too_long(want_.parent, names->size());
             co_return std::move(*names);
         }
@@ -92,6 +97,19 @@ asio::awaitable<std::optional<std::vector<std::string>>> claim::list_beside() {
     if (!names)
         names.emplace(); // somebody has deleted all of it
     co_return names;
+}
+
+/// Deletes the path whose numbers have ended, if it is empty and has no data. The numbers of a path
+/// that is made anew begin with 0.
+asio::awaitable<void> claim::make_parent_anew() {
+    co_await remove();
+    std::string path = want_.parent;
+    const std::optional<node_data> parent = co_await home_->at->get(path);
+    if (parent && !parent->data.empty())
+        refuse_worn_out(want_.parent);
+    const session::removal got = co_await home_->at->remove(std::move(path));
+    if (got == session::removal::has_children)
+        refuse_worn_out(want_.parent);
 }
 
 /// Nothing: not yet, since something was missing above it, and is there now.

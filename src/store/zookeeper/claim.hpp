@@ -51,6 +51,7 @@ private:
     asio::awaitable<std::optional<std::vector<std::string>>> list_beside();
     asio::awaitable<std::optional<std::vector<std::string>>> make();
     asio::awaitable<void> find();
+    asio::awaitable<void> make_parent_anew();
     bool is_among(const std::vector<std::string>&) const;
 
     const std::shared_ptr<household> home_;

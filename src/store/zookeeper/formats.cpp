@@ -15,10 +15,12 @@ struct mark {
     std::string_view text;
     bool shares;
     bool of_pair;
+    bool of_mutex;
 };
 constexpr std::array marks{
-    mark{"__rlock__", true, true},  mark{"__READ__", true, true}, mark{"__WRIT__", false, true},
-    mark{"__lock__", false, false}, mark{"lock-", false, false},
+    mark{"__rlock__", true, true, false}, mark{"__READ__", true, true, false},
+    mark{"__WRIT__", false, true, false}, mark{"__lock__", false, false, false},
+    mark{"lock-", false, false, true},
 };
 
 constexpr std::string_view curators_prefix = "_c_";
@@ -142,7 +144,7 @@ std::optional<contender> contender_at(std::string_view node) {
         if (at == node.npos)
             continue;
         if (const auto number = parsed(node.substr(at + each.text.size())))
-            return contender{node, *number, each.shares, each.of_pair};
+            return contender{node, *number, each.shares, each.of_pair, each.of_mutex};
     }
     return std::nullopt;
 }

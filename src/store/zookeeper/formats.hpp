@@ -32,6 +32,7 @@ struct contender {
     std::int64_t number = 0; ///< as the server gave it: the smallest is the first
     bool shares = false;     ///< it reads
     bool of_pair = false;    ///< of a read-write lock: by its mark
+    bool of_mutex = false;   ///< of a mutex, by its mark; kazoo's `__lock__` may be of either
 };
 
 /// Nothing: that node is something else. What is viewed must stay.

@@ -49,6 +49,12 @@ public:
     /// Of what the ensemble said to something that began then.
     duration term_since(time_point began) const;
 
+    /// Waits until it is known that the session lives for a while, before a hold in it is reported.
+    asio::awaitable<void> prove_session() {
+        const time_point answer_by = context.time.now() + at->command_timeout();
+        co_await at->prove_alive(answer_by);
+    }
+
     /// Of a node; `above`: see formats.hpp.
     std::string data_for(const owner_id&, std::string_view above = {}) const;
 

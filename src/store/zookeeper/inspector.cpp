@@ -37,13 +37,32 @@ lock_waiter waiter_from(node_owner&& one) {
     return waiter;
 }
 
+/// Returns in words what has the path, if that is not a lock of this kind.
+const char* instead_of(lock_kind kind, const line& seen) {
+    if (seen.semaphore)
+        return words_for(lock_kind::permit);
+    if (seen.holders.empty())
+        return nullptr;
+    const bool is_pair = kind == lock_kind::read || kind == lock_kind::write;
+    if (seen.of_pair)
+        return is_pair ? nullptr : words_for(lock_kind::read);
+    const bool fits = is_pair ? !seen.of_mutex : kind != lock_kind::token;
+    return fits ? nullptr : words_for(lock_kind::plain);
+}
+
 } // namespace
 
 asio::awaitable<std::optional<holding>> lock_inspector::inspect(lock_name name) {
     line seen = co_await read_line(*home_, home_->where.of(name));
+    holding found;
+    if (seen.semaphore) {
+        found.kind = key_kind::other;
+        found.other = words_for(lock_kind::permit);
+        co_return found;
+    }
     if (seen.holders.empty())
         co_return std::nullopt;
-    holding found;
+    found.kind = seen.of_pair ? key_kind::read_write_lock : key_kind::lock;
     const std::vector<node_owner> holders = co_await read_owners(*home_, seen.holders);
     found.owners = texts_of(holders);
     found.alone = seen.alone;
@@ -53,14 +72,18 @@ asio::awaitable<std::optional<holding>> lock_inspector::inspect(lock_name name) 
 
 asio::awaitable<forced> lock_inspector::force_release(lock_name name, std::string only_from) {
     line seen = co_await read_line(*home_, home_->where.of(name));
+    if (seen.semaphore)
+        throw_wrong_type(words_for(lock_kind::permit), "a lock");
     co_return co_await end(std::move(seen), std::move(only_from));
 }
 
-asio::awaitable<forced> lock_inspector::force_side(lock_name name, lock_kind side) {
+asio::awaitable<forced> lock_inspector::force_kind(lock_name name, lock_kind kind) {
     line seen = co_await read_line(*home_, home_->where.of(name));
-    const bool fits = side == lock_kind::read    ? seen.shared && !seen.alone
-                      : side == lock_kind::write ? seen.alone && seen.of_pair
-                                                 : false;
+    if (const char* const other = instead_of(kind, seen))
+        throw_wrong_type(other, words_for(kind));
+    const bool fits = kind == lock_kind::read    ? seen.shared && !seen.alone
+                      : kind == lock_kind::write ? seen.alone
+                                                 : true;
     if (fits)
         co_return co_await end(std::move(seen), {});
     forced nothing;
@@ -102,12 +125,16 @@ asio::awaitable<std::optional<lock_state>> lock_inspector::describe(lock_name na
 asio::awaitable<std::optional<lock_state>> lock_inspector::describe_at(std::string path,
                                                                        std::string name) {
     line seen = co_await read_line_here(*home_, std::move(path));
-    if (seen.holders.empty())
-        co_return std::nullopt;
     lock_state found;
     found.name = std::move(name);
-    found.kind = seen.of_pair ? key_kind::read_write_lock : key_kind::lock;
     found.type = "nodes";
+    if (seen.semaphore) {
+        found.kind = key_kind::other;
+        co_return found;
+    }
+    if (seen.holders.empty())
+        co_return std::nullopt;
+    found.kind = seen.of_pair ? key_kind::read_write_lock : key_kind::lock;
     found.waiting = seen.waiters.size();
     found.listeners = seen.waiters.size();
     std::vector<node_owner> holders = co_await read_owners(*home_, std::move(seen.holders));
@@ -130,7 +157,7 @@ asio::awaitable<lock_list> lock_inspector::list(std::string pattern, std::size_t
     for (found_paths::entry& each : found.entries) {
         std::optional<lock_state> one =
             co_await describe_at(std::move(each.path), std::move(each.name));
-        if (!one)
+        if (!one || one->kind == key_kind::other)
             continue;
         if (all.locks.size() == limit) {
             all.complete = false;

@@ -21,7 +21,7 @@ public:
     asio::awaitable<std::optional<holding>> inspect(lock_name) override;
     asio::awaitable<forced> force_release(lock_name, std::string only_from) override;
     asio::awaitable<std::uint64_t> last_token(lock_name) override;
-    asio::awaitable<forced> force_side(lock_name, lock_kind) override;
+    asio::awaitable<forced> force_kind(lock_name, lock_kind) override;
     asio::awaitable<std::optional<lock_state>> describe(lock_name) override;
     asio::awaitable<lock_list> list(std::string pattern, std::size_t limit) override;
     asio::awaitable<std::unique_ptr<watch>> listen(lock_name, alarm& wake) override;

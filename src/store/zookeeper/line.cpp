@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "store/zookeeper/line.hpp"
 
+#include "store/zookeeper/other_kinds.hpp"
+
 #include <algorithm>
 #include <optional>
 #include <span>
@@ -20,6 +22,8 @@ line line_in(const std::string& path, const std::vector<std::string>& names) {
     for (const contender& each : std::span{all}.subspan(holders.size()))
         seen.waiters.push_back(below(path, each.node));
     seen.of_pair = std::ranges::any_of(all, &contender::of_pair);
+    seen.of_mutex = std::ranges::any_of(holders, &contender::of_mutex);
+    seen.semaphore = is_semaphore(names);
     return seen;
 }
 

@@ -20,6 +20,8 @@ struct line {
     bool shared = false;                ///< some of the holders read
     bool alone = false;                 ///< one of them has it alone
     bool of_pair = false;               ///< a read-write lock's
+    bool of_mutex = false;              ///< a mutex's; neither: it may be of either kind
+    bool semaphore = false;             ///< a leased semaphore has the path
 };
 
 /// After all that the ensemble has done until now.

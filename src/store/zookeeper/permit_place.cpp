@@ -87,12 +87,18 @@ asio::awaitable<answer> permit_place::look() {
         enough = co_await has_seats(*all);
     if (!enough)
         co_return co_await busy();
+    co_await home_->prove_session();
+    if (!std::ranges::all_of(seats_,
+                             [this](const auto& each) { return home_->lives(*each->node()); }))
+        co_return answer{}; // the session has ended meanwhile: all is made anew
     co_return co_await granted(began);
 }
 
 /// Nobody has said how many there are: whoever waits is told when somebody does.
 asio::awaitable<std::optional<std::int64_t>> permit_place::capacity() {
     const std::optional<std::int64_t> known = co_await read_capacity(*home_, at_);
+    if (!known)
+        co_await refuse_lock(*home_, at_);
     if (known || !want_.waits)
         co_return known;
     std::string path = at_.itself;

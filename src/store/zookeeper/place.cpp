@@ -4,6 +4,7 @@
 
 #include "net/failure.hpp"
 #include "store/remote/jitter.hpp"
+#include "store/zookeeper/other_kinds.hpp"
 
 #include <holdfast/error.hpp>
 
@@ -104,9 +105,17 @@ asio::awaitable<answer> lock_place::look() {
     for (int step = 0; step < steps_max && home_->context.time.now() < enough; ++step) {
         const std::vector<std::string> names = co_await spot_.among();
         check_foundation(&names);
+        if (const char* const other = other_kind_than(want_.kind, names, spot_.name())) {
+            co_await spot_.remove();
+            throw_wrong_type(other, words_for(want_.kind));
+        }
         const standing mine = standing_of(names, spot_.name(), aside());
-        if (mine.first)
-            co_return granted(began);
+        if (mine.first) {
+            co_await home_->prove_session();
+            if (home_->lives(*spot_.node()))
+                co_return granted(began);
+            continue; // the session has ended meanwhile, and its node has gone
+        }
         if (mine.conflict)
             fail_conflict();
         if (!want_.waits) {
@@ -127,6 +136,8 @@ asio::awaitable<bool> lock_place::is_taken() {
     const bool reads = want_.kind == lock_kind::read;
     if (!names || (reads && want_.under != 0))
         co_return false;
+    if (const char* const other = other_kind_than(want_.kind, *names))
+        throw_wrong_type(other, words_for(want_.kind));
     co_return zookeeper::is_taken(*names, reads, aside());
 }
 

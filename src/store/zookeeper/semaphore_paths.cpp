@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "store/zookeeper/semaphore_paths.hpp"
 
+#include "store/zookeeper/other_kinds.hpp"
+
 #include <holdfast/counters.hpp>
 
 #include <algorithm>
@@ -50,6 +52,13 @@ asio::awaitable<std::optional<std::int64_t>> read_capacity(household& home,
     std::string path = at.itself;
     const std::optional<node_data> found = co_await home.at->get(std::move(path));
     co_return found ? capacity_in(found->data) : std::nullopt;
+}
+
+asio::awaitable<void> refuse_lock(household& home, const semaphore_paths& at) {
+    std::string path = at.itself;
+    const listing names = co_await home.at->list(std::move(path));
+    if (const char* const lock = names ? lock_in_words(*names) : nullptr)
+        throw_wrong_type(lock, words_for(counter_kind::permits));
 }
 
 } // namespace holdfast::zookeeper

@@ -34,4 +34,7 @@ bool was_set_by(std::string_view data, const owner_id& request);
 /// The capacity of that semaphore; nothing: it has none yet.
 asio::awaitable<std::optional<std::int64_t>> read_capacity(household&, const semaphore_paths&);
 
+/// Throws `store_errc::wrong_type` if a lock has the path.
+asio::awaitable<void> refuse_lock(household&, const semaphore_paths&);
+
 } // namespace holdfast::zookeeper

@@ -34,6 +34,7 @@ std::unique_ptr<place> zookeeper_counters::line_up(counter_ask, alarm&) {
 
 asio::awaitable<counter_answer> zookeeper_counters::change(counter_change what) {
     const semaphore_paths at{home_->where, what.name};
+    co_await refuse_lock(*home_, at);
     counter_answer said;
     switch (what.verb) {
     case counter_verb::set_new:
@@ -150,6 +151,7 @@ asio::awaitable<counter_state> zookeeper_counters::inspect(lock_name name, count
     const semaphore_paths at{home_->where, name};
     std::string path = at.itself;
     co_await home_->at->sync(std::move(path));
+    co_await refuse_lock(*home_, at);
     co_return co_await state_at(at);
 }
 

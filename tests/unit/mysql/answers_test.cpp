@@ -62,6 +62,19 @@ TEST(MysqlClassify, AServerThatIsFullOrGoesDownIsUnreachable) {
         EXPECT_EQ(code_of(error), make_error_code(errc::unreachable)) << error;
 }
 
+TEST(MysqlClassify, ALimitOfTheAccountIsNotTheServers) {
+    for (const char* const limit : {"max_questions", "max_updates", "max_connections_per_hour"}) {
+        const meaning hourly = classify(1226, "User 'app' has exceeded the '" + std::string{limit} +
+                                                  "' resource (current value: 1)");
+        EXPECT_EQ(hourly.code, errc::refused) << limit;
+        EXPECT_THAT(hourly.hint, HasSubstr("in an hour"));
+    }
+    const meaning connections =
+        classify(1226, "User 'app' has exceeded the 'max_user_connections' resource");
+    EXPECT_EQ(connections.code, store_errc::too_many_clients);
+    EXPECT_THAT(connections.hint, HasSubstr("MAX_USER_CONNECTIONS"));
+}
+
 TEST(MysqlClassify, RefusalsAreToldApart) {
     for (const unsigned error : {1044u, 1045u, 1156u, 1251u, 2059u, 1698u})
         EXPECT_EQ(code_of(error), make_error_code(store_errc::not_authenticated)) << error;
@@ -160,6 +173,58 @@ TEST(MysqlFacts, AReplicaIsRefusedWhereItIsSeen) {
     ASSERT_TRUE(why);
     EXPECT_THAT(why->text(), HasSubstr("replica"));
     EXPECT_TRUE(objection_to(of(mariadb, with(mariadb_status, "Slave_running", "ON"))));
+}
+
+std::vector<result> role_answers(const std::string& schema_is_on, const std::string& running) {
+    std::vector<result> said(3);
+    said[0].rows = {{schema_is_on, running}};
+    said[1].error = said[2].error = 1227;
+    return said;
+}
+
+TEST(MysqlFacts, AMysqlThatTellsNoRoleIsRefused) {
+    const portrait mysql = of(with(mariadb, "version", "9.7.4"), {{"Uptime", "12"}});
+    ASSERT_TRUE(mysql.facts.role_is_unknown);
+    server_facts denied = mysql.facts, unknown = mysql.facts, primary = mysql.facts;
+    std::vector<result> nothing(3);
+    nothing[0].error = nothing[1].error = nothing[2].error = 1142;
+    judge_role(denied, nothing);
+    judge_role(unknown, role_answers("0", "0"));
+    judge_role(primary, role_answers("1", "0"));
+    for (const server_facts& each : {denied, unknown}) {
+        const auto why = objection_to({.facts = each});
+        ASSERT_TRUE(why);
+        EXPECT_EQ(why->code(), store_errc::unfit);
+        EXPECT_THAT(why->text(), HasSubstr("REPLICATION CLIENT"));
+    }
+    EXPECT_FALSE(objection_to({.facts = primary}));
+}
+
+TEST(MysqlFacts, AReplicaIsSeenByAnyAnswerThatTells) {
+    const portrait mysql = of(with(mariadb, "version", "9.7.4"), {{"Uptime", "12"}});
+    server_facts counted = mysql.facts, shown = mysql.facts, stopped = mysql.facts;
+    judge_role(counted, role_answers("1", "2"));
+    EXPECT_TRUE(counted.is_replica);
+
+    std::vector<result> status(3);
+    status[0].error = 1142;
+    status[2].error = 1064; // SHOW SLAVE STATUS is gone
+    std::vector<std::optional<std::string>> channel(56, "");
+    channel[10] = channel[11] = "No";
+    status[1].rows = {channel};
+    judge_role(stopped, status);
+    EXPECT_FALSE(stopped.is_replica);
+    EXPECT_FALSE(stopped.role_is_unknown);
+    for (const char* const state : {"Yes", "Connecting"}) {
+        status[1].rows[0][10] = state;
+        shown = mysql.facts;
+        judge_role(shown, status);
+        EXPECT_TRUE(shown.is_replica) << state;
+    }
+    status[1].rows[0][55] = "group_replication_applier";
+    shown = mysql.facts;
+    judge_role(shown, status);
+    EXPECT_FALSE(shown.is_replica) << "a member of a group is told by its read_only";
 }
 
 TEST(MysqlFacts, GaleraHasSeveralWritersAndMustBeReady) {

@@ -9,6 +9,7 @@
 #include <boost/asio/co_spawn.hpp>
 #include <boost/asio/io_context.hpp>
 
+#include <algorithm>
 #include <exception>
 #include <memory>
 #include <optional>
@@ -46,6 +47,9 @@ public:
         heard_at_ = time_.now();
         std::vector<said> told = next ? *std::exchange(next, std::nullopt)
                                       : std::vector<said>(all.size(), clock_answer());
+        for (std::size_t i = 0; i < std::min(all.size(), told.size()); ++i)
+            if (all[i].starts_with("SHOW GLOBAL STATUS") && told[i].what.error == 0)
+                told[i].what.rows = {{"Slaves_running", "0"}}; // it is a primary
         open_ = told.back().open;
         co_return told;
     }

@@ -4,7 +4,7 @@
 --   command, perhaps another.
 -- Returns {1 done | 0 not | 2 late, µs now or 0, count, receivers (-1: message denied)}.
 --   trySetCount, countDown and delete of RedissonCountDownLatch
--- uses: deadline request count tell
+-- uses: deadline request instead count tell
 
 local now, late = clock_and_whether_late(ARGV[5])
 if late then
@@ -16,7 +16,7 @@ if before or overtaken then
     return {overtaken and 2 or before[1], now, overtaken and 0 or before[2], 0}
 end
 
-local stored, trouble = count_of(KEYS[1])
+local stored, trouble = count_of(KEYS[1], 'a latch')
 if trouble then
     return trouble
 end

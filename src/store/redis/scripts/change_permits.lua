@@ -6,7 +6,7 @@
 -- Returns {1 done | 0 not | 2 late | 3 it would be too many, µs now, permits that can be had,
 --   receivers (-1: message denied)}. trySetPermits, setPermits, addPermits, release,
 --   updateLeaseTime and delete of RedissonPermitExpirableSemaphore
--- uses: deadline request count permits tell
+-- uses: deadline request instead count permits tell
 
 local clock, late = clock_and_whether_late(ARGV[6])
 if clock == 0 then
@@ -21,7 +21,7 @@ if before or overtaken then
     return {overtaken and 2 or before[1], clock, overtaken and 0 or before[2], 0}
 end
 
-local stored, trouble = count_of(KEYS[1])
+local stored, trouble = count_of(KEYS[1], 'a leased semaphore')
 trouble = trouble or ARGV[3] ~= '' and trouble_with_form(KEYS[2], #ARGV[3])
 if trouble then
     return trouble

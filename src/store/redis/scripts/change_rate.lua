@@ -6,7 +6,7 @@
 --   clock (0: none), for how many ms the request is remembered.
 -- Returns {1 done | 0 not | 2 late, µs now, permits (of add: that can be drawn now), 0}.
 --   trySetRate, setRate, release and delete of RedissonRateLimiter
--- uses: deadline elsewhere request rate together
+-- uses: deadline elsewhere request instead rate together
 
 local clock, late = clock_and_whether_late(ARGV[8])
 if clock == 0 then

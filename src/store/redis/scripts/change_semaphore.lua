@@ -6,7 +6,7 @@
 -- Returns {1 done | 0 not | 2 late | 3 it would be too many, µs now or 0, permits (of drain:
 --   before it), receivers (-1: message denied)}. release, releaseIfExists, addPermits,
 --   trySetPermits, drainPermits and delete of RedissonSemaphore
--- uses: deadline request count tell
+-- uses: deadline request instead count tell
 
 local now, late = clock_and_whether_late(ARGV[7])
 if late then
@@ -18,7 +18,7 @@ if before or overtaken then
     return {overtaken and 2 or before[1], now, overtaken and 0 or before[2], 0}
 end
 
-local stored, trouble = count_of(KEYS[1])
+local stored, trouble = count_of(KEYS[1], 'a semaphore')
 if trouble then
     return trouble
 end

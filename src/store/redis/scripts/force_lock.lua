@@ -1,11 +1,12 @@
 -- Takes a lock of any kind away from whoever holds it, and wakes who may have it next.
 -- KEYS: name. ARGV: deadline in µs of this server's clock (0: none), whom it is to be taken from
 --   ('': anybody), publish command, channels of a plain and of a read-write lock, where a fair one
---   has its queue and its deadlines, mode that a read-write lock must have, or 'token' (''; any
---   lock), channel of a token lock, perhaps another publish command.
+--   has its queue and its deadlines, mode that a read-write lock must have, or 'mutex' or 'token'
+--   (''; any lock), channel of a token lock, perhaps another publish command.
 -- Returns {1 taken | 0 free | 2 late | 3 it is others', µs now or 0, owner, ...}; an error if the
---   key is no lock. forceUnlock of RedissonLock, -ReadLock, -WriteLock and -FairLock
--- uses: deadline tell tokens
+--   key is no lock, or not of that kind. forceUnlock of RedissonLock, -ReadLock, -WriteLock and
+--   -FairLock
+-- uses: deadline instead tell tokens
 
 local fields_max, owners_told_max, queue_told_max = 10000, 100, 100
 
@@ -15,15 +16,29 @@ if late then
 end
 
 local channels, mode = {ARGV[4]}, ARGV[8] or ''
+local words = {read = 'a read-write lock', write = 'a read-write lock', mutex = 'a mutex',
+               token = 'a token lock'}
+local wanted = words[mode] or 'a lock'
 
 -- A string with an owner's token: what others write cannot be told from their data. Whoever means
 -- no owner, and does not say that it is a lock, must not end what is none.
 local function force_token()
-    local holder = redis.call('get', KEYS[1]) -- WRONGTYPE: of what is neither
+    local holder = redis.pcall('get', KEYS[1])
+    if type(holder) == 'table' then
+        return another_kind(KEYS[1], wanted, holder)
+    end
+    -- A number with an end may be another program's token, if it has no held permits.
+    local held = string.find(KEYS[1], '{', 1, true) and KEYS[1] .. ':timeout' or
+        '{' .. KEYS[1] .. '}:timeout'
+    local is_counter = string.find(holder, '^%-?%d+$') and
+        (redis.call('pttl', KEYS[1]) == -1 or redis.pcall('exists', held) == 1)
+    if is_counter or mode ~= '' and mode ~= 'token' then
+        return another_kind(KEYS[1], wanted)
+    end
     if ARGV[2] == '' and mode == '' and not is_token_of_ours(holder) then
         return redis.error_reply('WRONGTYPE it is a string, and perhaps no lock: name its owner')
     end
-    local is_meant = (ARGV[2] == '' or ARGV[2] == holder) and (mode == '' or mode == 'token')
+    local is_meant = ARGV[2] == '' or ARGV[2] == holder
     if is_meant then
         redis.call('del', KEYS[1])
         tell(ARGV[9], '0', ARGV[3], ARGV[10])
@@ -49,14 +64,19 @@ for _, field in ipairs(is_lock and redis.call('hkeys', KEYS[1]) or {}) do
         table.insert(answer, field)
     end
 end
-if not is_lock or #answer == 2 or not has_mode and (count > 1 or written) then
-    return redis.error_reply('WRONGTYPE it is a hash, and no lock')
+local value = has_mode and redis.pcall('hget', KEYS[1], 'mode') -- which may be denied
+local is_other_mode = type(value) == 'string' and value ~= 'read' and value ~= 'write'
+if not is_lock or is_other_mode or #answer == 2 or not has_mode and (count > 1 or written) then
+    return another_kind(KEYS[1], wanted)
+end
+if mode == 'token' or mode ~= '' and has_mode ~= (mode ~= 'mutex') then
+    return another_kind(KEYS[1], wanted)
 end
 if ARGV[2] ~= '' and redis.call('hexists', KEYS[1], ARGV[2]) == 0 then
     answer[1] = 3
     return answer
 end
-if mode == 'token' or mode ~= '' and not (has_mode and (mode == 'write') == written) then
+if has_mode and mode ~= '' and (mode == 'write') ~= written then
     answer[1] = 3
     return answer
 end

@@ -1,7 +1,7 @@
 -- Gives back what a request drew, if it did.
 -- KEYS: name, permits left, this client's permits left, draws, this client's draws. ARGV: member.
 -- Returns {1 given back | 0 nothing was drawn, or it counts no more, 0}. Not of Redisson
--- uses: rate
+-- uses: instead rate
 
 local limiter, trouble = limiter_of(KEYS[1])
 if trouble then

@@ -1,10 +1,10 @@
 -- What a semaphore or a latch has.
--- KEYS: name. ARGV: the channel of its waiters.
+-- KEYS: name. ARGV: the channel of its waiters, what it is called.
 -- Returns {1 there is one | 0, the number, listeners (-1: denied)}. availablePermits of
 --   RedissonSemaphore, getCount of RedissonCountDownLatch
--- uses: count listeners
+-- uses: instead count listeners
 
-local stored, trouble = count_of(KEYS[1])
+local stored, trouble = count_of(KEYS[1], ARGV[2] or 'a semaphore')
 if trouble then
     return trouble
 end

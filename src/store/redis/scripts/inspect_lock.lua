@@ -1,19 +1,45 @@
 -- Tells who holds a lock and for how long.
 -- KEYS: name. ARGV: none.
--- Returns {ms left (-1: no end), owner, ...} | {} it is free | {ms left, {owner}} it is a string.
---   RedissonLock: HGET, EXISTS, PTTL
+-- Returns {ms left (-1: no end), owner, ...} | {} it is free | {ms left, {owner}} it is a string |
+--   an error if the key is no lock. RedissonLock: HGET, EXISTS, PTTL
+-- uses: instead
 
-local token_max = 200
+local token_max, fields_max = 200, 10000
 
-local answer = redis.pcall('hkeys', KEYS[1])
-if answer.err then
-    if not string.find(answer.err, 'WRONGTYPE', 1, true) then
-        return answer
+local count = redis.pcall('hlen', KEYS[1])
+if type(count) == 'table' then
+    if not string.find(count.err, 'WRONGTYPE', 1, true) then
+        return count
     end
-    local holder = redis.call('get', KEYS[1])
-    return {redis.call('pttl', KEYS[1]), {string.sub(holder, 1, token_max)}}
+    local holder = redis.pcall('get', KEYS[1])
+    local left = redis.call('pttl', KEYS[1])
+    if type(holder) == 'table' then
+        return another_kind(KEYS[1], 'a lock', holder)
+    end
+    -- A number with an end may be another program's token, if it has no held permits.
+    local held = string.find(KEYS[1], '{', 1, true) and KEYS[1] .. ':timeout' or
+        '{' .. KEYS[1] .. '}:timeout'
+    if string.find(holder, '^%-?%d+$') and (left == -1 or redis.pcall('exists', held) == 1) then
+        return another_kind(KEYS[1], 'a lock')
+    end
+    return {left, {string.sub(holder, 1, token_max)}}
 end
-if #answer > 0 then
-    table.insert(answer, 1, redis.call('pttl', KEYS[1]))
+if count == 0 then
+    return {}
 end
+
+local answer = count <= fields_max and redis.call('hkeys', KEYS[1]) or {}
+local has_mode, written, owners = false, false, 0
+for _, field in ipairs(answer) do
+    local owner, writes = string.gsub(field, ':write$', '')
+    has_mode, written = has_mode or field == 'mode', written or writes > 0
+    owners = owners + (string.find(owner, owner_form) and 1 or 0)
+end
+local others = #answer - owners - (has_mode and 1 or 0)
+local value = has_mode and redis.pcall('hget', KEYS[1], 'mode') -- which may be denied
+if type(value) == 'string' and value ~= 'read' and value ~= 'write' or
+    owners == 0 or others > 0 or not has_mode and (count > 1 or written) then
+    return another_kind(KEYS[1], 'a lock')
+end
+table.insert(answer, 1, redis.call('pttl', KEYS[1]))
 return answer

@@ -3,9 +3,9 @@
 -- Returns {1 there is one | 0, permits that can be had, permits that are held, listeners (-1:
 --   denied)}. availablePermits and acquiredPermits of RedissonPermitExpirableSemaphore, which take
 --   out what is over
--- uses: deadline count listeners permits
+-- uses: deadline instead count listeners permits
 
-local stored, trouble = count_of(KEYS[1])
+local stored, trouble = count_of(KEYS[1], 'a leased semaphore')
 if trouble then
     return trouble
 end

@@ -2,7 +2,7 @@
 -- KEYS: name, permits left, this client's permits left, draws, this client's draws.
 -- Returns {1 there is one | 0, permits, rate, interval ms, 1 for each client | 0 overall, for how
 --   many ms it is kept unused (0: for ever)}. getConfig and availablePermits of RedissonRateLimiter
--- uses: deadline rate
+-- uses: deadline instead rate
 
 local clock = clock_and_whether_late('0')
 if clock == 0 then

@@ -17,11 +17,12 @@ if late then
 end
 
 local left = redis.call('pttl', KEYS[1])
-local mine = left ~= -2 and redis.pcall('hexists', KEYS[1], ARGV[2])
-if type(mine) == 'table' then
-    return what_is_instead(KEYS[1], mine)
+local fields = left ~= -2 and redis.pcall('hlen', KEYS[1])
+local holder = fields == 1 and redis.call('hkeys', KEYS[1])[1]
+if fields and not (holder and string.find(holder, owner_form)) then
+    return another_kind(KEYS[1], 'a mutex', type(fields) == 'table' and fields)
 end
-if mine == 1 then
+if holder == ARGV[2] then
     confirm_hold(KEYS[1], left, ARGV[1])
     return {1, 0, clock, 0}
 end

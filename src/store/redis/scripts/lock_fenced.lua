@@ -18,11 +18,12 @@ end
 
 local count = tonumber(ARGV[4])
 local left = redis.call('pttl', KEYS[1])
-local mine = left ~= -2 and redis.pcall('hexists', KEYS[1], ARGV[2])
-if type(mine) == 'table' then
-    return what_is_instead(KEYS[1], mine)
+local fields = left ~= -2 and redis.pcall('hlen', KEYS[1])
+local holder = fields == 1 and redis.call('hkeys', KEYS[1])[1]
+if fields and not (holder and string.find(holder, owner_form)) then
+    return another_kind(KEYS[1], 'a mutex', type(fields) == 'table' and fields)
 end
-mine = mine == 1
+local mine = holder == ARGV[2]
 if left ~= -2 and not mine then
     return {0, left, now, 0}
 end

@@ -14,11 +14,13 @@ if left == -2 then
     return take_hold(KEYS[1], ARGV[2], ARGV[1]) or {1, 0, now}
 end
 
-local mine = redis.pcall('hexists', KEYS[1], ARGV[2])
-if type(mine) == 'table' then
-    return what_is_instead(KEYS[1], mine)
+-- A mutex is a hash of one field, its owner.
+local fields = redis.pcall('hlen', KEYS[1])
+local holder = fields == 1 and redis.call('hkeys', KEYS[1])[1]
+if not holder or not string.find(holder, owner_form) then
+    return another_kind(KEYS[1], 'a mutex', type(fields) == 'table' and fields)
 end
-if mine == 0 then
+if holder ~= ARGV[2] then
     -- Nobody tells a spin lock's waiters anything; so they tell its holder that they are there. In
     -- pcalls: without the rights, or on a full server, it does not know.
     if KEYS[2] and ARGV[4] ~= '0' then

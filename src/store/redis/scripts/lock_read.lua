@@ -4,7 +4,7 @@
 --   this server's clock (0: none), write field that it shall stand beside ('': beside none).
 -- Returns {1 granted | 0 busy | 2 late | 4 that write hold is gone, ms that the lock lasted until
 --   now (-1: no end, -2: it was free; of late, gone 0), µs now or 0}. RedissonReadLock
--- uses: deadline confirm elsewhere full instead together shared
+-- uses: deadline confirm elsewhere full instead together shared fields
 
 local now, late = clock_and_whether_late(ARGV[3])
 if late then
@@ -14,7 +14,7 @@ end
 local name, timer, marks, lease, owner = KEYS[1], KEYS[2], KEYS[3], ARGV[1], ARGV[2]
 local mode, wrong = mode_of(name)
 if wrong then
-    return what_is_instead(name, wrong)
+    return another_kind(name, 'a read-write lock', wrong)
 end
 local left = redis.call('pttl', name)
 local mine = mode and redis.call('hexists', name, owner) == 1
@@ -23,6 +23,9 @@ if not mine and ARGV[4] ~= '' then
         return {4, 0, now}
     end
 elseif not mine then
+    if mode and has_foreign_field(name) then
+        return another_kind(name, 'a read-write lock')
+    end
     if mode == 'write' then
         return {0, left, now}
     end

@@ -12,7 +12,7 @@ end
 
 local holder = redis.pcall('get', KEYS[1])
 if type(holder) == 'table' then
-    return what_is_instead(KEYS[1], holder)
+    return another_kind(KEYS[1], 'a token lock', holder)
 end
 if not holder then
     -- With a lease that no key can have, nothing is taken.
@@ -21,6 +21,14 @@ if not holder then
 end
 
 local left = redis.call('pttl', KEYS[1])
+if holder ~= ARGV[2] and string.find(holder, '^%-?%d+$') then
+    -- A number with an end may be another program's token, if it has no held permits.
+    local held = string.find(KEYS[1], '{', 1, true) and KEYS[1] .. ':timeout' or
+        '{' .. KEYS[1] .. '}:timeout'
+    if left == -1 or redis.pcall('exists', held) == 1 then
+        return another_kind(KEYS[1], 'a token lock')
+    end
+end
 if holder ~= ARGV[2] then
     return {0, left, now, is_token_of_ours(holder) and 1 or 0}
 end

@@ -6,7 +6,7 @@
 --   with, how long the mark lasts (ms; 0: it leaves none), head start (ms).
 -- Returns {1 granted | 0 busy | 2 late | 3 another reader waits to write on top of its hold | 4 its
 --   own read hold is gone, ms left if busy (-1: no end), µs now or 0}. RedissonWriteLock
--- uses: deadline confirm elsewhere instead together shared
+-- uses: deadline confirm elsewhere instead together shared fields
 
 local others_swept_max = 200
 
@@ -19,7 +19,7 @@ local name, marks, lease, owner, base = KEYS[1], KEYS[2], tonumber(ARGV[1]), ARG
 local field, now_ms = owner .. ':write', math.floor(now / 1000)
 local mode, wrong = mode_of(name)
 if wrong then
-    return what_is_instead(name, wrong)
+    return another_kind(name, 'a read-write lock', wrong)
 end
 local left = redis.call('pttl', name)
 if mode and redis.call('hexists', name, field) == 1 then
@@ -28,6 +28,9 @@ if mode and redis.call('hexists', name, field) == 1 then
 end
 if base ~= '' and not (mode and redis.call('hexists', name, base) == 1) then
     return {4, 0, now}
+end
+if mode and has_foreign_field(name) then
+    return another_kind(name, 'a read-write lock')
 end
 if mode == 'write' then
     return {0, left, now}

@@ -2,9 +2,9 @@
 -- KEYS: name.
 -- Returns {1 open | 0 shut, ms until it goes by itself (-1: never)}. getCount of
 --   RedissonCountDownLatch
--- uses: count
+-- uses: instead count
 
-local stored, trouble = count_of(KEYS[1])
+local stored, trouble = count_of(KEYS[1], 'a latch')
 if trouble then
     return trouble
 end

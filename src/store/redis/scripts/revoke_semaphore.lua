@@ -3,7 +3,7 @@
 -- KEYS: name, requests of this client. ARGV: permits, slot, number, for how many ms that is
 --   remembered, channel, publish command, perhaps another.
 -- Returns {1 given back | 0 nothing was taken, receivers (-1: message denied)}. Not of Redisson
--- uses: request count tell
+-- uses: request instead count tell
 
 local before, overtaken = answer_before(KEYS[2], ARGV[2], ARGV[3], ARGV[4])
 if overtaken then
@@ -12,7 +12,7 @@ end
 local was_taken = before and before[1] == 1
 local there, trouble
 if was_taken then
-    there, trouble = count_of(KEYS[1])
+    there, trouble = count_of(KEYS[1], 'a semaphore')
 end
 if trouble and not string.find(trouble.err, 'WRONGTYPE', 1, true) then
     return trouble

@@ -4,7 +4,7 @@
 --   deadline in µs of this server's clock (0: none), channel, publish command, perhaps another.
 -- Returns {1 granted | 0 busy | 2 late, ms until the next one is over if busy (-1: no end), µs
 --   now}. tryAcquire of RedissonPermitExpirableSemaphore
--- uses: deadline count full permits tell
+-- uses: deadline instead count full permits tell
 
 local expired_max = 100
 
@@ -17,7 +17,7 @@ if late then
 end
 
 local ids = permit_ids(ARGV[4], ARGV[2], ARGV[3])
-local free, trouble = count_of(KEYS[1])
+local free, trouble = count_of(KEYS[1], 'a leased semaphore')
 trouble = trouble or trouble_with_form(KEYS[2], #ids[1])
 if trouble then
     return trouble

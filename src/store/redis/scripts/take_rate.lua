@@ -3,7 +3,7 @@
 --   member, deadline in µs of this server's clock (0: none).
 -- Returns {1 drawn | 0 not enough | 2 late, if there are not: in how many ms there may be, µs now}.
 --   tryAcquire of RedissonRateLimiter
--- uses: deadline rate
+-- uses: deadline instead rate
 
 local clock, late = clock_and_whether_late(ARGV[3])
 if clock == 0 then

@@ -3,7 +3,7 @@
 --   clock (0: none), for how many ms the request is remembered.
 -- Returns {1 taken | 0 not enough, or given back before | 2 late, µs now or 0}. tryAcquire of
 --   RedissonSemaphore
--- uses: deadline request count
+-- uses: deadline request instead count
 
 local now, late = clock_and_whether_late(ARGV[4])
 if late then
@@ -15,7 +15,7 @@ if before or overtaken then
     return {overtaken and 2 or before[1], now}
 end
 
-local there, trouble = count_of(KEYS[1])
+local there, trouble = count_of(KEYS[1], 'a semaphore')
 if trouble then
     return trouble
 end

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // What operators see and end.
 #include "store/zookeeper/server_findings.hpp"
+#include "support/thrown.hpp"
 #include "unit/store/zookeeper/world.hpp"
 
 #include <holdfast/error.hpp>
@@ -76,12 +77,14 @@ TEST_F(Inspector, EndsOneSideOnly) {
     party& one = enter();
     stranger_enters("lock", "-__READ__");
     stranger_enters("lock", "-__READ__");
-    EXPECT_FALSE(run(view(one).force_side({"lock"}, lock_kind::write)).was_locked);
-    EXPECT_FALSE(run(view(one).force_side({"lock"}, lock_kind::token)).was_locked);
-    EXPECT_THAT(run(view(one).force_side({"lock"}, lock_kind::read)).owners, SizeIs(2));
+    EXPECT_FALSE(run(view(one).force_kind({"lock"}, lock_kind::write)).was_locked);
+    for (const lock_kind other : {lock_kind::token, lock_kind::plain})
+        EXPECT_EQ(support::code_of([&] { run(view(one).force_kind({"lock"}, other)); }),
+                  store_errc::wrong_type);
+    EXPECT_THAT(run(view(one).force_kind({"lock"}, lock_kind::read)).owners, SizeIs(2));
     stranger_enters("lock", "-__WRIT__");
-    EXPECT_FALSE(run(view(one).force_side({"lock"}, lock_kind::read)).was_locked);
-    EXPECT_TRUE(run(view(one).force_side({"lock"}, lock_kind::write)).was_locked);
+    EXPECT_FALSE(run(view(one).force_kind({"lock"}, lock_kind::read)).was_locked);
+    EXPECT_TRUE(run(view(one).force_kind({"lock"}, lock_kind::write)).was_locked);
 }
 
 TEST_F(Inspector, ListsWhatIsHeldInTheOrderOfNames) {

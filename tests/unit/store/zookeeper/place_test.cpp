@@ -190,10 +190,24 @@ TEST_F(Place, AfterTheEndOfItsSessionItBeginsAnew) {
     EXPECT_TRUE(two.look(*spot).granted);
 }
 
-TEST_F(Place, AWornOutSequenceIsRefusedNotGuessed) {
+TEST_F(Place, AnEmptyPathWhoseNumbersHaveEndedIsMadeAnew) {
     party& one = enter();
     for (const std::int64_t number : {(1LL << 31) - (1LL << 20), (1LL << 31) - 1, 1LL << 31}) {
         model.make(line_of_lock, node_mode::container, 0);
+        model.set_next_number(line_of_lock, number);
+        const ask want = one.wish("lock");
+        EXPECT_TRUE(one.look(*one.line_up(want)).granted);
+        ASSERT_THAT(model.children(line_of_lock), SizeIs(1));
+        EXPECT_TRUE(model.children(line_of_lock).front().ends_with("0000000000"));
+        EXPECT_TRUE(one.release(want));
+    }
+}
+
+TEST_F(Place, AWornOutSequenceBesideOthersIsRefusedNotGuessed) {
+    party& one = enter();
+    for (const std::int64_t number : {(1LL << 31) - (1LL << 20), (1LL << 31) - 1, 1LL << 31}) {
+        model.make(line_of_lock, node_mode::container, 0);
+        model.make(line_of_lock + std::string{"/somebody"}, node_mode::ephemeral, 7);
         model.set_next_number(line_of_lock, number);
         auto spot = one.line_up(one.wish("lock"));
         try {
@@ -204,7 +218,7 @@ TEST_F(Place, AWornOutSequenceIsRefusedNotGuessed) {
             EXPECT_NE(std::string{why.what()}.find(line_of_lock), std::string::npos) << why.what();
         }
         run(spot->leave());
-        EXPECT_THAT(model.children(line_of_lock), IsEmpty());
+        EXPECT_THAT(model.children(line_of_lock), SizeIs(1));
     }
 }
 

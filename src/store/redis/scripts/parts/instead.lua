@@ -1,11 +1,43 @@
--- Whoever asked for a lock and met a key of another type is told what that is: a hash is a lock of
--- another kind, perhaps, and so is a string. Other errors pass.
-local function what_is_instead(name, refused)
-    if not string.find(refused.err, 'WRONGTYPE', 1, true) then
+-- One name has one kind: another kind than the one that was asked for is refused.
+-- What follows says what a key is.
+
+-- A field of a hash that is an owner: a client of ours, or a thread of a JVM.
+local owner_form = '^%x+%-%x+%-%x+%-%x+%-%x+:%-?%d+$'
+
+-- Returns the error for a name that another kind has than the one that was asked for, and says what
+-- is there. `refused`: the error of a command; if that is not WRONGTYPE, it is returned. There is
+-- one function, since each call of a script makes its functions anew.
+local function another_kind(name, wanted, refused)
+    if refused and not string.find(refused.err, 'WRONGTYPE', 1, true) then
         return refused
     end
-    local is = type(redis.pcall('hlen', name)) == 'number' and 'a hash' or
-        type(redis.pcall('get', name)) == 'string' and 'a string' or 'neither a hash nor a string'
-    return redis.error_reply('WRONGTYPE the key is ' .. is .. ', and no lock of the kind asked for')
+    local few = 100
+    local held = string.find(name, '{', 1, true) and name .. ':timeout' or
+        '{' .. name .. '}:timeout'
+    local count, text = redis.pcall('hlen', name), redis.pcall('get', name)
+    local is = 'neither a hash nor a string'
+    if redis.pcall('exists', held) == 1 and (text == false or type(text) == 'string') then
+        is = 'a string (a leased semaphore)'
+    elseif type(text) == 'string' then
+        is = string.find(text, '^%-?%d+$') and 'a string (a semaphore or a latch)' or
+            "a string (a token lock, or another program's data)"
+    elseif type(count) == 'number' then
+        local fields = count <= few and redis.pcall('hkeys', name) or {}
+        local function has(field)
+            return redis.pcall('hexists', name, field) == 1
+        end
+        local are_owners = true
+        for _, field in ipairs(fields) do
+            are_owners = are_owners and
+                (field == 'mode' or string.find(string.gsub(field, ':write$', ''), owner_form))
+        end
+        local mode = redis.pcall('hget', name, 'mode') -- which may be denied
+        local is_pair = mode == 'read' or mode == 'write' or type(mode) == 'table' and has('mode')
+        local kind = is_pair and are_owners and 'a read-write lock' or
+            has('rate') and has('interval') and 'a rate limiter' or
+            count == 1 and are_owners and 'a mutex' or 'no lock'
+        is = 'a hash (' .. kind .. ')'
+    end
+    return redis.error_reply('WRONGTYPE the key is ' .. is .. ', and ' .. wanted ..
+        ' was asked for')
 end
-

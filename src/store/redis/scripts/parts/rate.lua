@@ -35,7 +35,7 @@ end
 local function limiter_of(name)
     local stored = redis.pcall('hmget', name, 'rate', 'interval', 'type', 'keepAliveTime')
     if stored.err then
-        return nil, stored
+        return nil, another_kind(name, 'a rate limiter', stored)
     end
     local rate, interval = tonumber(stored[1]), tonumber(stored[2])
     if rate and interval and stored[3] then
@@ -51,7 +51,7 @@ local function limiter_of(name)
         }
     end
     if redis.call('exists', name) == 1 then
-        return nil, redis.error_reply('WRONGTYPE the key is a hash, and no rate limiter')
+        return nil, another_kind(name, 'a rate limiter')
     end
 end
 

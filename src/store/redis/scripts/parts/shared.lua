@@ -34,15 +34,13 @@ local function cut_to_head_start(marks)
     end
 end
 
--- Whether there is a lock of that kind; WRONGTYPE if there is something else.
+-- Returns the mode of a read-write lock; or nothing, and WRONGTYPE if there is something else.
 local function mode_of(name)
     local mode = redis.pcall('hget', name, 'mode')
     if type(mode) == 'table' then
         return nil, mode
     end
-    if not mode and redis.call('exists', name) == 1 then
-        return nil, redis.error_reply('WRONGTYPE a lock of another kind is kept under this name')
-    end
-    return mode
+    local is_other = mode and mode ~= 'read' and mode ~= 'write' or
+        not mode and redis.call('exists', name) == 1
+    return mode, is_other and redis.error_reply('WRONGTYPE') or nil
 end
-
