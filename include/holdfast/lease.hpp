@@ -43,16 +43,19 @@ public:
     explicit operator bool() const noexcept { return owns_lock(); }
 
     /// Stop is requested when the hold is not believed any more: the store refused it, its term
-    /// ended, it was forced, or the client closes. Callbacks run on the client's executor. A token
-    /// that is asked for after the loss is stopped already: its callbacks run at once, on the
-    /// thread that makes them. In a child of fork(), a token is stopped already, but a token from
-    /// before the fork is never stopped there.
+    /// ended, it was forced, or the client closes. Callbacks run on the client's executor. They
+    /// must not block: nothing is renewed meanwhile, and other holds of the client end. This
+    /// function looks at the clock. A token that is asked for after the loss is stopped already,
+    /// even if the executor is blocked: its callbacks run at once, on the thread that makes them. A
+    /// token that was asked for before is stopped when the executor runs. In a child of fork(), a
+    /// token is stopped already, but a token from before the fork is never stopped there.
     [[nodiscard]] std::stop_token lost() const;
 
     /// Stop is requested when a renewed hold will end soon (a third of its lease is left), because
     /// renewals fail or `max_hold` has ended them; and at a loss, if not before. A renewal that
-    /// succeeds ends the danger: ask for a new token then. Where holds last as long as a session it
-    /// is a third of that, and a fixed lease that is longer is warned of, too.
+    /// succeeds ends the danger: ask for a new token then. It looks at the clock, as lost() does,
+    /// and its callbacks must not block either. Where holds last as long as a session it is a third
+    /// of that, and a fixed lease that is longer is warned of, too.
     [[nodiscard]] std::stop_token in_danger() const;
 
     /// How long the hold is still believed if no renewal comes. Zero: it is not believed.

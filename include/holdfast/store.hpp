@@ -386,6 +386,11 @@ struct store_context {
     /// close() completes after that, since the clock may end then. Call it on the executor, and
     /// let go of the result there. Empty: nobody waits.
     std::function<std::shared_ptr<void>()> at_work{};
+
+    /// Runs that on the executor. For threads that do not run the executor, since it may be
+    /// destroyed while they try: they must not use `executor` itself. It may outlive the store.
+    /// False: the client has closed or its executor has ended, and the work is destroyed unused.
+    std::function<bool(asio::any_completion_handler<void()>)> post{};
 };
 
 using store_factory = std::function<std::unique_ptr<store>(store_context)>;

@@ -58,6 +58,16 @@ std::optional<holding> as_one(const joint_subject& of,
     return found;
 }
 
+bool is_decided(const joint_subject& of, const std::vector<reply_of<std::optional<holding>>>& all) {
+    const auto is_held = [](const auto& each) { return each.value && *each.value; };
+    const auto held = static_cast<std::size_t>(std::count_if(all.begin(), all.end(), is_held));
+    return held >= blocking(of) || held + failed(all) < blocking(of);
+}
+
+bool is_decided(const joint_subject& of, const std::vector<reply_of<bool>>& all) {
+    return failed(all) <= of.members.size() - of.needs;
+}
+
 bool any_of(const joint_subject& of, const std::vector<reply_of<bool>>& all) {
     const bool some =
         std::any_of(all.begin(), all.end(), [](const auto& each) { return each.value == true; });

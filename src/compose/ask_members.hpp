@@ -87,10 +87,16 @@ void ask_member(const std::shared_ptr<gathering<T>>& all, std::size_t which, con
 /// An executor that runs has answered by then.
 constexpr duration executor_patience = std::chrono::seconds{1};
 
-/// In the order of the members. A member whose executor nobody runs has failed when its store's
-/// time limit is over.
+/// So much longer the others are waited for when enough have answered.
+constexpr duration stragglers_patience{100};
+
+/// Returns the replies in the order of the members. A member whose executor nobody runs has failed
+/// when its store's time limit is over. The others are hardly waited for when `decided` says that
+/// they cannot change the result.
 template <typename T>
-asio::awaitable<std::vector<reply_of<T>>> ask_members(const joint_subject& of, work_on<T> work) {
+asio::awaitable<std::vector<reply_of<T>>>
+ask_members(const joint_subject& of, work_on<T> work,
+            std::function<bool(const std::vector<reply_of<T>>&)> decided) {
     const std::shared_ptr<sync::engine> home = of.home;
     const auto all = std::make_shared<gathering<T>>(home, of.members.size());
     duration longest{};
@@ -99,9 +105,14 @@ asio::awaitable<std::vector<reply_of<T>>> ask_members(const joint_subject& of, w
         longest = std::max(longest, of.members[which]->home->bounds().time_limit);
         ask_member<T>(all, which, of.members[which], work);
     }
-    const time_point limit = sync::later(home->now(), longest + executor_patience);
-    while (all->open > 0 && home->now() < limit && !home->stopped())
+    time_point limit = sync::later(home->now(), longest + executor_patience);
+    for (bool enough = false; all->open > 0 && home->now() < limit && !home->stopped();) {
+        if (!enough && decided(all->replies)) {
+            enough = true;
+            limit = std::min(limit, sync::later(home->now(), stragglers_patience));
+        }
         co_await home->nap(*all->wake, limit);
+    }
     all->wake.reset();
     co_return std::move(all->replies);
 }
@@ -109,6 +120,13 @@ asio::awaitable<std::vector<reply_of<T>>> ask_members(const joint_subject& of, w
 /// So many hold it that nobody else could have what is needed; for how long. Throws if too few
 /// answered to say so.
 std::optional<holding> as_one(const joint_subject&, std::vector<reply_of<std::optional<holding>>>);
+
+/// Whether the members that have not answered cannot change any more what as_one() says. They count
+/// as failed.
+bool is_decided(const joint_subject&, const std::vector<reply_of<std::optional<holding>>>&);
+
+/// The same for any_of().
+bool is_decided(const joint_subject&, const std::vector<reply_of<bool>>&);
 
 /// Whether it was so for one of them. Throws if so many failed that it may be held still.
 bool any_of(const joint_subject&, const std::vector<reply_of<bool>>&);

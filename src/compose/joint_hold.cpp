@@ -8,6 +8,15 @@
 #include <utility>
 
 namespace holdfast::compose {
+namespace {
+
+std::stop_token stopped_token() {
+    std::stop_source fresh;
+    fresh.request_stop(); // nobody can have a callback there yet
+    return fresh.get_token();
+}
+
+} // namespace
 
 // A part ends on its own client's executor; the hold of it may be going, on any thread.
 void joint_hold::news::operator()() const noexcept {
@@ -76,9 +85,23 @@ std::string joint_hold::owner() const {
     return all;
 }
 
+bool joint_hold::is_over() const {
+    return phase_ == phase::lost || given_up_ ||
+           (phase_ == phase::held && remaining_of_parts() == duration::zero());
+}
+
+// The executor may be late with its news, or blocked. So the parts are asked, which ask the clock.
+
+std::stop_token joint_hold::lost() const {
+    const std::scoped_lock guard{mutex_};
+    return is_over() ? stopped_token() : lost_.get_token();
+}
+
 std::stop_token joint_hold::in_danger() const {
     const std::scoped_lock guard{mutex_};
     const bool over = phase_ != phase::held || given_up_;
+    if (is_over() || (!over && count_well() < of_->needs))
+        return stopped_token();
     if (danger_.stop_requested() && !over && count_well() >= of_->needs) {
         danger_ = std::stop_source{}; // that danger is over; the parts get new bells
         news{std::const_pointer_cast<joint_hold>(shared_from_this()), home}();
@@ -126,6 +149,8 @@ void joint_hold::join(std::size_t which, part got, duration counts_in) {
     seat& one = seats_[which];
     if (phase_ != phase::held || given_up_ || abandoned_ || one.has.believed())
         return; // it is let go of
+    if (asked_ && is_over())
+        return; // its user may have been told so: it is not revived
     one.loss.reset();
     one.danger.reset();
     one.has = std::move(got);

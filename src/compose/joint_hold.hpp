@@ -38,7 +38,7 @@ public:
     lock_kind kind() const noexcept override { return of_->kind; }
     std::vector<const sync::engine*> homes_of_parts() const override { return of_->homes(); }
     duration remaining() const noexcept override;
-    std::stop_token lost() const override { return lost_.get_token(); }
+    std::stop_token lost() const override;
     std::stop_token in_danger() const override;
     bool renewed() const noexcept override { return renewed_; }
     unsigned replicas() const noexcept override { return of_->replicas; } ///< of each part
@@ -94,6 +94,7 @@ private:
     // Under the mutex.
     bool believes(const seat& each) const { return counts(each) && each.has.believed(); }
     bool counts(const seat&) const;
+    bool is_over() const; ///< it is lost, or its parts are and nobody was told yet
     std::size_t count_believed() const;
     std::size_t count_well() const; ///< and in no danger
     duration remaining_of_parts() const;

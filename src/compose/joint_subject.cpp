@@ -117,15 +117,17 @@ void refuse_doubles(const joint_subject& of, const inquiry& asked) {
 }
 
 asio::awaitable<std::optional<holding>> joint_subject::inspect() const {
+    const auto decided = [this](const auto& replies) { return is_decided(*this, replies); };
     std::vector<reply_of<std::optional<holding>>> all =
         co_await ask_members<std::optional<holding>>(
-            *this, [](const subject& of) { return of.inspect(); });
+            *this, [](const subject& of) { return of.inspect(); }, decided);
     co_return as_one(*this, std::move(all));
 }
 
 asio::awaitable<bool> joint_subject::force() const {
-    std::vector<reply_of<bool>> all =
-        co_await ask_members<bool>(*this, [](const subject& of) { return of.force(); });
+    const auto decided = [this](const auto& replies) { return is_decided(*this, replies); };
+    std::vector<reply_of<bool>> all = co_await ask_members<bool>(
+        *this, [](const subject& of) { return of.force(); }, decided);
     co_return any_of(*this, all);
 }
 

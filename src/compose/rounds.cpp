@@ -17,10 +17,13 @@ asio::awaitable<void> wait_for_answers(sync::acquisition& call, time_point limit
 
 namespace {
 
-/// Waits until all have answered, or the call ends. The answer comes later in any case, for it is
-/// bounded by the tally.
+/// So long a call whose time is over still waits for its releases. Usually they are done by then.
+constexpr duration farewell{100};
+
+/// Waits until all have answered, the limit is reached or the call ends. The answer comes later in
+/// any case, for it is bounded by the tally.
 asio::awaitable<sync::failure> ask_parts(sync::acquisition& call, tally::tenures parts,
-                                         duration patience, tally::verb what) {
+                                         duration patience, tally::verb what, time_point limit) {
     const auto said = std::make_shared<std::optional<sync::failure>>();
     const std::weak_ptr<sync::acquisition> whose = call.weak_from_this();
     auto told = [said, whose](const sync::failure& why) {
@@ -33,7 +36,7 @@ asio::awaitable<sync::failure> ask_parts(sync::acquisition& call, tally::tenures
     tally::ask(call.home, parts, all, patience, std::move(what),
                sync::release_handler{std::move(told)});
     const auto answered = [said] { return said->has_value(); }; // g++ 12 frees a temporary twice
-    co_await wait_for_answers(call, time_point::max(), answered);
+    co_await wait_for_answers(call, limit, answered);
     sync::failure why;
     if (*said)
         why = **said;
@@ -55,8 +58,11 @@ asio::awaitable<void> let_go(sync::acquisition& call, inquiry& round) {
     if (granted.empty())
         co_return;
     const duration patience = home->how().release_patience;
+    const time_point now = home->now();
+    const time_point limit = std::max(std::min(sync::later(now, patience), call.wanted.give_up_at),
+                                      sync::later(now, farewell));
     tally::verb let_go = tally::let_go();
-    (void)co_await ask_parts(call, std::move(granted), patience, std::move(let_go));
+    (void)co_await ask_parts(call, std::move(granted), patience, std::move(let_go), limit);
 }
 
 asio::awaitable<void> extend_part(sync::acquisition& call, part& one, duration length) {
@@ -64,7 +70,7 @@ asio::awaitable<void> extend_part(sync::acquisition& call, part& one, duration l
     tally::tenures alone{one.hold()->whole()};
     tally::verb longer = tally::extend(length);
     const sync::failure why =
-        co_await ask_parts(call, std::move(alone), patience, std::move(longer));
+        co_await ask_parts(call, std::move(alone), patience, std::move(longer), time_point::max());
     const bool is_lost = why.code == errc::lease_lost; // as if it had been granted too late
     if (why.code && !is_lost && !call.finished())
         throw sync::worded_error{why};

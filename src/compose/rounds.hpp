@@ -38,8 +38,8 @@ private:
 asio::awaitable<void> wait_for_answers(sync::acquisition&, time_point limit,
                                        std::function<bool()> done);
 
-/// Cancels what is open, releases what was granted, and waits until that is done: or the next round
-/// would meet this one. At most for `release_patience`, and while the call goes on.
+/// Cancels what is open and releases what was granted. Waits until that is done, or the next round
+/// would meet this one: for `release_patience` at most, and while the call has time.
 asio::awaitable<void> let_go(sync::acquisition&, inquiry&);
 
 /// Asks for that part for so long from now on; throws what that fails with. A part that is lost is

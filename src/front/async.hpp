@@ -119,7 +119,7 @@ public:
         if (slot.is_connected())
             slot.assign([weak = std::weak_ptr<async_call>{call}](asio::cancellation_type) {
                 if (const std::shared_ptr<async_call> strong = weak.lock())
-                    asio::post(strong->home->executor(), [strong] { strong->cancel(); });
+                    (void)strong->home->reach().post([strong] { strong->cancel(); });
             });
         if (runtime::is_inside(call->home->executor()))
             call->home->start(call); // a hop saved on the commonest path

@@ -34,7 +34,7 @@ void enter_again(const sync::subject& lock, const thread_table::entry& mine,
             front::extend(mine.hold, length);
     } else if (!mine.hold->renewed()) {
         auto renew = [held = mine.hold, length = lock.lease] { held->renew_from_now_on(length); };
-        asio::post(lock.home->executor(), std::move(renew));
+        (void)lock.home->reach().post(std::move(renew));
     }
     lock.home->threads()->enter_again(lock.entry(), lock.way());
 }
@@ -83,7 +83,7 @@ void basic_mutex::unlock() noexcept {
                        .name_size = lock_->name.text.size(),
                        .code = static_cast<std::int32_t>(errc::not_owner)};
     auto tell = [lock = lock_, misuse] { lock->home->tell(misuse); };
-    asio::post(lock_->home->executor(), std::move(tell));
+    (void)lock_->home->reach().post(std::move(tell));
     assert(ec != errc::not_owner && "unlock() of a lock that this thread does not hold");
 }
 

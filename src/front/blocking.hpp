@@ -13,50 +13,51 @@
 #include <holdfast/lease.hpp>
 
 #include <boost/asio/co_spawn.hpp>
-#include <boost/asio/post.hpp>
 
-#include <atomic>
 #include <exception>
 #include <memory>
 #include <optional>
+#include <string>
 #include <utility>
 
 namespace holdfast::front {
 
 /// Of this thread at that client, or null.
 inline runtime::visit* visit_at(const sync::engine& home) {
-    const runtime::monitor* const entrance = runtime::monitor::of(home.executor());
+    const runtime::monitor* const entrance = entrance_of(home);
     return entrance ? runtime::visit::here(*entrance) : nullptr;
 }
 
-/// Nobody runs the executor: whatever was asked for is not done now, and perhaps later.
-inline sync::failure unrun() {
-    return {make_error_code(errc::outcome_unknown),
-            "nobody runs the client's executor, or what runs there does not return"};
+/// Why a thread waited in vain: nobody runs the executor, or it has ended. `begun`: the work may be
+/// done, now or later.
+inline sync::failure unrun(const sync::engine& home, bool begun) {
+    if (!home.stopped())
+        return {make_error_code(errc::outcome_unknown),
+                "nobody runs the client's executor, or what runs there does not return"};
+    return {make_error_code(begun ? errc::outcome_unknown : errc::closed),
+            "the client was closed, or its executor has ended"};
 }
 
 /// Runs `step(where)` inside the executor: on this thread if it may visit, else over there. What
-/// `step` starts and waits for runs on `where`.
+/// `step` starts and waits for runs on `where`. It is dropped if the executor has ended.
 template <typename Step>
 void begin(const std::shared_ptr<sync::engine>& home, Step step) {
-    if (runtime::monitor* const entrance = runtime::monitor::of(home->executor()))
+    if (runtime::monitor* const entrance = entrance_of(*home))
         if (runtime::visit visitor{*entrance})
             return step(visitor.executor());
-    asio::post(home->executor(),
-               [home, step = std::move(step)]() mutable { step(home->executor()); });
+    (void)home->reach().post([home, step = std::move(step)]() mutable { step(home->executor()); });
 }
 
 class blocking_call final : public sync::acquisition {
 public:
     explicit blocking_call(sync::request what)
         : acquisition{std::move(what)}
-        , meeting_{home->executor()} {}
+        , meeting_{*home} {}
 
     static void begin(const std::shared_ptr<blocking_call>& call) {
         auto step = [call](const asio::any_io_executor& where) {
-            if (call->meeting_.given_up())
+            if (!call->meeting_.begin())
                 return call->cancel(); // before anything was asked
-            call->begun_ = true;
             call->visitor_ = visit_at(*call->home);
             call->home->start(call, where);
             call->visitor_ = nullptr;
@@ -65,12 +66,12 @@ public:
             return front::begin(call->home, std::move(step));
         // The calls to its members run over there anyway, and would only wait until a visitor
         // leaves.
-        asio::post(call->home->executor(), [call, step] { step(call->home->executor()); });
+        (void)call->home->reach().post([call, step] { step(call->home->executor()); });
     }
 
     /// Any thread.
     static void stop(const std::shared_ptr<blocking_call>& call) {
-        asio::post(call->home->executor(), [call] { call->cancel(); });
+        (void)call->home->reach().post([call] { call->cancel(); });
         call->meeting_.hurry();
     }
 
@@ -80,10 +81,12 @@ public:
                                       : call->wanted.give_up_at - call->started_at;
         if (auto told = call->meeting_.wait_while_it_runs(std::max(patience, duration::zero())))
             return std::move(*told);
-        asio::post(call->home->executor(), [call] { call->cancel(); });
-        if (call->begun_)
-            return {nullptr, unrun()};
-        return {nullptr, {make_error_code(errc::unreachable), unrun().text}};
+        (void)call->home->reach().post([call] { call->cancel(); });
+        const bool begun = call->meeting_.had_begun();
+        sync::failure why = unrun(*call->home, begun);
+        if (!begun && why.code == errc::outcome_unknown)
+            why.code = make_error_code(errc::unreachable);
+        return {nullptr, std::move(why)};
     }
 
 protected:
@@ -101,7 +104,6 @@ protected:
 
 private:
     rendezvous<sync::outcome> meeting_;
-    std::atomic<bool> begun_ = false;
     runtime::visit* visitor_ = nullptr; // who runs it, until it first sleeps
 };
 
@@ -124,13 +126,14 @@ inline std::shared_ptr<sync::tenure> acquire(sync::request what, const std::stop
 template <typename Work>
 sync::failure wait_for_handler(const std::shared_ptr<sync::engine>& home, duration patience,
                                Work work) {
-    const auto meeting = std::make_shared<rendezvous<sync::failure>>(home->executor());
+    const auto meeting = std::make_shared<rendezvous<sync::failure>>(*home);
     begin(home, [work = std::move(work), meeting](const asio::any_io_executor& where) mutable {
+        (void)meeting->begin(); // it is done even if nobody waits
         auto tell = [meeting](sync::failure why) { meeting->bring(std::move(why), meeting); };
         work(sync::release_handler{std::move(tell)}, where);
     });
     std::optional<sync::failure> told = meeting->wait_while_it_runs(patience);
-    return told ? std::move(*told) : unrun();
+    return told ? std::move(*told) : unrun(*home, meeting->had_begun());
 }
 
 inline sync::failure release(const std::shared_ptr<sync::tenure>& held) {
@@ -174,22 +177,24 @@ inline counter_answer change(const sync::counter_subject& counter, counter_chang
     using result = std::pair<sync::failure, counter_answer>;
     const std::shared_ptr<sync::engine>& home = counter.home;
     throw_if(objection_to_blocking(*home));
-    const auto meeting = std::make_shared<rendezvous<result>>(home->executor());
+    const auto meeting = std::make_shared<rendezvous<result>>(*home);
     begin(home, [home, what = std::move(what), meeting](const auto& where) mutable {
+        if (home->stopped() || !meeting->begin())
+            return;
         auto tell = [meeting](sync::failure why, counter_answer said) {
             meeting->bring({std::move(why), said}, meeting);
         };
         sync::begin_change(home, std::move(what), sync::change_handler{std::move(tell)}, where);
     });
     std::optional<result> told = meeting->wait_while_it_runs(duration::zero());
-    throw_if(told ? std::move(told->first) : unrun());
+    throw_if(told ? std::move(told->first) : unrun(*home, meeting->had_begun()));
     return told->second;
 }
 
 /// A thread that waits no more wants nothing done either.
 template <typename Meeting, typename T>
 asio::awaitable<T> unless_given_up(std::shared_ptr<Meeting> meeting, asio::awaitable<T> work) {
-    if (meeting->given_up())
+    if (!meeting->begin())
         throw boost::system::system_error{asio::error::operation_aborted};
     co_return co_await std::move(work);
 }
@@ -199,14 +204,16 @@ template <typename T>
 T wait_for(const std::shared_ptr<sync::engine>& home, asio::awaitable<T> work) {
     throw_if(objection_to_blocking(*home));
     using result = std::pair<std::exception_ptr, T>;
-    const auto meeting = std::make_shared<rendezvous<result>>(home->executor());
-    asio::co_spawn(home->executor(), unless_given_up(meeting, std::move(work)),
-                   [meeting, home](std::exception_ptr thrown, T value) {
-                       meeting->bring({std::move(thrown), std::move(value)}, meeting);
-                   });
+    const auto meeting = std::make_shared<rendezvous<result>>(*home);
+    auto told = [meeting, home](std::exception_ptr thrown, T value) {
+        meeting->bring({std::move(thrown), std::move(value)}, meeting);
+    };
+    (void)home->reach().use([&](const asio::any_io_executor& to) {
+        asio::co_spawn(to, unless_given_up(meeting, std::move(work)), std::move(told));
+    });
     std::optional<result> got = meeting->wait_while_it_runs(duration::zero());
     if (!got)
-        throw worded_error{unrun()};
+        throw worded_error{unrun(*home, meeting->had_begun())};
     if (got->first)
         std::rethrow_exception(got->first);
     return std::move(got->second);

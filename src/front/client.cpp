@@ -53,8 +53,15 @@ std::function<bool()> visited_by_this_thread(const asio::any_io_executor& execut
 
 std::shared_ptr<sync::engine> make_engine(asio::any_io_executor executor, clock& time,
                                           std::shared_ptr<void> keeps, options how) {
-    sync::surroundings around{executor, time, std::move(keeps), forked_since_now(),
-                              visited_by_this_thread(executor)};
+    const bool own_thread = runtime::monitor::of(executor) != nullptr;
+    const bool own_clock = keeps != nullptr;
+    sync::surroundings around{executor,
+                              time,
+                              std::move(keeps),
+                              forked_since_now(),
+                              visited_by_this_thread(executor),
+                              own_thread,
+                              own_clock};
     auto made = std::make_unique<sync::engine>(std::move(around), complete(std::move(how)));
     checked_replicas(made->how().required_replicas, made->bounds());
     return {made.release(), destroy_where_made};
@@ -114,11 +121,14 @@ client::~client() {
 void client::close() noexcept {
     if (!engine_ || engine_->forked() || engine_->closed())
         return;
-    if (runtime::runs_here(engine_->executor()))
+    if (front::runs_here(*engine_))
         return start_close(engine_, [](error_code) {});
-    const auto meeting = std::make_shared<front::rendezvous<error_code>>(engine_->executor());
-    start_close(engine_, [meeting](error_code ec) { meeting->bring(error_code{ec}, meeting); });
-    (void)meeting->wait();
+    const std::shared_ptr<sync::engine> engine = engine_;
+    const auto meeting = std::make_shared<front::rendezvous<error_code>>(*engine);
+    auto done = [meeting] { meeting->bring(error_code{}, meeting); };
+    auto begin = [engine, done = std::move(done)]() mutable { engine->close(std::move(done)); };
+    if (engine->reach().post(std::move(begin)))
+        (void)meeting->wait();
 }
 
 void client::start_close(std::shared_ptr<sync::engine> engine,

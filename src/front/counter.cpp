@@ -8,6 +8,9 @@
 
 #include <holdfast/basic_counter.hpp>
 
+#include <string>
+#include <utility>
+
 namespace holdfast::front {
 namespace {
 
@@ -23,31 +26,44 @@ bool has_amount(counter_verb verb) {
            verb != counter_verb::give_back && verb != counter_verb::set_lease;
 }
 
+/// Calls `ask(counters)` while the store cannot be destroyed. Throws if it is gone, or if it has
+/// nothing of that kind.
+template <typename Ask>
+void ask_counters(const sync::engine& home, counter_kind kind, Ask ask) {
+    const bool is_there = home.ask_store([&](store& all) {
+        counter_store* const some = all.counters();
+        if (!some || !some->offers(kind))
+            refuse(words_on_missing(kind));
+        ask(*some);
+    });
+    if (!is_there)
+        throw worded_error{closed()};
+}
+
 } // namespace
 
-counter_store& counters_of(sync::engine& home, counter_kind kind) {
-    if (!home.executor())
-        throw worded_error{closed()}; // its store is gone too
-    counter_store* const store = home.counters();
-    if (!store || !store->offers(kind))
-        refuse(words_on_missing(kind));
-    return *store;
+void must_offer(const sync::engine& home, counter_kind kind) {
+    ask_counters(home, kind, [](counter_store&) {});
 }
 
 std::shared_ptr<const sync::counter_subject> make_counter(const std::shared_ptr<sync::engine>& home,
                                                           const lock_name& name,
                                                           const detail::counter_setup& wanted) {
     const counter_kind kind = wanted.kind;
-    counter_store& store = counters_of(*home, kind);
     const options& how = home->how();
     const std::string mapped =
         how.name_mapper ? how.name_mapper(name.text) : how.prefix + name.text;
+    std::string of_store;
+    duration memory{};
+    ask_counters(*home, kind, [&](counter_store& all) {
+        of_store = checked_name(mapped, all, kind);
+        memory = all.memory();
+    });
     checked_amount(wanted.most, 0, basic_counter::max(), "the bound of a semaphore");
     detail::counter_setup checked = wanted;
     checked.replicas =
         checked_replicas(wanted.replicas.value_or(how.required_replicas), home->bounds());
-    return std::make_shared<sync::counter_subject>(home, checked_name(mapped, store, kind),
-                                                   store.memory(), checked);
+    return std::make_shared<sync::counter_subject>(home, std::move(of_store), memory, checked);
 }
 
 std::int64_t checked_take(const sync::counter_subject& of, std::int64_t amount) {

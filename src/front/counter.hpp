@@ -16,8 +16,8 @@ namespace holdfast::front {
 
 // Each throws `errc::invalid_argument`.
 
-/// What the client's store has of that kind.
-counter_store& counters_of(sync::engine&, counter_kind);
+/// Also throws `closed` if the store is gone.
+void must_offer(const sync::engine&, counter_kind);
 
 /// What a user calls by that name, as the store will see it.
 std::shared_ptr<const sync::counter_subject>

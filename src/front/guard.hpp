@@ -23,6 +23,14 @@ inline sync::failure closed() {
     return {make_error_code(errc::closed), "the client is closed"};
 }
 
+/// Whether this thread runs the client's executor. False if that has ended.
+inline bool runs_here(const sync::engine& home) {
+    bool here = false;
+    (void)home.reach().use(
+        [&here](const asio::any_io_executor& to) { here = runtime::runs_here(to); });
+    return here;
+}
+
 /// Why a call that waits cannot be made here; no code if it can. When the client has closed, its
 /// executor and its clock may be gone, and are not looked at.
 inline sync::failure objection_to_blocking(const sync::engine& home) {
@@ -30,7 +38,7 @@ inline sync::failure objection_to_blocking(const sync::engine& home) {
         return forked();
     if (home.stopped())
         return closed();
-    if (runtime::runs_here(home.executor()))
+    if (runs_here(home))
         return {make_error_code(errc::would_deadlock),
                 "a blocking call on the client's own executor would wait for itself: use the "
                 "async_ verb"};
@@ -39,11 +47,8 @@ inline sync::failure objection_to_blocking(const sync::engine& home) {
 
 /// Whether this thread runs the executor of one of them: it would wait for itself.
 inline bool runs_one_of(const std::vector<const sync::engine*>& homes) {
-    return std::ranges::any_of(homes, [](const sync::engine* each) {
-        const asio::any_io_executor where =
-            each->forked() ? asio::any_io_executor{} : each->reach().executor();
-        return where && runtime::runs_here(where);
-    });
+    return std::ranges::any_of(
+        homes, [](const sync::engine* each) { return !each->forked() && runs_here(*each); });
 }
 
 inline sync::failure objection_to_blocking(const sync::engine& home,
@@ -69,7 +74,7 @@ inline sync::failure objection_to_blocking(const sync::tenure& held) {
 inline error_code objection_to_posting(const sync::engine& home) {
     if (home.forked())
         return make_error_code(errc::forked);
-    return home.executor() ? error_code{} : make_error_code(errc::closed);
+    return home.gone() ? make_error_code(errc::closed) : error_code{};
 }
 
 inline void throw_if(sync::failure why) {

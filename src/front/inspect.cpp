@@ -50,9 +50,9 @@ asio::awaitable<lock_list> list_all(shared_engine home, std::string pattern, std
 
 asio::awaitable<counter_list> list_counters(shared_engine home, counter_kind kind,
                                             std::string pattern, std::size_t limit) {
-    counter_store& store = front::counters_of(*home, kind);
+    front::must_offer(*home, kind);
     std::string of_store = without_wildcards(home->how().prefix) + pattern;
-    co_return co_await store.list(kind, std::move(of_store), limit);
+    co_return co_await home->counters()->list(kind, std::move(of_store), limit);
 }
 
 asio::awaitable<bool> watch_until_free(shared_engine home, lock_name name, duration patience) {

@@ -17,11 +17,11 @@ shared_tenure whole_of(shared_tenure share) {
 
 void release_unwatched(shared_tenure share) {
     shared_tenure held = whole_of(std::move(share));
-    const asio::any_io_executor executor = held->home->executor();
-    auto let_go = [held = std::move(held), executor] {
-        held->release(sync::release_handler{[](const sync::failure&) {}}, executor);
+    const std::shared_ptr<sync::engine> home = held->home;
+    auto let_go = [held = std::move(held)] {
+        held->release(sync::release_handler{[](const sync::failure&) {}}, held->home->executor());
     };
-    asio::post(executor, std::move(let_go));
+    (void)home->reach().post(std::move(let_go));
 }
 
 /// Hands a failure's code to the user's handler, on the handler's executor.
@@ -139,7 +139,7 @@ void lease::unlock(error_code& ec) noexcept {
         ec = make_error_code(errc::closed);
     if (ec)
         return;
-    if (runtime::runs_here(held->home->executor()) || front::runs_one_of(held->homes_of_parts())) {
+    if (front::runs_here(*held->home) || front::runs_one_of(held->homes_of_parts())) {
         ec = make_error_code(errc::would_deadlock); // it is released all the same, unwatched
         return release_unwatched(held);
     }

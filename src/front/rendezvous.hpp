@@ -1,19 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 // Where a thread waits for what the executor does: asleep on a semaphore of its own, and not for
-// ever if nobody runs that executor.
+// ever if nobody runs that executor or if it ends.
 #pragma once
 
 #include "runtime/monitor.hpp"
 #include "runtime/semaphore.hpp"
 #include "runtime/visit.hpp"
-
-#include <boost/asio/post.hpp>
+#include "sync/engine.hpp"
 
 #include <algorithm>
 #include <atomic>
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <stop_token>
 #include <utility>
 
 namespace holdfast::front {
@@ -23,20 +23,32 @@ namespace holdfast::front {
 /// nobody, or whoever runs it is stuck in something of the user's: the thread returns.
 inline constexpr duration executor_patience = std::chrono::seconds{1};
 
+/// Returns the monitor that threads may visit instead of waking the client's own thread. Null: the
+/// executor is a user's.
+inline runtime::monitor* entrance_of(const sync::engine& home) {
+    return home.reach().lasting() ? runtime::monitor::of(home.executor()) : nullptr;
+}
+
 /// One value, from the executor to the thread that waits for it. Shared by both, since the thread
-/// may be gone before the executor has let go.
+/// may be gone before the executor has let go. The thread keeps the engine.
 template <typename T>
 class rendezvous {
 public:
-    explicit rendezvous(asio::any_io_executor from)
-        : from_{std::move(from)}
-        , entrance_{runtime::monitor::of(from_)} {}
+    explicit rendezvous(const sync::engine& home)
+        : way_{home.reach()}
+        , entrance_{entrance_of(home)} {}
+
+    /// On the executor, before the work begins. False: the thread waits no more, and wants nothing
+    /// done.
+    bool begin() {
+        state expected = state::open;
+        return state_.compare_exchange_strong(expected, state::begun);
+    }
 
     /// `keep`: what it is part of. A visitor wakes nobody who would only find it still inside.
     /// False: the thread waits no more, and the value is still the caller's.
     bool bring(T&& value, std::shared_ptr<void> keep) {
-        state expected = state::open;
-        if (!state_.compare_exchange_strong(expected, state::bringing))
+        if (!leave_for(state::bringing))
             return false;
         value_.emplace(std::move(value));
         state_ = state::brought;
@@ -47,26 +59,24 @@ public:
         return true;
     }
 
-    /// However long it takes.
-    T wait() {
-        while (state_ != state::brought)
+    /// Waits until the value is there. Nothing: the executor has ended.
+    std::optional<T> wait() {
+        const std::stop_callback on_end{way_.ends(), [this] { hurry(); }};
+        while (state_ != state::brought) {
             ready_.wait();
+            if (hurried_.exchange(false) && leave_for(state::given_up))
+                return std::nullopt;
+        }
         return std::move(*value_);
     }
 
-    /// As long as it takes if the executor runs; else for `patience` and two of
-    /// `executor_patience`. Nothing: nobody runs it, and what is brought later is not taken.
+    /// Waits as long as it takes if the executor runs; else for `patience` and two of
+    /// `executor_patience`. Nothing: nobody runs it or it has ended, and what is brought later is
+    /// not taken.
     std::optional<T> wait_while_it_runs(duration patience) {
-        duration longest = std::min(patience, duration::max() - executor_patience);
-        longest += executor_patience;
-        for (std::shared_ptr<std::atomic<bool>> ran; !brought_within(longest);
-             longest = executor_patience) {
-            if (ran && !*ran && give_up())
-                return std::nullopt;
-            ran = std::make_shared<std::atomic<bool>>(false);
-            asio::post(from_, [ran] { *ran = true; });
-        }
-        return wait();
+        if (state_ != state::brought && !await(patience))
+            return std::nullopt;
+        return std::move(*value_);
     }
 
     /// Its time is over now. Any thread.
@@ -74,10 +84,47 @@ public:
         hurried_ = true;
         ready_.post();
     }
-    bool given_up() const noexcept { return state_ == state::given_up; }
+
+    /// Of a thread that waited in vain: whether the work had begun.
+    bool had_begun() const noexcept { return had_begun_; }
 
 private:
-    enum class state : std::uint8_t { open, bringing, brought, given_up };
+    enum class state : std::uint8_t { open, begun, bringing, brought, given_up };
+
+    /// From open or begun. False: it is neither any more.
+    bool leave_for(state next) {
+        state now = state_;
+        while (now == state::open || now == state::begun)
+            if (state_.compare_exchange_weak(now, next)) {
+                had_begun_ = now == state::begun;
+                return true;
+            }
+        return false;
+    }
+
+    bool await(duration patience) {
+        const std::stop_callback on_end{way_.ends(), [this] { hurry(); }};
+        duration longest = std::min(patience, duration::max() - executor_patience);
+        longest += executor_patience;
+        for (std::shared_ptr<std::atomic<bool>> ran; !brought_within(longest);
+             longest = executor_patience) {
+            if (ran && !*ran && leave_for(state::given_up))
+                return false;
+            ran = std::make_shared<std::atomic<bool>>(false);
+            if (!way_.post([ran] { *ran = true; }) && !brought_before_the_end())
+                return false;
+        }
+        while (state_ != state::brought)
+            ready_.wait();
+        return true;
+    }
+
+    /// The executor is ending. False: it has ended before.
+    bool brought_before_the_end() {
+        while (state_ != state::brought && !way_.ended())
+            (void)ready_.wait_for(executor_patience);
+        return !leave_for(state::given_up);
+    }
 
     /// False too if its time is over before.
     bool brought_within(duration longest) {
@@ -86,16 +133,13 @@ private:
                 break;
         return state_ == state::brought;
     }
-    bool give_up() {
-        state expected = state::open;
-        return state_.compare_exchange_strong(expected, state::given_up);
-    }
 
-    const asio::any_io_executor from_;
+    sync::reach& way_;
     runtime::monitor* const entrance_;
     runtime::semaphore ready_;
     std::atomic<state> state_ = state::open;
     std::atomic<bool> hurried_ = false;
+    bool had_begun_ = false; // written by the one that leaves, read by the thread that gave up
     std::optional<T> value_;
 };
 

@@ -10,6 +10,7 @@
 
 #include <memory>
 #include <optional>
+#include <string>
 #include <utility>
 
 namespace holdfast::front {
@@ -19,21 +20,24 @@ namespace holdfast::front {
 inline std::shared_ptr<sync::subject> make_subject(const std::shared_ptr<sync::engine>& home,
                                                    const lock_name& name,
                                                    const detail::lock_setup& wanted) {
-    if (!home->executor())
-        throw worded_error{closed()}; // its store is gone too
     const options& how = home->how();
-    const lock_store& store = std::as_const(*home).locks();
     const std::string mapped =
         how.name_mapper ? how.name_mapper(name.text) : how.prefix + name.text;
-    if (!store.offers(wanted.kind))
-        refuse(words_on_missing(wanted.kind));
+    std::string of_store;
+    const bool is_there = home->ask_store([&](store& all) {
+        if (!all.locks().offers(wanted.kind))
+            refuse(words_on_missing(wanted.kind));
+        of_store = checked_name(mapped, all.locks());
+    });
+    if (!is_there)
+        throw worded_error{closed()};
     detail::lock_setup checked = wanted;
     if (wanted.kind == lock_kind::fair)
         checked.outlasts = checked_waiter_patience(wanted.outlasts, how, home->bounds());
     checked.replicas =
         checked_replicas(wanted.replicas.value_or(how.required_replicas), home->bounds());
     const duration length = wanted.lease ? wanted.lease->value : how.lease_time;
-    return std::make_shared<sync::subject>(home, checked_name(mapped, store),
+    return std::make_shared<sync::subject>(home, std::move(of_store),
                                            checked_lease(length, home->bounds()), checked);
 }
 

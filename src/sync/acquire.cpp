@@ -109,6 +109,24 @@ time_point next_look(const engine& home, const answer& said, std::optional<pause
     return later(home.now(), polls ? std::min(said.term, polls->next()) : said.term);
 }
 
+/// Whether nobody may tell this call that the lock is free: it has to look by itself.
+bool looks_by_itself(const acquisition& call) {
+    return call.wanted.of->polls || (call.wanted.of->kind == lock_kind::token && call.wanted.takes);
+}
+
+/// How long before its patience ends such a call looks for the last time: there must be time for
+/// the request to arrive, which carries its deadline.
+constexpr duration last_look_margin{5};
+
+/// Returns when to look next: at `look_at`, or for the last time shortly before the patience ends.
+time_point or_last_look(const acquisition& call, time_point look_at, duration round_trip) {
+    const time_point end = call.wanted.give_up_at;
+    const time_point last = end == time_point::max() || !looks_by_itself(call)
+                                ? end
+                                : end - 2 * round_trip - last_look_margin;
+    return std::min(look_at, last > call.home->now() ? last : end);
+}
+
 /// Until the next look, which comes later if so many came before.
 asio::awaitable<void> keep_pace(acquisition& call, look_pace& pace) {
     const time_point next = std::min(pace.next(call.home->now()), call.wanted.give_up_at);
@@ -141,12 +159,14 @@ asio::awaitable<std::optional<grant>> acquire(std::shared_ptr<acquisition> call)
     std::optional<pauses> polls = own_pauses(*call);
     look_pace pace;
     int late_grants = 0;
+    duration round_trip{};
     while (!call->finished()) {
         const time_point sent_at = home.now();
         const bool may_overtake = door && door->awaits_acknowledgement();
         time_point look_at{};
         try {
             const answer said = co_await here->spot().look();
+            round_trip = home.now() - sent_at;
             if (said.answered)
                 trouble.over();
             if (said.granted) {
@@ -178,7 +198,7 @@ asio::awaitable<std::optional<grant>> acquire(std::shared_ptr<acquisition> call)
         }
         if (call->finished())
             break;
-        co_await call->wake().wait_until(std::min(look_at, call->wanted.give_up_at));
+        co_await call->wake().wait_until(or_last_look(*call, look_at, round_trip));
         if (!polls) // else nobody rings
             co_await keep_pace(*call, pace);
         if (home.now() >= call->wanted.give_up_at)

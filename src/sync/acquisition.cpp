@@ -260,6 +260,7 @@ asio::awaitable<void> negotiate(std::shared_ptr<acquisition> call) {
             co_return;
         auto held = std::make_shared<wire_hold>(call->wanted, *got);
         held->others_listen = home->queues().others_listen(key_of(held->what));
+        held->round_trip = held->granted_at - got->sent_at;
         if (family_of(held->what.kind) != family::shared)
             here.doubt_holder();
         note_company(*call, held);

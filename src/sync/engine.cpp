@@ -31,7 +31,7 @@ std::array<std::uint8_t, 16> new_identity(const std::function<std::uint64_t()>& 
 void abandon_later(std::shared_ptr<tenure> held) {
     const std::shared_ptr<engine> home = held->home;
     auto abandon = [held = std::move(held)] { held->abandon(); };
-    asio::post(home->executor(), std::move(abandon));
+    (void)home->reach().post(std::move(abandon));
 }
 
 /// A change of a counter is repeated for half of it at most: for as long as a call puts up with an
@@ -51,24 +51,25 @@ engine::engine(surroundings around, options how)
     , how_{std::move(how)}
     , identity_{new_identity(how_.random)}
     , threads_{std::make_shared<thread_table>(abandon_later, around_.forked)}
-    , reach_{std::make_shared<sync::reach>(around_.executor)}
+    , reach_{std::make_shared<sync::reach>(around_.executor, around_.own_thread)}
     , renewal_{*this}
     , patience_{*this}
     , quiet_{time().make_alarm()} {
-    store_ = how_.store(
-        store_context{.executor = executor(),
-                      .time = time(),
-                      .random = how_.random,
-                      .client = identity_,
-                      .label = how_.label,
-                      .poll_bound = how_.poll_bound,
-                      .tell = [this](const event& e) { tell(e); },
-                      .lease_time = how_.lease_time,
-                      .announce = how_.announce,
-                      .doubt = [this](const auto& which, bool urgent) { doubt(which, urgent); },
-                      .holds_any = [this] { return renewal_.watched() > 0; },
-                      .request_memory = request_memory(how_),
-                      .at_work = [this] { return store_at_work(); }});
+    store_ = how_.store(store_context{
+        .executor = executor(),
+        .time = time(),
+        .random = how_.random,
+        .client = identity_,
+        .label = how_.label,
+        .poll_bound = how_.poll_bound,
+        .tell = [this](const event& e) { tell(e); },
+        .lease_time = how_.lease_time,
+        .announce = how_.announce,
+        .doubt = [this](const auto& which, bool urgent) { doubt(which, urgent); },
+        .holds_any = [this] { return renewal_.watched() > 0; },
+        .request_memory = request_memory(how_),
+        .at_work = [this] { return store_at_work(); },
+        .post = [way = reach_](auto work) { return way->post_from_afar(std::move(work)); }});
     bounds_ = store_->locks().bounds();
     unavailable_patience_ = how_.unavailable_patience.value_or(bounds_.usual_outage);
 }
@@ -268,22 +269,31 @@ void engine::ring_if_quiet() {
 void engine::executor_ends() noexcept {
     stopped_ = true;
     if (!forked()) // the mutex may be locked by a thread that only the parent has
-        reach_->end();
+        reach_->close();
 }
 
 void engine::executor_ended() {
     if (forked())
         return; // the context is a copy, and a copied mutex may be locked for ever
     let_go();
+    calls_.clear(); // their threads let go of them later, beside each other
+    calls_count_ = 0;
     std::vector<closed_handler>{}.swap(closers_);
 }
 
 void engine::executor_gone() {
     if (forked())
         return;
-    store_.reset();
+    std::unique_ptr<store> last;
+    {
+        const std::scoped_lock guard{store_mutex_};
+        last.swap(store_);
+    }
+    last.reset();
     around_.executor = {};
+    gone_ = true;
     closed_ = true;
+    reach_->end();
 }
 
 void engine::let_go() {
@@ -298,7 +308,29 @@ void engine::let_go() {
 /// What is under way when the store is closed fails at once. A store of a user's own may be slow.
 constexpr duration stop_patience{1000};
 
-/// Nothing touches the clock after it.
+/// So long closing waits for a thread that is inside a user's clock, and how often it looks.
+constexpr duration clock_patience{10'000};
+constexpr duration clock_look_period{1};
+
+/// The counter is raised before the clock is found open, and closing closes it before it looks at
+/// the counter: so one of the two sees the other.
+time_point engine::users_time() const noexcept {
+    ++clock_readers_;
+    const time_point end = closed_at_;
+    const time_point shown = end == time_point::max() ? around_.time.now() : end;
+    --clock_readers_;
+    return shown;
+}
+
+/// Stops the time, and waits until no other thread is inside a user's clock.
+asio::awaitable<void> engine::let_go_of_clock() {
+    closed_at_ = around_.time.now();
+    const time_point limit = later(closed_at_, clock_patience);
+    while (clock_readers_ > 0 && around_.time.now() < limit)
+        co_await quiet_->wait_until(later(around_.time.now(), clock_look_period));
+}
+
+/// Nothing touches the executor or the clock after it, but what completes the close.
 asio::awaitable<void> engine::stop() {
     const time_point limit = later(now(), stop_patience);
     let_go();
@@ -307,12 +339,12 @@ asio::awaitable<void> engine::stop() {
         sleep->ring();
     while (!all_ended() && now() < limit)
         co_await quiet_->wait_until(limit);
-    closed_at_ = now();
+    co_await let_go_of_clock();
     renewal_.let_go_of_clock();
     patience_.let_go_of_clock();
     quiet_.reset();
-    reach_->end();
     closed_ = true;
+    reach_->end(); // last: it wakes threads that wait here
 }
 
 residue engine::left() const {

@@ -43,6 +43,8 @@ struct surroundings {
     /// Whether this thread is a caller's that only does its own work here: then nothing of a
     /// user's, neither handler nor observer nor stop callback, may run on it.
     std::function<bool()> borrowed{};
+    bool own_thread = false; ///< the executor lives as long as the engine: it is the client's own
+    bool own_clock = false;  ///< the same of the clock
 };
 
 class engine : public std::enable_shared_from_this<engine> {
@@ -52,21 +54,37 @@ public:
     ~engine();
 
     // Any thread.
-    /// Stands still when closing has completed: the user's clock may be gone.
+    /// Returns the time. A user's clock may be gone when closing has completed: the time stands
+    /// still from then on.
     time_point now() const noexcept {
-        const time_point end = closed_at_;
-        return end == time_point::max() ? around_.time.now() : end;
+        return around_.own_clock ? around_.time.now() : users_time();
     }
+    /// Returns how much later than shown it may be: the machine's clock is rounded down, and nobody
+    /// may give up before his time.
+    duration clock_rounding() const noexcept { return duration{around_.own_clock ? 1 : 0}; }
     const options& how() const noexcept { return how_; }
     duration unavailable_patience() const noexcept { return unavailable_patience_; }
+    /// For code that runs on the executor, or that begins an asynchronous verb. All others reach it
+    /// by way of `reach()`.
     const asio::any_io_executor& executor() const noexcept { return around_.executor; }
     const std::array<std::uint8_t, 16>& identity() const noexcept { return identity_; }
     const std::shared_ptr<thread_table>& threads() const noexcept { return threads_; }
-    const lock_store& locks() const noexcept { return store_->locks(); }
+    /// Calls `ask(store)` while the store cannot be destroyed. False: it is gone, with the
+    /// executor.
+    template <typename Ask>
+    bool ask_store(Ask&& ask) const {
+        const std::scoped_lock guard{store_mutex_};
+        if (!store_)
+            return false;
+        std::forward<Ask>(ask)(*store_);
+        return true;
+    }
+    /// Whether the executor was destroyed, and the store with it.
+    bool gone() const noexcept { return gone_; }
     const limits& bounds() const noexcept {
         return bounds_;
     } ///< of the store, also when it is gone
-    /// For who may come from elsewhere, at any time.
+    /// The way to the executor for threads that do not run it.
     sync::reach& reach() const noexcept { return *reach_; }
     bool forked() const { return around_.forked && around_.forked(); }
     bool borrowed() const { return around_.borrowed && around_.borrowed(); }
@@ -198,6 +216,8 @@ public:
     residue left() const;
 
 private:
+    time_point users_time() const noexcept;
+    asio::awaitable<void> let_go_of_clock();
     void admit(const std::shared_ptr<acquisition>&, const asio::any_io_executor& where);
     void admit_later(const std::shared_ptr<acquisition>&);
     bool let_in(gate&, acquisition* next);
@@ -219,6 +239,7 @@ private:
     const std::array<std::uint8_t, 16> identity_;
     const std::shared_ptr<thread_table> threads_;
     const std::shared_ptr<sync::reach> reach_;
+    mutable std::mutex store_mutex_; // while threads that do not run the executor ask the store
     std::unique_ptr<store> store_;
     limits bounds_;
     duration unavailable_patience_;
@@ -241,7 +262,9 @@ private:
     std::atomic<bool> closing_ = false;
     std::atomic<bool> stopped_ = false;
     std::atomic<time_point> closed_at_ = time_point::max();
+    mutable std::atomic<int> clock_readers_ = 0; // threads that are inside a user's clock
     std::atomic<bool> closed_ = false;
+    std::atomic<bool> gone_ = false;
     std::shared_ptr<void> alive_ = std::make_shared<char>(); // last: a loop of the store may ask
 };
 

@@ -5,6 +5,8 @@
 #include "sync/undo.hpp"
 
 #include <algorithm>
+#include <memory>
+#include <optional>
 #include <utility>
 
 namespace holdfast::sync {
@@ -42,28 +44,94 @@ asio::awaitable<answer> ask_once(wire_hold& held, wish wanted, renewal_wishes ho
     }
 }
 
-/// Asks again over another connection, if there is still time when the first is given up (another
-/// extension may have made some): to ask twice does not extend twice.
-asio::awaitable<answer> ask_in_time(wire_hold& held, wish wanted) {
-    engine& home = *held.home;
-    const time_point limit = later(home.now(), answer_period(held.remaining()));
-    renewal_wishes how{.answer_by = std::min(limit, held.ends_at())};
-    try {
-        co_return co_await ask_once(held, wanted, how);
-    } catch (const boost::system::system_error& e) {
-        const bool given_up = e.code() == errc::outcome_unknown && home.now() >= how.answer_by;
-        if (!given_up || !held.believed())
-            throw;
+/// While one is under way the hold is not handed on: its answer would miss the heir.
+class under_way {
+public:
+    explicit under_way(wire_hold& held)
+        : held_{held} {
+        ++held_.extensions;
     }
-    how.answer_by = held.ends_at();
-    how.elsewhere = true;
-    co_return co_await ask_once(held, wanted, how);
+    under_way(const under_way&) = delete;
+    ~under_way() { --held_.extensions; }
+
+private:
+    wire_hold& held_;
+};
+
+/// The requests of one extension. The first answer counts, and each of them extends the hold.
+struct tries {
+    explicit tries(engine& home)
+        : wake{home.time().make_alarm()} {}
+    std::unique_ptr<alarm> wake; ///< while somebody waits
+    std::optional<answer> said{};
+    std::optional<boost::system::system_error> failed{}; ///< the last one that failed
+    int pending = 0;
+};
+
+asio::awaitable<void> ask_beside(std::shared_ptr<wire_hold> held, wish wanted, renewal_wishes how,
+                                 std::shared_ptr<tries> all) {
+    const engine::task busy{*held->home};
+    const under_way asked{*held};
+    try {
+        const answer got = co_await ask_once(*held, wanted, how);
+        if (!all->said)
+            all->said = got;
+    } catch (const boost::system::system_error& e) {
+        all->failed.emplace(e);
+    }
+    --all->pending;
+    if (all->wake)
+        all->wake->ring();
+    else
+        release_late_remains(held);
+}
+
+/// So often an extension is asked for.
+constexpr int tries_max = 3;
+
+/// Waits for the first answer until then, or for the end of the hold, which may be moved.
+asio::awaitable<void> await_answer(const wire_hold& held, tries& all, time_point until) {
+    engine& home = *held.home;
+    while (!all.said && all.pending > 0 && !home.stopped()) {
+        const time_point limit = std::min(until, held.ends_at());
+        if (home.now() >= limit)
+            break;
+        co_await home.nap(*all.wake, limit);
+    }
+}
+
+/// Asks again over another connection, beside the first request, if that is not answered in time:
+/// to ask twice does not extend twice.
+asio::awaitable<answer> ask_in_time(std::shared_ptr<wire_hold> held, wish wanted) {
+    engine& home = *held->home;
+    const auto all = std::make_shared<tries>(home);
+    duration wait = answer_period(held->remaining());
+    for (int tried = 1;; ++tried, wait = next_answer_period(wait)) {
+        const time_point answer_by = held->ends_at();
+        const bool is_last = tried == tries_max;
+        ++all->pending;
+        home.spawn(ask_beside(held, wanted, {.answer_by = answer_by, .elsewhere = tried > 1}, all));
+        const time_point until = is_last ? time_point::max() : later(home.now(), wait);
+        co_await await_answer(*held, *all, until);
+        // Another extension may have made time for one more.
+        const bool given_up =
+            all->failed && all->failed->code() == errc::outcome_unknown && home.now() >= answer_by;
+        const bool over = all->pending == 0 && !given_up;
+        if (all->said || over || is_last || !held->believed() || home.stopped())
+            break;
+    }
+    all->wake.reset();
+    if (all->said)
+        co_return *all->said;
+    if (all->failed)
+        throw boost::system::system_error{*all->failed};
+    throw boost::system::system_error{make_error_code(errc::outcome_unknown)};
 }
 
 asio::awaitable<failure> ask_store(std::shared_ptr<wire_hold> held, wish wanted) {
     engine& home = *held->home;
     try {
-        const answer said = co_await ask_in_time(*held, wanted);
+        const answer said = co_await ask_in_time(held, wanted);
         if (!said.granted) {
             home.hold_lost(held, event_cause::refused);
             co_return gone();
@@ -78,20 +146,6 @@ asio::awaitable<failure> ask_store(std::shared_ptr<wire_hold> held, wish wanted)
     }
     co_return failure{};
 }
-
-/// While one is under way the hold is not handed on: its answer would miss the heir.
-class under_way {
-public:
-    explicit under_way(wire_hold& held)
-        : held_{held} {
-        ++held_.extensions;
-    }
-    under_way(const under_way&) = delete;
-    ~under_way() { --held_.extensions; }
-
-private:
-    wire_hold& held_;
-};
 
 asio::awaitable<failure> extend_by(std::shared_ptr<wire_hold> held, duration length) {
     const failure why = co_await ask_store(held, {length, held->what.replicas});

@@ -26,7 +26,7 @@ bool within_budget(const wire_hold& held) {
 
 /// Trouble with the store is no inheritance, nor is a request that was sent for another.
 bool in_good_state(const wire_hold& held) {
-    return held.renewed() && held.believed() && !held.warned && !held.in_flight &&
+    return held.renewed() && held.believed() && !held.warned && held.in_flight == 0 &&
            held.has_token_for_heir() && !held.is_asked_for_company() &&
            !held.stays_with_its_holder() && held.extensions == 0;
 }

@@ -5,8 +5,6 @@
 #include <holdfast/time.hpp>
 
 #include <algorithm>
-#include <bit>
-#include <cstdint>
 
 namespace holdfast::sync {
 
@@ -50,22 +48,29 @@ constexpr duration danger_period(duration lease) {
 /// An answer from another continent takes as long.
 constexpr duration answer_period_min{300};
 
-/// How long a renewal's answer is waited for, of what is `left` of the term: then the connection
-/// may have died without a word, and there must be room to ask over another one, more than once.
-/// Of a power of two, so that holds with about as much left travel together.
+/// Returns how long to wait for the reply to a renewal when `left` of the lease remains. Then the
+/// store is asked again beside that request, since its connection may be dead without notice. A
+/// late reply still counts.
 constexpr duration answer_period(duration left) {
-    const auto count = static_cast<std::uint64_t>(std::max(left, duration{1}).count());
-    const duration rounded{static_cast<duration::rep>(std::bit_floor(count))};
-    return std::max(rounded / 3, answer_period_min);
+    return std::max(left / 4, answer_period_min);
+}
+
+/// Returns how long to wait for the next reply when `before` was not enough.
+constexpr duration next_answer_period(duration before) {
+    return 2 * before;
 }
 
 /// No pause is longer than a part of what is left, unless it is as short as that.
 constexpr duration last_pauses{100};
 
-/// How soon a failed renewal is tried again. A hold that was fixed has less left than the lease it
-/// has now.
-constexpr duration retry_period(duration lease, duration left) {
-    const duration pause = std::clamp(lease / 10, duration{1}, duration{1000});
+/// How often the pause after a refusal doubles.
+constexpr int refusals_counted_max = 3;
+
+/// Returns how soon a failed renewal is tried again. The pause doubles with each refusal in a row.
+/// A hold that was fixed has less left than the lease it has now.
+constexpr duration retry_period(duration lease, duration left, int refusals = 0) {
+    const int times = 1 << std::clamp(refusals, 0, refusals_counted_max);
+    const duration pause = times * std::clamp(lease / 10, duration{1}, duration{1000});
     return std::min(pause, std::max(left / 4, last_pauses));
 }
 

@@ -12,6 +12,7 @@
 #include <cstdint>
 #include <iterator>
 #include <optional>
+#include <string>
 #include <utility>
 
 namespace holdfast::sync {
@@ -21,13 +22,14 @@ renewal::renewal(engine& e)
     , alarm_{e.time().make_alarm()} {}
 
 void renewal::watch(const shared_hold& held) {
-    set_next_contact(*held, engine_.now(), draw());
+    set_next_contact(*held, engine_.now() - held->round_trip, draw());
     begin(held);
 }
 
 void renewal::pass_on(wire_hold& held, const shared_hold& heir) {
     forget(held);
     heir->contact_at = held.contact_at;
+    heir->round_trip = held.round_trip;
     const duration lease = heir->pace(); // the giver may have had a lease of another length
     const time_point usual = later(engine_.now(), renewal_period(lease));
     const time_point unwarned = heir->ends_at() - danger_period(lease) - lease / 10;
@@ -86,8 +88,10 @@ void renewal::contact_soon(wire_hold& held) {
 void renewal::contact_by(wire_hold& held, time_point when) {
     if (!watches(held))
         return;
-    held.once_more = held.in_flight;
-    held.contact_at = std::min(held.contact_at, when);
+    if (held.answer_wait > duration::zero())
+        held.once_more = true;
+    else
+        held.contact_at = std::min(held.contact_at, when);
     schedule(held);
 }
 
@@ -141,7 +145,7 @@ duration lease_to_ask_for(const wire_hold& held, bool renews, duration left) {
 
 time_point next_action_of(const wire_hold& held) {
     const time_point end = held.ends_at();
-    time_point next = held.in_flight ? end : std::min(held.contact_at, end);
+    time_point next = std::min(held.contact_at, end);
     if (held.to_be_warned())
         next = std::min(next, end - danger_period(held.pace()));
     return next;
@@ -171,14 +175,20 @@ void renewal::doubt(const std::function<bool(const lock_name&)>& which, bool urg
         release_writes_again(held);
 }
 
-/// What is renewed has its next contact well before its end, which may be nearer than the lease
-/// says: it was fixed until now, or extended for a shorter time. So has what outlasts a session.
+/// Sets the next contact of a hold well before its end, which may be nearer than the lease says: it
+/// was fixed until now, or extended for a shorter time. On a slow network the contact comes
+/// earlier: an answer that takes twice as long as the last one still comes before the holder is
+/// warned.
 void renewal::set_next_contact(wire_hold& held, time_point last, int drawn) {
     const duration period = contact_period(held);
     held.contact_at = later(last, period - earlier_by(period, drawn));
     if (held.needs_contact() && !held.out_of_time()) {
         const duration half = std::max((held.ends_at() - last) / 2, duration{1});
-        held.contact_at = std::min(held.contact_at, later(last, half));
+        const time_point in_time =
+            held.ends_at() - danger_period(held.pace()) - 2 * held.round_trip;
+        const time_point soonest = later(last, std::max(period / 4, duration{1}));
+        held.contact_at =
+            std::min({held.contact_at, later(last, half), std::max(in_time, soonest)});
     }
 }
 
@@ -231,22 +241,29 @@ asio::awaitable<void> renewal::run(std::shared_ptr<engine> home) {
 
 namespace {
 
-/// Due, or nearly so while somebody travels there anyway.
+bool is_due(const wire_hold& held, time_point now) {
+    return held.contact_at <= now;
+}
+
+/// Whether the hold is so nearly due that it travels with one that is due.
 bool may_travel(const wire_hold& held, time_point now) {
-    return !held.in_flight && held.contact_at <= later(now, held.pace() / 30);
+    return held.contact_at <= later(now, held.pace() / 30);
 }
 
 } // namespace
 
+/// Rings may come at any time: where no hold is due, none that is nearly due travels either.
 void renewal::act_on_due() {
     const time_point now = engine_.now();
     errands contacts;
     batch due;
     std::size_t seen = 0;
-    for (const wire_hold& held : agenda_) {
+    bool somebody_travels = false;
+    for (const wire_hold& held : agenda_) { // in the order of acts_at
         if (held.acts_at > later(now, gather_within) || ++seen > company_max)
             break;
-        if (held.acts_at <= now || may_travel(held, now))
+        somebody_travels = somebody_travels || is_due(held, now);
+        if (held.acts_at <= now || (somebody_travels && may_travel(held, now)))
             due.push_back(held.kept);
     }
     for (shared_hold& held : due)
@@ -266,21 +283,46 @@ void renewal::act_on(shared_hold held, time_point now, errands& contacts) {
         return;
     }
     if (held->to_be_warned() && left <= danger_period(held->pace())) {
+        if (held->answer_wait > duration::zero())
+            tell_unanswered(*held, now);
         held->warn();
         engine_.tell_of(*held, event_kind::in_danger,
                         held->out_of_time() ? event_cause::max_hold : event_cause::none, left);
         if (!watches(*held))
             return; // released by a callback of the warning
     }
-    const bool travels = may_travel(*held, now);
-    held->in_flight = held->in_flight || travels;
+    if (may_travel(*held, now))
+        send(held, now, contacts);
     schedule(*held);
-    if (!travels)
-        return;
+}
+
+void renewal::tell_unanswered(wire_hold& held, time_point now) {
+    const boost::system::system_error why{
+        make_error_code(errc::outcome_unknown),
+        "no answer within " + std::to_string((now - held.asked_at).count()) + " ms"};
+    engine_.tell_of(held, event_kind::renewal_failed, event_cause::failed, held.ends_at() - now,
+                    &why);
+}
+
+/// A hold whose last contact was not answered in time is asked for over two connections: the first
+/// may only be slow, and the other one may still have to be opened.
+void renewal::send(const shared_hold& held, time_point now, errands& contacts) {
+    const bool is_late = held->answer_wait > duration::zero();
     const bool renews = held->renewed() && !held->out_of_time();
-    const errand own{lease_to_ask_for(*held, renews, left), renews, answer_period(left),
-                     held->what.replicas};
-    contacts[own].push_back(std::move(held));
+    held->untried = held->untried && renews && !is_late;
+    held->answer_wait =
+        is_late ? next_answer_period(held->answer_wait) : answer_period(held->ends_at() - now);
+    held->asked_at = now;
+    held->contact_at = later(now, held->answer_wait);
+    const duration left = held->ends_at() - now;
+    errand own{lease_to_ask_for(*held, renews, left), renews, held->what.replicas, false};
+    ++held->in_flight;
+    contacts[own].push_back(held);
+    if (!(is_late || held->unanswered) || engine_.bounds().by_session)
+        return;
+    own.elsewhere = true;
+    ++held->in_flight;
+    contacts[own].push_back(held);
 }
 
 /// What came of each hold of one request.
@@ -297,6 +339,8 @@ public:
         const shared_hold& held = holds_.at(which);
         landed(*held);
         held->unanswered = false;
+        held->answer_wait = duration::zero();
+        held->refusals = 0;
         const bool prolongs = was_renewal() || home_.engine_.bounds().by_session;
         const duration term = prolongs ? said.term : duration::zero();
         answer whole = said;
@@ -312,6 +356,9 @@ public:
         failed_ = why;
         const bool is_unknown = why.code() == errc::outcome_unknown;
         held->unanswered = is_unknown && !is_unconfirmed;
+        held->refusals = why.code() == errc::refused ? held->refusals + 1 : 0;
+        if (held->in_flight == 0)
+            held->answer_wait = duration::zero();
         if (is_unknown) {
             held->perhaps_extended(asked_.lease_time);
             release_late_remains(held);
@@ -321,8 +368,8 @@ public:
 
 private:
     void landed(wire_hold& held) const {
-        held.in_flight = false;
-        held.untried = held.untried && held.once_more && !was_renewal();
+        --held.in_flight;
+        held.untried = held.untried && !was_renewal();
     }
     bool was_renewal() const { return asked_.renews; } // or a question
 
@@ -338,13 +385,13 @@ asio::awaitable<void> renewal::contact(std::shared_ptr<engine> home, errand erra
     const engine::loop ends_before_closing_does{*home};
     renewal& self = home->renewals();
     const time_point now = home->now();
-    renewal_wishes how{.lease_time = errand.lease_time,
-                       .answer_by = later(now, errand.answer_within)};
+    renewal_wishes how{
+        .lease_time = errand.lease_time, .answer_by = now, .elsewhere = errand.elsewhere};
     std::vector<const hold*> asked;
     asked.reserve(holds.size());
     for (const shared_hold& held : holds) {
         asked.push_back(&held->what);
-        how.elsewhere = how.elsewhere || held->unanswered;
+        how.answer_by = std::max(how.answer_by, held->ends_at());
     }
     reports to{self, holds, now, errand};
     co_await home->locks().renew(asked, how, to);
@@ -365,6 +412,7 @@ void renewal::answered(const shared_hold& held, const errand& asked, time_point 
     }
     if (said.left_before)
         held->note_left(sent_at, *said.left_before);
+    held->round_trip = engine_.now() - sent_at;
     if (said.term > duration::zero())
         held->extended(sent_at, asked.lease_time, said.term, asked.replicas);
     else if (asked.lease_time > duration::zero())
@@ -372,7 +420,7 @@ void renewal::answered(const shared_hold& held, const errand& asked, time_point 
     if (std::exchange(held->once_more, false))
         held->contact_at = engine_.now();
     else
-        set_next_contact(*held, sent_at, drawn);
+        set_next_contact(*held, std::max(sent_at, held->asked_at), drawn);
     schedule(*held);
 }
 
@@ -381,9 +429,11 @@ void renewal::failed(wire_hold& held, const boost::system::system_error& e) {
         return;
     engine_.tell_of(held, event_kind::renewal_failed, event_cause::failed, held.remaining(), &e);
     const bool at_once = std::exchange(held.once_more, false);
+    const duration left = held.ends_at() - engine_.now();
     const duration pause =
-        at_once ? duration::zero() : retry_period(held.pace(), held.ends_at() - engine_.now());
-    held.contact_at = later(engine_.now(), pause - engine_.jitter(pause / 2));
+        at_once ? duration::zero() : retry_period(held.pace(), left, held.refusals - 1);
+    const time_point again_at = later(engine_.now(), pause - engine_.jitter(pause / 2));
+    held.contact_at = held.in_flight > 0 ? std::min(held.contact_at, again_at) : again_at;
     schedule(held);
 }
 

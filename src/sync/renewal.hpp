@@ -6,6 +6,10 @@
 // to see whether it is still ours. *The end of the term* is the clock's, whatever a contact that
 // hangs in the network may be doing.
 //
+// A contact that is not answered in time goes on: its answer counts whenever it comes, from when
+// its request was sent. Two more are sent beside it, one of them over another connection. The waits
+// double: a slow network gets more time, and not more requests.
+//
 // Holds that were renewed by one request are due again at one moment: their places in the agenda
 // are next to each other, and are found without a search.
 #pragma once
@@ -63,12 +67,12 @@ private:
 
     class reports;
 
-    /// What one request asks. Whoever asks the same travels together.
+    /// What one request asks. Holds that ask the same travel together.
     struct errand {
         duration lease_time;
-        bool renews; ///< else it asks about fixed holds, and their terms stay
-        duration answer_within;
+        bool renews;           ///< else it asks about fixed holds, and their terms stay
         std::uint8_t replicas; ///< must confirm it
+        bool elsewhere;        ///< an earlier request was not answered in time
         auto operator<=>(const errand&) const = default;
     };
     using errands = std::map<errand, batch>;
@@ -93,6 +97,8 @@ private:
     static asio::awaitable<void> run(std::shared_ptr<engine>);
     void act_on_due();
     void act_on(shared_hold, time_point now, errands&);
+    void send(const shared_hold&, time_point now, errands&);
+    void tell_unanswered(wire_hold&, time_point now);
     static asio::awaitable<void> contact(std::shared_ptr<engine>, errand, batch);
     /// `drawn` by all of one request.
     void answered(const shared_hold&, const errand&, time_point sent_at, const answer&, int drawn);

@@ -70,7 +70,10 @@ asio::awaitable<bool> subject::force() const {
 request request_for(std::shared_ptr<const subject> of, duration patience,
                     std::optional<duration> wanted_lease) {
     const duration lease = wanted_lease.value_or(of->lease);
-    const time_point give_up_at = later(of->home->now(), std::max(patience, duration::zero()));
+    const duration rounding =
+        patience > duration::zero() ? of->home->clock_rounding() : duration::zero();
+    const time_point give_up_at =
+        later(later(of->home->now(), std::max(patience, duration::zero())), rounding);
     return request{.of = std::move(of),
                    .lease = lease,
                    .renewed = !wanted_lease,

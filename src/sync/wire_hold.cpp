@@ -18,11 +18,12 @@ std::stop_source stopped_source() {
     return fresh;
 }
 
-/// Runs nobody's callbacks, for it is asked under the mutex: whoever ended the hold fires `source`
-/// behind it, and until then a token of another one says that it is over.
-std::stop_token token_of(std::stop_source& source, bool over) {
-    if (!source.stop_possible())
-        source = over ? stopped_source() : std::stop_source{};
+/// Returns a token of `source`, or a stopped one if it is `over`: perhaps for now, perhaps for
+/// good. It is called under the mutex, so it runs nobody's callbacks: the executor fires `source`
+/// behind it.
+std::stop_token token_of(std::stop_source& source, bool over, bool for_good) {
+    if (!source.stop_possible() && (for_good || !over))
+        source = for_good ? stopped_source() : std::stop_source{};
     return over && !source.stop_requested() ? stopped_source().get_token() : source.get_token();
 }
 
@@ -117,14 +118,31 @@ std::vector<std::string> wire_hold::permit_ids() const {
     return ids;
 }
 
+// The executor may be late with its news, or blocked. So the clock is asked too.
+
+bool wire_hold::term_is_over() const {
+    return phase_ == phase::held && home->now() >= believed_until_;
+}
+
+bool wire_hold::is_over() const {
+    return phase_ == phase::lost || given_up_ || term_is_over();
+}
+
+bool wire_hold::is_near_the_end() const {
+    return needs_contact() && !untried && phase_ == phase::held &&
+           home->now() + danger_period(pace()) >= believed_until_;
+}
+
 std::stop_token wire_hold::lost() const {
     const std::scoped_lock guard{mutex()};
-    return token_of(lost_, phase_ == phase::lost || given_up_);
+    const bool over = is_over();
+    return token_of(lost_, over, over);
 }
 
 std::stop_token wire_hold::in_danger() const {
     const std::scoped_lock guard{mutex()};
-    return token_of(danger_, warned || phase_ == phase::lost || given_up_);
+    const bool over = is_over();
+    return token_of(danger_, over || warned || is_near_the_end(), over);
 }
 
 time_point wire_hold::ends_at() const {
@@ -287,6 +305,10 @@ void wire_hold::extended(time_point sent_at, duration asked, duration term, unsi
     if (replicas < what.replicas)
         return perhaps_extended(term);
     const std::scoped_lock guard{mutex()};
+    if (term_is_over()) { // its user may have been told so: it is not revived
+        store_forgets_at_ = std::max(store_forgets_at_, forgotten_at(home->now(), term));
+        return;
+    }
     if (home->bounds().by_session) {
         given_ = term;
         lease_ends_at_ = std::max(lease_ends_at_, sync::believed_until(sent_at, asked));
@@ -344,6 +366,7 @@ void wire_hold::perhaps_extended(duration asked) {
 }
 
 void wire_hold::set_lease(duration length, bool renewed) {
+    const std::scoped_lock guard{mutex()};
     lease_ = length;
     renewed_ = renewed;
 }

@@ -162,10 +162,15 @@ public:
     std::unique_ptr<watch> watched;  ///< where the store can tell that a hold may be gone
     time_point acts_at{};            ///< its place in the agenda
     time_point contact_at{};
-    bool in_flight = false;     ///< a renewal is under way
-    bool once_more = false;     ///< another one is wanted, as soon as that is answered
-    bool unanswered = false;    ///< the last one was not answered
-    bool untried = false;       ///< it was fixed, and its first renewal is still to be answered
+    duration round_trip{};   ///< of the last answer
+    time_point asked_at{};   ///< when the last contact was sent
+    duration answer_wait{};  ///< until the next one; zero: nothing sent is still unanswered
+    int in_flight = 0;       ///< so many contacts are under way
+    int refusals = 0;        ///< so many in a row
+    bool once_more = false;  ///< another one is wanted, as soon as that is answered
+    bool unanswered = false; ///< the last one was not answered
+    /// It was fixed, and its first renewal is still to be answered.
+    std::atomic<bool> untried = false;
     bool abandoned = false;     ///< nobody is left to release it
     bool warned = false;        ///< of the danger that lasts now
     bool told_lost = false;     ///< the observer was, see engine::tell_lost()
@@ -181,6 +186,10 @@ private:
 
     company& some_company();
     std::mutex& mutex() const;
+    // Under the mutex.
+    bool term_is_over() const;
+    bool is_over() const;         ///< lost, or its term is over and nobody was told yet
+    bool is_near_the_end() const; ///< a warning is due, as the clock has it
     void fire(std::stop_source&);
     void end_danger();
     duration lasts_there(duration asked) const; ///< what a request for so much makes of it

@@ -125,10 +125,20 @@ void late_extensions(dice& d, plan& p) {
     p.people.extends = 100;
 }
 
+/// The way to the server takes a good part of the lease, and nothing else is wrong.
+void far_server(dice& d, plan& p) {
+    p.how.lease_time = d.one_of<duration>({milliseconds{1500}, seconds{3}, seconds{6}});
+    p.how.lease_longest = 2 * p.how.lease_time;
+    p.how.command_timeout = p.how.lease_time;
+    quiet_holders(d, p);
+    p.usual.latency = p.how.lease_time / d.one_of({5, 10});
+    p.people.outlasts = 80;
+}
+
 constexpr std::array plots{
-    one_name_is_denied,     connections_die_silently, no_room,        handlers_throw,
-    forced_in_flight,       extended_in_flight,       unequal_heirs,  long_leases,
-    fixed_and_then_renewed, restarts_in_flight,       late_extensions};
+    one_name_is_denied,     connections_die_silently, no_room,         handlers_throw,
+    forced_in_flight,       extended_in_flight,       unequal_heirs,   long_leases,
+    fixed_and_then_renewed, restarts_in_flight,       late_extensions, far_server};
 
 void mixture(dice& d, plan& p) {
     const rules& r = p.how;

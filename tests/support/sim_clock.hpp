@@ -60,6 +60,9 @@ public:
         return sleepers_.empty() || sleepers_.begin()->first == time_point::max();
     }
 
+    /// Time goes on and nothing runs, as if a handler blocked the executor for so long.
+    void block_for(duration length) { move_to(now_ + length); }
+
     // The same by hand, for who looks at the world between any two steps.
 
     /// Runs one thing that is ready. False: there is none.

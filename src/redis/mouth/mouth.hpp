@@ -50,6 +50,9 @@ public:
         return link_.connected() && (stuck_ || pipeline_.owes_what_was_given_up());
     }
 
+    /// Whether an answer is still to come here.
+    bool owes() const { return link_.connected() && pipeline_.owed_since().has_value(); }
+
     /// Whether that answer came by the present connection.
     bool gave(const reply& said) const { return said.clock && said.clock == link_.server_clock(); }
 

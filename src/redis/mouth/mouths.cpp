@@ -25,7 +25,8 @@ mouths::pair& mouths::pair_for(const call_wishes& wishes) {
 
 mouth& mouths::pick(const call_wishes& wishes) {
     pair& these = pair_for(wishes);
-    if (closed_ || !these.first->silent())
+    const bool is_late = these.first->silent() || (wishes.elsewhere && these.first->owes());
+    if (closed_ || !is_late)
         return *these.first;
     if (!these.spare)
         these.spare = std::make_shared<mouth>(context_, purpose::more_commands, wishes.replicas);

@@ -16,6 +16,14 @@ namespace {
 /// A second, as Redis clients have it; and never so long that nothing else has time.
 constexpr duration longest_confirmation{1000};
 
+/// For a context that nobody closes, as in tests of the store alone.
+std::function<bool(asio::any_completion_handler<void()>)> post_to(asio::any_io_executor executor) {
+    return [executor = std::move(executor)](auto work) {
+        asio::post(executor, std::move(work));
+        return true;
+    };
+}
+
 } // namespace
 
 link::link(std::shared_ptr<server::group> servers, const way& how, const store_context& context)
@@ -26,7 +34,8 @@ link::link(std::shared_ptr<server::group> servers, const way& how, const store_c
     , notices_{how.notices}
     , command_timeout_{how.command_timeout}
     , session_time_{group_->session_time()}
-    , home_{context} {
+    , home_{context}
+    , post_{context.post ? context.post : post_to(context.executor)} {
     connect();
 }
 
@@ -35,13 +44,13 @@ link::~link() {
 }
 
 void link::begin() {
-    listener_ = group_->listen([weak = weak_from_this(), executor = home_.executor](
-                                   const server::group::announcement& said) {
-        asio::post(executor, [weak, said] {
-            if (const std::shared_ptr<link> self = weak.lock())
-                self->hear_of(said);
+    listener_ = group_->listen(
+        [weak = weak_from_this(), post = post_](const server::group::announcement& said) {
+            (void)post([weak, said] {
+                if (const std::shared_ptr<link> self = weak.lock())
+                    self->hear_of(said);
+            });
         });
-    });
 }
 
 void link::close() noexcept {
@@ -91,14 +100,13 @@ void link::deliver(const errand& one) {
 }
 
 void link::when_it_goes_on(server::state& there, std::function<void()> act) {
-    there.when_it_goes_on(
-        [weak = weak_from_this(), executor = home_.executor, act = std::move(act)] {
-            asio::post(executor, [weak, act] {
-                const std::shared_ptr<link> self = weak.lock();
-                if (self && !self->closed_)
-                    act();
-            });
+    there.when_it_goes_on([weak = weak_from_this(), post = post_, act = std::move(act)] {
+        (void)post([weak, act] {
+            const std::shared_ptr<link> self = weak.lock();
+            if (self && !self->closed_)
+                act();
         });
+    });
 }
 
 /// As soon as the test has it.

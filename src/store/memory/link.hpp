@@ -152,6 +152,7 @@ private:
     duration command_timeout_;
     const duration session_time_;
     const store_context home_;
+    const std::function<bool(asio::any_completion_handler<void()>)> post_; // see store_context
     std::shared_ptr<runtime::remote_clock> server_clock_;
     std::list<alarm*> sleepers_; // in order, so that a simulation repeats itself
     bool deaf_ = false;

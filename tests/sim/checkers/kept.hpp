@@ -39,7 +39,8 @@ public:
                 held.renewed() ? !held.out_of_time() : outlasts_session(*c, home.net);
             if (e.kind == event_kind::in_danger && goes_on && in_time(*c, home.net))
                 check_kept(*c, home.net.last_silence(), home, "it is in danger");
-            if (e.kind == event_kind::lost && e.cause == event_cause::term_ended && goes_on)
+            if (e.kind == event_kind::lost && e.cause == event_cause::term_ended && goes_on &&
+                has_time(*c, home.net))
                 check_kept(*c, survives_silence(*c) ? time_point{} : home.net.last_silence(), home,
                            "its term ended");
             return;
@@ -67,6 +68,11 @@ private:
         return 4 * net.latency() < term_of(c) / 3;
     }
 
+    /// A round trip takes less than half of the lease: then each answer comes with time to spare.
+    bool has_time(const claim& c, const network& net) const {
+        return 5 * net.latency() <= world_.how.given_for(support::wire_hold_of(c.held).lease());
+    }
+
     /// A shorter lease has no time for giving up on an answer.
     bool survives_silence(const claim& c) const {
         return world_.how.given_for(support::wire_hold_of(c.held).lease()) >=
@@ -79,7 +85,7 @@ private:
     }
 
     void check_failure(const claim& c, const seat& home) {
-        if (home.net.well_since(world_.clock.now(), c.who.name) &&
+        if (in_time(c, home.net) && home.net.well_since(world_.clock.now(), c.who.name) &&
             last_trouble(home) + world_.how.command_timeout < world_.clock.now())
             fail(c, "a renewal of it failed");
     }

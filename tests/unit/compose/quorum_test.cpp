@@ -89,7 +89,8 @@ TEST_F(Quorum, TryLockReportsUnreachableWhileEarlierQuestionsAreUnanswered) {
 TEST_F(Quorum, TimedAttemptReportsUnreachableIfItsLastLookIsNotAnswered) {
     for (const int node : {1, 3, 4})
         nodes[node]->always.request_lost = true;
-    for (const duration patience : std::initializer_list<duration>{20ms, 300ms, 1s, 3s, 8s, 12s}) {
+    for (const duration patience :
+         {duration{20}, duration{300}, duration{1s}, duration{3s}, duration{8s}, duration{12s}}) {
         said<std::optional<lease>> tried;
         stock->async_try_lock_for(patience, tried.handler());
         run_for(15s);

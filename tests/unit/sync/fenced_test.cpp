@@ -199,6 +199,19 @@ TEST_F(Token, BehindAnotherProgramAWaiterAsksFourTimesASecond) {
     EXPECT_TRUE(waiting.well());
 }
 
+TEST_F(Token, BehindAnotherProgramAReleaseShortlyBeforeTheEndOfThePatienceIsSeen) {
+    actor& bob = enter({.poll_bound = 1h});
+    token_mutex his{bob, "stock"};
+    server.occupy("stock", duration::max(), lock_kind::token);
+    said<std::optional<lease>> tried;
+    his.async_try_lock_for(900ms, tried.handler());
+    run_for(800ms);
+    EXPECT_TRUE(server.vacate("stock"));
+    run_for(100ms);
+    ASSERT_TRUE(tried.well());
+    EXPECT_TRUE(tried.value());
+}
+
 TEST_F(Token, AsksAreJitteredAndNoneComesAfterTheEndOfTheLease) {
     actor& bob = enter({.poll_bound = 1h});
     token_mutex his{bob, "stock"};

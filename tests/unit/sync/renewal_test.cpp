@@ -593,15 +593,26 @@ TEST(LeaseTerm, ShortBeforeTheEndTheLastRepetitionsComeSooner) {
 }
 
 TEST(LeaseTerm, AnAnswerIsWaitedForForAPartOfWhatIsLeft) {
-    EXPECT_EQ(answer_period(3s), 682ms);
-    EXPECT_EQ(answer_period(20s), 5461ms);
-    EXPECT_EQ(answer_period(20s), answer_period(19s)) << "they travel together";
+    EXPECT_EQ(answer_period(3s), 750ms);
+    EXPECT_EQ(answer_period(20s), 5s);
     EXPECT_EQ(answer_period(500ms), 300ms);
     EXPECT_EQ(answer_period(-1s), 300ms);
     for (duration left = 1s; left <= ten_years; left = left * 3 / 2) {
         EXPECT_LE(answer_period(left), left / 3) << left.count();
         EXPECT_GE(answer_period(left), std::min(left / 7, answer_period(1s))) << left.count();
     }
+}
+
+TEST(LeaseTerm, TheNextAnswerIsWaitedForTwiceAsLong) {
+    EXPECT_EQ(next_answer_period(answer_period(20s)), 10s);
+}
+
+TEST(LeaseTerm, ThePauseDoublesWithEachRefusalAFewTimes) {
+    EXPECT_EQ(retry_period(30s, 20s, 0), 1s);
+    EXPECT_EQ(retry_period(30s, 20s, 1), 2s);
+    EXPECT_EQ(retry_period(30s, 30s, 3), 7500ms);
+    EXPECT_EQ(retry_period(1h, 1h, 100), 8s);
+    EXPECT_EQ(retry_period(30s, 2s, 3), 500ms) << "no longer than a part of what is left";
 }
 
 TEST(LeaseTerm, ARenewalThatIsNotAnsweredLeavesRoomForAnother) {

@@ -334,7 +334,21 @@ TEST_F(Spin, NobodyPollsPastItsPatience) {
     run_for(1ms);
     ASSERT_TRUE(tried.well());
     EXPECT_FALSE(tried.value());
-    EXPECT_EQ(looks(bob, start()), (std::vector<std::int64_t>{0, 40}));
+    EXPECT_EQ(looks(bob, start()), (std::vector<std::int64_t>{0, 40, 45})) << "and a last look";
+}
+
+TEST_F(Spin, ReleaseShortlyBeforeTheEndOfThePatienceIsSeen) {
+    actor &alice = enter(), &bob = enter();
+    spin_mutex hers{alice, "stock"}, his{bob, "stock", {.polls = {1min, 1min}}};
+    lease held = taken(hers);
+    bob.always = {.request_delay = 3ms, .answer_delay = 3ms};
+    said<std::optional<lease>> tried;
+    his.async_try_lock_for(400ms, tried.handler());
+    run_for(350ms);
+    held.async_unlock(said{}.handler());
+    run_for(60ms);
+    ASSERT_TRUE(tried.well());
+    EXPECT_TRUE(tried.value());
 }
 
 TEST_F(Spin, WaitersOfOneClientQueueAndOneOfThemPolls) {
