@@ -164,6 +164,7 @@ asio::awaitable<std::optional<grant>> acquire(std::shared_ptr<acquisition> call)
         const time_point sent_at = home.now();
         const bool may_overtake = door && door->awaits_acknowledgement();
         time_point look_at{};
+        bool is_always_late = false;
         try {
             const answer said = co_await here->spot().look();
             round_trip = home.now() - sent_at;
@@ -172,9 +173,9 @@ asio::awaitable<std::optional<grant>> acquire(std::shared_ptr<acquisition> call)
             if (said.granted) {
                 if (const std::optional<grant> kept = here->keep(sent_at, said))
                     co_return kept;
-                if (++late_grants == late_grants_max)
-                    fail_late(call->wanted.lease);
-                continue; // the same owner: it is granted anew
+                is_always_late = ++late_grants == late_grants_max;
+                if (!is_always_late)
+                    continue; // the same owner: it is granted anew
             }
             if (door)
                 home.found_busy(*call);
@@ -184,6 +185,8 @@ asio::awaitable<std::optional<grant>> acquire(std::shared_ptr<acquisition> call)
         } catch (const boost::system::system_error& e) {
             look_at = trouble.next_try(e, sent_at);
         }
+        if (is_always_late)
+            fail_late(call->wanted.lease); // no outage: it is not repeated
         if (home.now() >= call->wanted.give_up_at) {
             trouble.rethrow_if_unanswered(); // nobody knows then whether it is busy
             bool was_ours = false;           // it may have been our own hold

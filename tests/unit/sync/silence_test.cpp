@@ -640,7 +640,7 @@ TEST_F(Outage, AGrantThatArrivesAfterItsLeaseIsNeverBelieved) {
     alice.always = fate{.answer_delay = 150ms};
     stock.async_lock(lease_time{100ms}, held.handler());
     run_for(1h);
-    EXPECT_TRUE(held.failed(errc::lease_lost));
+    EXPECT_TRUE(held.failed(errc::unreachable));
     EXPECT_EQ(alice.count(verb::look), 3u);
     EXPECT_EQ(server.held_count(), 0u);
     EXPECT_TRUE(is_idle(alice));
