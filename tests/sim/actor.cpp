@@ -377,11 +377,15 @@ asio::awaitable<void> actor::force() {
         co_await counters_.visit(name);
         co_return;
     }
-    mutex m{*home_.program, world::name_of(name)};
+    const lock_kind side = world_.seen(name).written ? lock_kind::write : lock_kind::read;
+    door built{*home_.program,
+               world::name_of(name),
+               {.kind = plan_.shared ? side : kind_of(name), .tokens = plan_.tokens}};
     const operation o = deed_on(name, deed::force_unlock);
     ongoing call{world_, o};
     const std::optional<std::string> ours = believed_here(name);
-    const std::tuple<error_code, bool> answer = co_await m.async_force_unlock(call.token());
+    const std::tuple<error_code, bool> answer =
+        co_await built.lock().async_force_unlock(call.token());
     const bool was_locked = std::get<1>(answer);
     const std::optional<holding> now = world_.server.inspect(world::name_of(name));
     if (call.ended(std::get<0>(answer)) == outcome::done && was_locked && ours &&

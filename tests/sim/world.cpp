@@ -165,6 +165,11 @@ void world::at_rest() {
     checks_->at_rest();
 }
 
+std::optional<holding> lock_at(const memory::server& at, const lock_name& name) {
+    std::optional<holding> held = at.inspect(name);
+    return held && held->kind != key_kind::other ? std::move(held) : std::nullopt;
+}
+
 sighting sighting_of(holding held) {
     sighting now;
     now.owner = held.owners.at(0);
@@ -179,7 +184,7 @@ void world::look_at_server() {
         sighting now;
         if (how.counts(name) == counter_kind::permits)
             now = look_at_permits(name);
-        else if (std::optional<holding> held = server.inspect(name_of(name)))
+        else if (std::optional<holding> held = lock_at(server, name_of(name)))
             now = sighting_of(std::move(*held));
         sighting& before = sightings_[static_cast<std::size_t>(name)];
         if (before.owner != now.owner)
@@ -397,7 +402,7 @@ const std::string& world::text_of(const owner_id& owner) const {
 }
 
 std::string world::holder(int name) const {
-    const std::optional<holding> held = server.inspect(name_of(name));
+    const std::optional<holding> held = lock_at(server, name_of(name));
     return held ? held->owners.at(0) : std::string{};
 }
 

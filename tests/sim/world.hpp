@@ -132,6 +132,8 @@ struct sighting {
 };
 
 sighting sighting_of(holding);
+/// Returns the lock of that name. Nothing: it is free, or the name is no lock's.
+std::optional<holding> lock_at(const memory::server&, const lock_name&);
 
 class world {
 public:

@@ -85,7 +85,10 @@ private:
     }
 
     void check_failure(const claim& c, const seat& home) {
-        if (in_time(c, home.net) && home.net.well_since(world_.clock.now(), c.who.name) &&
+        // A question that is not answered before the end of the lease has failed then.
+        const bool is_over = support::wire_hold_of(c.held).ends_at() <= world_.clock.now();
+        if (!is_over && in_time(c, home.net) &&
+            home.net.well_since(world_.clock.now(), c.who.name) &&
             last_trouble(home) + world_.how.command_timeout < world_.clock.now())
             fail(c, "a renewal of it failed");
     }

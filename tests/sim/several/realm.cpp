@@ -135,7 +135,7 @@ void realm::look_at_servers() {
     for (auto& [where, before] : sightings_) {
         sighting now;
         const memory::server& server = node_at(where.server).server;
-        if (std::optional<holding> held = server.inspect(name_of(where.name)))
+        if (std::optional<holding> held = lock_at(server, name_of(where.name)))
             now = sighting_of(std::move(*held));
         if (before.owner != now.owner) {
             const terminal* const home = home_of(now.owner);
