@@ -70,7 +70,7 @@ public:
         length_.sent(r);
         left_behind_.sent(from, r, f);
         order_.sent(r, f);
-        opening_.sent(from, r, f);
+        opening_.sent(from, r);
         conservation_.sent(r, f);
     }
     /// The server has come to a request about a counter.

@@ -6,7 +6,7 @@
 #include "sim/world.hpp"
 #include "store/memory/server_state.hpp"
 
-#include <algorithm>
+#include <cstdint>
 #include <map>
 #include <string>
 #include <utility>
@@ -20,15 +20,16 @@ public:
         : world_{w}
         , open_at_(static_cast<std::size_t>(w.names())) {}
 
-    void sent(const seat& from, const memory::request& r, const memory::fate& f) {
+    void sent(const seat& from, const memory::request& r) {
         if (r.what != memory::verb::count || r.counted->kind != counter_kind::latch)
             return;
         looks& of = looks_[{from.number, world::number_of(r.name)}];
         if (of.seen && of.last != world_.clock.now())
-            of = {world_.clock.now(), of.last, of.answered_at};
+            of = {world_.clock.now(), of.last, of.request, of.by_another_at};
         of.seen = false;
-        of.answered_at =
-            std::max(of.answered_at, world_.clock.now() + f.request_delay + f.answer_delay);
+        if (of.request != r.counted->request.number)
+            of.by_another_at = world_.clock.now();
+        of.request = r.counted->request.number;
     }
 
     void counted(int name, const memory::count_record& r) {
@@ -59,9 +60,10 @@ public:
 private:
     struct looks {
         time_point last{};
-        time_point before{};      ///< at another moment
-        time_point answered_at{}; ///< the last of them
-        bool seen = true;         ///< else what is sent next repeats it, for it came late
+        time_point before{};        ///< at another moment
+        std::uint64_t request = 0;  ///< of the last look
+        time_point by_another_at{}; ///< when one with another number was sent
+        bool seen = true;           ///< else what is sent next repeats it, for it came late
     };
 
     static bool is_open(const std::optional<std::int64_t>& count) { return count.value_or(0) <= 0; }
@@ -72,7 +74,8 @@ private:
     }
 
     /// Where nothing was slow, the last look that was sent before now is the one that saw it open.
-    /// While another look of the program is under way, its caller waits for that answer.
+    /// A call that looks for itself waits for its own answer, so the check is for calls during
+    /// which one call alone has looked.
     void check_with(const operation& first, const operation& other) {
         const int client = first.who.client;
         const bool stood_beside = other.what == deed::wait && other.who.client == client &&
@@ -82,7 +85,7 @@ private:
             !world_.server_is_faithful())
             return;
         const looks& of = looks_[{client, first.who.name}];
-        if (of.answered_at > world_.clock.now())
+        if (of.by_another_at >= other.started_at)
             return;
         const time_point looked = of.last < world_.clock.now() ? of.last : of.before;
         if (other.started_at < looked)
