@@ -35,7 +35,7 @@ bool has_children() {
     return ::waitid(P_ALL, 0, &ignored, WEXITED | WNOHANG | WNOWAIT) == 0;
 }
 
-bool is_private_server(pid_t id) {
+bool runs_private_server(pid_t id) {
     using namespace std::string_view_literals;
     return text_of(proc_file(id, "cmdline")) == "holdfast\0private-server\0"sv;
 }
@@ -99,7 +99,7 @@ std::vector<job_processes::process> job_processes::find(bool below_other_runs) c
         parents.pop_back();
         for (const process& each : all) {
             if (each.parent != parent || strangers_.contains({each.id, each.started}) ||
-                is_private_server(each.id))
+                runs_private_server(each.id))
                 continue;
             found.push_back(each);
             if (below_other_runs || !is_holdfast(each.id))
