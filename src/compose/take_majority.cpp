@@ -75,6 +75,10 @@ public:
             const time_point look_at = next_look(trouble, *round, got, sent_at);
             const std::vector<std::size_t> held_by_others = busy_of(*round);
             co_await let_go(*call_, *round);
+            if (is_undecided_ && !call_->wanted.patient) {
+                co_await wait_for_answers(*call_, undecided_until(), [] { return false; });
+                continue;
+            }
             if (!may_go_on(trouble))
                 co_return nullptr;
             if (got.votes > 0 && got.busy > 0)
@@ -159,7 +163,13 @@ private:
     time_point next_look(sync::outage& trouble, const inquiry& round, const count& got,
                          time_point sent_at) {
         const std::size_t can_vote = of_.members.size() - got.missing - got.sit_out;
-        is_too_few_ = can_vote < of_.needs + got.unasked;
+        if (got.unasked == 0)
+            behind_since_.reset();
+        else if (!behind_since_)
+            behind_since_ = home_->now();
+        const bool is_behind = can_vote >= of_.needs && can_vote < of_.needs + got.unasked;
+        is_undecided_ = is_behind && home_->now() < undecided_until();
+        is_too_few_ = can_vote < of_.needs || (is_behind && !is_undecided_);
         if (can_vote >= of_.needs + got.unasked) {
             trouble.over();
             return next_poll();
@@ -179,6 +189,11 @@ private:
         return sync::later(home_->now(), bound - home_->jitter(bound / 4));
     }
 
+    /// An earlier question of this client, such as one that is being taken back, has so long to be
+    /// answered. After that its node counts as one that does not answer.
+    time_point undecided_until() const {
+        return sync::later(behind_since_.value_or(home_->now()), of_.rules.node_patience);
+    }
     bool goes_on() const {
         return call_->wanted.patient && home_->now() < call_->wanted.give_up_at;
     }
@@ -255,6 +270,8 @@ private:
     const quorum_subject& of_;
     std::optional<duration> given_{};
     int late_grants_ = 0;
+    std::optional<time_point> behind_since_{}; // nodes wait for earlier questions since then
+    bool is_undecided_ = false;                // these questions may still be answered in time
     bool is_too_few_ = false; // in the last round no majority voted, or said that it is busy
     bool is_late_ = false;    // the last round took all of the nodes' patience
 };
