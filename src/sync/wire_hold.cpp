@@ -341,7 +341,8 @@ void wire_hold::note_left(time_point sent_at, duration rest) {
     }
     const bool is_longer = later(sent_at, rest) > store_forgets_at_;
     const bool is_old = extensions > 0 || extended_at_ >= sent_at;
-    if (what.kind != lock_kind::permit || renewed() || is_old || !(is_shorter || is_longer))
+    const bool has_own_lease = what.kind == lock_kind::permit && !home->bounds().by_session;
+    if (!has_own_lease || renewed() || is_old || !(is_shorter || is_longer))
         return;
     const std::scoped_lock guard{mutex()};
     believed_until_ = sync::believed_until(sent_at, rest);
