@@ -283,7 +283,7 @@ void renewal::act_on(shared_hold held, time_point now, errands& contacts) {
         return;
     }
     if (held->to_be_warned() && left <= danger_period(held->pace())) {
-        if (held->answer_wait > duration::zero())
+        if (held->answer_wait > duration::zero() && now - held->asked_at >= answer_period_min)
             tell_unanswered(*held, now);
         held->warn();
         engine_.tell_of(*held, event_kind::in_danger,
