@@ -315,10 +315,13 @@ void renewal::send(const shared_hold& held, time_point now, errands& contacts) {
     held->asked_at = now;
     held->contact_at = later(now, held->answer_wait);
     const duration left = held->ends_at() - now;
-    errand own{lease_to_ask_for(*held, renews, left), renews, held->what.replicas, false};
+    const bool asks_elsewhere = is_late || held->unanswered;
+    const bool by_session = engine_.bounds().by_session; // it has one connection at a time
+    errand own{lease_to_ask_for(*held, renews, left), renews, held->what.replicas,
+               asks_elsewhere && by_session};
     ++held->in_flight;
     contacts[own].push_back(held);
-    if (!(is_late || held->unanswered) || engine_.bounds().by_session)
+    if (!asks_elsewhere || by_session)
         return;
     own.elsewhere = true;
     ++held->in_flight;
