@@ -309,12 +309,17 @@ void renewal::tell_unanswered(wire_hold& held, time_point now) {
 void renewal::send(const shared_hold& held, time_point now, errands& contacts) {
     const bool is_late = held->answer_wait > duration::zero();
     const bool renews = held->renewed() && !held->out_of_time();
+    const duration left = held->ends_at() - now;
+    if (!renews && held->may_be_shortened() && left < read_contact_min) {
+        // The answer would come too late to be of use.
+        held->contact_at = held->ends_at();
+        return;
+    }
     held->untried = held->untried && renews && !is_late;
     held->answer_wait =
         is_late ? next_answer_period(held->answer_wait) : answer_period(held->ends_at() - now);
     held->asked_at = now;
     held->contact_at = later(now, held->answer_wait);
-    const duration left = held->ends_at() - now;
     const bool asks_elsewhere = is_late || held->unanswered;
     const bool by_session = engine_.bounds().by_session; // it has one connection at a time
     errand own{lease_to_ask_for(*held, renews, left), renews, held->what.replicas,
@@ -358,7 +363,8 @@ public:
         landed(*held);
         failed_ = why;
         const bool is_unknown = why.code() == errc::outcome_unknown;
-        held->unanswered = is_unknown && !is_unconfirmed;
+        const bool is_outdated = is_unknown && !is_unconfirmed && held->extended_since(sent_at_);
+        held->unanswered = is_unknown && !is_unconfirmed && !is_outdated;
         held->refusals = why.code() == errc::refused ? held->refusals + 1 : 0;
         if (held->in_flight == 0)
             held->answer_wait = duration::zero();
@@ -366,7 +372,8 @@ public:
             held->perhaps_extended(asked_.lease_time);
             release_late_remains(held);
         }
-        home_.failed(*held, why);
+        if (!is_outdated) // else a request that was sent later has been answered
+            home_.failed(*held, why);
     }
 
 private:

@@ -145,6 +145,7 @@ public:
     bool may_be_shortened() const;
     /// How long the store keeps it if another program shortens it right after a contact, as far as
     /// that is known.
+    bool extended_since(time_point t) const { return extended_at_ >= t; }
     duration kept_by_others() const { return kept_by_others_; }
     void warn();            ///< fires in_danger
     bool lose();            ///< fires lost; false if it was not held
