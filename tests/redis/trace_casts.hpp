@@ -15,9 +15,9 @@ struct cast {
 };
 
 inline const std::vector<cast>& all_casts() {
-    static const std::vector<cast> all{{"InThePlaceOfBoth", {"CLIENT1", "CLIENT2"}},
-                                       {"InThePlaceOfTheFirst", {"CLIENT1"}},
-                                       {"InThePlaceOfTheSecond", {"CLIENT2"}},
+    static const std::vector<cast> all{{"InThePlaceOfBoth", {client1, client2}},
+                                       {"InThePlaceOfTheFirst", {client1}},
+                                       {"InThePlaceOfTheSecond", {client2}},
                                        {"RedissonAlone", {}}};
     return all;
 }

@@ -170,13 +170,7 @@ redis::reply client::last_token(const std::string& counter) {
     return text_or_nil(last + tokens_saved_);
 }
 
-// The owners in a recording are labels (`CLIENT1:T1`), and only what looks like a lock is forced.
 bool client::force_unlock(const std::string& name) {
-    for (const redis::reply& owner : server_.command({"HKEYS", name}).items)
-        if (owner.text.find('-') == std::string::npos) {
-            server_.command({"HSET", name, "8743c9c0-0795-4907-87fd-6c719a6b4586:49", "1"});
-            server_.command({"HDEL", name, owner.text});
-        }
     return complete(inspector_.force_release(name, {})).was_locked;
 }
 

@@ -62,7 +62,7 @@ std::string player::objection_to(const scenario& what) const {
         (what.name == "entry-without-deadline" || what.name == "expired-lock-unlocked-by-anyone" ||
          what.name == "interrupted"))
         return "is about what only Redisson does with a fair lock";
-    if (!is_ours("CLIENT2") && (what.name == "dead-head" || what.name == "entry-without-deadline"))
+    if (!is_ours(client2) && (what.name == "dead-head" || what.name == "entry-without-deadline"))
         return "is about a JVM that asks without end";
     for (const step& each : what.steps) {
         if (!std::ranges::all_of(each.commands, is_known))
@@ -71,7 +71,7 @@ std::string player::objection_to(const scenario& what) const {
             (each.made.what == "thread.interrupt" || each.made.what == "future.cancel"))
             return "is about what becomes of an interrupted Java thread";
         for (const command& made : each.commands) {
-            if (made.what.starts_with("fair-non-reentrant") && is_ours("CLIENT1"))
+            if (made.what.starts_with("fair-non-reentrant") && is_ours(client1))
                 return "is about a refusal that we make before anything is sent";
             if (is_acquire(made) && is_ours(made.by) && std::stoll(made.words.at(0)) <= 0)
                 return "has a lease that is refused before anything is sent";
@@ -315,10 +315,10 @@ std::int64_t player::tokens_saved() const {
     return all;
 }
 
-/// `…:CLIENT2:T1` with the owner that ours has on the wire.
+/// Returns the text with the owner that our client has on the wire.
 std::string player::with_our_owners(std::string text) const {
     for (const auto& each : ours_) {
-        const std::size_t place = text.find(each->label() + ":T");
+        const std::size_t place = text.find(each->label() + ':');
         if (place != std::string::npos)
             text.replace(place, text.npos, each->owner_text(text.substr(place)));
     }

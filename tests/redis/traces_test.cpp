@@ -138,7 +138,7 @@ protected:
         support::listener messages{server.socket_path()};
         messages.subscribe_to_all();
         std::map<std::string, std::unique_ptr<counting_part>> parts;
-        for (const char* label : {"CLIENT1", "CLIENT2"})
+        for (const char* label : {client1, client2})
             parts[label] = GetParam().who.ours.contains(label)
                                ? one_of_ours_that_counts(server, label)
                                : a_counting_jvm(server);
@@ -256,7 +256,7 @@ protected:
         support::listener messages{server_->socket_path()};
         messages.subscribe_to_all();
         std::map<std::string, std::unique_ptr<permit_part>> parts;
-        for (const char* label : {"CLIENT1", "CLIENT2"})
+        for (const char* label : {client1, client2})
             parts[label] = is_ours(label)
                                ? one_of_ours_with_permits(*server_, book_, label)
                                : a_jvm_with_permits(*server_, book_, GetParam().version >= "3.41");
@@ -616,7 +616,7 @@ std::string name_of(const ::testing::TestParamInfo<replay>& info) {
 /// The word of a command that names its owner; a writer's without its end.
 std::string owner_in(const command& made) {
     for (std::string word : made.words)
-        if (word.starts_with("CLIENT")) {
+        if (is_owner(word)) {
             if (word.ends_with(":write"))
                 word.resize(word.size() - 6);
             return word;
@@ -631,7 +631,7 @@ protected:
         support::listener messages{server.socket_path()};
         messages.subscribe_to_all();
         std::map<std::string, std::unique_ptr<part>> parts;
-        for (const char* label : {"CLIENT1", "CLIENT2"}) {
+        for (const char* label : {client1, client2}) {
             const bool is_ours = GetParam().who.ours.contains(label);
             parts[label] = is_ours ? one_of_ours(server) : a_jvm(server);
         }

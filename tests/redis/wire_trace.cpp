@@ -3,6 +3,7 @@
 
 #include <cstdlib>
 #include <fstream>
+#include <regex>
 #include <stdexcept>
 
 namespace holdfast::trace {
@@ -108,6 +109,14 @@ bool is_acquire(const command& made) {
             made.what.ends_with(".try-once"));
 }
 
+/// A recording says `CLIENT1:T2` for thread 2 of the first client.
+std::string with_ids(std::string line) {
+    static const std::regex first{"CLIENT1"}, second{"CLIENT2"}, thread{":T([0-9])\\b"};
+    line = std::regex_replace(line, first, client1);
+    line = std::regex_replace(line, second, client2);
+    return std::regex_replace(line, thread, ":100$1");
+}
+
 recording read(const std::filesystem::path& file) {
     std::ifstream lines{file};
     std::string line;
@@ -118,7 +127,7 @@ recording read(const std::filesystem::path& file) {
     all.version = header.at("redisson").as_string();
     const json::object& makers = header.at("objects").as_object();
     while (std::getline(lines, line)) {
-        const json::value each = json::parse(line);
+        const json::value each = json::parse(with_ids(line));
         const std::string name = text(each.as_object(), "case");
         if (all.scenarios.empty() || all.scenarios.back().name != name)
             all.scenarios.push_back({name, {}});

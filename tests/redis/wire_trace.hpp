@@ -13,9 +13,18 @@
 #include <filesystem>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace holdfast::trace {
+
+// The clients of a recording, whose ids it leaves out. Scripts refuse owners that have no id.
+inline constexpr const char* client1 = "00000000-0000-4000-8000-000000000001";
+inline constexpr const char* client2 = "00000000-0000-4000-8000-000000000002";
+
+inline bool is_owner(std::string_view word) {
+    return word.starts_with("00000000-0000-4000-");
+}
 
 namespace json = boost::json;
 
@@ -27,7 +36,7 @@ inline redis::reply integer(std::int64_t value) {
 }
 
 struct command {
-    std::string by;   ///< CLIENT1, CLIENT2 or OTHER
+    std::string by;   ///< client1, client2 or OTHER
     std::string what; ///< the label of a script, or the name of a plain command
     bool is_script = false;
     std::vector<std::string> keys;
