@@ -177,7 +177,7 @@ TEST_P(LeastPrivilege, EachRightThatIsTakenAwayIsNamed) {
     silent.emplace_back("+wait"); // but where replicas are required: acl_replicas_test.cpp
     // Of locks that can be shared alone: the conformance suite runs with them.
     for (const char* shared :
-         {"+hgetall", "+hvals", "+pubsub|numsub", "~holdfast_writers:{app:*",
+         {"+hexists", "+hgetall", "+hvals", "+pubsub|numsub", "~holdfast_writers:{app:*",
           "~holdfast_writers:app:*", "&redisson_rwlock:{app:*", "&redisson_rwlock:app:*"})
         silent.emplace_back(shared);
     for (const std::string& taken : all_) {

@@ -130,6 +130,7 @@ void far_server(dice& d, plan& p) {
     p.how.lease_time = d.one_of<duration>({milliseconds{1500}, seconds{3}, seconds{6}});
     p.how.lease_longest = 2 * p.how.lease_time;
     p.how.command_timeout = p.how.lease_time;
+    p.how.release_patience = p.how.lease_time;
     quiet_holders(d, p);
     p.usual.latency = p.how.lease_time / d.one_of({5, 10});
     p.people.outlasts = 80;

@@ -46,6 +46,8 @@ void draw_fate(dice& d, plan& p) {
         p.usual.slowness = p.how.command_timeout * d.between(1, 2);
         p.usual.answer_lost = d.one_of({0, 10});
     }
+    // A plot may have drawn the latency for a longer lease.
+    p.usual.latency = std::min(p.usual.latency, p.how.lease_time / 5);
     m.failovers = d.one_of<duration>({milliseconds{1500}, seconds{3}, seconds{6}});
     m.promotes_best = d.percent(40);
     m.replicas = d.one_of<duration>({duration{0}, duration{0}, seconds{2}});

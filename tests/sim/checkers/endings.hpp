@@ -58,8 +58,8 @@ private:
             return how.release_patience + answer;
         case deed::share: // more replicas may have to confirm it
             return world_.replicas.exists() ? answer + how.command_timeout : slack;
-        case deed::extend: // which is asked for once more, over another connection
-            return answer + how.command_timeout;
+        case deed::extend: // asked for three times at most
+            return answer + 2 * how.command_timeout;
         case deed::close:
             return how.close_patience + how.release_patience + slack;
         case deed::try_lock:
