@@ -169,7 +169,9 @@ private:
             behind_since_ = home_->now();
         const bool is_behind = can_vote >= of_.needs && can_vote < of_.needs + got.unasked;
         is_undecided_ = is_behind && home_->now() < undecided_until();
-        is_too_few_ = can_vote < of_.needs || (is_behind && !is_undecided_);
+        const bool is_too_few = can_vote < of_.needs || (is_behind && !is_undecided_);
+        // What was found out before still stands while nothing else is known.
+        is_unanswered_ = is_too_few || (is_undecided_ && is_unanswered_);
         if (can_vote >= of_.needs + got.unasked) {
             trouble.over();
             return next_poll();
@@ -200,7 +202,7 @@ private:
     bool may_go_on(const sync::outage& trouble) const {
         if (call_->finished())
             return false;
-        if (!goes_on() && is_too_few_)
+        if (!goes_on() && is_unanswered_)
             trouble.rethrow_if_unanswered();
         return goes_on();
     }
@@ -272,8 +274,8 @@ private:
     int late_grants_ = 0;
     std::optional<time_point> behind_since_{}; // nodes wait for earlier questions since then
     bool is_undecided_ = false;                // these questions may still be answered in time
-    bool is_too_few_ = false; // in the last round no majority voted, or said that it is busy
-    bool is_late_ = false;    // the last round took all of the nodes' patience
+    bool is_unanswered_ = false; // the last round that was decided was one with too few votes
+    bool is_late_ = false;       // the last round took all of the nodes' patience
 };
 
 } // namespace

@@ -111,9 +111,11 @@ bool is_acquire(const command& made) {
 
 /// A recording says `CLIENT1:T2` for thread 2 of the first client.
 std::string with_ids(std::string line) {
-    static const std::regex first{"CLIENT1"}, second{"CLIENT2"}, thread{":T([0-9])\\b"};
+    static const std::regex first{"CLIENT1"}, second{"CLIENT2"}, other{"OTHER:"},
+        thread{":T([0-9])\\b"};
     line = std::regex_replace(line, first, client1);
     line = std::regex_replace(line, second, client2);
+    line = std::regex_replace(line, other, "00000000-0000-4000-8000-000000000009:");
     return std::regex_replace(line, thread, ":100$1");
 }
 
