@@ -35,18 +35,12 @@
 #include <algorithm>
 #include <cstring>
 #include <memory>
-#include <string_view>
 #include <system_error>
 
 #include <unistd.h>
 
 namespace cli {
 namespace {
-
-/// Returns whether the server refused a lock because its name has a read-write lock.
-bool is_of_read_write_lock(const boost::system::system_error& failure) {
-    return std::string_view{failure.what()}.find("(a read-write lock)") != std::string_view::npos;
-}
 
 using holdfast::error_code;
 
@@ -109,8 +103,6 @@ private:
                 say("'" + printable(wanted_.name) +
                     "' is kept by something else than a lock with -s or -x: these need a name of "
                     "their own");
-            else if (status == no_lock && is_of_read_write_lock(failure))
-                say("'" + printable(wanted_.name) + "' can be taken with -s or -x only");
         } catch (const kept_to_share&) {
             say("lock '" + printable(wanted_.name) + "' is a read-write lock on " +
                 server_in_words(wanted_.url) + ": it can be taken with -s or -x only");

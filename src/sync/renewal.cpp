@@ -394,6 +394,15 @@ private:
 asio::awaitable<void> renewal::contact(std::shared_ptr<engine> home, errand errand, batch holds) {
     const engine::loop ends_before_closing_does{*home};
     renewal& self = home->renewals();
+    // What came before it in this turn may have ended some of them.
+    std::erase_if(holds, [&self](const shared_hold& held) {
+        if (self.watches(*held))
+            return false;
+        --held->in_flight;
+        return true;
+    });
+    if (holds.empty())
+        co_return;
     const time_point now = home->now();
     renewal_wishes how{
         .lease_time = errand.lease_time, .answer_by = now, .elsewhere = errand.elsewhere};

@@ -96,7 +96,6 @@ TEST_P(SharedRun, ALockOfAnotherKindIsRefusedAtOnce) {
         EXPECT_EQ(refused.status, 65);
         EXPECT_EQ(refused.out, "");
         EXPECT_THAT(refused.err, HasSubstr("the key is a hash (a read-write lock), and a "));
-        EXPECT_THAT(refused.err, HasSubstr("'job' can be taken with -s or -x only"));
     }
     reader.close_stdin();
     EXPECT_EQ(reader.end().status, 0);
