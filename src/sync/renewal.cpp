@@ -308,6 +308,7 @@ void renewal::tell_unanswered(wire_hold& held, time_point now) {
 /// may only be slow, and the other one may still have to be opened.
 void renewal::send(const shared_hold& held, time_point now, errands& contacts) {
     const bool is_late = held->answer_wait > duration::zero();
+    held->once_more = false;
     const bool renews = held->renewed() && !held->out_of_time();
     const duration left = held->ends_at() - now;
     if (!renews && held->may_be_shortened() && left < read_contact_min) {
@@ -372,7 +373,10 @@ public:
             held->perhaps_extended(asked_.lease_time);
             release_late_remains(held);
         }
-        if (!is_outdated) // else a request that was sent later has been answered
+        // A request that was sent later has been answered; or a fixed hold was asked for so late that
+        // no replica could confirm it, which changes nothing.
+        const bool is_harmless = is_outdated || (is_unconfirmed && !was_renewal());
+        if (!is_harmless)
             home_.failed(*held, why);
     }
 
@@ -447,7 +451,8 @@ void renewal::failed(wire_hold& held, const boost::system::system_error& e) {
     if (!watches(held))
         return;
     engine_.tell_of(held, event_kind::renewal_failed, event_cause::failed, held.remaining(), &e);
-    const bool at_once = std::exchange(held.once_more, false);
+    const bool at_once = held.once_more; // kept until the last of several requests has ended
+    held.once_more = at_once && held.in_flight > 0;
     const duration left = held.ends_at() - engine_.now();
     const duration pause =
         at_once ? duration::zero() : retry_period(held.pace(), left, held.refusals - 1);
