@@ -83,8 +83,9 @@ memory::way world::way_of(seat& place) {
 }
 
 void world::heard(seat& place, int generation, const event& e) {
+    if (e.kind == event_kind::moved)
+        place.moved_at = clock.now(); // also while one program of this place follows another
     if (e.kind == event_kind::moved && generation == place.of_program) {
-        place.moved_at = clock.now();
         place.asks.assign(e.name, e.name_size);
     }
     checks_->heard(place.number, generation, e);

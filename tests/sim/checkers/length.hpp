@@ -51,7 +51,8 @@ public:
 
     /// When it was asked for last, or earlier if that request may have been a repetition. The
     /// server answers "late" to a look whose deadline has passed by its clock. The client repeats
-    /// the look at once, and counts the lease from when it sent the first.
+    /// the look at once, and counts the lease from when it sent the first. Extensions do not count
+    /// here, because an extension whose outcome is unknown prolongs nothing.
     time_point asked_first_at(const claim& c) const {
         const auto asked = first_.find(c.owner);
         return asked == first_.end() ? time_point{} : asked->second;
@@ -61,9 +62,10 @@ private:
     void note_first(const memory::request& r, const std::string& owner) {
         const time_point now = world_.clock.now();
         const auto last = began_.find(owner);
-        const bool repeats = r.what == memory::verb::look && last != began_.end() &&
-                             now <= last->second + world_.how.command_timeout;
-        if (!repeats)
+        const bool looks = r.what == memory::verb::look;
+        const bool repeats =
+            last != began_.end() && now <= last->second + world_.how.command_timeout;
+        if ((looks && !repeats) || last == began_.end()) // an extension may fail
             first_[owner] = now;
     }
 
