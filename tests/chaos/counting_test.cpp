@@ -347,6 +347,8 @@ TEST_P(ChaosOfPermitsInOutages, TheyComeBackWhenAServerPausesForLongerThanTheirL
     const lease over = renewed_->acquire(2);
     server().pause();
     ASSERT_TRUE(eventually([&] { return over.lost().stop_requested(); }));
+    // The token looks at the clock, and the observer is told a moment later.
+    ASSERT_TRUE(eventually([&] { return told_->count(event_kind::lost) > 0; }));
     EXPECT_EQ(told_->last(event_kind::lost).value().cause, event_cause::term_ended);
     server().resume();
     const lease next = seats_->acquire(2);

@@ -94,6 +94,8 @@ TEST_P(Outage, AServerThatPausesForLongerEndsTheHoldInTimeAndFreesTheLock) {
     EXPECT_TRUE(held.owns_lock());
     ASSERT_TRUE(eventually([&] { return held.lost().stop_requested(); }));
     EXPECT_LT(std::chrono::steady_clock::now() - taken_at, 3 * how.lease_time);
+    // The token looks at the clock, and the observer is told a moment later.
+    ASSERT_TRUE(eventually([&] { return told_->count(event_kind::lost) > 0; }));
     EXPECT_EQ(told_->last(event_kind::lost).value().cause, event_cause::term_ended);
     server().resume();
     next.lock();

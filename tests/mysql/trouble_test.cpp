@@ -261,6 +261,8 @@ TEST_F(MysqlFullTable, AHoldEndsWithItsTermIfThereIsNoRoomUntilThen) {
     const lease held = taken(lock);
     fill();
     ASSERT_TRUE(eventually([&] { return held.lost().stop_requested(); }));
+    // The token looks at the clock, and the observer is told a moment later.
+    ASSERT_TRUE(eventually([&] { return told_->count(event_kind::lost) > 0; }));
     EXPECT_EQ(told_->last(event_kind::lost)->cause, event_cause::term_ended);
     relieve();
     EXPECT_TRUE(same.try_lock_for(support::far_too_long / 2));

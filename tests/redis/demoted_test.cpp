@@ -198,6 +198,8 @@ TEST_P(DemotedServer, ThatStaysOneEndsTheHoldWithItsTermAndGrantsNothing) {
     pair_->promote(next());
     pair_->follow(old(), next());
     EXPECT_TRUE(eventually([&] { return held.lost().stop_requested(); }));
+    // The token looks at the clock, and the observer is told a moment later.
+    ASSERT_TRUE(eventually([&] { return told_->count(event_kind::lost) > 0; }));
     EXPECT_EQ(told_->last(event_kind::lost)->cause, event_cause::term_ended);
     const auto why = thrown_by([&] { another.lock(); });
     EXPECT_EQ(why.code, errc::unreachable) << why.text;

@@ -294,6 +294,8 @@ TEST_P(RequiredReplicas, ThatDoNotConfirmARenewalEndTheHoldWithItsTerm) {
     const lease held = soon(lock.async_lock(asio::use_future));
     servers().replica(0).pause();
     EXPECT_TRUE(eventually([&] { return held.lost().stop_requested(); }));
+    // The token looks at the clock, and the observer is told a moment later.
+    ASSERT_TRUE(eventually([&] { return told_->count(event_kind::lost) > 0; }));
     EXPECT_EQ(told_->last(event_kind::lost).value().cause, event_cause::term_ended);
     EXPECT_GE(told_->count(event_kind::in_danger), 1u);
     EXPECT_THAT(told_->of(event_kind::renewal_failed), Contains(told_of_replicas()));
