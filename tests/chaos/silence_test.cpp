@@ -36,7 +36,8 @@ TEST_P(Silence, OfAConnectionThatNobodyUsesIsNoticedToo) {
     proxy().lose_all();
     EXPECT_TRUE(eventually([&] { return told_->count(event_kind::disconnected) > 0; }));
     EXPECT_THAT(told_->last(event_kind::disconnected).value().text,
-                ::testing::HasSubstr("did not answer"));
+                ::testing::AnyOf(::testing::HasSubstr("did not answer"),
+                                 ::testing::HasSubstr("but not over this one")));
 }
 
 // [N15]
