@@ -7,8 +7,8 @@
 #include <boost/json/serialize.hpp>
 
 #include <array>
-#include <ctime>
 #include <cstdio>
+#include <ctime>
 #include <iostream>
 
 namespace cli {

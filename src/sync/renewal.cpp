@@ -373,8 +373,8 @@ public:
             held->perhaps_extended(asked_.lease_time);
             release_late_remains(held);
         }
-        // A request that was sent later has been answered; or a fixed hold was asked for so late that
-        // no replica could confirm it, which changes nothing.
+        // A later request has been answered, or a fixed hold was asked for so late that no replica
+        // could confirm it. Both change nothing.
         const bool is_harmless = is_outdated || (is_unconfirmed && !was_renewal());
         if (!is_harmless)
             home_.failed(*held, why);

@@ -93,8 +93,8 @@ asio::awaitable<void> sentinel_watch::ask_all() {
     std::string words;
     ask_sentinel(composer{words}, set.service);
     const auto who = [context = context_] { return sentinel_login(*context); };
-    const auto asked = std::make_shared<inquiries>(context_, who, std::move(words),
-                                                   sentinel_questions, *wake_);
+    const auto asked =
+        std::make_shared<inquiries>(context_, who, std::move(words), sentinel_questions, *wake_);
     rounds_.push_back({asked});
     for (const server_address& each : set.addresses)
         asked->ask(sentinel_at(each), set.tls, limit);
