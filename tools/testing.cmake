@@ -15,7 +15,13 @@ function(holdfast_testing_library target)
   target_include_directories(${target} PRIVATE "${PROJECT_SOURCE_DIR}/src")
   # A program that only uses URLs names nothing of the component. So the linker is told to want
   # this symbol: its initialiser adds the scheme memory: (src/store/memory/scheme.cpp).
-  target_link_options(${target} INTERFACE "LINKER:-u,holdfast_memory_scheme")
+  # Some compilers drop a shared library that no object names, whatever the linker is told to want.
+  get_target_property(kind ${target} TYPE)
+  set(keep_it "")
+  if(kind STREQUAL "SHARED_LIBRARY")
+    set(keep_it "--no-as-needed,")
+  endif()
+  target_link_options(${target} INTERFACE "LINKER:${keep_it}-u,holdfast_memory_scheme")
   set_target_properties(${target} PROPERTIES
     POSITION_INDEPENDENT_CODE ON DEFINE_SYMBOL ""
     VERSION ${PROJECT_VERSION} SOVERSION ${PROJECT_VERSION_MAJOR}.${PROJECT_VERSION_MINOR})
