@@ -13,13 +13,13 @@
 namespace holdfast::redis {
 namespace {
 
-constexpr std::uint16_t usual_port = 6379;
+constexpr std::uint16_t usual_redis_port = 6379;
 
 std::vector<server_address> seeds_of(const options& how) {
     std::vector<server_address> seeds = how.cluster->addresses;
     for (server_address& each : seeds)
         if (each.port == 0)
-            each.port = usual_port;
+            each.port = usual_redis_port;
     return seeds;
 }
 

@@ -8,12 +8,13 @@
 namespace holdfast::mysql {
 namespace {
 
-const std::string now{now_text};
+const std::string sql_now{now_text};
 
 /// Of that lock's row, living ones of that kind.
 std::string living(const tables& named, hold_row kind) {
     return " FROM " + named.holds + " AS h WHERE h.name=" + named.locks +
-           ".name AND h.kind=" + std::to_string(static_cast<int>(kind)) + " AND h.expires>" + now;
+           ".name AND h.kind=" + std::to_string(static_cast<int>(kind)) + " AND h.expires>" +
+           sql_now;
 }
 
 std::string but(const std::string& owner) {
@@ -42,20 +43,20 @@ std::string kept(const std::string& reason) {
 /// let an UPDATE read its own.
 std::string marks_cut(const tables& named, const lock_name& name) {
     const std::string here = "name=" + hex(name.text);
-    return "UPDATE " + named.holds + " SET expires=LEAST(expires," + now +
-           "+INTERVAL token MICROSECOND) WHERE " + here + " AND kind=1 AND expires>" + now +
+    return "UPDATE " + named.holds + " SET expires=LEAST(expires," + sql_now +
+           "+INTERVAL token MICROSECOND) WHERE " + here + " AND kind=1 AND expires>" + sql_now +
            " AND (SELECT COUNT(*) FROM (SELECT 1 FROM " + named.holds + " WHERE " + here +
-           " AND kind=0 AND expires>" + now + " LIMIT 1) AS d)=0";
+           " AND kind=0 AND expires>" + sql_now + " LIMIT 1) AS d)=0";
 }
 
 /// The arms between "it is mine already" and "let in".
 std::string refused_to_read(const tables& named, const ask& want) {
     const std::string beside = owner_beside(want);
     if (!beside.empty()) // under its own write hold, whoever else waits
-        return arm("NOT(owner=" + hex(beside) + " AND expires>" + now + ")",
+        return arm("NOT(owner=" + hex(beside) + " AND expires>" + sql_now + ")",
                    kept(std::to_string(unfounded_reason)));
     const std::string marked = living(named, hold_row::mark);
-    return arm("expires>" + now, kept(left_until("expires"))) +
+    return arm("expires>" + sql_now, kept(left_until("expires"))) +
            arm(exists(marked),
                kept(left_until("(SELECT MAX(h.expires)" + marked + " LOCK IN SHARE MODE)")));
 }
@@ -81,7 +82,7 @@ std::string last_reader_ends(const tables& named, const std::string& but_this_ow
 
 std::string another_upgrades(const tables& named, const std::string& but_this_owner) {
     return "EXISTS(SELECT 1 FROM " + named.holds + " AS r WHERE r.name=" + named.locks +
-           ".name AND r.kind=0 AND r.expires>" + now + " AND r.owner IN (SELECT h.beside" +
+           ".name AND r.kind=0 AND r.expires>" + sql_now + " AND r.owner IN (SELECT h.beside" +
            living(named, hold_row::mark) + " AND h.beside<>'' AND h.beside<>" +
            hex(but_this_owner) + "))";
 }
@@ -113,7 +114,7 @@ std::vector<std::string> read_release(const tables& named, const hold& held) {
     const std::string mine = row_of(held.name, hold_row::reader, to_string(held.owner));
     return {"START TRANSACTION",
             "SELECT 1 FROM " + named.locks + " WHERE name=" + name + " FOR UPDATE",
-            "DELETE FROM " + named.holds + " WHERE " + mine + " AND expires>" + now,
+            "DELETE FROM " + named.holds + " WHERE " + mine + " AND expires>" + sql_now,
             "DELETE FROM " + named.holds + " WHERE " + mine,
             marks_cut(named, held.name),
             "COMMIT"};
