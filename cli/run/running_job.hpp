@@ -28,7 +28,7 @@ public:
     /// Sends the signal to the command and to all processes that come from it, also stopped ones.
     void stop(int signal);
 
-    /// Sends SIGKILL to all of them. `others_ended` goes on with it.
+    /// Sends SIGKILL to all processes of the job. `others_ended` sends it to those that remain.
     void kill();
 
     /// Call after each SIGCHLD: reaps the adopted processes that have exited.

@@ -15,7 +15,7 @@ namespace cli {
 /// the supervisor or its server is, even if their files or the whole folder were deleted.
 class server_guard {
 public:
-    /// Makes the mark for the server of that folder. Nothing: another server of this user has it.
+    /// Takes the guard of that folder. Returns nothing if another server of this user has it.
     /// Throws `std::system_error`.
     static std::optional<server_guard> make(const std::string& folder);
 

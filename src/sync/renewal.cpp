@@ -252,7 +252,7 @@ bool may_travel(const wire_hold& held, time_point now) {
 
 } // namespace
 
-/// Rings may come at any time: where no hold is due, none that is nearly due travels either.
+/// The alarm may ring at any time. Holds that are nearly due travel only with one that is due.
 void renewal::act_on_due() {
     const time_point now = engine_.now();
     errands contacts;

@@ -31,7 +31,7 @@ std::string kind_of_new_row(const tables&, const lock_name&);
 /// for the row then, and looks at the counter.
 std::string counter_announced(const tables&, const lock_name&);
 
-/// Selects the reason (packed_answer.hpp) for each kind that has the name.
+/// Returns SQL that yields the reason (packed_answer.hpp) for each kind that has the name.
 std::string kinds_there(const tables&, const lock_name&);
 
 /// Returns what has the name in words, if an answer to `kinds_there` tells of another kind than the

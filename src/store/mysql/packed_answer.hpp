@@ -42,7 +42,7 @@ struct packed_answer {
     const char* other_kind = nullptr;       ///< in words, what has the name; null: no other kind
 };
 
-/// In words, the kind that such a reason tells of. Null: the reason is another one.
+/// Returns the name of the kind that the reason stands for. Null: it stands for no kind.
 const char* other_kind_for(std::uint64_t reason) noexcept;
 
 packed_answer taken_apart(std::uint64_t insert_id);
