@@ -82,7 +82,8 @@ class HoldfastRecipe(ConanFile):
         testing.libs = ["holdfast_testing"]
         testing.set_property("cmake_target_name", "holdfast::testing")
         testing.set_property("pkg_config_name", "holdfast-testing")
-        testing.exelinkflags = testing.sharedlinkflags = ["-Wl,--no-as-needed,-u,holdfast_memory_scheme"]
+        keep_scheme = ["-Wl,--no-as-needed,-u,holdfast_memory_scheme"]
+        testing.exelinkflags = testing.sharedlinkflags = keep_scheme
         testing.requires = ["core"]
         if self.options.mysql:
             mysql = self.cpp_info.components["mysql"]
