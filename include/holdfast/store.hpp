@@ -273,6 +273,9 @@ struct holding {
     bool shared = false; ///< some of them share it; the one that has it alone may do so, too
     bool tells = true;   ///< false: it is known that nobody will be told of the release
     key_kind kind = key_kind::lock;
+    /// False if another program's names do not say whether a mutex or a read-write lock is held:
+    /// kazoo names the nodes of both in the same way. `kind` is `lock` then.
+    bool kind_is_certain = true;
     std::string other{}; ///< of kind other, which nobody holds: what has the name, for messages
 };
 

@@ -45,7 +45,11 @@ lock_kind kind_of(const holding& found) {
     }
 }
 
-void refuse_other_kind(const holding& found, const char* wanted) {
+void refuse_other_kind(const holding& found, lock_kind kind) {
+    const bool is_pair = kind == lock_kind::read || kind == lock_kind::write;
+    if (is_pair && !found.kind_is_certain)
+        return;
+    const char* const wanted = words_for(kind);
     const std::string there =
         found.kind == key_kind::other ? found.other : words_for(kind_of(found));
     if (there != wanted)
@@ -57,7 +61,7 @@ void refuse_other_kind(const holding& found, const char* wanted) {
 asio::awaitable<std::optional<holding>> subject::inspect() const {
     std::optional<holding> found = co_await home->operators_view().inspect(name);
     if (found)
-        refuse_other_kind(*found, words_for(kind));
+        refuse_other_kind(*found, kind);
     if (found && !is_of_its_side(*found, kind))
         found.reset();
     co_return found;

@@ -157,5 +157,44 @@ TEST_F(ZookeeperFailover, AGrantIsSeenAtEachServer) {
     }
 }
 
+// Kazoo gives a mutex and the writer of a read-write lock nodes of the same name.
+
+class KazoosNodes : public ::testing::Test {
+protected:
+    void SetUp() override {
+        support::make_or_skip([this] { server_ = std::make_unique<zookeeper_server>(); });
+    }
+
+    client make_client(zookeeper::node_form form) {
+        zookeeper::options at;
+        at.servers = {{"127.0.0.1", server_->port()}};
+        at.form = form;
+        options how;
+        how.store = zookeeper::make_store(std::move(at));
+        return client{std::move(how)};
+    }
+
+private:
+    std::unique_ptr<zookeeper_server> server_;
+};
+
+TEST_F(KazoosNodes, AHeldLockIsReportedAsLockedToEachKindThatItMayBe) {
+    client theirs = make_client(zookeeper::node_form::kazoo),
+           ours = make_client(zookeeper::node_form::curator);
+    mutex held{theirs, "lock"};
+    shared_mutex as_pair{ours, "lock"};
+    mutex as_mutex{ours, "lock"};
+    EXPECT_FALSE(as_pair.is_locked());
+    held.lock();
+    EXPECT_TRUE(as_pair.is_locked());
+    EXPECT_TRUE(as_mutex.is_locked());
+    EXPECT_FALSE(as_pair.try_lock());
+    EXPECT_FALSE(as_mutex.try_lock());
+    held.unlock();
+    EXPECT_FALSE(as_pair.is_locked());
+    EXPECT_TRUE(as_pair.try_lock());
+    as_pair.unlock();
+}
+
 } // namespace
 } // namespace holdfast

@@ -63,6 +63,7 @@ asio::awaitable<std::optional<holding>> lock_inspector::inspect(lock_name name) 
     if (seen.holders.empty())
         co_return std::nullopt;
     found.kind = seen.of_pair ? key_kind::read_write_lock : key_kind::lock;
+    found.kind_is_certain = seen.of_pair || seen.of_mutex;
     const std::vector<node_owner> holders = co_await read_owners(*home_, seen.holders);
     found.owners = texts_of(holders);
     found.alone = seen.alone;
