@@ -8,11 +8,12 @@
 
 namespace holdfast::sync {
 
-/// Fencing tokens that one grant reserves at most: those that nobody was given are skipped.
+/// Maximal number of fencing tokens that one grant reserves. Reserved tokens that no owner gets are
+/// skipped.
 inline constexpr std::uint32_t tokens_reserved_max = 1000;
 
-/// Where the loop looks for that call: the one thing in which what is wanted differs for it. A
-/// place that takes something takes it for `owner`.
+/// Makes the waiter (`place`) that the acquisition loop asks for this call. Only here the kinds of
+/// calls differ. If the call takes something, the waiter takes it for `owner`.
 std::unique_ptr<place> line_up(acquisition&, owner_id owner);
 
 } // namespace holdfast::sync
