@@ -12,9 +12,9 @@
 // it has its place in that order. So the order of sending is the order of arrival, and any number
 // of calls wait in the store.
 //
-// A deferred release opens the gate early if it was sent over the caller's own connection (a lane).
-// The next request goes over another connection and may overtake the release. Then the answer
-// "busy" says nothing (acquire.cpp).
+// A deferred release opens the gate early if it was sent over a connection for blocking calls
+// (`lane`). The next request may go over another connection and overtake the release. Then the
+// answer "busy" says nothing (acquire.cpp).
 #pragma once
 
 #include "sync/acquisition.hpp"
