@@ -3,7 +3,7 @@
 // ordinary acquire call of its own client, which may have a thread of its own:
 //
 //     ask ──▶ the member's executor: queue at its gate, ask its store ──▶ here: an answer
-//      └─ cancel ─▶ it undoes by itself what it may have taken
+//      └─ cancel ─▶ the member's client undoes what it may have taken
 //
 // No answer is needed for correctness: a grant that no call takes is released by the member's
 // client.
@@ -28,8 +28,8 @@ struct member_answer {
     bool unasked = false; ///< busy in the local queue only: its store gave no answer
     std::string server{}; ///< identity of the server; empty: unknown
     bool says_restarts = false;
-    /// Time after which the vote counts. A restarted server may have forgotten what it granted
-    /// before.
+    /// Time from the question until the vote counts. A restarted server may have forgotten what it
+    /// granted before.
     duration counts_in{};
 };
 

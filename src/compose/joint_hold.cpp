@@ -60,7 +60,7 @@ std::size_t joint_hold::count_well() const {
     return static_cast<std::size_t>(std::count_if(seats_.begin(), seats_.end(), well));
 }
 
-/// Returns for how long at least `needs` parts are believed.
+/// Returns for how long at least `needs` parts will be valid.
 duration joint_hold::remaining_of_parts() const {
     std::vector<duration> left;
     for (const seat& each : seats_)

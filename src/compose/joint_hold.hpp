@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // A hold on several locks (`joint_hold`). It has one part for each member that granted; at least
-// `needs` parts must be believed.
+// `needs` parts must be valid.
 //
 //   held ──release──▶ ended
-//     └──fewer than `needs` are believed──▶ lost, and the rest is released
+//     └──fewer than `needs` are valid──▶ lost, and the rest is released
 //
 // The parts belong to their own clients, which renew them. The hold has no term of its own: its
 // rest is computed from its parts. Its state changes on the executor of its own client only. The
@@ -22,7 +22,7 @@
 
 namespace holdfast::compose {
 
-/// Number of members, of parts that are needed, and of parts that are believed.
+/// Number of members, of parts that are needed, and of parts that are valid.
 struct vote_count {
     std::size_t members, needs, held;
 };
@@ -103,7 +103,7 @@ private:
     bool counts(const seat&) const;
     bool is_over() const; ///< it is lost, or its parts are, but that is not reported yet
     std::size_t count_believed() const;
-    std::size_t count_well() const; ///< number of parts that are believed and not in danger
+    std::size_t count_well() const; ///< number of parts that are valid and not in danger
     duration remaining_of_parts() const;
 
     void arm(seat&);

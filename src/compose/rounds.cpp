@@ -21,7 +21,7 @@ namespace {
 constexpr duration farewell{100};
 
 /// Asks all parts and waits until all have answered, the limit is reached or the call ends. The
-/// tally always produces an answer, perhaps after that.
+/// answer may come later, but it always comes, because the tally has a timeout.
 asio::awaitable<sync::failure> ask_parts(sync::acquisition& call, tally::tenures parts,
                                          duration patience, tally::verb what, time_point limit) {
     const auto said = std::make_shared<std::optional<sync::failure>>();

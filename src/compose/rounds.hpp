@@ -45,7 +45,7 @@ asio::awaitable<void> wait_for_answers(sync::acquisition&, time_point limit,
 asio::awaitable<void> let_go(sync::acquisition&, inquiry&);
 
 /// Extends a part to last at least `length` from now. Throws its failure, except `lease_lost`: a
-/// lost part is simply not believed any more.
+/// lost part just does not count any more.
 asio::awaitable<void> extend_part(sync::acquisition&, part&, duration length);
 
 /// Returns when a member has surely answered a question of that patience, if its executor runs.

@@ -104,7 +104,7 @@ private:
         co_await lengthen_first();
     }
 
-    /// Waits for the answers. One member that is not granted ends the round at once.
+    /// Waits for the answers. A member that does not grant ends the round at once.
     asio::awaitable<void> until_answered(duration patience) {
         const time_point limit = answered_by(*home_, *round_, patience);
         co_await wait_for_answers(*call_, limit, [this] { return round_->open() == 0 || fails(); });

@@ -11,7 +11,7 @@
 namespace holdfast::compose {
 namespace {
 
-/// Returns the first member that was granted, or `size()` if none was.
+/// Returns the first member that granted, or `size()` if no member did.
 std::size_t granted_one(const inquiry& round) {
     std::size_t which = 0;
     while (which < round.size() && !(round.granted(which) && round.answer(which).got.believed()))

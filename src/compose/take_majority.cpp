@@ -161,7 +161,7 @@ private:
         return held;
     }
 
-    /// Returns when to look again. Throws if too few nodes can be asked for too long.
+    /// Returns when to ask again. Throws if too few nodes can be asked for too long.
     time_point next_look(sync::outage& trouble, const inquiry& round, const count& got,
                          time_point sent_at) {
         const std::size_t can_vote = of_.members.size() - got.missing - got.sit_out;

@@ -42,8 +42,8 @@ void joint_hold::stop_tending() {
         tending_->ring();
 }
 
-/// Asks missing members as at first. If the hold is not renewed, asks for the rest of its term
-/// only.
+/// Asks the members without a part again. If the hold is not renewed, it asks for the rest of its
+/// term only.
 void joint_hold::ask_missing() {
     std::optional<duration> rest;
     if (!renewed_)

@@ -36,7 +36,7 @@ std::string checked_permit(std::string id) {
     return id;
 }
 
-/// Returns a change of one held permit, which any client may hold.
+/// Returns a change of one held permit, whichever client holds it.
 counter_change change_of_held(const sync::counter_subject& of, counter_verb verb, std::string id,
                               duration lasts) {
     counter_change all = sync::change_of(of, verb);

@@ -35,8 +35,8 @@ public:
     bool runs_here() const;
 
     /// Counts an operation that will wake the background thread. Each wake-up serves all operations
-    /// that are ready, so with many of them it is cheaper for a caller to wait than to enter the
-    /// monitor itself.
+    /// that are ready. So when there are many, waiting is cheaper for a caller than entering the
+    /// monitor.
     class load {
     public:
         explicit load(monitor* where) noexcept

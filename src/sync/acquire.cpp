@@ -101,7 +101,8 @@ private:
     bool granted_ = false;
 };
 
-/// Returns the growing pauses of a lock whose waiters poll, because nobody announces its release.
+/// Returns the growing pauses of a lock whose waiters poll, because no notification announces its
+/// release.
 std::optional<pauses> own_pauses(const acquisition& call) {
     const std::optional<backoff>& polls = call.wanted.of->polls;
     return polls ? std::optional<pauses>{std::in_place, *call.home, *polls} : std::nullopt;
@@ -121,7 +122,7 @@ bool looks_by_itself(const acquisition& call) {
 /// deadline, so it must arrive before that.
 constexpr duration last_look_margin{5};
 
-/// Returns when to look next: at `look_at`, or for the last time shortly before the patience ends.
+/// Returns when to ask next: at `look_at`, or for the last time shortly before the deadline.
 time_point or_last_look(const acquisition& call, time_point look_at, duration round_trip) {
     const time_point end = call.wanted.give_up_at;
     const time_point last = end == time_point::max() || !looks_by_itself(call)

@@ -175,8 +175,8 @@ void must_have_its_share(const request& wanted) {
                                           "the hold that it was to stand beside was released"};
 }
 
-/// Links a read hold and a write hold that stand together. In the store, a lock lasts as long as
-/// the longest lease in it, so the write hold lasts as long as the read hold.
+/// Links a read hold and a write hold that this client has on one lock. In the store, a lock lasts
+/// as long as the longest lease in it, so the write hold lasts as long as the read hold.
 void note_company(const acquisition& call, const std::shared_ptr<wire_hold>& held) {
     if (!call.wanted.under)
         return;
@@ -198,13 +198,13 @@ asio::awaitable<void> take_jointly(std::shared_ptr<acquisition> call) {
         call->give_up_busy();
 }
 
-/// Lets all waiters of a latch through, if their call began before the look that found the latch
-/// open.
+/// Lets all waiters of a latch through, if their calls began before the request that found the
+/// latch open.
 void let_through(gate& here, time_point looked_at) {
     std::vector<std::shared_ptr<acquisition>> all;
     while (acquisition* const next = here.first()) {
         if (next->started_at >= looked_at)
-            break; // this call began after the look
+            break; // this call began after that request
         all.push_back(next->step_out());
     }
     for (const std::shared_ptr<acquisition>& each : all)

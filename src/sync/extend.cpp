@@ -161,8 +161,8 @@ asio::awaitable<failure> extend_by(std::shared_ptr<wire_hold> held, duration len
     co_return failure{};
 }
 
-/// Returns the lease that replicas are asked to confirm: as long as the hold is still believed, and
-/// for a renewed hold at least its whole lease. It is at most what the server allows now.
+/// Returns the lease that replicas are asked to confirm: the rest of the hold's term, or the whole
+/// lease if the hold is renewed and that is longer. It is at most what the server allows now.
 duration whole_term(const wire_hold& held) {
     const duration believed = lease_believed_for(held.remaining());
     const bool renews = held.renewed() && !held.out_of_time();

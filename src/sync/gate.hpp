@@ -7,10 +7,10 @@
 //     queued ──admitted──▶ asks ──busy──▶ waits there ──granted──▶ holds
 //        └──── handed on, or shared by a holder of this client ────▲
 //
-// The function `admits` alone decides when a call may go to the store; turns.cpp calls it. If the
-// store itself keeps waiters in order (fair locks), each call goes there as soon as the call before
-// it has its place in that order. So the order of sending is the order of arrival, and any number
-// of calls wait in the store.
+// The function `admits` alone decides when a call may go to the store; turns.cpp calls it. For fair
+// locks the store itself keeps the waiters in order. There a call is sent as soon as the call
+// before it has its place. So the order of sending is the order of arrival, and any number of
+// calls wait in the store.
 //
 // A deferred release opens the gate early if it was sent over a connection for blocking calls
 // (`lane`). The next request may go over another connection and overtake the release. Then the
@@ -168,7 +168,7 @@ private:
 };
 
 /// Returns whether the call may share its hold with other calls, and may share another call's hold.
-/// Such a hold is renewed, and does not stand beside a write hold.
+/// Such a hold is renewed, and is not linked to a write hold.
 inline bool may_share(const request& wanted) {
     return wanted.of->kind == lock_kind::read && wanted.renewed && !wanted.under;
 }

@@ -47,8 +47,9 @@ public:
     bool others_listen(gate_key) const;
     void note_others(gate_key, bool listen);
 
-    /// Notes that a lock whose waiters poll was released. If others wait, and this client has taken
-    /// it again and again for several of their pauses, it leaves the lock to them for one pause.
+    /// Notes the release of a lock whose waiters poll. If others wait, and this client has taken
+    /// the lock again and again for several of their pauses, it leaves the lock to them for one
+    /// pause.
     void note_polled(gate_key, bool others_wait, const wire_hold&, time_point now);
     void forget_polled(gate_key key) { polled_.erase(key.name); }
     /// Returns until when this client leaves the lock to others. A time in the past means that it

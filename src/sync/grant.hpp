@@ -18,7 +18,7 @@ struct grant {
     /// No request of this owner is carried out after this time. An earlier request whose answer was
     /// lost may be carried out until then, even after the release.
     time_point settled_at;
-    std::optional<duration> left_before{}; ///< see answer
+    std::optional<duration> left_before{}; ///< see `answer::left_before`
 };
 
 } // namespace holdfast::sync

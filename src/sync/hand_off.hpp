@@ -14,8 +14,8 @@ namespace holdfast::sync {
 bool hand_on(const std::shared_ptr<wire_hold>&);
 
 /// Returns a read hold of this client that the caller can share, and takes a share of it. No
-/// request is sent. Null: the call must ask the store or wait. A hold may be shared for as long as
-/// a hold may be passed on, so that writers of other clients get their turn soon.
+/// request is sent. Null: the call must ask the store or wait. A hold is shared only within the
+/// budget of `options::hand_off`, so that writers of other clients get their turn soon.
 std::shared_ptr<wire_hold> hold_to_share(const gate&, const acquisition&);
 
 } // namespace holdfast::sync

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// How long this process may believe in a lease: arithmetic on its own clock.
+// How long this process may rely on a lease, by its own clock. While it may, the lease is called
+// *believed*.
 #pragma once
 
 #include <holdfast/time.hpp>
@@ -15,7 +16,7 @@ inline duration margin(duration lease) {
     return std::min(lease / 100 + duration{2}, lease / 2);
 }
 
-/// Returns the shortest lease that is believed for the given length.
+/// Returns the shortest lease on which this process may rely for `length`.
 constexpr duration lease_believed_for(duration length) {
     return length + length / 99 + duration{3};
 }
@@ -24,8 +25,9 @@ constexpr time_point later(time_point t, duration d) {
     return d > duration::zero() && t > time_point::max() - d ? time_point::max() : t + d;
 }
 
-/// Returns until when a lease is believed. It counts from when the request was *sent*. The store
-/// starts to count later, when the request arrives, so this process stops believing first.
+/// Returns until when this process may rely on a lease. It counts from when the request was *sent*.
+/// The store starts to count later, when the request arrives, so the lease ends here before it ends
+/// in the store.
 inline time_point believed_until(time_point sent_at, duration lease) {
     return later(sent_at, lease - margin(lease));
 }

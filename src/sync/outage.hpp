@@ -17,8 +17,8 @@ inline bool may_pass(const error_code& ec) {
     return ec == errc::unreachable || ec == errc::outcome_unknown;
 }
 
-/// Returns whether the server has refused the request itself. A connection that the server does not
-/// accept now is not such a refusal, and lack of memory is not either.
+/// Returns whether the server has refused the request itself. Failed authentication, an untrusted
+/// server and lack of memory do not count.
 inline bool said_no(const error_code& ec) {
     return ec == errc::refused && ec != store_errc::not_authenticated &&
            ec != store_errc::untrusted && ec != store_errc::out_of_memory;

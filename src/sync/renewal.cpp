@@ -115,9 +115,9 @@ constexpr duration earlier_by(duration period, int drawn) {
 /// runs out; until then the read hold is contacted often.
 constexpr duration read_contact_min{100};
 
-/// Returns how often a hold is contacted. A Redisson client cuts the lease of a lock that it reads
-/// down to its own lease, and those of all other readers, and may then die. So a read hold is
-/// contacted several times within the shortest lease that was found.
+/// Returns how often a hold is contacted. A Redisson client that reads a lock cuts the lock's lease
+/// down to its own, also for all other readers. Then it may die. So a read hold is contacted
+/// several times within the shortest lease that was found.
 duration contact_period(const wire_hold& held) {
     const duration usual = renewal_period(held.pace());
     if (!held.may_be_shortened())
@@ -128,8 +128,8 @@ duration contact_period(const wire_hold& held) {
 
 /// Returns the lease that a contact asks for. It is zero if the hold has a fixed lease that only
 /// its own client can shorten: then the contact only asks whether the hold still exists. Other
-/// fixed holds ask for the rest of their term, rounded up by at most a sixty-fourth, so that holds
-/// with a similar rest travel in one request.
+/// fixed holds ask for the rest of their term, rounded up by at most a sixty-fourth. So holds with
+/// a similar rest travel in one request.
 duration lease_to_ask_for(const wire_hold& held, bool renews, duration left) {
     if (renews)
         return held.lease();

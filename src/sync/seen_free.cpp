@@ -40,7 +40,7 @@ private:
 
 } // namespace
 
-// The first look subscribes to nothing and answers at once if the lock is busy. A subscription is
+// The first call makes no subscription, and answers at once if the lock is busy. A subscription is
 // made only if the caller goes on waiting.
 asio::awaitable<answer> seen_free::look() {
     if (found_busy_ && !ear_)

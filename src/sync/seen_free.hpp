@@ -35,8 +35,8 @@ private:
 };
 
 /// Waits until no client holds the lock. It uses the acquisition loop but not the gate, because a
-/// call that only looks need not queue. False: the lock was not seen free within `patience`. Zero
-/// or less: one look. Throws the errors of an acquisition. Executor only.
+/// call that takes nothing need not queue. False: the lock was not seen free within `patience`.
+/// Zero or less: it asks once. Throws the errors of an acquisition. Executor only.
 asio::awaitable<bool> wait_until_free(std::shared_ptr<const subject>, duration patience);
 
 /// Waits until the lock is seen free, for a call that takes nothing and that others may cancel. The

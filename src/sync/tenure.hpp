@@ -45,7 +45,7 @@ public:
     virtual std::string_view entry() const noexcept { return name(); }
     virtual std::string owner() const = 0;
     virtual lock_kind kind() const noexcept = 0;
-    virtual duration remaining() const noexcept = 0; ///< zero: it is no longer believed
+    virtual duration remaining() const noexcept = 0; ///< zero: it is no longer valid
     bool believed() const noexcept { return remaining() > duration::zero(); }
     virtual std::stop_token lost() const = 0;
     virtual std::stop_token in_danger() const = 0;

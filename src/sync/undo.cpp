@@ -30,9 +30,9 @@ asio::awaitable<void> repeat_until(engine& home, engine::task& busy, Gone gone, 
 }
 
 asio::awaitable<void> release_all(engine& home, engine::task& busy, const wire_hold& ended) {
-    // A session may outlive what this client believes about it, for example if the process was
-    // suspended and the server did not end the session. Then the server keeps the hold as long as
-    // this client lives.
+    // A session may live longer than this client assumes, for example if the process was suspended
+    // and the server did not end the session. Then the server keeps the hold as long as this client
+    // lives.
     const limits bounds = home.bounds();
     const time_point tried_until =
         bounds.by_session ? later(home.now(), bounds.time_limit) : time_point::min();

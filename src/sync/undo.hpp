@@ -9,14 +9,12 @@ namespace holdfast::sync {
 
 /// Removes, in the background, whatever an unwanted attempt has in the store: a hold or a place in
 /// a queue. It repeats `leave()` after every kind of failure, until it succeeds or nothing can be
-/// left.
-///
-/// A look without an answer may be carried out after the `leave()` that overtook it, but not after
-/// `place::settled_at()`. So `leave()` is called once more at that time. Takes the alarm of the
-/// call, because the place may ring it.
+/// left. A request without an answer may be carried out after the `leave()` that overtook it, but
+/// not after `place::settled_at()`. So `leave()` is called once more at that time. Takes the alarm
+/// of the call, because the place may ring it.
 void undo(acquisition&, owner_id, std::unique_ptr<place>);
 
-/// Cleans up after a hold that was released in the store, or that the store said is gone, in answer
+/// Cleans up after a hold that the store has released or has reported as gone. That answer belongs
 /// to a request sent at `asked_at`. Only an earlier request may still be carried out after that.
 void release_when_settled(std::shared_ptr<wire_hold>, time_point asked_at);
 
@@ -27,7 +25,7 @@ void release_remains(std::shared_ptr<wire_hold>);
 /// loss: the earlier cleanup assumed a shorter lease.
 void release_late_remains(const std::shared_ptr<wire_hold>&);
 
-/// Releases once more the write holds that stood with this read hold and were released. Call it
+/// Releases once more the write holds that were linked to this read hold and were released. Call it
 /// when the server may have forgotten its last writes. Then the server has such a write hold again,
 /// and keeps it as long as the read hold is renewed. Each release is repeated until the server has
 /// answered, at most for as long as the store keeps the read hold.

@@ -40,8 +40,8 @@ public:
 
     wire_hold(const request&, const grant&);
 
-    /// Makes the next local owner's hold out of the old one. It is the same hold in the store, and
-    /// has the rest of its term.
+    /// Makes the hold of the next local owner from the old one. It is the same hold in the store,
+    /// and has the rest of its term.
     wire_hold(const wire_hold& handed_on, const request& of_the_heir);
 
     hold what; ///< constant, but confirmed() may change the number of replicas
@@ -92,7 +92,7 @@ public:
     void release_unwaited(const asio::any_io_executor& where,
                           const std::function<bool()>& sent_off) override;
     void doubt() noexcept override; ///< asks the store about it at once
-    time_point ends_at() const;     ///< end of the believed term, also after a loss or release
+    time_point ends_at() const;     ///< end of its term by our clock
     bool out_of_time() const;       ///< whether it was renewed for as long as `max_hold` allows
     duration lease() const { return lease_; }
     /// Returns the time by which contacts, warnings and hand-offs are scheduled. It is the lease,
@@ -118,23 +118,23 @@ public:
     /// as long as the read hold.
     void stands_with(std::shared_ptr<wire_hold> read);
     /// Counts a pending request for such a linked hold, whose grant may exist already.
-    /// `end_company()` ends the count; a grant that nobody heard of is gone at `until`.
+    /// `end_company()` ends the count. A grant whose answer was lost is gone at `until`.
     void begin_company() { ++some_company().asked; }
     bool is_asked_for_company() const { return company_ && company_->asked > 0; }
     void end_company(time_point until);
     /// Tells each linked read hold of this client that the store has released this write hold.
     void tell_company_of_release() const;
-    /// Notes that the store has released a write hold that stood with this read hold.
+    /// Notes that the store has released a write hold that was linked to this read hold.
     void note_released_write(const hold& write);
     /// Returns the last few of those write holds. A failover may lose such a release. Then the
     /// store has the write hold again, and keeps it as long as the read hold.
     std::vector<hold> released_writes() const;
     /// Notes a granted request that was sent at `sent_at` and asked for the lease `asked`, or none.
-    /// The store granted `term`, confirmed by so many replicas. If these are too few by now, only
-    /// the store's own time is moved, and not what is believed.
+    /// The store granted `term`, confirmed by so many replicas. If these are too few by now, the
+    /// store may keep the hold longer, but its term here is not extended.
     void extended(time_point sent_at, duration asked, duration term, unsigned replicas);
     /// Notes a granted request like extended(). If more replicas confirmed it than were needed, and
-    /// they confirmed the whole believed term, the hold needs that many from now on.
+    /// they confirmed the whole rest of the term, the hold needs that many from now on.
     void confirmed(time_point sent_at, duration asked, duration term, unsigned replicas);
     /// Notes a request without an answer: it may have been carried out.
     void perhaps_extended(duration asked);
@@ -171,7 +171,7 @@ public:
     std::unique_ptr<watch> watched;  ///< if the store can tell that a hold may be gone
     time_point acts_at{};            ///< its position in the schedule
     time_point contact_at{};
-    duration round_trip{};   ///< of the last answer
+    duration round_trip{};   ///< round trip time of the last answer
     time_point asked_at{};   ///< when the last contact was sent
     duration answer_wait{};  ///< time for the answer; zero: no contact is unanswered
     int in_flight = 0;       ///< number of contacts under way
@@ -186,11 +186,11 @@ public:
     bool others_listen = false; ///< said by the store at the last release of the lock
 
 private:
-    /// Holds that stand with this one, or are asked for: see stands_with(). Few holds have any.
+    /// Holds that are linked to this hold, or asked for: see stands_with(). Few holds have any.
     struct company {
         int asked = 0;
         std::vector<std::shared_ptr<wire_hold>> there{};
-        std::vector<hold> released{}; ///< see released_writes(); the last one last
+        std::vector<hold> released{}; ///< see released_writes(); the latest is at the end
     };
 
     company& some_company();
