@@ -73,8 +73,8 @@ public:
         return has_answered(which) && !answer(which).got && !answer(which).why.code;
     }
 
-    /// Ends the waiting. Grants that were not taken are released, and so are later ones, unless a
-    /// `late` handler takes them.
+    /// Says that no caller waits any more. Grants that were not taken are released. Later answers
+    /// go to `late`; without it, later grants are released too.
     using late_handler = std::function<void(std::size_t which, member_answer)>;
     void retire(late_handler late = {});
 

@@ -144,8 +144,8 @@ private:
     bool has_far_ = false;
 };
 
-/// Watches a hold while it is held. At every third of the lease it notes parts that ended without a
-/// report, and asks members without a part.
+/// Watches a hold while it is held. After each third of the lease, it looks for parts that ended
+/// without a report, and asks members without a part.
 asio::awaitable<void> tend(std::weak_ptr<joint_hold>, std::shared_ptr<sync::engine>);
 
 } // namespace holdfast::compose

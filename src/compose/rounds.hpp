@@ -41,7 +41,7 @@ asio::awaitable<void> wait_for_answers(sync::acquisition&, time_point limit,
 
 /// Cancels open questions and releases what was granted. Waits until that is done, because
 /// otherwise the next round would meet these holds. The wait is at most `release_patience`, and
-/// ends with the call.
+/// ends soon after the deadline of the call.
 asio::awaitable<void> let_go(sync::acquisition&, inquiry&);
 
 /// Extends a part to last at least `length` from now. Throws its failure, except `lease_lost`: a

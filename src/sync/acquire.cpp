@@ -51,8 +51,8 @@ public:
 
     place& spot() { return *spot_; }
 
-    /// Leaves the queue of the store. Returns true if the store surely keeps nothing of this
-    /// attempt, so that another attempt may follow.
+    /// Removes from the store whatever this attempt has there. Returns true if the store surely
+    /// keeps nothing of it, so that another attempt may follow.
     asio::awaitable<bool> leave() {
         if (spot_->uncertain())
             co_return false;

@@ -13,7 +13,8 @@
 namespace holdfast::sync {
 
 /// Descriptor of a counter object. A counter grants no holds, so of the base class only the name
-/// matters. The `lease` is how long the store may remember a request that nobody wants any more.
+/// matters. The `lease` is how long the store may remember a request that no caller waits for any
+/// more.
 class counter_subject final : public subject {
 public:
     counter_subject(std::shared_ptr<engine> e, lock_name n, duration memory,

@@ -60,8 +60,8 @@ public:
     time_point now() const noexcept {
         return around_.own_clock ? around_.time.now() : users_time();
     }
-    /// Returns how much later than shown the time may be, because the machine's clock is rounded
-    /// down. A deadline is moved by that, so that no call gives up too early.
+    /// Returns how far the clock may be behind the true time, because it is rounded down. Each
+    /// deadline is later by that much, so that no call gives up too early.
     duration clock_rounding() const noexcept { return duration{around_.own_clock ? 1 : 0}; }
     const options& how() const noexcept { return how_; }
     duration unavailable_patience() const noexcept { return unavailable_patience_; }
@@ -140,7 +140,7 @@ public:
     /// asks the store once more: the latch may be open, and another waiter's answer does not count
     /// for this call.
     void out_of_patience(acquisition&);
-    /// Reports that fewer callers share a hold. A call may wait to hold it alone.
+    /// Reports that fewer callers share a hold. A call that waits to hold it alone may go on.
     void fewer_share(const wire_hold&);
 
     // Ends a lost hold. It takes its own reference, because forget() drops another.

@@ -91,8 +91,8 @@ public:
     bool drop(const wire_hold&); ///< false: the hold is not here
     void let_go();
 
-    /// Asks the store about the holder's hold, because the store gave the lock to another call of
-    /// this client. The old hold stays known here until it has ended.
+    /// Asks the store whether the holder still has its hold, because the store gave the lock to
+    /// another call of this client. The old hold stays in the gate until it has ended.
     void doubt_holder();
     bool forget_displaced(const wire_hold&); ///< false: it was not displaced
 

@@ -58,8 +58,8 @@ acquisition* next_at(gate& here, const wire_hold& held) {
     return held.what.kind == lock_kind::permit ? here.first_to_serve() : here.first();
 }
 
-/// Returns whether other calls of this client read beside this write hold. Then it is not passed
-/// on.
+/// Returns whether other calls of this client have read holds under this write hold. Then it is not
+/// passed on.
 bool is_read_beside(const gate& here, const wire_hold& held) {
     return held.what.kind != lock_kind::permit && !here.readers().empty();
 }

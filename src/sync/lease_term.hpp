@@ -65,15 +65,15 @@ constexpr duration next_answer_period(duration before) {
     return 2 * before;
 }
 
-/// Bound of the pause that is allowed even if little of the lease is left.
+/// Pauses of this length are allowed even if little of the lease is left.
 constexpr duration last_pauses{100};
 
 /// Number of refusals in a row after which the pause stops to double.
 constexpr int refusals_counted_max = 3;
 
 /// Returns how soon a failed renewal is tried again. The pause doubles with each refusal in a row.
-/// It is at most a quarter of what is left, but `last_pauses` is always allowed: a hold that had a
-/// fixed lease may have less left than its present lease.
+/// It is at most a quarter of the time left, but pauses up to `last_pauses` are always allowed. The
+/// time left counts because a hold that had a fixed lease may have less left than its new lease.
 constexpr duration retry_period(duration lease, duration left, int refusals = 0) {
     const int times = 1 << std::clamp(refusals, 0, refusals_counted_max);
     const duration pause = times * std::clamp(lease / 10, duration{1}, duration{1000});

@@ -12,8 +12,8 @@ namespace holdfast::sync {
 /// skipped.
 inline constexpr std::uint32_t tokens_reserved_max = 1000;
 
-/// Makes the waiter (`place`) that the acquisition loop asks for this call. Only here the kinds of
-/// calls differ. If the call takes something, the waiter takes it for `owner`.
+/// Makes the waiter (`place`) that the acquisition loop asks again and again for this call. What
+/// the waiter takes, it takes for `owner`. The kinds of calls differ only in this waiter.
 std::unique_ptr<place> line_up(acquisition&, owner_id owner);
 
 } // namespace holdfast::sync

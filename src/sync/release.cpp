@@ -40,8 +40,8 @@ public:
         answer(well ? failure{} : lost_before());
     }
 
-    /// Returns when to try again: after the pause, but not later than the caller's deadline, and
-    /// not later than the end of what may be left to release.
+    /// Returns when to try again: after the pause, but not after the caller's deadline. It is also
+    /// not after the time when the store has forgotten the hold.
     time_point next_try(duration pause) const {
         const time_point next = std::min(later(held_->home->now(), pause), held_->remains_until());
         return done_ ? std::min(next, patience_ends()) : next;

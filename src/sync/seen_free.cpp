@@ -13,7 +13,7 @@ namespace {
 /// Longest time between two checks if no subscription to the release is possible.
 constexpr duration unheard_poll_bound = std::chrono::seconds{1};
 
-/// The store deletes a key in the millisecond after its last one, so a check waits a little longer.
+/// Delay of a check after a lease ends: the store deletes an expired key up to a millisecond late.
 constexpr duration expiry_rounding{2};
 
 /// A call without a handler: only the coroutine that made it reads its result.

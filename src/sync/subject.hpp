@@ -41,8 +41,8 @@ public:
     // A counter overrides the following functions (counter_subject.hpp), and so does a lock that is
     // made of several locks (src/compose).
 
-    /// The name and the family under which calls of one client wait for each other, and the side on
-    /// which a thread has the lock.
+    /// Key of the lock within a client. Calls with the same `entry` and `kin` wait for each other.
+    /// A thread that holds the lock is entered under `entry` and `way`.
     virtual const std::string& entry() const noexcept { return name.text; }
     virtual family kin() const noexcept { return family_of(kind); }
     virtual side way() const noexcept { return side_of(kind); }
@@ -56,8 +56,8 @@ public:
     /// ended. Failures are thrown.
     virtual asio::awaitable<std::shared_ptr<tenure>> take(std::shared_ptr<acquisition>) const;
 
-    /// Returns the state of the lock in the store; for a lock that can be shared, of this side
-    /// only.
+    /// Returns the state of the lock in the store. If the lock can be shared, the state is that of
+    /// this side only.
     virtual asio::awaitable<std::optional<holding>> inspect() const;
     virtual asio::awaitable<bool> force() const;
 
@@ -81,8 +81,8 @@ struct request {
     time_point give_up_at; ///< deadline: no request begins after it
     bool takes = true;     ///< false: only waits until the lock is seen free
     std::int64_t amount{}; ///< amount for a counter, or number of leased permits
-    /// The hold beside which the new hold shall stand, with an owner number of its own: to read
-    /// under a write hold, or to upgrade a read hold.
+    /// Existing hold of the caller on the other side of the lock: a write hold under which it wants
+    /// to read, or a read hold that it wants to upgrade. The new hold gets its own owner number.
     std::shared_ptr<wire_hold> under{};
     std::weak_ptr<tenure> share{}; ///< the share of that hold that the caller has
 

@@ -60,7 +60,7 @@ void engine::out_of_patience(acquisition& call) {
     spawn(negotiate(call.step_out()));
 }
 
-/// Starts or completes the first waiting call, if it need not wait any more.
+/// Lets the first waiting call ask the store or share a hold, if it need not wait any more.
 bool engine::let_in(gate& here, acquisition* next) {
     if (!next)
         return false;
@@ -117,8 +117,8 @@ void engine::hold_over(const wire_hold& held) {
     next_turn(key, *here);
 }
 
-/// Looks for readers that waited behind a call that has left the queue. They may hold now, or share
-/// a hold.
+/// Looks for readers that waited behind a call that has left the queue. They may get the lock now,
+/// or share a hold.
 void engine::left_queue(const acquisition& call) {
     if (key_of(call).of != family::shared)
         return;

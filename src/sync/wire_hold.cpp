@@ -285,8 +285,8 @@ void wire_hold::release_unwaited(const asio::any_io_executor& where,
                                  const std::function<bool()>& sent_off) {
     --releases_announced_;
     release(release_handler{[](const failure&) {}}, where);
-    // Opens the gate for the next request of this thread. Not if other clients wait: they would
-    // never win against it.
+    // Opens the gate for the next request of this thread, but not if other clients wait. They would
+    // never win against that request.
     if (sent_off() && !others_listen)
         home->release_sent_off(*this);
 }
