@@ -172,8 +172,9 @@ public:
     asio::awaitable<void> nap(time_point until);
     asio::awaitable<void> nap(alarm&, time_point until);
 
-    /// Guard of an operation that `close()` waits for: first within its patience, and after
-    /// stopping the store until the operation has ended.
+    /// Guard of an operation that `close()` waits for. The wait is at most `close_patience` (or
+    /// `release_patience`). Then the store is closed, and `close()` waits a moment until the
+    /// operation has ended.
     class task {
     public:
         explicit task(engine& e)

@@ -148,7 +148,8 @@ public:
     /// program may set the lease of a permit, so a permit that is not renewed ends when the store
     /// says.
     void note_left(time_point sent_at, duration rest);
-    /// Returns whether other programs may shorten it. Then each contact asks for its whole term.
+    /// Returns whether other programs may shorten the hold. Then each contact asks for the whole
+    /// term.
     bool may_be_shortened() const;
     /// Returns whether an answer that came at `t` or later has moved the end of the hold.
     bool extended_since(time_point t) const { return extended_at_ >= t; }
