@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Questions to the stores of all members, which take nothing.
+// Questions to the stores of all members. They take nothing.
 #pragma once
 
 #include "compose/joint_subject.hpp"
@@ -16,14 +16,15 @@
 
 namespace holdfast::compose {
 
-/// A value or a failure.
+/// Answer of a member: a value or a failure.
 template <typename T>
 struct reply_of {
     std::optional<T> value{};
     sync::failure why{};
 };
 
-/// Answers that come from other executors. On the executor of who gathers them.
+/// Collection of the members' answers, which come from other executors. Use it on the executor of
+/// the client that asks.
 template <typename T>
 struct gathering {
     gathering(std::shared_ptr<sync::engine> of, std::size_t size)
@@ -32,14 +33,14 @@ struct gathering {
         , replies(size)
         , open{size} {}
     void arrived(std::size_t which, reply_of<T> said) {
-        if (!wake) // whoever waited has gone, with the replies
+        if (!wake) // no caller waits for the answers any more
             return;
         replies[which] = std::move(said);
         --open;
         wake->ring();
     }
     const std::shared_ptr<sync::engine> home;
-    std::unique_ptr<alarm> wake; ///< while somebody waits
+    std::unique_ptr<alarm> wake; ///< null when no caller waits any more
     std::vector<reply_of<T>> replies;
     std::size_t open;
 };
@@ -60,7 +61,7 @@ reply_of<T> as_reply(const std::exception_ptr& thrown, T value) {
 template <typename T>
 using work_on = std::function<asio::awaitable<T>(const sync::subject&)>;
 
-/// On the member's own executor.
+/// Runs `work` for one member, on the member's own executor.
 template <typename T>
 asio::awaitable<T> work_of(member who, work_on<T> work) {
     if (who->home->stopped())
@@ -84,15 +85,15 @@ void ask_member(const std::shared_ptr<gathering<T>>& all, std::size_t which, con
         all->arrived(which, {.why = {make_error_code(errc::closed), "its client is closed"}});
 }
 
-/// An executor that runs has answered by then.
+/// Time in which a running executor has surely answered.
 constexpr duration executor_patience = std::chrono::seconds{1};
 
-/// So much longer the others are waited for when enough have answered.
+/// Time that late members get when the answers are already enough.
 constexpr duration stragglers_patience{100};
 
-/// Returns the replies in the order of the members. A member whose executor nobody runs has failed
-/// when its store's time limit is over. The others are hardly waited for when `decided` says that
-/// they cannot change the result.
+/// Returns the replies in the order of the members. A member whose executor is not running counts
+/// as failed when its store's time limit is over. When `decided` says that the open answers cannot
+/// change the result, the call waits only a moment longer.
 template <typename T>
 asio::awaitable<std::vector<reply_of<T>>>
 ask_members(const joint_subject& of, work_on<T> work,
@@ -117,18 +118,20 @@ ask_members(const joint_subject& of, work_on<T> work,
     co_return std::move(all->replies);
 }
 
-/// So many hold it that nobody else could have what is needed; for how long. Throws if too few
-/// answered to say so.
+/// Combines the answers. Returns the state if so many members are held that another caller could
+/// not get enough of them; its `remaining` says for how long. Else returns nothing. Throws the
+/// first failure if too few members answered to decide.
 std::optional<holding> as_one(const joint_subject&, std::vector<reply_of<std::optional<holding>>>);
 
-/// Whether the members that have not answered cannot change any more what as_one() says. They count
-/// as failed.
+/// Returns whether the members without an answer cannot change the result of as_one() any more. In
+/// `all` they count as failed.
 bool is_decided(const joint_subject&, const std::vector<reply_of<std::optional<holding>>>&);
 
-/// The same for any_of().
+/// Returns the same for any_of().
 bool is_decided(const joint_subject&, const std::vector<reply_of<bool>>&);
 
-/// Whether it was so for one of them. Throws if so many failed that it may be held still.
+/// Returns whether any member answered true. Throws the first failure if so many failed that the
+/// lock may still be held.
 bool any_of(const joint_subject&, const std::vector<reply_of<bool>>&);
 
 } // namespace holdfast::compose

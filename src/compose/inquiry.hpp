@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// One call's questions to several members at once. A member is asked by an ordinary acquisition, at
-// its own client, which may have a thread of its own:
+// Questions of one call to several members at the same time (`inquiry`). Each member is asked by an
+// ordinary acquire call of its own client, which may have a thread of its own:
 //
 //     ask ──▶ the member's executor: queue at its gate, ask its store ──▶ here: an answer
-//      └─ cancel ─▶ it undoes by itself what it may have taken
+//      └─ cancel ─▶ the member's client undoes what it may have taken
 //
-// Correctness does not depend on an answer: what is granted to nobody is released where it is.
+// No answer is needed for correctness: a grant that no call takes is released by the member's
+// client.
 #pragma once
 
 #include "compose/part.hpp"
@@ -20,26 +21,28 @@ namespace holdfast::compose {
 
 using member = std::shared_ptr<const sync::subject>;
 
-/// What a member answered: granted, with a part; failed; or busy, with neither.
+/// Answer of a member: granted (`got` is set), failed (`why` is set), or busy (neither).
 struct member_answer {
     part got{};
     sync::failure why{};
-    bool unasked = false; ///< busy, but its store said nothing of it: see errand
-    std::string server{}; ///< which it is, if it says so
+    bool unasked = false; ///< busy in the local queue only: its store gave no answer
+    std::string server{}; ///< identity of the server; empty: unknown
     bool says_restarts = false;
-    /// A restarted server may have forgotten what it gave away: its vote counts after that time.
+    /// Time from the question until the vote counts. A restarted server may have forgotten what it
+    /// granted before.
     duration counts_in{};
 };
 
-/// How a member is asked.
+/// Parameters of a question to a member.
 struct question {
     duration patience{};
-    std::optional<duration> lease{};         ///< given: not renewed
-    bool takes = true;                       ///< false: it only waits until the lock is seen free
-    std::optional<duration> longest_lease{}; ///< of anybody's: see member_answer::counts_in
+    std::optional<duration> lease{};         ///< a lease that is given is not renewed
+    bool takes = true;                       ///< false: only wait until the lock is seen free
+    std::optional<duration> longest_lease{}; ///< longest lease of any client: see
+                                             ///< member_answer::counts_in
 };
 
-/// Everything on the executor of the call's client.
+/// Questions to several members. Use it on the executor of the call's client.
 class inquiry : public std::enable_shared_from_this<inquiry> {
 public:
     /// `wake` rings at each answer.
@@ -48,16 +51,16 @@ public:
 
     void ask(std::size_t which, const question&);
     void ask_all(const question&);
-    void cancel(std::size_t which); ///< what it was granted meanwhile is released
+    void cancel(std::size_t which); ///< withdraws a question; releases its grant, if any
 
-    void forget_answers(); ///< for another round
+    void forget_answers(); ///< prepares another round
 
     std::size_t size() const noexcept { return seats_.size(); }
-    duration longest_time_limit() const; ///< of their stores
+    duration longest_time_limit() const; ///< longest time limit of their stores
     bool is_open(std::size_t which) const noexcept { return seats_[which].open; }
     bool has_answered(std::size_t which) const noexcept { return seats_[which].answered; }
-    std::size_t open() const noexcept; ///< so many are asked, and did not answer
-    /// Of one that has answered.
+    std::size_t open() const noexcept; ///< number of questions without an answer
+    /// Returns the answer of a member that has answered.
     member_answer& answer(std::size_t which) noexcept { return seats_[which].said; }
     const member_answer& answer(std::size_t which) const noexcept { return seats_[which].said; }
     bool granted(std::size_t which) const noexcept {
@@ -70,18 +73,18 @@ public:
         return has_answered(which) && !answer(which).got && !answer(which).why.code;
     }
 
-    /// From now on nobody waits for it: what was granted and not taken is let go of, and so is each
-    /// later answer, unless it goes to `late`.
+    /// Says that no caller waits any more. Grants that were not taken are released. Later answers
+    /// go to `late`; without it, later grants are released too.
     using late_handler = std::function<void(std::size_t which, member_answer)>;
     void retire(late_handler late = {});
 
 private:
     struct seat {
         member who;
-        std::weak_ptr<sync::acquisition> call{}; // its own client keeps it
+        std::weak_ptr<sync::acquisition> call{}; // its own client keeps it alive
         bool open = false;
         bool answered = false;
-        std::uint64_t asked = 0; // so often: an answer may be to an earlier question
+        std::uint64_t asked = 0; // number of questions so far, to detect late answers
         member_answer said{};
     };
     class errand;

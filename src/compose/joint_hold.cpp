@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a hold of several knows of its parts. What it does with them: joint_verbs.cpp.
+// A hold on several locks: its state, and what it knows of its parts. joint_verbs.cpp has the
+// operations on the parts.
 #include "compose/joint_hold.hpp"
 
 #include "sync/engine.hpp"
@@ -12,13 +13,14 @@ namespace {
 
 std::stop_token stopped_token() {
     std::stop_source fresh;
-    fresh.request_stop(); // nobody can have a callback there yet
+    fresh.request_stop(); // no callback is registered on it yet
     return fresh.get_token();
 }
 
 } // namespace
 
-// A part ends on its own client's executor; the hold of it may be going, on any thread.
+// Posts a review of the hold. A part ends on the executor of its own client, while the hold may be
+// destroyed on any thread.
 void joint_hold::news::operator()() const noexcept {
     (void)home->reach().post([of = whose] {
         if (const std::shared_ptr<joint_hold> held = of.lock())
@@ -35,7 +37,7 @@ joint_hold::joint_hold(std::shared_ptr<const joint_subject> of, const sync::requ
     , renewed_{wanted.renewed}
     , seats_(of_->members.size()) {}
 
-/// What was abandoned ends with its lease.
+/// The parts of an abandoned hold are not released: they end with their leases.
 joint_hold::~joint_hold() {
     if (abandoned_)
         for (seat& each : seats_)
@@ -58,7 +60,7 @@ std::size_t joint_hold::count_well() const {
     return static_cast<std::size_t>(std::count_if(seats_.begin(), seats_.end(), well));
 }
 
-/// The longest time for which so many are believed as it needs.
+/// Returns for how long at least `needs` parts will be valid.
 duration joint_hold::remaining_of_parts() const {
     std::vector<duration> left;
     for (const seat& each : seats_)
@@ -90,7 +92,7 @@ bool joint_hold::is_over() const {
            (phase_ == phase::held && remaining_of_parts() == duration::zero());
 }
 
-// The executor may be late with its news, or blocked. So the parts are asked, which ask the clock.
+// Asks the parts, which look at the clock: the executor may be blocked and report a loss late.
 
 std::stop_token joint_hold::lost() const {
     const std::scoped_lock guard{mutex_};
@@ -103,7 +105,7 @@ std::stop_token joint_hold::in_danger() const {
     if (is_over() || (!over && count_well() < of_->needs))
         return stopped_token();
     if (danger_.stop_requested() && !over && count_well() >= of_->needs) {
-        danger_ = std::stop_source{}; // that danger is over; the parts get new bells
+        danger_ = std::stop_source{}; // the danger is over: watch the parts anew
         news{std::const_pointer_cast<joint_hold>(shared_from_this()), home}();
     }
     return danger_.get_token();
@@ -148,9 +150,9 @@ void joint_hold::join(std::size_t which, part got, duration counts_in) {
     const std::scoped_lock guard{mutex_};
     seat& one = seats_[which];
     if (phase_ != phase::held || given_up_ || abandoned_ || one.has.believed())
-        return; // it is let go of
+        return; // `got` releases it
     if (asked_ && is_over())
-        return; // its user may have been told so: it is not revived
+        return; // not revived: its user may know about the loss already
     one.loss.reset();
     one.danger.reset();
     one.has = std::move(got);
@@ -159,7 +161,8 @@ void joint_hold::join(std::size_t which, part got, duration counts_in) {
         arm(one);
 }
 
-/// A danger that is over has no bell any more: it gets a new one.
+/// Registers callbacks at a part. After a danger is over, the part has a new token, and needs a new
+/// callback.
 void joint_hold::arm(seat& one) {
     const news tell{weak_from_this(), home};
     if (!one.loss)
@@ -196,7 +199,7 @@ void joint_hold::review() {
         believed = count_believed();
         well = count_well();
         if (well >= of_->needs && danger_.stop_requested())
-            danger_ = std::stop_source{}; // that danger is over
+            danger_ = std::stop_source{}; // the danger is over
     }
     if (home->closing())
         return give_up();
@@ -213,7 +216,7 @@ void joint_hold::warn() {
         const std::scoped_lock guard{mutex_};
         firing = danger_;
     }
-    if (firing.request_stop()) // runs the user's callbacks: never under the mutex
+    if (firing.request_stop()) // runs callbacks of the user: never under the mutex
         home->tell_of(*this, event_kind::in_danger, event_cause::none, remaining());
 }
 

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// A hold of several: so many parts, of which `needs` must be believed.
+// A hold on several locks (`joint_hold`). It has one part for each member that granted; at least
+// `needs` parts must be valid.
 //
 //   held ──release──▶ ended
-//     └──fewer than `needs` are believed──▶ lost, and the rest is released
+//     └──fewer than `needs` are valid──▶ lost, and the rest is released
 //
-// Its parts live at their own clients, renewed there. It has no time of its own: what remains is
-// what remains of the parts. What changes it happens on the executor of its own client; the parts'
-// stop tokens bring it there.
+// The parts belong to their own clients, which renew them. The hold has no term of its own: its
+// rest is computed from its parts. Its state changes on the executor of its own client only. The
+// stop tokens of the parts post such changes there.
 #pragma once
 
 #include "compose/joint_subject.hpp"
@@ -21,7 +22,7 @@
 
 namespace holdfast::compose {
 
-/// How many have a part.
+/// Number of members, of parts that are needed, and of parts that are valid.
 struct vote_count {
     std::size_t members, needs, held;
 };
@@ -31,7 +32,7 @@ public:
     joint_hold(std::shared_ptr<const joint_subject>, const sync::request&);
     ~joint_hold() override;
 
-    // Any thread.
+    // Any thread may call these.
     std::string_view name() const noexcept override { return of_->name.text; }
     std::string_view entry() const noexcept override { return of_->entry(); }
     std::string owner() const override;
@@ -41,43 +42,49 @@ public:
     std::stop_token lost() const override;
     std::stop_token in_danger() const override;
     bool renewed() const noexcept override { return renewed_; }
-    unsigned replicas() const noexcept override { return of_->replicas; } ///< of each part
+    /// Returns the number of replicas that each part needs.
+    unsigned replicas() const noexcept override { return of_->replicas; }
     bool share() override;
     void thread_ended() noexcept override;
     void thread_came_back() noexcept override;
     bool deferred() const noexcept override { return false; }
     void announce_release() noexcept override {}
-    std::shared_ptr<tenure> hold_of(std::size_t which) const; ///< null: it has none
-    std::vector<std::uint64_t> tokens() const;                ///< by member
+    std::shared_ptr<tenure> hold_of(std::size_t which) const; ///< null: that member has no part
+    /// Returns the fencing tokens, in the order of the members.
+    std::vector<std::uint64_t> tokens() const;
     vote_count votes() const;
-    bool is_quorum() const noexcept { return quorum_ != nullptr; } ///< parts may come and go
+    /// Returns whether it is a hold of a quorum, which may lose and regain parts.
+    bool is_quorum() const noexcept { return quorum_ != nullptr; }
 
-    // The executor only.
-    /// One more part, which counts after `counts_in`. One that comes too late is let go of.
+    // Executor only.
+    /// Adds a part, which counts after `counts_in`. Releases the part if it comes too late.
     void join(std::size_t which, part, duration counts_in = {});
-    /// It has what it needs: from now on its loss is reported. Members that are still open in
-    /// `asked` may join later; of a quorum, others are asked again.
+    /// Starts to watch the hold when it has enough parts. From now on its loss is reported. Members
+    /// without an answer in `asked` may join later. A quorum asks missing members again.
     void begin(std::shared_ptr<inquiry> asked);
     void extend(duration, sync::release_handler) override;
     void renew_from_now_on(duration lease) override;
-    void confirm(unsigned replicas, sync::release_handler) override; ///< fails
+    /// Always fails: the number of replicas cannot be changed.
+    void confirm(unsigned replicas, sync::release_handler) override;
     void release(sync::release_handler, const asio::any_io_executor& where) override;
     void release_unwaited(const asio::any_io_executor& where,
                           const std::function<bool()>& sent_off) override;
     void abandon() override;
     std::shared_ptr<tenure> whole() override { return shared_from_this(); }
 
-    // Of tend().
+    // For tend().
     duration lease() const { return lease_; }
-    bool is_to_tend() const;  ///< it misses a part that it may still get
-    bool is_attended() const; ///< that, or a part may end without a word
-    void attend();            ///< notes what has ended, and asks for what is missing
-    void tended_by(alarm* sleeping) { tending_ = sleeping; } ///< rung when that is over
+    bool is_to_tend() const;  ///< a part is missing that it may still get
+    bool is_attended() const; ///< is_to_tend(), or a part may end without a report
+    void attend();            ///< notes ended parts, and asks for missing ones
+    /// Sets the alarm that rings when upkeep should stop.
+    void tended_by(alarm* sleeping) { tending_ = sleeping; }
     void not_tended() { is_tended_ = false; }
 
 private:
     enum class phase : std::uint8_t { held, ended, lost };
-    /// Brings it to the executor that a part, or the client, has ended or may end.
+    /// Callback that posts a review to the executor, because a part or the client has ended or is
+    /// near its end.
     struct news {
         std::weak_ptr<joint_hold> whose;
         std::shared_ptr<sync::engine> home;
@@ -88,34 +95,34 @@ private:
         part has{};
         time_point counts_from{};
         std::unique_ptr<bell> loss{}, danger{};
-        bool warned = false; ///< as its bell said last
+        bool warned = false; ///< whether its danger was reported last time
     };
 
-    // Under the mutex.
+    // Call these under the mutex.
     bool believes(const seat& each) const { return counts(each) && each.has.believed(); }
     bool counts(const seat&) const;
-    bool is_over() const; ///< it is lost, or its parts are and nobody was told yet
+    bool is_over() const; ///< it is lost, or its parts are, but that is not reported yet
     std::size_t count_believed() const;
-    std::size_t count_well() const; ///< and in no danger
+    std::size_t count_well() const; ///< number of parts that are valid and not in danger
     duration remaining_of_parts() const;
 
     void arm(seat&);
     void review();
     void lose();
     void lose_soon();
-    void give_up(); ///< the client closes: it may still be released
+    void give_up(); ///< the client closes: reports a loss; a release stays possible
     void warn();
-    void ask_missing(); ///< for parts of their own, once
+    void ask_missing(); ///< asks each missing member once for a part
     void tell_end(const sync::failure&);
     void tend_if_needed();
     void stop_tending();
-    void desert_parts(); ///< their renewal ends, unless others share them
+    void desert_parts(); ///< ends the renewal of parts that are not shared otherwise
     std::vector<part> take_parts(phase);
     using tenures = std::vector<std::shared_ptr<tenure>>;
     tenures parts() const;
 
     const std::shared_ptr<const joint_subject> of_;
-    const quorum_subject* const quorum_; // the same, or null
+    const quorum_subject* const quorum_; // the same object, or null if it is not a quorum
     const time_point granted_at_;
     duration lease_;
     std::atomic<bool> renewed_;
@@ -133,11 +140,12 @@ private:
     std::unique_ptr<bell> closing_;
     alarm* tending_ = nullptr;
     bool is_tended_ = false;
-    bool has_far_ = false; ///< a part of a client with another executor, which may stop
+    /// Whether a part belongs to a client with another executor, which may stop.
+    bool has_far_ = false;
 };
 
-/// While it is held: sees what ended without a word, and asks members that have no part, every
-/// third of the lease.
+/// Watches a hold while it is held. After each third of the lease, it looks for parts that ended
+/// without a report, and asks members without a part.
 asio::awaitable<void> tend(std::weak_ptr<joint_hold>, std::shared_ptr<sync::engine>);
 
 } // namespace holdfast::compose

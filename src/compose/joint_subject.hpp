@@ -9,11 +9,11 @@
 
 namespace holdfast::compose {
 
-/// What an object knows of a lock that is made of several. `needs` of them make a hold.
-/// Thread safety: as of every subject.
+/// Descriptor of a lock that is made of several locks. A hold needs `needs` of them. Thread safety:
+/// as for every subject.
 class joint_subject : public sync::subject {
 public:
-    /// Of the first member's client. `name` is for people.
+    /// The lock belongs to the client of the first member. `name` is only for people.
     joint_subject(std::vector<member>, lock_name name, std::size_t needs, duration lease,
                   const detail::lock_setup&);
 
@@ -30,10 +30,10 @@ public:
     std::vector<const sync::engine*> homes() const override;
 
 private:
-    const std::string entry_; ///< the same for the same members of the same clients
+    const std::string entry_; ///< key: equal for equal members of the same clients
 };
 
-/// All of them.
+/// Lock that needs all members.
 class multi_subject final : public joint_subject {
 public:
     multi_subject(std::vector<member>, duration lease);
@@ -46,7 +46,7 @@ public:
     void take_back_parts() const override;
 };
 
-/// Any one of them: what it takes is that one's own hold.
+/// Lock that needs any one member. It grants that member's own hold.
 class any_subject final : public joint_subject {
 public:
     any_subject(std::vector<member>, duration lease);
@@ -56,14 +56,14 @@ public:
         take(std::shared_ptr<sync::acquisition>) const override;
 };
 
-/// What a quorum keeps to, checked.
+/// Checked options of a quorum.
 struct quorum_rules {
     duration node_patience{};
     duration longest_lease{};
     bool nodes_remember = false;
 };
 
-/// A majority of them.
+/// Lock that needs a majority of its members (a quorum).
 class quorum_subject final : public joint_subject {
 public:
     quorum_subject(std::vector<member>, lock_name name, duration lease, recursion again,
@@ -75,14 +75,15 @@ public:
         take(std::shared_ptr<sync::acquisition>) const override;
 
     question ballot(std::optional<duration> lease) const; ///< how a node is asked for its vote
-    /// What makes it less than it seems is told once.
+    /// Reports once if something makes the quorum weaker than it seems.
     void tell_if_impaired(const inquiry&) const;
 
 private:
     mutable std::atomic<bool> told_impaired_ = false;
 };
 
-/// Throws `invalid_argument` if two of them, as far as they answered, are one lock on one server.
+/// Throws `invalid_argument` if two members are the same lock on the same server. It knows only the
+/// members that have answered.
 void refuse_doubles(const joint_subject&, const inquiry&);
 
 } // namespace holdfast::compose

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// How a hold of several ends, and what is asked of its parts.
+// Operations of a hold on several locks: release, extension, renewal, abandoning.
 #include "compose/joint_hold.hpp"
 #include "compose/tally.hpp"
 #include "sync/engine.hpp"
@@ -16,7 +16,7 @@ sync::failure lost_before() {
     return {make_error_code(errc::lease_lost), "the lease had ended before it was released"};
 }
 
-/// Nobody waits for what each does, on its own executor.
+/// Runs `work` for each part on its own executor, and does not wait.
 template <typename Work>
 void on_each(const std::vector<std::shared_ptr<sync::tenure>>& parts, Work work) {
     for (const std::shared_ptr<sync::tenure>& each : parts)
@@ -25,7 +25,7 @@ void on_each(const std::vector<std::shared_ptr<sync::tenure>>& parts, Work work)
 
 } // namespace
 
-/// What becomes of them is decided by who has them now.
+/// Takes all parts out. The caller decides what happens to them.
 std::vector<part> joint_hold::take_parts(phase next) {
     const std::scoped_lock guard{mutex_};
     std::vector<part> all;
@@ -48,7 +48,8 @@ void joint_hold::lose() {
     home->keep_no_more(*this);
 }
 
-/// Not on a thread that is inside for its own work: it runs the user's callbacks.
+/// Reports the loss. A borrowed thread must not run the user's callbacks, so the executor does it
+/// then.
 void joint_hold::lose_soon() {
     if (home->borrowed())
         news{weak_from_this(), home}();
@@ -91,10 +92,10 @@ void joint_hold::release(sync::release_handler done, const asio::any_io_executor
         if (parts_deserted_)
             each.hold()->thread_came_back();
         leaving.push_back(each.hold()->whole());
-        (void)each.take(); // the share goes before the whole is released
+        (void)each.take(); // drop the share before the whole is released
     }
     stop_tending();
-    home->keep_no_more(*this); // what a thread abandoned, it releases after all: at exit()
+    home->keep_no_more(*this); // at exit() a thread may release an abandoned hold after all
     auto told = [self = shared_from_this(), done = std::move(done)](sync::failure why) mutable {
         if (self->quorum_ && why.code && why.code != errc::lease_lost)
             why.code = make_error_code(errc::outcome_unknown); // some nodes have released it
@@ -129,7 +130,7 @@ void joint_hold::extend(duration length, sync::release_handler done) {
                std::move(done));
 }
 
-/// Votes come and go, and each would have to be asked for with another number from then on.
+/// Fails. Votes come and go, and each new vote would have to ask for another number of replicas.
 void joint_hold::confirm(unsigned replicas, sync::release_handler done) {
     sync::tell(*home, std::move(done),
                {make_error_code(errc::already_held),
@@ -156,7 +157,7 @@ void joint_hold::thread_ended() noexcept {
 void joint_hold::thread_came_back() noexcept {
     const std::scoped_lock guard{mutex_};
     if (ended_threads_ > 0)
-        --ended_threads_; // abandon() has not run yet, and finds nothing to do
+        --ended_threads_; // abandon() has not run yet, and will do nothing
     else if (!abandoned_)
         ++shares_;
 }
@@ -179,7 +180,7 @@ void joint_hold::abandon() {
             shares_ -= shares_ > 1 ? 1 : 0;
             return;
         }
-        abandoned_ = true; // what joins from now on is let go of
+        abandoned_ = true; // parts that come from now on are released
     }
     stop_tending();
     home->keep(shared_from_this());

@@ -6,7 +6,7 @@
 namespace holdfast::compose {
 namespace {
 
-/// What is released is the whole, behind the share that was had of it.
+/// Releases the whole hold, after its share was dropped.
 void release_unwatched(std::shared_ptr<sync::tenure> share) {
     std::shared_ptr<sync::tenure> held = share->whole();
     share.reset();

@@ -8,9 +8,9 @@
 
 namespace holdfast::compose {
 
-/// What one member has of a hold of several. Nobody else knows of it: it is released when this
-/// goes, by its own client, and without waiting.
-/// Thread safety: none; but it may go on any thread.
+/// Part of a hold on several locks: the hold of one member. No other code owns it. Its destructor
+/// releases it through its own client, without waiting. Thread safety: none, but any thread may
+/// destroy it.
 class part {
 public:
     part() = default;
@@ -28,7 +28,7 @@ public:
     const std::shared_ptr<sync::tenure>& hold() const noexcept { return held_; }
     bool believed() const noexcept { return held_ && held_->believed(); }
 
-    /// Whoever takes it releases it.
+    /// Moves the hold out. The caller must release it.
     std::shared_ptr<sync::tenure> take() noexcept { return std::move(held_); }
 
 private:

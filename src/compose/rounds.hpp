@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the ways to take several have in common: a round of questions, whose answers one call waits
-// for on its own alarm, and what is left of a round that failed.
+// Code that all ways of taking several locks share. A round asks several members, and one call
+// waits for the answers on its own alarm. After a failed round, the grants must be released.
 #pragma once
 
 #include "compose/inquiry.hpp"
@@ -12,7 +12,7 @@
 
 namespace holdfast::compose {
 
-/// The alarm of a call ends with it, and an answer may come later.
+/// Guard that retires an inquiry. Answers may come after the call and its alarm have ended.
 class retired_with_scope {
 public:
     explicit retired_with_scope(std::shared_ptr<inquiry> asked)
@@ -28,31 +28,33 @@ public:
     inquiry* operator->() const noexcept { return asked_.get(); }
     inquiry& operator*() const noexcept { return *asked_; }
     const std::shared_ptr<inquiry>& shared() const noexcept { return asked_; }
-    std::shared_ptr<inquiry> keep() noexcept { return std::move(asked_); } ///< it goes on
+    /// Moves the inquiry out, so that it goes on after this scope.
+    std::shared_ptr<inquiry> keep() noexcept { return std::move(asked_); }
 
 private:
     std::shared_ptr<inquiry> asked_;
 };
 
-/// Sleeps until `done`, `limit`, or the end of the call.
+/// Sleeps until `done()` is true, until `limit`, or until the call ends.
 asio::awaitable<void> wait_for_answers(sync::acquisition&, time_point limit,
                                        std::function<bool()> done);
 
-/// Cancels what is open and releases what was granted. Waits until that is done, or the next round
-/// would meet this one: for `release_patience` at most, and while the call has time.
+/// Cancels open questions and releases what was granted. Waits until that is done, because
+/// otherwise the next round would meet these holds. The wait is at most `release_patience`, and
+/// ends soon after the deadline of the call.
 asio::awaitable<void> let_go(sync::acquisition&, inquiry&);
 
-/// Asks for that part for so long from now on; throws what that fails with. A part that is lost is
-/// not believed any more.
+/// Extends a part to last at least `length` from now. Throws its failure, except `lease_lost`: a
+/// lost part just does not count any more.
 asio::awaitable<void> extend_part(sync::acquisition&, part&, duration length);
 
-/// A member whose executor runs has answered a question of that patience by then.
+/// Returns when a member has surely answered a question of that patience, if its executor runs.
 time_point answered_by(const sync::engine& home, const inquiry&, duration patience);
 
-/// Tells the observer how long the call waited for what it has now.
+/// Reports to the observer that the call got its hold, and how long it waited.
 void tell_acquired(const sync::acquisition&, const sync::tenure&);
 
-/// The first failure, in words that say whose it is. No code: none failed.
+/// Returns the first failure, with a text that names the member. No code: no member failed.
 sync::failure first_failure(const inquiry&, const std::vector<member>&);
 
 } // namespace holdfast::compose

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// All members or none. Nobody waits for one of them for long while it holds others, so there is no
-// deadlock; and those who contend meet at the same member first, so that one of them gets on.
+// Takes all members or none. A call never waits long for one member while it holds others, so there
+// is no deadlock. Competing calls ask the same member first, so one of them makes progress.
 //
 //     all at once ──all granted──▶ a hold
 //          │ one is busy
@@ -19,16 +19,16 @@
 namespace holdfast::compose {
 namespace {
 
-/// How much longer than before the others are waited for, in each round after the first.
+/// Additional time that the call waits for the other members in each round after the first.
 constexpr duration moment_more{10};
 
-/// What is granted when it is over is asked for anew, so often.
+/// Number of rounds in which all members may grant too late before the call fails.
 constexpr int late_grants_max = 3;
 
-/// Between two rounds: those who met once do not meet again at once.
+/// Pause between two rounds, so that competing calls do not meet again at once.
 constexpr backoff between_rounds{duration{2}, duration{100}};
 
-/// Everybody's order, as far as names make one.
+/// Returns the member that every call asks first: the one with the least name.
 std::size_t least_of(const std::vector<member>& members) {
     const auto before = [](const member& one, const member& other) {
         return one->name.text < other->name.text;
@@ -65,7 +65,8 @@ public:
             co_await let_go(*call_, *round_);
             if (!goes_on()) {
                 if (!call_->finished())
-                    trouble.rethrow_if_unanswered(); // nobody knows then whether it is busy
+                    // Without an answer it is unknown whether the lock is busy.
+                    trouble.rethrow_if_unanswered();
                 co_return nullptr;
             }
             co_await pause_until(next);
@@ -87,7 +88,7 @@ private:
         co_await until_answered(duration::zero());
     }
 
-    /// The first as long as there is time, and then the others.
+    /// Asks one member with all of the remaining time, and then the others for a moment.
     asio::awaitable<void> ask_in_turn(int round) {
         const duration rest = call_->wanted.give_up_at - home_->now();
         round_->ask(first_, {.patience = rest, .lease = lease_});
@@ -103,7 +104,7 @@ private:
         co_await lengthen_first();
     }
 
-    /// One that is not granted ends the round: the others are not waited for.
+    /// Waits for the answers. A member that does not grant ends the round at once.
     asio::awaitable<void> until_answered(duration patience) {
         const time_point limit = answered_by(*home_, *round_, patience);
         co_await wait_for_answers(*call_, limit, [this] { return round_->open() == 0 || fails(); });
@@ -131,14 +132,15 @@ private:
                 first_ = which;
     }
 
-    /// A lease that is not renewed began before those of the others.
+    /// Extends the lease of the member that was asked first. If leases are not renewed, its lease
+    /// began before the others.
     asio::awaitable<void> lengthen_first() {
         if (!lease_ || fails() || round_->open() > 0)
             co_return;
         co_await extend_part(*call_, round_->answer(first_).got, *lease_);
     }
 
-    /// Throws if a member failed, and it is no use to ask it again.
+    /// Returns when the next round begins. Throws if a member failed and asking again is of no use.
     time_point next_round(sync::outage& trouble, sync::pauses& pause, time_point sent_at,
                           int round) {
         const sync::failure why = first_failure(*round_, of_.members);
@@ -158,7 +160,8 @@ private:
         co_await wait_for_answers(*call_, end, [] { return false; });
     }
 
-    /// All were granted, and the first lease was over before the last came.
+    /// Counts rounds in which all members granted, but the first lease ended before the last grant
+    /// came. Throws when there were too many.
     void refuse_late_grants() {
         if (call_->finished() || round_->open() > 0 || fails())
             return;

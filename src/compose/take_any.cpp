@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Whichever member is free first: all are waited for at once, and the others are cancelled then.
+// Takes the member that is free first. The call waits for all members at once, and then cancels the
+// others.
 #include "compose/joint_subject.hpp"
 #include "compose/rounds.hpp"
 #include "sync/worded_error.hpp"
@@ -10,7 +11,7 @@
 namespace holdfast::compose {
 namespace {
 
-/// The first that was granted; `size()`: none was.
+/// Returns the first member that granted, or `size()` if no member did.
 std::size_t granted_one(const inquiry& round) {
     std::size_t which = 0;
     while (which < round.size() && !(round.granted(which) && round.answer(which).got.believed()))
@@ -25,7 +26,7 @@ bool all_failed(const inquiry& round) {
     return true;
 }
 
-/// One was granted, and lost before it could be had.
+/// Returns whether a member was granted but lost before the call could use it.
 bool lost_one(const inquiry& round) {
     for (std::size_t which = 0; which < round.size(); ++which)
         if (round.granted(which) && !round.answer(which).got.believed())
@@ -33,7 +34,7 @@ bool lost_one(const inquiry& round) {
     return false;
 }
 
-/// What is granted and lost at once is asked for anew, so often.
+/// Number of such losses before the call fails.
 constexpr int losses_max = 3;
 
 bool goes_on(const sync::acquisition& call) {

@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-// Redlock: all nodes are asked at once, and a majority of votes, in time, is the lock.
+// The Redlock algorithm: a call asks all nodes at once. If a majority votes for it in time, it has
+// the lock.
 //
-//     ask all ──votes of a majority──▶ a hold; who answers later joins it
+//     ask all ──votes of a majority──▶ a hold; later votes join it
 //        ▲  │ busy, or too few answer
 //        │  ▼
 //        │ release all ──▶ wait until enough are seen free, a poll bound, or a pause after silence
 //        └───────────────────────────────────┘
 //
-// Where votes are split between callers who came together, each pauses at random before it asks
-// again. Source: "Distributed Locks with Redis", the Redlock algorithm.
+// If the votes are split between calls that came at the same time, each call pauses at random
+// before it asks again. Source: "Distributed Locks with Redis", the Redlock algorithm.
 #include "compose/joint_hold.hpp"
 #include "compose/rounds.hpp"
 #include "sync/outage.hpp"
@@ -22,23 +23,23 @@
 namespace holdfast::compose {
 namespace {
 
-/// After a vote that was split: longer than the answers take to come, which differs.
+/// Pause after a split vote. It is longer than the differences between the answer times.
 constexpr backoff after_split{duration{4}, duration{200}};
 
-/// What is granted when it is over is asked for anew, so often.
+/// Number of majorities that may come too late before the call fails.
 constexpr int late_votes_max = 3;
 
-/// Two rounds do not follow each other sooner without a pause, whoever reports what is free.
+/// Shortest time between two rounds without a pause, even if nodes are reported free at once.
 constexpr duration quick{5};
 
-/// What came of a round.
+/// Result of a round.
 struct count {
-    std::size_t votes = 0;   ///< granted, in time, by nodes that remember
-    std::size_t sit_out = 0; ///< granted by nodes that may have forgotten
+    std::size_t votes = 0;   ///< granted in time, by nodes that remember their locks
+    std::size_t sit_out = 0; ///< granted by nodes that may have forgotten locks
     std::size_t busy = 0;
-    std::size_t missing = 0; ///< failed, or not answered in time
-    std::size_t unasked = 0; ///< behind an earlier question, which has no answer yet
-    duration sit_out_ends{}; ///< when the next of these votes
+    std::size_t missing = 0; ///< failed, or without an answer in time
+    std::size_t unasked = 0; ///< queued behind an earlier question without an answer
+    duration sit_out_ends{}; ///< when the next of the `sit_out` votes counts
 };
 
 class majority {
@@ -69,7 +70,7 @@ public:
                     co_return held;
                 note_late_grant();
                 co_await pause_until(sync::later(home_->now(), split.next()));
-                continue; // its parts are released, and asked for anew
+                continue; // the parts are released, and the next round asks again
             }
             late_grants_ = 0;
             const time_point look_at = next_look(trouble, *round, got, sent_at);
@@ -119,7 +120,7 @@ private:
                 ++so_far.unasked;
             else if (round.busy(which))
                 ++so_far.busy;
-            else if (!round.granted(which)) // one that is still asked may have an answer yet
+            else if (!round.granted(which)) // an open question may still be answered
                 so_far.missing += !round.is_open(which) || is_late_ ? 1 : 0;
             else if (!said.got.believed())
                 ++so_far.missing;
@@ -135,7 +136,8 @@ private:
         so_far.sit_out_ends = std::min(so_far.sit_out_ends, ends);
     }
 
-    /// The lease was over in the moment between the last answer and the hold.
+    /// Counts majorities whose lease ended between the last answer and the hold. Throws when there
+    /// were too many.
     void note_late_grant() {
         if (++late_grants_ == late_votes_max || !goes_on())
             throw sync::worded_error{{make_error_code(errc::unreachable),
@@ -143,7 +145,7 @@ private:
                                           std::to_string(late_grants_) + " times"}};
     }
 
-    /// Null: it took as long as the lease.
+    /// Makes the hold. Null: that took as long as the lease.
     std::shared_ptr<joint_hold> hold_of(retired_with_scope& round) {
         auto of = std::static_pointer_cast<const joint_subject>(call_->wanted.of);
         auto held = std::make_shared<joint_hold>(std::move(of), call_->wanted);
@@ -159,7 +161,7 @@ private:
         return held;
     }
 
-    /// Throws if it is no use to ask again: too few nodes can be asked, for too long.
+    /// Returns when to ask again. Throws if too few nodes can be asked for too long.
     time_point next_look(sync::outage& trouble, const inquiry& round, const count& got,
                          time_point sent_at) {
         const std::size_t can_vote = of_.members.size() - got.missing - got.sit_out;
@@ -170,7 +172,7 @@ private:
         const bool is_behind = can_vote >= of_.needs && can_vote < of_.needs + got.unasked;
         is_undecided_ = is_behind && home_->now() < undecided_until();
         const bool is_too_few = can_vote < of_.needs || (is_behind && !is_undecided_);
-        // What was found out before still stands while nothing else is known.
+        // An undecided round changes nothing: the result of the last decided round still stands.
         is_unanswered_ = is_too_few || (is_undecided_ && is_unanswered_);
         if (can_vote >= of_.needs + got.unasked) {
             trouble.over();
@@ -191,8 +193,8 @@ private:
         return sync::later(home_->now(), bound - home_->jitter(bound / 4));
     }
 
-    /// An earlier question of this client, such as one that is being taken back, has so long to be
-    /// answered. After that its node counts as one that does not answer.
+    /// Returns until when earlier questions of this client may be answered, for example one that is
+    /// being undone. After that time their nodes count as not answering.
     time_point undecided_until() const {
         return sync::later(behind_since_.value_or(home_->now()), of_.rules.node_patience);
     }
@@ -207,7 +209,8 @@ private:
         return goes_on();
     }
 
-    /// The same for all nodes, or that they cannot be asked.
+    /// Returns why there is no majority. If nodes failed for good, it has the code of such a
+    /// failure.
     sync::failure why_too_few(const inquiry& round) const {
         std::string text = "no majority of the " + std::to_string(round.size()) + " nodes can vote";
         error_code code = make_error_code(errc::unreachable);
@@ -244,8 +247,8 @@ private:
         return busy;
     }
 
-    /// Until so many were seen free that there may be a majority: whoever holds it releases it
-    /// everywhere.
+    /// Waits until so many nodes were seen free that a majority is possible. A holder releases its
+    /// lock on all nodes.
     asio::awaitable<void> until_seen_free(const std::vector<std::size_t>& busy, time_point limit) {
         const time_point end = std::min(limit, call_->wanted.give_up_at);
         const retired_with_scope watched{
@@ -272,10 +275,10 @@ private:
     const quorum_subject& of_;
     std::optional<duration> given_{};
     int late_grants_ = 0;
-    std::optional<time_point> behind_since_{}; // nodes wait for earlier questions since then
-    bool is_undecided_ = false;                // these questions may still be answered in time
-    bool is_unanswered_ = false; // the last round that was decided was one with too few votes
-    bool is_late_ = false;       // the last round took all of the nodes' patience
+    std::optional<time_point> behind_since_{}; // since when questions queue behind earlier ones
+    bool is_undecided_ = false;                // earlier questions may still be answered in time
+    bool is_unanswered_ = false;               // in the last decided round too few nodes could vote
+    bool is_late_ = false;                     // the last round used up the patience for the nodes
 };
 
 } // namespace

@@ -70,7 +70,8 @@ void tally::answered(const sync::failure& why) {
         finish();
 }
 
-/// Fewer than it needs were still held; or that is not known.
+/// Returns the result: success, or `lease_lost` if too few parts were still held, or another
+/// failure.
 sync::failure tally::verdict() const {
     if (well_ >= needs_)
         return {};
@@ -87,7 +88,7 @@ void tally::finish() {
     if (wake_)
         wake_->ring();
     sync::tell(*home_, std::move(done), verdict());
-    busy_.reset(); // here, and not where the last answer may come from
+    busy_.reset(); // not in the destructor: the last answer may run on another thread
 }
 
 asio::awaitable<void> tally::expire(std::shared_ptr<tally> all, duration patience) {

@@ -10,8 +10,8 @@
 
 namespace holdfast::compose {
 
-/// What so many parts answer to one request, as one answer: it went well if it did for `needs` of
-/// them. Everything on the executor of the hold's client.
+/// Combines the answers of several parts to one request into one answer. It is a success if at
+/// least `needs` parts succeeded. Use it on the executor of the hold's client.
 class tally : public std::enable_shared_from_this<tally> {
 public:
     using tenures = std::vector<std::shared_ptr<sync::tenure>>;
@@ -20,8 +20,8 @@ public:
     static verb let_go();
     static verb extend(duration length);
 
-    /// Sends `what` to each part, on its own executor, and tells `done` once. A part whose executor
-    /// nobody runs has not answered when `patience` and a second are over.
+    /// Sends `what` to each part on its own executor, and calls `done` once. A part whose executor
+    /// is not running counts as not answered after `patience` plus one second.
     static void ask(const std::shared_ptr<sync::engine>& home, const tenures& parts,
                     std::size_t needs, duration patience, verb what, sync::release_handler done);
 
@@ -41,7 +41,7 @@ private:
     std::size_t answered_ = 0, well_ = 0, lost_ = 0;
     sync::failure worst_{};
     sync::release_handler done_;
-    std::unique_ptr<alarm> wake_; // while it may expire
+    std::unique_ptr<alarm> wake_; // while a timeout is pending
 };
 
 } // namespace holdfast::compose

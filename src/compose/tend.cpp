@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What is seen to while several are held: parts that end without a word, and votes of a quorum that
-// are missing or were lost, which are asked for again.
+// Upkeep of a hold on several locks. It notes parts that end without a report, and asks again for
+// votes of a quorum that are missing or lost.
 #include "compose/joint_hold.hpp"
 #include "sync/engine.hpp"
 
@@ -15,7 +15,8 @@ bool joint_hold::is_to_tend() const {
            std::any_of(seats_.begin(), seats_.end(), is_missing);
 }
 
-/// What runs elsewhere may stop running there, and then nobody tells that its term ended.
+/// Returns whether the hold needs upkeep. An executor of another client may stop, and then nothing
+/// reports the end of that client's part.
 bool joint_hold::is_attended() const {
     if (is_to_tend())
         return true;
@@ -41,7 +42,8 @@ void joint_hold::stop_tending() {
         tending_->ring();
 }
 
-/// As the others were asked; of a hold that is not renewed, for as long as that lasts.
+/// Asks the members without a part again. If the hold is not renewed, it asks for the rest of its
+/// term only.
 void joint_hold::ask_missing() {
     std::optional<duration> rest;
     if (!renewed_)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// How a completion handler hears what the executor did: on its own executor, never inside the call
-// that started it, and with an error_code instead of an exception.
+// Completion handlers: a handler runs on its own executor, never inside the function that started
+// the operation, and gets an error_code instead of an exception.
 #pragma once
 
 #include "front/guard.hpp"
@@ -21,9 +21,9 @@
 
 namespace holdfast::front {
 
-/// A handler that is waited for, on its executor or on `otherwise` if it has none. That executor is
-/// kept busy (Asio's rule) for as long as this lives, which is longer than `complete` runs: a
-/// context without work may be destroyed while the call that made it so has not returned.
+/// A pending handler, with its executor (or `otherwise` if it has none). While this object lives,
+/// it counts as work of that executor, as Asio requires. It lives longer than `complete` runs: a
+/// context without work may be destroyed before the call that took the work away has returned.
 template <typename Handler>
 class awaited {
 public:
@@ -33,7 +33,7 @@ public:
 
     const Handler& handler() const { return handler_; }
 
-    /// Once. Called on `otherwise`.
+    /// Runs the handler. Call it once, on `otherwise`.
     template <typename... Args>
     void complete(Args... args) {
         auto invoke = [handler = std::move(handler_),
@@ -48,9 +48,9 @@ private:
     Handler handler_;
 };
 
-/// The same where there is no executor of ours: in a forked child, after its end, or for an object
-/// that holds nothing. It begins on a thread of its own, for not even Asio's system_executor has
-/// one in a child whose parent used it.
+/// Completes a handler if there is no executor of ours: in a forked child, after the executor's
+/// end, or for an object that holds nothing. It starts a new thread. Even Asio's system_executor
+/// has no thread in a child whose parent used it.
 template <typename Handler, typename... Args>
 void complete_elsewhere(Handler handler, Args... args) {
     auto begin = [waiting = awaited{std::move(handler), asio::system_executor{}},
@@ -61,7 +61,7 @@ void complete_elsewhere(Handler handler, Args... args) {
     runtime::start_thread(std::move(begin)).detach();
 }
 
-/// Store failures become their code. Anything else is a bug in us and keeps flying.
+/// Returns the code of a store failure. Any other exception is a bug, and is thrown again.
 inline error_code to_error_code(const std::exception_ptr& thrown) {
     if (!thrown)
         return {};
@@ -72,7 +72,8 @@ inline error_code to_error_code(const std::exception_ptr& thrown) {
     }
 }
 
-/// The work of a client that has closed might look at a clock that is gone.
+/// Runs `work`, unless the client has closed. Work of a closed client might use a clock that is
+/// gone.
 template <typename T>
 asio::awaitable<T> unless_closed(std::shared_ptr<sync::engine> home, asio::awaitable<T> work) {
     if (home->stopped())
@@ -92,7 +93,7 @@ void start(const std::shared_ptr<sync::engine>& home, asio::awaitable<T> work, H
     asio::co_spawn(home->executor(), unless_closed(home, std::move(work)), std::move(done));
 }
 
-/// The same of a coroutine that returns nothing.
+/// Runs a coroutine that returns nothing, and completes the handler with `(error_code)`.
 template <typename Handler>
 void start(const std::shared_ptr<sync::engine>& home, asio::awaitable<void> work, Handler handler) {
     if (const error_code ec = objection_to_posting(*home))
@@ -104,7 +105,7 @@ void start(const std::shared_ptr<sync::engine>& home, asio::awaitable<void> work
     asio::co_spawn(home->executor(), unless_closed(home, std::move(work)), std::move(done));
 }
 
-/// An acquisition whose outcome `Deliver` turns into the handler's arguments.
+/// An acquire call with a handler. `Deliver` turns the outcome into the handler's arguments.
 template <typename Handler, typename Deliver>
 class async_call final : public sync::acquisition {
 public:
@@ -113,7 +114,8 @@ public:
         , waiting_{std::move(handler), home->executor()}
         , deliver_{std::move(deliver)} {}
 
-    /// The user's cancellation ends the call at once; what is under way cleans up behind it.
+    /// Starts the call. Cancellation by the user ends it at once; pending requests are cleaned up
+    /// later.
     static void begin(const std::shared_ptr<async_call>& call) {
         auto slot = asio::get_associated_cancellation_slot(call->waiting_.handler());
         if (slot.is_connected())
@@ -122,7 +124,7 @@ public:
                     (void)strong->home->reach().post([strong] { strong->cancel(); });
             });
         if (runtime::is_inside(call->home->executor()))
-            call->home->start(call); // a hop saved on the commonest path
+            call->home->start(call); // saves a post on the most frequent path
         else
             asio::post(call->home->executor(), [call] { call->home->start(call); });
     }
@@ -143,8 +145,8 @@ private:
     Deliver deliver_;
 };
 
-/// Begins the acquisition that `wanted()` describes. What is wrong with that reaches the handler,
-/// too.
+/// Starts the acquire call that `wanted()` describes. An error in `wanted()` is also passed to the
+/// handler.
 template <typename Handler, typename Deliver, typename Wanted>
 void start_call(const std::shared_ptr<sync::engine>& home, Handler handler, Deliver deliver,
                 Wanted wanted) {

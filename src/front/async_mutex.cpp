@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The asynchronous verbs of basic_mutex, and the questions to the store.
+// The asynchronous functions of basic_mutex, and its questions to the store.
 #include "front/async.hpp"
 #include "front/blocking.hpp"
 #include "front/sides.hpp"
@@ -33,7 +33,7 @@ void start_call(const shared_subject& lock, const detail::wish& how, Handler han
         waiting.complete(got.why.code, wrap(std::move(got.held)));
     };
     front::start_call(home, std::move(handler), deliver, [&] {
-        sync::request what = front::request_for(lock, how); // throws for a lease that cannot be
+        sync::request what = front::request_for(lock, how); // throws if the lease is out of range
         if (beside)
             front::stand_beside(what, *beside);
         return what;
@@ -56,7 +56,7 @@ asio::awaitable<bool> force_at(shared_subject lock) {
     co_return co_await lock->force();
 }
 
-/// Of a lock that may be made of several.
+/// Waits for an answer of the store. The lock may be made of several locks.
 template <typename T>
 T wait_for(const shared_subject& lock, asio::awaitable<T> answer) {
     front::throw_if(front::objection_to_blocking(*lock));

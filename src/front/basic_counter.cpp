@@ -10,8 +10,8 @@ namespace {
 
 using shared_counter = std::shared_ptr<const sync::counter_subject>;
 
-/// What a verb that does not wait is asked to do. Checked on the executor: the caller of an async
-/// verb is told there.
+/// A change that does not wait for permits. It is checked on the executor, so that the handler of
+/// an asynchronous function gets the error.
 struct errand {
     counter_verb verb;
     std::int64_t amount = 0;
@@ -48,7 +48,7 @@ asio::awaitable<std::int64_t> value_at(shared_counter of) {
     co_return found.value;
 }
 
-/// Nothing is taken, and it is had at once.
+/// Returns whether the call takes nothing and succeeds at once.
 bool is_for_nothing(const sync::counter_subject& of, std::int64_t amount) {
     return of.what != counter_kind::latch && amount == 0;
 }
@@ -69,7 +69,7 @@ basic_counter::basic_counter(client& home, lock_name name, const detail::counter
 basic_counter::~basic_counter() = default;
 
 bool basic_counter::take(detail::counter_wish how) const {
-    const shared_counter of = counter_; // a waiter may outlive it at exit()
+    const shared_counter of = counter_; // at exit() a waiting thread may outlive the object
     front::throw_if(front::objection_to_blocking(*of->home));
     const std::int64_t amount = front::checked_take(*of, how.amount);
     if (is_for_nothing(*of, amount))

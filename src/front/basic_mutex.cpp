@@ -14,7 +14,7 @@ namespace {
 using front::own_entry;
 using sync::thread_table;
 
-/// This thread has the lock already and asks for it again.
+/// Takes a lock again that this thread has already.
 void enter_again(const sync::subject& lock, const thread_table::entry& mine,
                  const detail::wish& how) {
     if (!mine.hold->believed())
@@ -50,7 +50,8 @@ basic_mutex::basic_mutex(std::shared_ptr<sync::subject> lock)
 basic_mutex::~basic_mutex() = default;
 
 bool basic_mutex::take(detail::wish how) {
-    const std::shared_ptr<sync::subject> lock = lock_; // a waiter may outlive it at exit()
+    // At exit() a waiting thread may outlive the object.
+    const std::shared_ptr<sync::subject> lock = lock_;
     const std::shared_ptr<sync::engine>& home = lock->home;
     if (home->forked())
         throw front::worded_error{front::forked()};
@@ -77,7 +78,7 @@ void basic_mutex::unlock() noexcept {
     error_code ec;
     unlock(ec);
     if (ec != errc::not_owner)
-        return; // what else goes wrong the engine reports
+        return; // the engine reports all other errors
     const event misuse{.kind = event_kind::misuse,
                        .name = lock_->name.text.data(),
                        .name_size = lock_->name.text.size(),

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// How a thread waits for what the executor does: asleep on a semaphore of its own; or it does it
-// itself, as a visitor, and finds it done.
+// Blocking calls. The thread may sleep on its own semaphore while the client's executor runs the
+// operation. Or the thread runs the operation itself inside the client's monitor.
 #pragma once
 
 #include "front/guard.hpp"
@@ -22,14 +22,14 @@
 
 namespace holdfast::front {
 
-/// Of this thread at that client, or null.
+/// Returns the visit of this thread to that client, or null.
 inline runtime::visit* visit_at(const sync::engine& home) {
     const runtime::monitor* const entrance = entrance_of(home);
     return entrance ? runtime::visit::here(*entrance) : nullptr;
 }
 
-/// Why a thread waited in vain: nobody runs the executor, or it has ended. `begun`: the work may be
-/// done, now or later.
+/// Returns why a thread waited in vain: the executor is not running, or it has ended. `begun`: the
+/// operation may be carried out, now or later.
 inline sync::failure unrun(const sync::engine& home, bool begun) {
     if (!home.stopped())
         return {make_error_code(errc::outcome_unknown),
@@ -38,8 +38,9 @@ inline sync::failure unrun(const sync::engine& home, bool begun) {
             "the client was closed, or its executor has ended"};
 }
 
-/// Runs `step(where)` inside the executor: on this thread if it may visit, else over there. What
-/// `step` starts and waits for runs on `where`. It is dropped if the executor has ended.
+/// Runs `step(where)` inside the executor: on this thread if it may enter the monitor, else on the
+/// background thread. Operations that `step` starts run on `where`. If the executor has ended,
+/// `step` is dropped.
 template <typename Step>
 void begin(const std::shared_ptr<sync::engine>& home, Step step) {
     if (runtime::monitor* const entrance = entrance_of(*home))
@@ -57,19 +58,19 @@ public:
     static void begin(const std::shared_ptr<blocking_call>& call) {
         auto step = [call](const asio::any_io_executor& where) {
             if (!call->meeting_.begin())
-                return call->cancel(); // before anything was asked
+                return call->cancel(); // before any request
             call->visitor_ = visit_at(*call->home);
             call->home->start(call, where);
             call->visitor_ = nullptr;
         };
         if (!call->wanted.of->is_joint())
             return front::begin(call->home, std::move(step));
-        // The calls to its members run over there anyway, and would only wait until a visitor
-        // leaves.
+        // The calls to the members run on the background thread in any case. They would only wait
+        // until a visitor leaves.
         (void)call->home->reach().post([call, step] { step(call->home->executor()); });
     }
 
-    /// Any thread.
+    /// Cancels the call. Any thread.
     static void stop(const std::shared_ptr<blocking_call>& call) {
         (void)call->home->reach().post([call] { call->cancel(); });
         call->meeting_.hurry();
@@ -92,7 +93,8 @@ public:
 protected:
     void complete(sync::outcome got) override {
         if (visitor_ && visitor_ != visit_at(*home))
-            visitor_->interrupt(); // cancelled, or the client closes, while it asks the store
+            // Cancelled or closed while the visitor waits for the store.
+            visitor_->interrupt();
         std::shared_ptr<sync::tenure> held = got.held;
         const bool counted = got.counted;
         if (meeting_.bring(std::move(got), shared_from_this()))
@@ -104,10 +106,10 @@ protected:
 
 private:
     rendezvous<sync::outcome> meeting_;
-    runtime::visit* visitor_ = nullptr; // who runs it, until it first sleeps
+    runtime::visit* visitor_ = nullptr; // the visit that runs the call, until its first sleep
 };
 
-/// Waits for what the call wants. Throws what it fails with.
+/// Waits for the outcome of an acquire call. Throws its failure.
 inline sync::outcome outcome_of(sync::request what, const std::stop_token& cancel) {
     const auto call = std::make_shared<blocking_call>(std::move(what));
     const std::stop_callback on_stop{cancel, [&call] { blocking_call::stop(call); }};
@@ -117,18 +119,18 @@ inline sync::outcome outcome_of(sync::request what, const std::stop_token& cance
     return got;
 }
 
-/// The same of a lock. Null: busy.
+/// Waits for a hold on a lock. Null: busy. Throws the failure of the call.
 inline std::shared_ptr<sync::tenure> acquire(sync::request what, const std::stop_token& cancel) {
     return outcome_of(std::move(what), cancel).held;
 }
 
-/// Runs `work(handler, where)` inside the executor, and waits until the handler is told.
+/// Runs `work(handler, where)` inside the executor, and waits until the handler is called.
 template <typename Work>
 sync::failure wait_for_handler(const std::shared_ptr<sync::engine>& home, duration patience,
                                Work work) {
     const auto meeting = std::make_shared<rendezvous<sync::failure>>(*home);
     begin(home, [work = std::move(work), meeting](const asio::any_io_executor& where) mutable {
-        (void)meeting->begin(); // it is done even if nobody waits
+        (void)meeting->begin(); // the work is done even if the thread stops waiting
         auto tell = [meeting](sync::failure why) { meeting->bring(std::move(why), meeting); };
         work(sync::release_handler{std::move(tell)}, where);
     });
@@ -143,9 +145,10 @@ inline sync::failure release(const std::shared_ptr<sync::tenure>& held) {
     return wait_for_handler(held->home, held->home->how().release_patience, std::move(work));
 }
 
-/// The same, but only until the request is on its way. If this thread sent it itself, it will find
-/// the gate open and its own next request behind that one: unless others wait, who would never win
-/// against such an attempt. Otherwise its next request waits at the gate.
+/// Releases a hold, but waits only until the request is on its way. If this thread sent the request
+/// itself, the gate is open, and the thread's next request follows the release. The gate stays
+/// closed if other clients wait, because they would never win against that. Then the next request
+/// of this thread waits at the gate.
 inline void release_unwaited(const std::shared_ptr<sync::tenure>& held) {
     held->announce_release();
     begin(held->home, [held](const asio::any_io_executor& where) {
@@ -172,7 +175,7 @@ inline void confirm(const std::shared_ptr<sync::tenure>& held, unsigned replicas
     throw_if(wait_for_handler(held->home, duration::zero(), std::move(work)));
 }
 
-/// Throws what the change fails with.
+/// Carries out a change of a counter and waits for its answer. Throws its failure.
 inline counter_answer change(const sync::counter_subject& counter, counter_change what) {
     using result = std::pair<sync::failure, counter_answer>;
     const std::shared_ptr<sync::engine>& home = counter.home;
@@ -191,7 +194,7 @@ inline counter_answer change(const sync::counter_subject& counter, counter_chang
     return told->second;
 }
 
-/// A thread that waits no more wants nothing done either.
+/// Runs `work`, unless the waiting thread has given up: then it must not be done any more.
 template <typename Meeting, typename T>
 asio::awaitable<T> unless_given_up(std::shared_ptr<Meeting> meeting, asio::awaitable<T> work) {
     if (!meeting->begin())
@@ -199,7 +202,7 @@ asio::awaitable<T> unless_given_up(std::shared_ptr<Meeting> meeting, asio::await
     co_return co_await std::move(work);
 }
 
-/// Runs a coroutine on the executor and waits for its answer; throws what it throws.
+/// Runs a coroutine on the executor and waits for its result. Throws what the coroutine throws.
 template <typename T>
 T wait_for(const std::shared_ptr<sync::engine>& home, asio::awaitable<T> work) {
     throw_if(objection_to_blocking(*home));

@@ -16,12 +16,12 @@
 namespace holdfast {
 namespace {
 
-/// A child of fork() that uses what its parent made is told so.
+/// Returns a function that tells whether this process is a forked child of the present process.
 std::function<bool()> forked_since_now() {
     return [made_in = runtime::fork_generation()] { return runtime::fork_generation() != made_in; };
 }
 
-/// What the options leave open, and the store that their URL names.
+/// Fills in the options that are not set, and the store that the URL names.
 options complete(options how) {
     if (!how.store)
         how = resolve_url(std::move(how));
@@ -37,14 +37,15 @@ asio::any_io_executor one_at_a_time(const asio::any_io_executor& executor, const
     return asio::make_strand(executor);
 }
 
-/// In a child of fork() an engine is never destroyed, whoever was the last to know it: even closing
-/// a copy of a socket would reach into the parent, which shares the epoll set that it is in.
+/// Destroys an engine, but not in a forked child. Even closing a copied socket there would affect
+/// the parent, because both share the epoll set.
 void destroy_where_made(sync::engine* made) {
     if (!made->forked())
         delete made;
 }
 
-/// A calling thread that visits this client (runtime/visit.hpp) runs no code of the user's.
+/// Returns a function that tells whether the calling thread visits this client (runtime/visit.hpp).
+/// Such a thread must not run the user's code.
 std::function<bool()> visited_by_this_thread(const asio::any_io_executor& executor) {
     return [entrance = runtime::monitor::of(executor)] {
         return entrance && runtime::visit::here(*entrance);
@@ -83,7 +84,7 @@ options client::with_url(const char* url) {
 
 client::client(own_thread, options how)
     : owns_thread_{true} {
-    how = complete(std::move(how)); // before there is a thread
+    how = complete(std::move(how)); // errors are thrown before there is a thread
     const auto loop = std::make_shared<runtime::loop>();
     engine_ = make_engine(loop->executor(), loop->time(), loop, std::move(how));
 }

@@ -12,7 +12,7 @@
 namespace holdfast::front {
 namespace {
 
-/// One per context: its `shutdown` is the context's way to say that it ends.
+/// Service in each execution context of a client. A context calls `shutdown` when it ends.
 class context_end final : public asio::execution_context::service {
 public:
     using key_type = context_end;
@@ -22,8 +22,8 @@ public:
         : service{context} {}
     context_end(const context_end&) = delete;
 
-    /// The last moment at which what was made on the context may be destroyed: a client that
-    /// outlives it destroys none of that later.
+    /// Destroys what was made on the context. This is the last moment at which that is allowed: a
+    /// client that outlives the context must not destroy it later.
     ~context_end() override {
         for (const client& known : known_)
             if (const std::shared_ptr<sync::engine> home = known.home.lock()) {
@@ -63,7 +63,7 @@ private:
     std::vector<client> known_;
 };
 
-/// One of each kind that a store or a clock makes.
+/// One object of each kind that a store or a clock creates on the context.
 struct net_objects {
     explicit net_objects(const asio::any_io_executor& executor)
         : file{executor}
@@ -79,7 +79,8 @@ struct net_objects {
 void let_go_with_context(const std::shared_ptr<sync::engine>& home,
                          const std::shared_ptr<runtime::real_clock>& own) {
     asio::execution_context& context = asio::query(home->executor(), asio::execution::context);
-    // Services are destroyed in the opposite order: ours before those of what it has destroyed.
+    // Services are destroyed in the reverse order of their creation. So create Asio's services
+    // first: then ours is destroyed before them.
     const net_objects made_first{home->executor()};
     asio::use_service<context_end>(context).add({home, own});
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A user's execution context may end while threads still hold something, and without having run
-// what was posted to it.
+// The end of a user's execution context. It may come while threads still hold locks, and posted
+// functions may never run.
 #pragma once
 
 #include "runtime/real_clock.hpp"
@@ -8,9 +8,9 @@
 
 namespace holdfast::front {
 
-/// Has `home` let go of its holds, and its own clock of who sleeps, when the context behind the
-/// executor ends, while what was made on it can still be destroyed. Otherwise a thread that ends
-/// later would reach into a dead context, and what sleeps would keep itself for ever.
+/// Makes `home` drop its holds, and `own` its sleepers, when the context behind the executor ends.
+/// That happens while objects on the context can still be destroyed. Otherwise a thread that ends
+/// later would use a dead context, and sleeping coroutines would keep themselves alive for ever.
 void let_go_with_context(const std::shared_ptr<sync::engine>& home,
                          const std::shared_ptr<runtime::real_clock>& own = nullptr);
 

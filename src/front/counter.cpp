@@ -14,7 +14,7 @@
 namespace holdfast::front {
 namespace {
 
-/// What a count may be changed by.
+/// Returns the amount of a change. Throws if it is out of range.
 std::int64_t checked(const sync::counter_subject& of, std::int64_t amount) {
     const bool is_latch = of.what == counter_kind::latch;
     return checked_amount(amount, is_latch ? 1 : 0, basic_counter::max(),
@@ -26,8 +26,8 @@ bool has_amount(counter_verb verb) {
            verb != counter_verb::give_back && verb != counter_verb::set_lease;
 }
 
-/// Calls `ask(counters)` while the store cannot be destroyed. Throws if it is gone, or if it has
-/// nothing of that kind.
+/// Calls `ask(counters)` and keeps the store from being destroyed meanwhile. Throws if the store is
+/// gone, or if it has no counters of that kind.
 template <typename Ask>
 void ask_counters(const sync::engine& home, counter_kind kind, Ask ask) {
     const bool is_there = home.ask_store([&](store& all) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What is checked of a counter before anything is sent.
+// Checks of a counter's arguments, before anything is sent.
 #pragma once
 
 #include "sync/change.hpp"
@@ -14,19 +14,19 @@
 
 namespace holdfast::front {
 
-// Each throws `errc::invalid_argument`.
+// Each of these throws `errc::invalid_argument`.
 
-/// Also throws `closed` if the store is gone.
+/// Throws if the store has no such counters; also throws `closed` if the store is gone.
 void must_offer(const sync::engine&, counter_kind);
 
-/// What a user calls by that name, as the store will see it.
+/// Makes the descriptor of a counter, with its name as the store sees it.
 std::shared_ptr<const sync::counter_subject>
 make_counter(const std::shared_ptr<sync::engine>&, const lock_name&, const detail::counter_setup&);
 
-/// So much can be taken at once.
+/// Returns the amount, if so much can be taken at once.
 std::int64_t checked_take(const sync::counter_subject&, std::int64_t amount);
 
-/// Nothing: it would change nothing, and needs no message.
+/// Returns the change. Returns nothing if it would change nothing and needs no request.
 std::optional<counter_change> checked_change(const sync::counter_subject&, counter_verb,
                                              std::int64_t amount, std::optional<duration> kept);
 

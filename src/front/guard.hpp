@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What every public verb asks before it begins.
+// Checks that every public function makes before it begins.
 #pragma once
 
 #include "runtime/loop.hpp"
@@ -23,7 +23,7 @@ inline sync::failure closed() {
     return {make_error_code(errc::closed), "the client is closed"};
 }
 
-/// Whether this thread runs the client's executor. False if that has ended.
+/// Returns whether this thread runs the client's executor. False if the executor has ended.
 inline bool runs_here(const sync::engine& home) {
     bool here = false;
     (void)home.reach().use(
@@ -31,8 +31,8 @@ inline bool runs_here(const sync::engine& home) {
     return here;
 }
 
-/// Why a call that waits cannot be made here; no code if it can. When the client has closed, its
-/// executor and its clock may be gone, and are not looked at.
+/// Returns why this thread may not make a blocking call; no code if it may. After a close the
+/// executor and the clock may be gone, and are not used.
 inline sync::failure objection_to_blocking(const sync::engine& home) {
     if (home.forked())
         return forked();
@@ -45,7 +45,8 @@ inline sync::failure objection_to_blocking(const sync::engine& home) {
     return {};
 }
 
-/// Whether this thread runs the executor of one of them: it would wait for itself.
+/// Returns whether this thread runs the executor of one of the clients, so that it would wait for
+/// itself.
 inline bool runs_one_of(const std::vector<const sync::engine*>& homes) {
     return std::ranges::any_of(
         homes, [](const sync::engine* each) { return !each->forked() && runs_here(*each); });
@@ -60,7 +61,7 @@ inline sync::failure objection_to_blocking(const sync::engine& home,
     return objection_to_blocking(home);
 }
 
-/// The same of a lock that may be made of several, and of a hold of one.
+/// Returns the same for a lock that may be made of several locks, and for a hold on such a lock.
 inline sync::failure objection_to_blocking(const sync::subject& lock) {
     if (!lock.is_joint())
         return objection_to_blocking(*lock.home);
@@ -70,7 +71,8 @@ inline sync::failure objection_to_blocking(const sync::tenure& held) {
     return objection_to_blocking(*held.home, held.homes_of_parts());
 }
 
-/// What keeps an asynchronous verb from its executor: this process has none, or it has ended.
+/// Returns why nothing can be posted to the executor: this is a forked child, or the executor has
+/// ended.
 inline error_code objection_to_posting(const sync::engine& home) {
     if (home.forked())
         return make_error_code(errc::forked);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a client tells of locks, whoever holds them.
+// What a client reports about locks of any holder.
 #include "front/async.hpp"
 #include "front/blocking.hpp"
 #include "front/counter.hpp"
@@ -21,7 +21,7 @@ lock_name mapped(const shared_engine& home, const lock_name& name) {
     return subject_of(home, name)->name;
 }
 
-/// A name that stands for itself in a pattern.
+/// Escapes a name, so that it matches only itself in a pattern.
 std::string without_wildcards(std::string_view name) {
     constexpr std::string_view special = "*?[]\\";
     std::string literal;

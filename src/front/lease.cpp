@@ -10,7 +10,7 @@ namespace {
 
 using shared_tenure = std::shared_ptr<sync::tenure>;
 
-/// What is released is the whole, behind the share that the lease had.
+/// Drops the share of a lease and returns the whole hold, which is what is released.
 shared_tenure whole_of(shared_tenure share) {
     return share ? share->whole() : nullptr;
 }
@@ -24,7 +24,7 @@ void release_unwatched(shared_tenure share) {
     (void)home->reach().post(std::move(let_go));
 }
 
-/// Hands a failure's code to the user's handler, on the handler's executor.
+/// Returns a handler that passes the code to the user's handler, on that handler's executor.
 template <typename Handler>
 sync::release_handler deliver(Handler handler, const std::shared_ptr<sync::engine>& home) {
     return sync::release_handler{
@@ -38,7 +38,8 @@ std::stop_token stopped() {
     return source.get_token();
 }
 
-/// What keeps an asynchronous verb from beginning: there is nothing, or nobody, to begin with.
+/// Returns why an asynchronous function cannot begin: there is no hold, or nothing runs the
+/// executor.
 error_code objection(const shared_tenure& held) {
     if (!held)
         return make_error_code(errc::not_owner);
@@ -93,8 +94,8 @@ std::uint64_t lease::fencing_token() const noexcept {
     return hold_ ? hold_->token() : 0;
 }
 
-// Whoever knows an id may release it at any time later. So these permits are given back to the
-// store, and the next holder gets others.
+// Returns the ids of the permits. A program that knows an id may release the permit at any later
+// time. So these permits are not passed on within the client, but go back to the store.
 std::vector<std::string> lease::permit_ids() const {
     if (!hold_)
         return {};
@@ -120,7 +121,7 @@ void lease::start_extend(shared_tenure held, lease_time length,
             front::throw_if(held->home->stopped() ? front::closed() : sync::failure{});
             const duration wanted = checked_lease(length.value, held->home->bounds());
             held->extend(wanted, std::move(done));
-        } catch (const boost::system::system_error& e) { // or a length that cannot be
+        } catch (const boost::system::system_error& e) { // also an invalid length
             std::move(done)(sync::failure{e.code(), e.what()});
         }
     };
@@ -140,7 +141,7 @@ void lease::unlock(error_code& ec) noexcept {
     if (ec)
         return;
     if (front::runs_here(*held->home) || front::runs_one_of(held->homes_of_parts())) {
-        ec = make_error_code(errc::would_deadlock); // it is released all the same, unwatched
+        ec = make_error_code(errc::would_deadlock); // it is released anyway, without waiting
         return release_unwatched(held);
     }
     if (held->deferred() && held->believed())

@@ -25,7 +25,8 @@ sync::request permits_wanted(const std::shared_ptr<sync::subject>& of,
     return all;
 }
 
-/// Redisson writes them in small letters; what people copy may have others.
+/// Checks a permit id and returns it in lower case, as Redisson writes it. People may copy other
+/// spellings.
 std::string checked_permit(std::string id) {
     constexpr std::size_t digits = 32;
     const auto is_digit = [](unsigned char c) { return std::isxdigit(c) != 0; };
@@ -35,7 +36,7 @@ std::string checked_permit(std::string id) {
     return id;
 }
 
-/// Something is done to one permit, whoever has it.
+/// Returns a change of one held permit, whichever client holds it.
 counter_change change_of_held(const sync::counter_subject& of, counter_verb verb, std::string id,
                               duration lasts) {
     counter_change all = sync::change_of(of, verb);
@@ -81,7 +82,7 @@ leased_semaphore::leased_semaphore(client& home, lock_name name, leased_options 
 leased_semaphore::~leased_semaphore() = default;
 
 std::optional<lease> leased_semaphore::take(const detail::permits_wish& wanted) {
-    const shared_subject of = permits_; // a waiter may outlive it at exit()
+    const shared_subject of = permits_; // at exit() a waiting thread may outlive the object
     front::throw_if(front::objection_to_blocking(*of));
     sync::request what = permits_wanted(of, wanted);
     std::shared_ptr<sync::tenure> held = front::acquire(std::move(what), wanted.how.cancel);
@@ -92,7 +93,7 @@ std::optional<lease> leased_semaphore::take(const detail::permits_wish& wanted) 
 
 lease leased_semaphore::lease_of(const detail::permits_wish& wanted) {
     std::optional<lease> got = take(wanted);
-    return got ? std::move(*got) : lease{}; // it has all patience, so there is one
+    return got ? std::move(*got) : lease{}; // never empty: there is no timeout
 }
 
 bool leased_semaphore::release(std::string_view permit_id) {

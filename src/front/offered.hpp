@@ -8,7 +8,8 @@
 
 namespace holdfast::front {
 
-/// What is said of a kind that the client's store does not have: with the stores that do.
+/// Returns the error text for a kind that the client's store does not have. The text names stores
+/// that have it.
 std::string words_on_missing(lock_kind);
 std::string words_on_missing(counter_kind);
 

@@ -6,7 +6,7 @@
 
 namespace holdfast::front {
 
-/// What this thread has of that lock.
+/// Returns what this thread holds of that lock.
 inline sync::thread_table::entry own_entry(const sync::subject& lock) {
     return lock.home->threads()->find(lock.entry(), lock.way());
 }

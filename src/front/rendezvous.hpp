@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Where a thread waits for what the executor does: asleep on a semaphore of its own, and not for
-// ever if nobody runs that executor or if it ends.
+// One-shot result (`rendezvous`): a thread sleeps on its own semaphore until the executor delivers
+// a value. It does not wait for ever if the executor is not running or ends.
 #pragma once
 
 #include "runtime/monitor.hpp"
@@ -18,19 +18,19 @@
 
 namespace holdfast::front {
 
-/// When a call's own time is over, its thread gives the executor this long to tell of it, and then
-/// as long once more to run something that is nothing. An executor that does neither is run by
-/// nobody, or whoever runs it is stuck in something of the user's: the thread returns.
+/// Time that a thread gives the executor after its own timeout: first to deliver the result, and
+/// then once more to run an empty function. If neither happens, nothing runs the executor, or its
+/// thread is stuck in code of the user. Then the call returns.
 inline constexpr duration executor_patience = std::chrono::seconds{1};
 
-/// Returns the monitor that threads may visit instead of waking the client's own thread. Null: the
-/// executor is a user's.
+/// Returns the monitor that threads may enter instead of waking the client's own thread. Null: the
+/// executor belongs to the user.
 inline runtime::monitor* entrance_of(const sync::engine& home) {
     return home.reach().lasting() ? runtime::monitor::of(home.executor()) : nullptr;
 }
 
-/// One value, from the executor to the thread that waits for it. Shared by both, since the thread
-/// may be gone before the executor has let go. The thread keeps the engine.
+/// One value that the executor delivers to a waiting thread. Both share the object, since the
+/// thread may be gone before the executor has dropped it. The thread keeps the engine alive.
 template <typename T>
 class rendezvous {
 public:
@@ -38,15 +38,16 @@ public:
         : way_{home.reach()}
         , entrance_{entrance_of(home)} {}
 
-    /// On the executor, before the work begins. False: the thread waits no more, and wants nothing
-    /// done.
+    /// Starts the work. Call it on the executor. False: the thread waits no more, so nothing should
+    /// be done.
     bool begin() {
         state expected = state::open;
         return state_.compare_exchange_strong(expected, state::begun);
     }
 
-    /// `keep`: what it is part of. A visitor wakes nobody who would only find it still inside.
-    /// False: the thread waits no more, and the value is still the caller's.
+    /// Delivers the value. `keep` is the object that contains this one. A visitor wakes the thread
+    /// only when it leaves the monitor, since the thread would otherwise find it inside. False: the
+    /// thread waits no more, and the value remains with the caller.
     bool bring(T&& value, std::shared_ptr<void> keep) {
         if (!leave_for(state::bringing))
             return false;
@@ -59,7 +60,7 @@ public:
         return true;
     }
 
-    /// Waits until the value is there. Nothing: the executor has ended.
+    /// Waits until the value is there. Returns nothing if the executor has ended.
     std::optional<T> wait() {
         const std::stop_callback on_end{way_.ends(), [this] { hurry(); }};
         while (state_ != state::brought) {
@@ -70,28 +71,28 @@ public:
         return std::move(*value_);
     }
 
-    /// Waits as long as it takes if the executor runs; else for `patience` and two of
-    /// `executor_patience`. Nothing: nobody runs it or it has ended, and what is brought later is
-    /// not taken.
+    /// Waits as long as needed if the executor runs, else for `patience` plus twice
+    /// `executor_patience`. Returns nothing if the executor is not running or has ended. A later
+    /// value is then refused.
     std::optional<T> wait_while_it_runs(duration patience) {
         if (state_ != state::brought && !await(patience))
             return std::nullopt;
         return std::move(*value_);
     }
 
-    /// Its time is over now. Any thread.
+    /// Ends the timeout of the wait now. Any thread.
     void hurry() {
         hurried_ = true;
         ready_.post();
     }
 
-    /// Of a thread that waited in vain: whether the work had begun.
+    /// Returns, after a wait in vain, whether the work had begun.
     bool had_begun() const noexcept { return had_begun_; }
 
 private:
     enum class state : std::uint8_t { open, begun, bringing, brought, given_up };
 
-    /// From open or begun. False: it is neither any more.
+    /// Changes the state from open or begun to `next`. False: it was in another state.
     bool leave_for(state next) {
         state now = state_;
         while (now == state::open || now == state::begun)
@@ -119,14 +120,14 @@ private:
         return true;
     }
 
-    /// The executor is ending. False: it has ended before.
+    /// Waits while the executor is ending. False: it has ended without a value.
     bool brought_before_the_end() {
         while (state_ != state::brought && !way_.ended())
             (void)ready_.wait_for(executor_patience);
         return !leave_for(state::given_up);
     }
 
-    /// False too if its time is over before.
+    /// Waits for the value. False: it did not come in time, or hurry() was called.
     bool brought_within(duration longest) {
         while (state_ != state::brought && ready_.wait_for(longest))
             if (hurried_.exchange(false))
@@ -139,7 +140,7 @@ private:
     runtime::semaphore ready_;
     std::atomic<state> state_ = state::open;
     std::atomic<bool> hurried_ = false;
-    bool had_begun_ = false; // written by the one that leaves, read by the thread that gave up
+    bool had_begun_ = false; // written before the state changes hands
     std::optional<T> value_;
 };
 

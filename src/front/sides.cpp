@@ -15,7 +15,7 @@ using shared_hold = std::shared_ptr<wire_hold>;
     throw worded_error{{make_error_code(code), words}};
 }
 
-/// Null: it is a hold of something else that has the same name.
+/// Returns the hold that a share belongs to. Null: that hold has another kind.
 shared_hold as_kind(const std::shared_ptr<sync::tenure>& share, lock_kind kind) {
     shared_hold one = share ? std::dynamic_pointer_cast<wire_hold>(share->whole()) : shared_hold{};
     return one && one->what.kind == kind ? one : nullptr;

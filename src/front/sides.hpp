@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A lock that can be shared has two sides, and who has the one may ask for the other on top of it.
+// The two sides of a lock that can be shared: reading and writing. A holder of one side may ask for
+// the other side on top of it.
 #pragma once
 
 #include "front/guard.hpp"
@@ -9,12 +10,12 @@
 
 namespace holdfast::front {
 
-/// If this thread has a hold of the other side of the lock that is wanted, it is to stand beside
-/// that. Throws what forbids it to ask: it reads, and would write without an upgrade; it would
-/// upgrade, and does not read; or what it has is lost.
+/// Links the request to this thread's hold on the other side of the lock, if it has one. Throws if
+/// the request is forbidden: a reader wants to write without an upgrade, a thread upgrades that
+/// does not read, or its hold is lost.
 void stand_beside_own_hold(sync::request&, bool upgrades);
 
-/// The same with a hold that a caller names, which must be of the other side.
+/// Links the request to a hold that the caller names. It must be on the other side of the lock.
 void stand_beside(sync::request&, const std::shared_ptr<sync::tenure>&);
 
 } // namespace holdfast::front

@@ -15,7 +15,7 @@
 
 namespace holdfast::front {
 
-/// What a user calls by that name, as the store will see it, checked. Throws
+/// Makes the checked descriptor of a lock, with its name as the store sees it. Throws
 /// `errc::invalid_argument`.
 inline std::shared_ptr<sync::subject> make_subject(const std::shared_ptr<sync::engine>& home,
                                                    const lock_name& name,
@@ -41,7 +41,7 @@ inline std::shared_ptr<sync::subject> make_subject(const std::shared_ptr<sync::e
                                            checked_lease(length, home->bounds()), checked);
 }
 
-/// The lease time that a call names, checked. Throws `errc::invalid_argument`.
+/// Returns the lease time that a call asks for, checked. Throws `errc::invalid_argument`.
 inline std::optional<duration> wanted_lease(const sync::subject& lock, const detail::wish& how) {
     if (!how.lease)
         return std::nullopt;

@@ -10,7 +10,7 @@
 namespace holdfast::runtime {
 namespace {
 
-/// A server on the same machine wants the others.
+/// Returns half of the cores. The other half is left to a server on the same machine.
 int half_of_the_cores() {
     return static_cast<int>(std::thread::hardware_concurrency() / 2);
 }
@@ -25,8 +25,8 @@ answer_wait::nanoseconds answer_wait::now() noexcept {
     return std::chrono::steady_clock::now().time_since_epoch();
 }
 
-// With a mere pause between them, threads that poll keep each other from the core on which what
-// they wait for is made: four threads on two cores then had a p99 of 4 ms.
+// Yields the core between two polls. A mere pause instruction keeps the core from the thread that
+// produces the answer: with it, four threads on two cores had a p99 of 4 ms.
 void answer_wait::breathe() noexcept {
     ::sched_yield();
 }
@@ -34,7 +34,8 @@ void answer_wait::breathe() noexcept {
 bool answer_wait::wait_readable(int socket, nanoseconds longest) noexcept {
     pollfd one{.fd = socket, .events = POLLIN, .revents = 0};
     const auto whole = std::chrono::ceil<std::chrono::milliseconds>(longest).count();
-    constexpr std::int64_t hour = 3'600'000; // it is only asked again then
+    // Bound of one poll(). The caller's loop then calls poll() again.
+    constexpr std::int64_t hour = 3'600'000;
     return ::poll(&one, 1, static_cast<int>(std::min<std::int64_t>(whole, hour))) != 0;
 }
 
@@ -43,7 +44,7 @@ bool answer_wait::pays() const noexcept {
            usual_.load(std::memory_order_relaxed) < nanoseconds{longest_}.count();
 }
 
-/// An eighth of the new, seven of the old.
+/// Updates the usual time of an answer: seven eighths of the old value, one eighth of the new one.
 void answer_wait::learn(nanoseconds taken) noexcept {
     const nanoseconds::rep before = usual_.load(std::memory_order_relaxed);
     usual_.store(before + (taken.count() - before) / 8, std::memory_order_relaxed);

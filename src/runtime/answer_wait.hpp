@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// How a thread waits for a socket of its own.
+// How a blocking call waits for data on its own socket.
 #pragma once
 
 #include <holdfast/time.hpp>
@@ -9,21 +9,21 @@
 
 namespace holdfast::runtime {
 
-/// Asks again and again for a while before it sleeps, where that pays: to be woken costs more than
-/// most answers take to come, but a thread that asks keeps a core from whoever else wants one. So
-/// it must be allowed, there must be cores to spare, and answers must usually come in that time;
-/// which is learnt from how long they take.
+/// Waits for an answer on a socket: first by polling for a short time, then asleep in poll().
+/// Waking a thread takes longer than most answers do, but a polling thread occupies a core. So the
+/// wait polls only if the options allow polling, if enough cores are free, and if answers usually
+/// come within the polling time. The usual time of an answer is measured.
 ///
-/// Thread safety: any.
+/// Thread safety: any thread may call every function.
 class answer_wait {
 public:
     using microseconds = std::chrono::microseconds;
 
-    /// Polls for at most `longest`; zero: never.
+    /// Creates a wait that polls for at most `longest`. Zero means that it never polls.
     explicit answer_wait(microseconds longest);
 
-    /// Until `arrived()` says true, which is asked when something has come, or may have. False:
-    /// `patience` is over.
+    /// Waits until `arrived()` returns true. It calls `arrived()` while it polls, and after data
+    /// has come. Returns false after `patience`.
     template <typename Arrived>
     bool wait(int socket, duration patience, Arrived arrived) {
         const nanoseconds began = now();
@@ -36,7 +36,8 @@ public:
 private:
     using nanoseconds = std::chrono::nanoseconds;
 
-    static nanoseconds now() noexcept; // of a clock that only measures
+    // Returns the time of a steady clock that is used only to measure.
+    static nanoseconds now() noexcept;
     static void breathe() noexcept;
     static bool wait_readable(int socket, nanoseconds longest) noexcept;
 
@@ -77,7 +78,7 @@ private:
     const nanoseconds longest_;
     const int cores_to_spare_;
     std::atomic<int> waiting_ = 0;
-    std::atomic<nanoseconds::rep> usual_ = 0; // how long answers take, lately
+    std::atomic<nanoseconds::rep> usual_ = 0; // How long answers took lately.
 };
 
 } // namespace holdfast::runtime

@@ -7,7 +7,7 @@ namespace holdfast {
 
 boot_clock::time_point boot_clock::now() noexcept {
     timespec shown{};
-    ::clock_gettime(CLOCK_BOOTTIME, &shown); // cannot fail: every Linux we build for has it
+    ::clock_gettime(CLOCK_BOOTTIME, &shown); // cannot fail: all supported Linux versions have it
     return time_point{std::chrono::seconds{shown.tv_sec} +
                       std::chrono::floor<duration>(std::chrono::nanoseconds{shown.tv_nsec})};
 }

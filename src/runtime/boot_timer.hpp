@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// One timerfd on CLOCK_BOOTTIME, which Asio has no timer for.
+// A timer on CLOCK_BOOTTIME, built on timerfd. Asio has no timer for that clock.
 #pragma once
 
 #include <holdfast/time.hpp>
@@ -12,18 +12,20 @@
 
 namespace holdfast::runtime {
 
-/// Thread safety: everything on the executor, `on_ring` too.
+/// Timer that calls `on_ring` on the executor.
+///
+/// Thread safety: call everything on the executor.
 class boot_timer {
 public:
     boot_timer(const asio::any_io_executor&, std::function<void()> on_ring);
     boot_timer(const boot_timer&) = delete;
 
-    /// Rings once, by that moment at the latest. It may ring for a moment that was asked for
-    /// earlier and matters no more: that costs less than setting the timer for each who comes and
-    /// goes.
+    /// Rings once, at the latest at the given time. It may also ring at an earlier time that was
+    /// requested before and is no longer needed: a spare ring costs less than setting the timer for
+    /// each sleeper.
     void ring_by(time_point);
 
-    /// Does not ring until asked again, and does not keep the executor busy.
+    /// Stops ringing until `ring_by()` is called again. A silent timer gives the executor no work.
     void hush();
 
     asio::any_io_executor executor() { return file_.get_executor(); }
@@ -37,7 +39,8 @@ private:
     std::function<void()> on_ring_;
     time_point set_for_ = time_point::max();
     bool listening_ = false;
-    std::uint64_t listened_ = 0; // tells the wait that counts from one that was cancelled too late
+    // Number of the last wait. A cancelled wait whose handler still runs has a smaller number.
+    std::uint64_t listened_ = 0;
     const std::shared_ptr<void> alive_ = std::make_shared<char>();
 };
 

@@ -1,15 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
-// How a monitor is found, entered and left. It is apart from visits and monitors, which have state
-// of each thread: a component beside a shared core has this once more (tools/mysql.cmake).
+// How a monitor is found, entered and left. These functions use no thread-local state, unlike those
+// in visit.cpp and monitor.cpp. So a shared library of a component can contain a second copy of
+// them (tools/mysql.cmake).
 #include "runtime/monitor_executor.hpp"
 #include "runtime/pause.hpp"
 
 namespace holdfast::runtime {
 namespace {
 
-/// So often it is tried to enter: about two microseconds, which is what most work inside takes,
-/// while to sleep and be woken takes longer than all of it. Measured with 4, 16 and 64 threads on
-/// one lock: fewer tries sleep too often, more keep the core from whoever is inside.
+/// Number of attempts to lock the mutex before the thread sleeps. They take about two microseconds,
+/// as long as most work inside a monitor, and less than sleeping and waking up. The number was
+/// measured with 4, 16 and 64 threads on one lock. With fewer attempts threads sleep too often;
+/// with more they take the core from the thread inside.
 constexpr int tries = 100;
 
 } // namespace

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A client's own background thread, and the clock that runs on it.
+// The background thread of a client, and the clock that runs on it.
 #pragma once
 
 #include "runtime/real_clock.hpp"
@@ -9,8 +9,9 @@
 
 namespace holdfast::runtime {
 
-/// Runs until it is destroyed. If that happens on the thread itself (the last lease was dropped in
-/// a handler), the thread ends behind it.
+/// Background thread that runs an io_context until the object is destroyed. The destructor joins
+/// the thread. If the destructor runs on that thread (a handler dropped the last lease), the thread
+/// ends by itself later.
 class loop {
 public:
     loop();
@@ -22,16 +23,16 @@ public:
 
 private:
     struct inside;
-    std::shared_ptr<inside> inside_; // the thread's as well
+    std::shared_ptr<inside> inside_; // shared with the thread
     std::thread thread_;
 };
 
-/// Whether the calling thread runs `executor` now, as far as that can be told: io_context and
-/// thread_pool, bare or in a strand; or visits its monitor.
+/// Returns whether the calling thread runs `executor` now, or is a visitor of its monitor. This is
+/// known only for the executors of io_context and thread_pool, bare or in a strand.
 bool runs_here(const asio::any_io_executor& executor);
 
-/// Whether the calling thread is inside `executor`, so that what is posted there runs later: not
-/// merely beside a strand on a thread that could run it.
+/// Returns whether the calling thread is executing inside `executor`, so that a posted function
+/// runs later. For a strand, it is not enough that the thread could run the strand.
 bool is_inside(const asio::any_io_executor& executor);
 
 } // namespace holdfast::runtime

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// One thing at a time, on whichever thread: as a rule on the background thread, whose work comes
-// through the executor; and on a calling thread that enters (visit.hpp) instead of waking it.
-// It is Hoare's monitor: who is inside is alone with the client's state.
+// A monitor in the sense of Hoare: only one thread at a time is inside and uses the client's state.
+// Usually this is the background thread, which runs the work that the executor was given. It can
+// also be a calling thread that enters (visit.hpp) instead of waking the background thread.
 #pragma once
 
 #include <holdfast/asio.hpp>
@@ -24,17 +24,19 @@ public:
         : background_{background} {}
     monitor(const monitor&) = delete;
 
-    /// What is given to it runs on the background thread, inside.
+    /// Returns the executor whose functions run on the background thread, inside the monitor.
     asio::any_io_executor executor();
 
-    /// Whose executor that is; null if it is none of these.
+    /// Returns the monitor that an executor belongs to, or null if it is not the executor of a
+    /// monitor.
     static monitor* of(const asio::any_io_executor&);
 
-    /// Whether the calling thread is the background thread.
+    /// Returns whether the calling thread is the background thread.
     bool runs_here() const;
 
-    /// Something is under way that wakes the background thread. The more of that there is, the more
-    /// is done each time it wakes, and beyond a few it is cheaper to wait for it than to visit.
+    /// Counts an operation that will wake the background thread. Each wake-up serves all operations
+    /// that are ready. So when there are many, waiting is cheaper for a caller than entering the
+    /// monitor.
     class load {
     public:
         explicit load(monitor* where) noexcept
@@ -52,16 +54,19 @@ public:
         monitor* const where_;
     };
 
-    /// With how much under way a caller may still visit; zero, the default: never.
+    /// Lets callers enter while fewer than `load_max` operations are counted. Zero, the default:
+    /// never.
     void welcome(std::size_t load_max) noexcept { load_max_ = load_max; }
     bool welcomes() const noexcept {
         return load_.load(std::memory_order_relaxed) < load_max_.load(std::memory_order_relaxed);
     }
 
-    /// The calling thread's visit, or null: it is the background thread. Ask only inside.
+    /// Returns the visit of the thread that is inside, or null if that is the background thread.
+    /// Call it only inside.
     visit* visitor() const noexcept { return visitor_; }
 
-    /// Whether it is inside, too: what is given to the executor then runs later.
+    /// Returns whether the calling thread is the background thread and is inside, so that a
+    /// function given to the executor runs later.
     bool is_inside() const;
 
 private:
@@ -76,7 +81,7 @@ private:
 
     asio::io_context& background_;
     std::mutex mutex_;
-    visit* visitor_ = nullptr; // who has that
+    visit* visitor_ = nullptr; // the visit that holds `mutex_`
     std::atomic<std::size_t> load_ = 0;
     std::atomic<std::size_t> load_max_ = 0;
 };

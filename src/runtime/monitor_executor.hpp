@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The monitor as an executor of Asio's.
+// The monitor as an Asio executor.
 #pragma once
 
 #include "runtime/visit.hpp"
@@ -13,7 +13,7 @@
 
 namespace holdfast::runtime {
 
-/// The calling thread is inside while this lives.
+/// Marks the calling thread as inside a monitor while the object lives.
 class monitor::presence {
 public:
     explicit presence(const monitor& where) noexcept
@@ -21,7 +21,7 @@ public:
     presence(const presence&) = delete;
     ~presence() { here() = before_; }
 
-    /// Where the calling thread is, or null.
+    /// Returns the monitor that the calling thread is in, or null.
     static const monitor*& here() noexcept;
 
 private:
@@ -37,8 +37,9 @@ void monitor::run(Function& what) {
     what();
 }
 
-/// `Inner` is an executor of the background's io_context, with whatever properties. Of a visit:
-/// what it is given by the visitor is the visitor's to run.
+/// Executor of a monitor. `Inner` is an executor of the background io_context, with any properties.
+/// An executor that belongs to a visit (`of_visit`) runs functions on the visiting thread, if the
+/// visitor submits them.
 template <typename Inner>
 class monitor::entering {
 public:
@@ -67,7 +68,7 @@ public:
         return monitor_ == other.monitor_ && inner_ == other.inner_ && of_visit_ == other.of_visit_;
     }
 
-    // All its other properties are those of the io_context.
+    // The io_context answers queries for all other properties.
     template <typename Property>
     requires asio::can_query_v<const Inner&, Property>
     // What Asio answers may be const. NOLINTNEXTLINE(readability-const-return-type)

@@ -7,24 +7,26 @@
 
 namespace holdfast::runtime {
 
-/// How a visiting thread waits for what arrives on a socket: asleep, until somebody interrupts it.
-/// The connection is not cut then, for others use it too; the thread only waits in another way.
+/// Lets a visiting thread sleep until data arrives on a socket or another thread interrupts the
+/// wait. An interruption does not close the connection, because other threads use it too. The
+/// thread then waits in another way.
 class outside_wait final : public interruptible {
 public:
     outside_wait() = default;
     outside_wait(const outside_wait&) = delete;
     ~outside_wait();
 
-    /// Before each wait, inside. False: the process has no file numbers left; do not wait here.
+    /// Prepares a wait. Call it inside the monitor before each wait. False: the process has no file
+    /// descriptors left, so the thread must wait in another way.
     bool prepare() noexcept;
 
-    /// False: it was interrupted, or nothing came for so long.
+    /// Waits until the socket is readable. False: the wait was interrupted, or `longest` passed.
     bool until_readable(int socket, duration longest) const noexcept;
 
     void interrupt() noexcept override;
 
 private:
-    int nudge_ = -1; // an eventfd, from the first wait on
+    int nudge_ = -1; // an eventfd, made for the first wait
     bool nudged_ = false;
 };
 

@@ -3,7 +3,8 @@
 
 namespace holdfast::runtime {
 
-/// For a loop that waits for another core: leaves the rest of this one to its sibling.
+/// Tells the processor that this thread spins, so that the core's other hardware thread runs
+/// faster.
 inline void pause_processor() noexcept {
 #if defined(__x86_64__) || defined(__i386__)
     __builtin_ia32_pause();

@@ -15,11 +15,11 @@
 namespace holdfast::runtime {
 namespace {
 
-/// xoshiro256** (Blackman, Vigna): 256 bits of state, so that 128-bit identities are not drawn from
-/// fewer seeds than there are identities.
+/// Generator xoshiro256** (Blackman, Vigna). Its state has 256 bits, so that there are at least as
+/// many seeds as 128-bit identities.
 struct generator {
     std::array<std::uint64_t, 4> state{};
-    std::optional<std::uint64_t> seeded_in{}; // which generation of processes
+    std::optional<std::uint64_t> seeded_in{}; // fork generation of the process that seeded it
 
     std::uint64_t operator()() {
         const std::uint64_t result = std::rotl(state[1] * 5, 7) * 9;
@@ -35,7 +35,8 @@ struct generator {
 };
 
 void fill_from_kernel(std::array<std::uint64_t, 4>& state) {
-    // Up to 256 bytes come whole, but for a signal that arrives while the machine still starts.
+    // getrandom() returns up to 256 bytes in one call, unless a signal arrives while the kernel
+    // still gathers entropy after boot.
     while (::getrandom(state.data(), sizeof state, 0) != ssize_t{sizeof state})
         if (errno != EINTR)
             throw boost::system::system_error{errno, boost::system::system_category(), "getrandom"};

@@ -6,8 +6,9 @@
 
 namespace holdfast::runtime {
 
-/// 64 random bits a call, from a generator that each thread seeds from the kernel, anew after
-/// fork(): two processes never draw the same identity. Thread-safe. Not for secrets.
+/// Returns a function that draws 64 random bits. Each thread has its own generator and seeds it
+/// from the kernel, and again after fork(), so two processes never draw the same identity.
+/// Thread-safe. Not for secrets.
 std::function<std::uint64_t()> system_random();
 
 } // namespace holdfast::runtime

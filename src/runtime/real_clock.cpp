@@ -12,7 +12,7 @@
 
 namespace holdfast::runtime {
 
-/// Who sleeps, in order of waking. The timer follows the first of them.
+/// Table of sleeping alarms, ordered by their wake-up time. One timer is set for the first of them.
 class real_clock::sleepers {
 public:
     using map = std::multimap<time_point, real_alarm*>;
@@ -72,7 +72,8 @@ public:
         };
         co_await asio::async_initiate<const asio::use_awaitable_t<>, void()>(fall_asleep,
                                                                              asio::use_awaitable);
-        rung_ = false; // whoever rang until now is heard by who wakes now
+        // Earlier rings are all delivered by this wake-up.
+        rung_ = false;
     }
 
     void ring() noexcept override {
@@ -83,13 +84,14 @@ public:
 
     void wake() {
         if (all_.gone())
-            return forget_sleeper(); // nobody runs what is posted now
+            // The executor is gone, so a posted handler would never run.
+            return forget_sleeper();
         asio::post(all_.executor(), take_sleeper());
     }
     void forget_sleeper() { (void)take_sleeper(); }
 
 private:
-    // Swap it, never assign it: in Boost 1.81 its move assignment recurses without end.
+    // Use swap() and not move assignment: in Boost 1.81 the move assignment recurses without end.
     using sleeper = asio::any_completion_handler<void()>;
 
     sleeper take_sleeper() {
@@ -99,9 +101,10 @@ private:
         return taken;
     }
 
-    sleepers& all_; // not touched while nobody sleeps here: the clock may be gone
+    // Not used while there is no sleeper: the clock may have been destroyed.
+    sleepers& all_;
     sleeper sleeper_;
-    sleepers::map::iterator place_; // valid while there is a sleeper
+    sleepers::map::iterator place_; // valid only while there is a sleeper
     bool rung_ = false;
 };
 

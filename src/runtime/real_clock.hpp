@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The machine's time, for everything but tests.
+// The machine's clock, used everywhere except in tests.
 #pragma once
 
 #include <holdfast/time.hpp>
@@ -8,33 +8,36 @@
 
 namespace holdfast::runtime {
 
-/// For who only asks what time it is. Thread-safe.
+/// Returns the time. For code that needs no alarms. Thread-safe.
 inline time_point machine_time() noexcept {
     return boot_clock::now();
 }
 
-/// Sleeps on CLOCK_BOOTTIME, which Asio's own timers cannot: they stand still while the machine is
-/// suspended, and a lease does not. One timer for all alarms, which keeps the executor busy only
-/// while somebody sleeps.
+/// Clock and alarms on CLOCK_BOOTTIME. Asio's own timers stand still while the machine is
+/// suspended, but a lease does not. One timer serves all alarms, and gives the executor work only
+/// while an alarm sleeps.
 ///
-/// Thread safety: `now` from anywhere; all else, and every alarm, on the executor.
+/// Thread safety: any thread may call `now()`. Everything else, and every alarm, only on the
+/// executor.
 class real_clock final : public clock {
 public:
     explicit real_clock(asio::any_io_executor);
     real_clock(const real_clock&) = delete;
-    ~real_clock() override; ///< ends who still sleeps
+    ~real_clock() override; ///< destroys all sleepers
 
     time_point now() const noexcept override { return machine_time(); }
-    std::unique_ptr<alarm> make_alarm() override; ///< may outlive the clock, if nobody waits on it
+    /// Makes an alarm. The alarm may outlive the clock, if nothing waits on it.
+    std::unique_ptr<alarm> make_alarm() override;
 
     /// Wakes every sleeper once.
     void stop();
 
-    /// Destroys every sleeper: a coroutine and the alarm in its frame keep each other. Everything
-    /// that sleeps may die in this call, so the caller keeps the clock alive.
+    /// Destroys all sleepers. A sleeping coroutine and the alarm in its frame keep each other
+    /// alive. Destroying them may drop the last reference to the clock, so the caller must hold
+    /// one.
     void let_go();
 
-    /// Destroys what was made on the executor: nobody sleeps any more, nor will.
+    /// Destroys everything that uses the executor. No alarm may sleep after that.
     void leave_executor();
 
 private:

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a client can know of another machine's clock from answers that carry its time.
+// What a client can know about another machine's clock, from answers that carry its time.
 #pragma once
 
 #include <holdfast/time.hpp>
@@ -11,21 +11,25 @@
 
 namespace holdfast::runtime {
 
-/// Each answer says: between our sending and our receiving, that clock showed `shown`. So its
-/// offset from ours lies in an interval as wide as the round trip; intervals of several answers are
-/// intersected, and widened with age, since two clocks drift. An answer that contradicts all before
-/// it means that a clock was stepped: then only the new one counts. (A step back by less than the
-/// width of an interval goes unseen, and the estimate is late by as much.) Answers are learnt in
-/// the order in which they came.
+/// Estimate of the offset between a server's clock and ours. Each answer says that the server's
+/// clock showed `shown` at some moment between our sending and our receiving. So the offset lies in
+/// an interval as wide as the round trip.
+///
+/// The intervals of several answers are intersected. An old interval is first widened by the
+/// possible drift of the two clocks. If an answer contradicts the earlier ones, a clock was
+/// stepped, and only the new answer counts. A step back by less than the width of the interval is
+/// not noticed, and the estimate is wrong by at most that step. Answers must be learnt in the order
+/// in which they came.
 class remote_clock {
 public:
     using microseconds = std::chrono::microseconds;
 
-    /// Real clocks stay within this of each other's rate; the same margin as a lease's.
+    /// The rates of two real clocks differ by at most 1 / `drift_divisor`. A lease has the same
+    /// margin.
     static constexpr std::int64_t drift_divisor = 100;
 
     void learn(time_point sent_at, time_point received_at, microseconds shown) {
-        // As it is when the answer arrives. Our times are rounded down to a millisecond.
+        // The interval is valid at `received_at`. Our own times are rounded down to a millisecond.
         const interval seen{shown - count(received_at + tick),
                             shown - count(sent_at) + drift(received_at + tick - sent_at)};
         if (!offset_) {
@@ -41,9 +45,10 @@ public:
     void forget() { offset_.reset(); }
     bool known() const { return offset_.has_value(); }
 
-    /// The latest moment that clock can show no later than our `local`: what is allowed until then
-    /// over there is over by `local` here. Nothing if the clock is not known, or for a moment so
-    /// far away that it has no number of microseconds.
+    /// Returns the latest time that the server's clock has surely reached when our clock shows
+    /// `local`. So everything that the server allows only until that time is over by then. Returns
+    /// nothing if the offset is unknown, or if `local` is too far away for a number of
+    /// microseconds.
     std::optional<microseconds> no_later_than(time_point local) const {
         if (!offset_ || local > farthest)
             return std::nullopt;
@@ -52,15 +57,16 @@ public:
 
 private:
     struct interval {
-        microseconds low, high; // of (that clock - ours)
+        microseconds low, high; // of (server's clock - our clock)
     };
     static constexpr time_point farthest{duration::max() / 2000};
-    static constexpr duration tick{1}; // what our own clock does not tell
+    static constexpr duration tick{1}; // resolution of our own clock
 
     static microseconds count(time_point t) { return t.time_since_epoch(); }
 
-    /// Divided in microseconds: in milliseconds, answers closer together than drift_divisor of them
-    /// would never be seen to drift at all.
+    /// Returns the possible drift in the time `passed`. The division is done in microseconds: in
+    /// whole milliseconds the drift between answers less than `drift_divisor` ms apart would be
+    /// zero.
     static microseconds drift(duration passed) { return microseconds{passed} / drift_divisor; }
 
     void remember(interval seen, time_point at) {

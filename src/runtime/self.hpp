@@ -6,11 +6,11 @@
 
 namespace holdfast::runtime {
 
-/// What other machines' people would call this process.
+/// Description of this process, for people who look at it from another machine.
 struct self {
     std::string host;
     std::int64_t pid;
-    std::string program; ///< without its folder
+    std::string program; ///< name without its folder
 };
 
 self this_process();

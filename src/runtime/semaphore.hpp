@@ -10,8 +10,9 @@
 
 namespace holdfast::runtime {
 
-/// The system's, which sleeps at once: std::binary_semaphore first yields a few times, which with
-/// many threads that wait for each other takes the processor from whoever could go on.
+/// A POSIX semaphore, which sleeps at once. std::binary_semaphore yields a few times before it
+/// sleeps. When many threads wait for each other, the yields take the processor from threads that
+/// could work.
 class semaphore {
 public:
     semaphore() noexcept { ::sem_init(&system_, 0, 0); }
@@ -21,10 +22,10 @@ public:
     void post() noexcept { ::sem_post(&system_); }
     void wait() noexcept {
         while (::sem_wait(&system_) != 0) {
-        } // interrupted by a signal
+        } // a signal interrupts sem_wait()
     }
 
-    /// False: nobody posted for that long.
+    /// Waits for at most `longest`. False: nobody posted in that time.
     bool wait_for(duration longest) noexcept {
         timespec until{};
         ::clock_gettime(CLOCK_MONOTONIC, &until);
@@ -46,7 +47,8 @@ public:
     }
 
 private:
-    static constexpr std::time_t for_ever = 1'000'000'000; // seconds; the machine never ran so long
+    // In seconds. No machine runs as long as that.
+    static constexpr std::time_t for_ever = 1'000'000'000;
 
     sem_t system_;
 };

@@ -9,7 +9,8 @@
 namespace holdfast::runtime {
 namespace {
 
-/// A thread started meanwhile inherits none of them.
+/// Blocks all signals of the calling thread while the object lives. A thread that starts meanwhile
+/// inherits the blocked signals.
 class signals_blocked {
 public:
     signals_blocked() {

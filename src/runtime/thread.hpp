@@ -7,8 +7,8 @@
 
 namespace holdfast::runtime {
 
-/// The one way a thread of ours begins: under our name, and with every signal blocked, for signals
-/// are for the program's own threads.
+/// Starts a thread of the library. The thread is named "holdfast" and has every signal blocked,
+/// because signals are for the program's own threads.
 std::thread start_thread(asio::any_completion_handler<void()> work);
 
 } // namespace holdfast::runtime

@@ -8,7 +8,7 @@
 namespace holdfast::runtime {
 namespace {
 
-thread_local visit* innermost = nullptr; // of this thread
+thread_local visit* innermost = nullptr; // latest visit of this thread that has not ended
 
 std::uint64_t next_number() noexcept {
     static std::atomic<std::uint64_t> last = 0;
@@ -32,7 +32,7 @@ visit::~visit() {
     if (!alone_)
         return;
     for (std::size_t i = 0; i < tasks_.size(); ++i) {
-        auto due = std::move(tasks_[i]); // it may bring more, and they move
+        auto due = std::move(tasks_[i]); // moved out: the call may add tasks and move the vector
         std::move(due)();
     }
     innermost = outer_;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// A calling thread that does its own work inside the monitor, instead of waking the background
-// thread and being woken by it: two switches saved, which cost more than all the work.
+// A caller-runs executor: a calling thread runs its own operation inside the client's monitor
+// instead of waking the background thread. That saves two thread switches, which cost more than the
+// operation.
 #pragma once
 
 #include "runtime/monitor.hpp"
@@ -13,37 +14,40 @@
 
 namespace holdfast::runtime {
 
-/// What a visitor waits for outside.
+/// A wait of a visiting thread outside the monitor.
 class interruptible {
 public:
-    /// Ends that wait, soon. Called inside, perhaps before it has begun.
+    /// Ends the wait soon. Called inside the monitor, perhaps before the wait has begun.
     virtual void interrupt() noexcept = 0;
 
 protected:
     ~interruptible() = default;
 };
 
-/// Inside from its construction, if that succeeds, to its destruction; but for `outside`.
+/// Stay of a calling thread inside a monitor. If the constructor succeeds, the thread is inside
+/// until the destructor, except while `outside()` waits.
 ///
-/// Only what is given to its own executor runs here: the one coroutine of the call. All else, a
-/// user's handler first of all, goes to the background thread. What the coroutine leaves behind
-/// when it sleeps is resumed there too.
+/// The thread runs only what its own executor is given: the one coroutine of its call. Everything
+/// else goes to the background thread, above all handlers of the user. If the coroutine sleeps when
+/// the visit ends, the background thread resumes it.
 class visit {
 public:
-    /// If the monitor welcomes visitors now, and this thread is not one already.
+    /// Enters the monitor, unless the monitor admits no visitors now or this thread is inside
+    /// already.
     explicit visit(monitor&);
     visit(const visit&) = delete;
     ~visit();
 
     explicit operator bool() const noexcept { return alone_.owns_lock(); }
 
-    /// The calling thread's visit to that monitor, or null. It may visit others too: what runs on a
-    /// visitor of one client may use another client.
+    /// Returns the visit of the calling thread to that monitor, or null. A thread may visit several
+    /// monitors: code that runs on a visitor of one client may use another client.
     static visit* here(const monitor&) noexcept;
 
     asio::any_io_executor executor();
 
-    /// Runs `work`, which waits for that, outside: others may enter meanwhile.
+    /// Leaves the monitor, runs `work`, which waits for `what`, and enters again. Other threads may
+    /// enter meanwhile.
     template <typename Work>
     void outside(interruptible& what, Work work) {
         static_assert(noexcept(work()), "else a thread would be outside without knowing it");
@@ -52,23 +56,24 @@ public:
         come_back();
     }
 
-    /// Somebody inside does not want what this thread waits for outside.
+    /// Interrupts the wait outside the monitor, because its result is no longer wanted. Called
+    /// inside.
     void interrupt() noexcept;
     bool interrupted() const noexcept { return interrupted_; }
 
-    /// This call only has something sent; whatever comes of it is heard in the background.
+    /// Says that the caller only wants a request sent. The background thread handles the outcome.
     void wait_for_nothing() noexcept { waits_ = false; }
     bool waits() const noexcept { return waits_; }
 
-    /// It has been sent, from this thread.
+    /// Says that this thread has sent the request.
     void note_sent_off() noexcept { sent_off_ = true; }
     bool sent_off() const noexcept { return sent_off_; }
 
-    /// Wakes whoever waits there as soon as this thread has left, if only for a while: else that
-    /// one would find it inside.
+    /// Posts `ready` as soon as this thread has left the monitor, even for a short time. Otherwise
+    /// the woken thread would find the monitor occupied. `keep` lives until then.
     void wake_behind(semaphore& ready, std::shared_ptr<void> keep);
 
-    // Of its executor.
+    // For the executor of this visit.
     std::uint64_t number() const noexcept { return number_; }
     template <typename Function>
     void later(Function&& what) {
@@ -83,18 +88,19 @@ private:
     void wake() noexcept;
 
     monitor& monitor_;
-    visit* const outer_; // this thread's visit to another monitor, while this lasts
+    visit* const outer_; // visit of this thread to another monitor
     bool waits_ = true;
     bool sent_off_ = false;
     bool interrupted_ = false;
     struct sleeper {
         semaphore* ready;
-        std::shared_ptr<void> keep; // who is woken may be the last to know what it waited for
+        // Keeps the semaphore alive: the woken thread may drop the last other reference to it.
+        std::shared_ptr<void> keep;
     };
     boost::container::small_vector<sleeper, 2> to_wake_;
     std::unique_lock<std::mutex> alone_;
-    std::uint64_t number_ = 0;           // of all visits there ever were
-    interruptible* waits_for_ = nullptr; // outside
+    std::uint64_t number_ = 0;           // unique among all visits of the process
+    interruptible* waits_for_ = nullptr; // the wait outside, while there is one
     boost::container::small_vector<asio::any_completion_handler<void()>, 2> tasks_;
 };
 

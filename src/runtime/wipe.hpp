@@ -8,14 +8,14 @@
 
 namespace holdfast::runtime {
 
-/// Overwrites a secret in memory that is about to be freed, which a compiler would leave out as
-/// something that nobody reads.
+/// Overwrites a secret in memory that is about to be freed. A compiler may remove an ordinary
+/// write, since nothing reads the memory afterwards.
 inline void wipe(std::span<char> bytes) noexcept {
     if (!bytes.empty())
         ::explicit_bzero(bytes.data(), bytes.size());
 }
 
-/// The same, and leaves it empty.
+/// Overwrites a secret and empties the string.
 inline void wipe(std::string& text) noexcept {
     wipe(std::span<char>{text});
     text.clear();

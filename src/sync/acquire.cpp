@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// The one acquisition loop. Blocking, asynchronous and timed calls all end up here, also those that
-// only wait to see a lock free.
+// The acquisition loop. All blocking, asynchronous and timed calls run through it, and also the
+// calls that only wait until a lock is free.
 //
 //     line up ──▶ look ──granted in time──▶ a grant
 //                  │ ▲
 //       busy or no │ │ wake-up, holder's lease over, poll bound,
 //          answer  ▼ │ or a pause after a failure
-//                 wait ── patience over, cancelled, outage too long ──▶ undo
+//                 wait ── timeout, cancelled, outage too long ──▶ undo
 #include "sync/acquire.hpp"
 
 #include "sync/engine.hpp"
@@ -23,14 +23,15 @@
 namespace holdfast::sync {
 namespace {
 
-/// A grant that arrives when its lease is over is asked for anew, so often.
+/// Number of grants that may arrive after their lease is over before the call fails.
 constexpr int late_grants_max = 3;
 
 owner_id number_for(acquisition& call) {
     return call.home->next_owner(call.wanted.permits());
 }
 
-/// The place in the store. Leaving the scope undoes what it may have taken, unless that was kept.
+/// One attempt to acquire: a waiter in the store (`place`) and its owner number. The destructor
+/// undoes in the background whatever the attempt may have obtained, unless `keep()` took the grant.
 class attempt {
 public:
     explicit attempt(const std::shared_ptr<acquisition>& call)
@@ -50,7 +51,8 @@ public:
 
     place& spot() { return *spot_; }
 
-    /// Whether the store has nothing of it any more, so that another may follow.
+    /// Removes from the store whatever this attempt has there. Returns true if the store surely
+    /// keeps nothing of it, so that another attempt may follow.
     asio::awaitable<bool> leave() {
         if (spot_->uncertain())
             co_return false;
@@ -64,7 +66,8 @@ public:
         co_return true;
     }
 
-    /// What was granted, or nothing if that came too late to be of use. What is counted has no end.
+    /// Takes over a grant. Returns nothing if the grant came too late to be of use. A grant of a
+    /// counter has no end.
     std::optional<grant> keep(time_point sent_at, const answer& said) {
         granted_ = true;
         const time_point now = call_->home->now();
@@ -79,12 +82,12 @@ public:
     }
 
 private:
-    /// The write hold under which it would read.
+    /// Returns the write hold beside which this call wants to read, or null.
     wire_hold* stood_on() const {
         const bool reads = call_->wanted.of->kind == lock_kind::read;
         return reads ? call_->wanted.under.get() : nullptr;
     }
-    /// By then the store has nothing of it that nobody knows of.
+    /// Returns when the store has surely forgotten whatever this attempt may have obtained.
     time_point gone_at() const {
         if (!spot_ || !spot_->must_leave())
             return time_point::min();
@@ -98,27 +101,28 @@ private:
     bool granted_ = false;
 };
 
-/// The pauses of a lock of which nobody tells that it is free.
+/// Returns the growing pauses of a lock whose waiters poll, because no notification announces its
+/// release.
 std::optional<pauses> own_pauses(const acquisition& call) {
     const std::optional<backoff>& polls = call.wanted.of->polls;
     return polls ? std::optional<pauses>{std::in_place, *call.home, *polls} : std::nullopt;
 }
 
-/// When to look again at what was busy.
+/// Returns when to ask again after the answer "busy".
 time_point next_look(const engine& home, const answer& said, std::optional<pauses>& polls) {
     return later(home.now(), polls ? std::min(said.term, polls->next()) : said.term);
 }
 
-/// Whether nobody may tell this call that the lock is free: it has to look by itself.
+/// Returns whether the call must poll, because it may get no notification when the lock is free.
 bool looks_by_itself(const acquisition& call) {
     return call.wanted.of->polls || (call.wanted.of->kind == lock_kind::token && call.wanted.takes);
 }
 
-/// How long before its patience ends such a call looks for the last time: there must be time for
-/// the request to arrive, which carries its deadline.
+/// Time before the deadline at which a polling call asks for the last time. The request carries the
+/// deadline, so it must arrive before that.
 constexpr duration last_look_margin{5};
 
-/// Returns when to look next: at `look_at`, or for the last time shortly before the patience ends.
+/// Returns when to ask next: at `look_at`, or for the last time shortly before the deadline.
 time_point or_last_look(const acquisition& call, time_point look_at, duration round_trip) {
     const time_point end = call.wanted.give_up_at;
     const time_point last = end == time_point::max() || !looks_by_itself(call)
@@ -127,15 +131,15 @@ time_point or_last_look(const acquisition& call, time_point look_at, duration ro
     return std::min(look_at, last > call.home->now() ? last : end);
 }
 
-/// Until the next look, which comes later if so many came before.
+/// Sleeps until the next request may be sent. The sleep is longer if many requests came before.
 asio::awaitable<void> keep_pace(acquisition& call, look_pace& pace) {
     const time_point next = std::min(pace.next(call.home->now()), call.wanted.give_up_at);
     while (!call.finished() && call.home->now() < next)
         co_await call.wake().wait_until(next);
 }
 
-/// Sleeps until it is known what became of this client's own last release: within the store's time
-/// limit.
+/// Sleeps until the result of this client's own last release is known. The store's time limit
+/// bounds this.
 asio::awaitable<void> until_acknowledged(acquisition& call, gate& door) {
     const gate::bell rung{door, call.wake()};
     while (door.awaits_acknowledgement() && !call.finished())
@@ -175,21 +179,24 @@ asio::awaitable<std::optional<grant>> acquire(std::shared_ptr<acquisition> call)
                     co_return kept;
                 is_always_late = ++late_grants == late_grants_max;
                 if (!is_always_late)
-                    continue; // the same owner: it is granted anew
+                    continue; // same owner number: the store grants it again
             }
             if (door)
                 home.found_busy(*call);
             look_at = next_look(home, said, polls);
             if (door && door->serves_before(*call))
-                look_at = time_point::max(); // it is rung when it is the next
+                look_at = time_point::max(); // `serves_before` ends: then the gate rings
         } catch (const boost::system::system_error& e) {
             look_at = trouble.next_try(e, sent_at);
         }
         if (is_always_late)
-            fail_late(call->wanted.lease); // no outage: it is not repeated
+            fail_late(call->wanted.lease); // not an outage, so no retry
         if (home.now() >= call->wanted.give_up_at) {
-            trouble.rethrow_if_unanswered(); // nobody knows then whether it is busy
-            bool was_ours = false;           // it may have been our own hold
+            // Without an answer it is unknown whether the lock is busy: rethrow the failure.
+            trouble.rethrow_if_unanswered();
+            // The lock may have been busy with this client's own hold, if the request overtook the
+            // release.
+            bool was_ours = false;
             if (may_overtake)
                 was_ours = co_await here->leave();
             if (was_ours) {
@@ -202,7 +209,7 @@ asio::awaitable<std::optional<grant>> acquire(std::shared_ptr<acquisition> call)
         if (call->finished())
             break;
         co_await call->wake().wait_until(or_last_look(*call, look_at, round_trip));
-        if (!polls) // else nobody rings
+        if (!polls) // a lock whose waiters poll has its own pauses
             co_await keep_pace(*call, pace);
         if (home.now() >= call->wanted.give_up_at)
             trouble.rethrow_if_unanswered();

@@ -8,9 +8,10 @@
 
 namespace holdfast::sync {
 
-/// Talks to the store until it grants, or until the call is over: busy after its patience
-/// (`give_up_busy`), or finished by somebody else. Nothing then. Throws what the store threw.
-/// On every way out but success, whatever the store may have granted is released behind it.
+/// Asks the store for the lock until the store grants it or the call is over. Returns nothing if
+/// the call is over: its timeout passed (`give_up_busy`), or something else has finished it. Throws
+/// the store's errors. Unless it succeeds, it releases in the background whatever the store may
+/// have granted.
 asio::awaitable<std::optional<grant>> acquire(std::shared_ptr<acquisition>);
 
 } // namespace holdfast::sync

@@ -31,7 +31,8 @@ std::shared_ptr<acquisition> acquisition::step_out() {
     return std::move(keep_);
 }
 
-/// Itself, which may be the last to know it; null if it had finished before.
+/// Marks the call as finished. Returns the call itself, which may be the last reference to it, or
+/// null if the call had finished before.
 std::shared_ptr<acquisition> acquisition::finish() {
     if (std::exchange(finished_, true))
         return nullptr;
@@ -42,7 +43,7 @@ std::shared_ptr<acquisition> acquisition::finish() {
     if (stood_in_queue)
         home->left_queue(*this);
     if (wake_)
-        wake_->ring(); // whatever it waits for is no longer worth it
+        wake_->ring(); // ends the sleep of its coroutine
     return self;
 }
 
@@ -52,7 +53,8 @@ void acquisition::tell(outcome got) {
 
 namespace {
 
-/// A read hold may be shared, and an upgrade must know whose share is left.
+/// Returns the handle of a hold. Several calls may share a read hold, so each of them gets a handle
+/// for its own share. An upgrade must know which shares are left.
 std::shared_ptr<tenure> handed_out(const std::shared_ptr<wire_hold>& held) {
     return held->what.kind == lock_kind::read ? held->one_share() : held;
 }
@@ -108,8 +110,8 @@ void acquisition::cancel() {
 
 namespace {
 
-/// The only one of its client that asks the store for that name, or one of those that wait there,
-/// until the scope is left.
+/// Guard of the right to ask the store for one name. Its destructor gives the right to the next
+/// call of this client.
 class turn {
 public:
     explicit turn(const acquisition& call, gate& here)
@@ -126,8 +128,8 @@ private:
     gate& here_;
 };
 
-/// Other clients were told of the release too, and may be slower than who was told of it by its own
-/// hand: a moment's head start, or they would never win.
+/// Head start that other clients get after a release. Their notification takes longer than the
+/// local one, so without a head start they would never get the lock.
 constexpr duration head_start{2};
 
 asio::awaitable<void> let_others_try(acquisition& call, gate& here) {
@@ -136,7 +138,8 @@ asio::awaitable<void> let_others_try(acquisition& call, gate& here) {
     co_await call.wake().wait_until(std::min(until, call.wanted.give_up_at));
 }
 
-/// Others who wait for a spin lock poll, and find it free only while nobody takes it again at once.
+/// Waits until the other clients that poll for a spin lock had a chance. They find the lock free
+/// only if this client does not take it again at once.
 asio::awaitable<void> leave_to_others(acquisition& call) {
     engine& home = *call.home;
     const time_point until = home.queues().left_to_others_until(key_of(call));
@@ -144,9 +147,10 @@ asio::awaitable<void> leave_to_others(acquisition& call) {
         co_await call.wake().wait_until(std::min(until, call.wanted.give_up_at));
 }
 
-/// A writer of another program that leaves no mark can have the lock only when nobody reads: where
-/// somebody listens, a reader does not begin while others of this client go on, for a moment from
-/// when it came, nor as soon as the last of them has ended.
+/// Delays a reader, so that a writer of another program gets a chance. Such a writer (Redisson's)
+/// sets no mark, and gets the lock only when nobody reads. If other clients listen, a new reader
+/// waits while readers of this client hold the lock, for at most `hand_off.within` since its call.
+/// When the last of them has ended, the reader gives other clients a head start.
 asio::awaitable<void> leave_a_gap(acquisition& call, gate& here) {
     engine& home = *call.home;
     if (call.wanted.under || !call.wanted.patient || !home.queues().others_listen(key_of(call)))
@@ -163,14 +167,16 @@ asio::awaitable<void> leave_a_gap(acquisition& call, gate& here) {
         co_await let_others_try(call, here);
 }
 
-/// What it would stand on may have been given back meanwhile, and be another's by now.
+/// Throws `lease_lost` if the hold beside which the call wants to hold was released. The lock may
+/// belong to another client by now.
 void must_have_its_share(const request& wanted) {
     if (wanted.under && (wanted.share.expired() || !wanted.under->believed()))
         throw boost::system::system_error{make_error_code(errc::lease_lost),
                                           "the hold that it was to stand beside was released"};
 }
 
-/// The lease of a lock is the longest in it: a write hold lasts as long as the read hold beside it.
+/// Links a read hold and a write hold that this client has on one lock. In the store, a lock lasts
+/// as long as the longest lease in it, so the write hold lasts as long as the read hold.
 void note_company(const acquisition& call, const std::shared_ptr<wire_hold>& held) {
     if (!call.wanted.under)
         return;
@@ -192,20 +198,21 @@ asio::awaitable<void> take_jointly(std::shared_ptr<acquisition> call) {
         call->give_up_busy();
 }
 
-/// All who wanted it before that look saw it open are let through with who looked.
+/// Lets all waiters of a latch through, if their calls began before the request that found the
+/// latch open.
 void let_through(gate& here, time_point looked_at) {
     std::vector<std::shared_ptr<acquisition>> all;
     while (acquisition* const next = here.first()) {
         if (next->started_at >= looked_at)
-            break; // it came later
+            break; // this call began after that request
         all.push_back(next->step_out());
     }
     for (const std::shared_ptr<acquisition>& each : all)
         (void)each->succeed_counted();
 }
 
-/// Where permits are passed on, who is next has some soon without a question to the store, which
-/// would be on its way when they come, and have to be undone.
+/// Time that a call waits for permits that other callers of this client pass on. A request to the
+/// store would be under way when such permits come, and would have to be undone.
 constexpr duration pass_patience{2};
 
 asio::awaitable<void> await_pass(acquisition& call, gate& here) {
@@ -231,10 +238,10 @@ asio::awaitable<void> take_counted(std::shared_ptr<acquisition> call, gate& here
 
 asio::awaitable<void> negotiate(std::shared_ptr<acquisition> call) {
     const std::shared_ptr<engine> home = call->home;
-    const engine::task busy{*home}; // closing waits until what it may have taken is undone
+    const engine::task busy{*home}; // close() waits until an unwanted grant is undone
     const acquisition::bed sleeps_here{*call};
     gate& here = *home->queues().find(key_of(*call));
-    const turn ours{*call, here}; // left only after the hold is in the gate
+    const turn ours{*call, here}; // ends after the hold has entered the gate
     try {
         if (call->wanted.of->is_joint()) {
             co_await take_jointly(call);
@@ -244,7 +251,7 @@ asio::awaitable<void> negotiate(std::shared_ptr<acquisition> call) {
             co_await take_counted(call, here);
             co_return;
         }
-        // As a rule neither: then not even their coroutines are begun.
+        // Usually none of these waits is needed. Then their coroutines are not created.
         if (here.owes_courtesy())
             co_await let_others_try(*call, here);
         if (call->wanted.of->polls)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// One call of lock(), try_lock…() or their async twins, from its start to its one completion.
+// One call of lock(), try_lock…() or their async variants, from its start to its one completion.
 #pragma once
 
 #include "sync/subject.hpp"
@@ -19,18 +19,20 @@ namespace holdfast::sync {
 
 class engine;
 
-/// How a call ended: granted, with a hold; busy, with neither; or failed.
+/// Result of a call: granted (`held` or `counted` is set), busy (nothing is set), or failed (`why`
+/// is set).
 struct outcome {
     std::shared_ptr<tenure> held{};
     failure why{};
-    bool counted = false; ///< granted, and there is no hold of it
+    bool counted = false; ///< granted by a counter, which gives no hold
 };
 
 using call_hook =
     boost::intrusive::list_member_hook<boost::intrusive::link_mode<boost::intrusive::auto_unlink>>;
 
-/// Completed exactly once: by the coroutine that acquires, by a holder that hands on, or before
-/// them by cancellation, its deadline or closing. Whoever comes second cleans up what it has.
+/// A pending call to acquire. It is completed exactly once: by its coroutine, by a holder of this
+/// client that passes its hold on, or by cancellation, timeout or close. A second completion has no
+/// effect, and its caller must clean up what it obtained for the call.
 class acquisition : public std::enable_shared_from_this<acquisition> {
     call_hook under_way_;
     call_hook queued_;
@@ -42,8 +44,8 @@ class acquisition : public std::enable_shared_from_this<acquisition> {
                                boost::intrusive::constant_time_size<false>>;
 
 public:
-    using list = list_by<&acquisition::under_way_>; ///< the calls of an engine
-    using queue = list_by<&acquisition::queued_>;   ///< those at one gate
+    using list = list_by<&acquisition::under_way_>; ///< all calls of an engine
+    using queue = list_by<&acquisition::queued_>;   ///< the calls that queue at one gate
     using agenda = std::multimap<time_point, acquisition*>;
 
     explicit acquisition(request);
@@ -55,30 +57,35 @@ public:
 
     const std::string& name() const { return wanted.of->name.text; }
 
-    // The executor only.
+    // Call these on the executor only.
     void begin() { beginning_ = true; }
     void begun() { beginning_ = false; }
     bool finished() const { return finished_; }
-    /// The store has answered it, and it was not granted: it waits there, or asks again.
+    /// Returns whether the store has answered "busy": the call waits there or asks again.
     bool waits_there() const { return waits_there_; }
-    bool begins_to_wait_there() { return !std::exchange(waits_there_, true); } ///< false: it did
+    /// Notes that the call waits in the store. False: that was noted before.
+    bool begins_to_wait_there() { return !std::exchange(waits_there_, true); }
     bool is_under_way() const { return under_way_.is_linked(); }
     void end() { under_way_.unlink(); }
 
     void stand_in(queue&);
-    std::shared_ptr<acquisition> step_out(); ///< of the queue; itself, which may be the last
+    /// Leaves the queue. Returns the call, perhaps its last reference.
+    std::shared_ptr<acquisition> step_out();
 
     void succeed(std::shared_ptr<wire_hold>);
-    void succeed_jointly(std::shared_ptr<tenure>); ///< which was told of by its members
-    void share(std::shared_ptr<wire_hold>); ///< of others, which was told of when they got it
-    /// Of a counter. False: it had ended before, and what it was to have is still the caller's.
+    /// Completes the call with a hold on several locks, which its members have reported already.
+    void succeed_jointly(std::shared_ptr<tenure>);
+    /// Completes the call with a share of another call's hold, which was reported before.
+    void share(std::shared_ptr<wire_hold>);
+    /// Completes a call that asked a counter. False: the call had ended before, and the caller must
+    /// give back what was granted.
     bool succeed_counted();
     void give_up_busy();
     void fail(failure, event_cause = event_cause::failed);
     void cancel();
 
-    /// Where a call sleeps while it runs. That ends on the executor, as an alarm must; the call
-    /// ends with the last who knows it, on any thread.
+    /// Owner of the call's alarm while its coroutine runs. An alarm must be destroyed on the
+    /// executor, but the last reference to the call may be dropped on any thread.
     class bed {
     public:
         explicit bed(acquisition&);
@@ -89,14 +96,16 @@ public:
         acquisition& call_;
     };
     alarm& wake() { return *wake_; }
-    void ring() { ///< it looks again at what it waits for
+    void ring() { ///< wakes the coroutine, which checks its condition again
         if (wake_)
             wake_->ring();
     }
-    std::unique_ptr<alarm> take_wake() { return std::move(wake_); } ///< for what outlasts the run
+    /// Moves the alarm out, for code that runs longer than the call.
+    std::unique_ptr<alarm> take_wake() { return std::move(wake_); }
 
 protected:
-    /// Still inside the call that asked for it: a handler must not be run there.
+    /// Whether the caller's function that started this call has not returned. A handler must not be
+    /// run inside that function.
     bool beginning() const { return beginning_; }
 
     virtual void complete(outcome) = 0;
@@ -107,16 +116,16 @@ private:
     std::shared_ptr<acquisition> finish();
     void tell(outcome);
 
-    std::shared_ptr<acquisition> keep_; // while it is in a queue
+    std::shared_ptr<acquisition> keep_; // the call itself, while it is in a queue
     std::optional<agenda::iterator> give_up_entry_;
-    std::unique_ptr<alarm> wake_; // while it runs
+    std::unique_ptr<alarm> wake_; // while its coroutine runs
     bool finished_ = false;
     bool waits_there_ = false;
     bool beginning_ = false;
 };
 
-/// Negotiates with the store for it, alone of all who want that name here, until it has a hold or
-/// has failed; then it is the next one's turn.
+/// Asks the store until the call has a hold or has failed. Only one call per gate does this at a
+/// time, with few exceptions. Afterwards the next call of the gate gets its turn.
 asio::awaitable<void> negotiate(std::shared_ptr<acquisition>);
 
 } // namespace holdfast::sync

@@ -14,7 +14,7 @@
 namespace holdfast::sync {
 namespace {
 
-/// What the attempts of one change come to.
+/// The attempts to carry out one change: how long they go on, and what their errors mean together.
 class attempts_of_change {
 public:
     explicit attempts_of_change(engine& home)
@@ -23,7 +23,8 @@ public:
                        std::min(home.unavailable_patience(), home.counters()->memory() / 2))}
         , pause_{home} {}
 
-    /// For a catch block: when to try again what failed so. Throws if that is of no use.
+    /// Returns when to try again after a failure. For a catch block. Throws if a retry is of no
+    /// use.
     time_point next_try(const boost::system::system_error& e) {
         const bool is_over = home_.now() >= limit_ || home_.stopped();
         const bool is_uncertain = e.code() == errc::outcome_unknown;
@@ -60,7 +61,7 @@ bool releases(const counter_change& what) {
     return what.kind == counter_kind::semaphore && what.verb == counter_verb::add;
 }
 
-/// Tells the store when a change is over.
+/// Guard that tells the store at its end that a change is over.
 class change_in_progress {
 public:
     change_in_progress(engine& home, const counter_change& what)
@@ -77,7 +78,8 @@ private:
     const counter_change& what_;
 };
 
-/// Holds of this client may have lost a permit by it.
+/// Asks the store about this client's holds of permits, because the change may have ended one of
+/// them.
 void doubt_holds(engine& home, const counter_change& what) {
     if (what.kind != counter_kind::permits)
         return;
@@ -109,7 +111,7 @@ counter_change change_of(const counter_subject& counter, counter_verb verb, std:
 }
 
 asio::awaitable<counter_answer> change(std::shared_ptr<engine> home, counter_change what) {
-    const engine::task busy{*home}; // closing has some patience for it
+    const engine::task busy{*home}; // close() waits some time for it
     attempts_of_change attempts{*home};
     what.request = home->next_owner();
     counter_answer passed;

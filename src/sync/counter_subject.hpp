@@ -12,9 +12,9 @@
 
 namespace holdfast::sync {
 
-/// What one object of a counter's type knows. Nobody holds what it grants, so of the rest of a
-/// subject only the name says anything; as the lease counts how long the store may remember a
-/// request that nobody wants any more.
+/// Descriptor of a counter object. A counter grants no holds, so of the base class only the name
+/// matters. The `lease` is how long the store may remember a request that no caller waits for any
+/// more.
 class counter_subject final : public subject {
 public:
     counter_subject(std::shared_ptr<engine> e, lock_name n, duration memory,
@@ -24,7 +24,7 @@ public:
         , most{how.most} {}
 
     const counter_kind what;
-    const std::int64_t most; ///< so many permits there may be; 0: any number
+    const std::int64_t most; ///< maximal number of permits; 0: no limit
 
     family kin() const noexcept override { return family_of(what); }
     std::optional<counter_kind> counts() const noexcept override { return what; }

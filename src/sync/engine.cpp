@@ -14,28 +14,31 @@
 namespace holdfast::sync {
 namespace {
 
-/// A version-8 UUID (the version for one's own layouts), whose third group also says that it is
-/// ours: scripts and people can tell our holders from a JVM's, which are version 4.
+/// Returns a new client identity: a UUID of version 8 (the version for custom layouts). Its third
+/// group marks it as holdfast's. So scripts and people can tell these holders from those of a JVM,
+/// which have version 4.
 std::array<std::uint8_t, 16> new_identity(const std::function<std::uint64_t()>& random) {
     std::array<std::uint8_t, 16> id{};
     const std::uint64_t halves[] = {random(), random()};
     for (std::size_t i = 0; i < id.size(); ++i)
         id[i] = static_cast<std::uint8_t>(halves[i / 8] >> (8 * (i % 8)));
     id[6] = 0x8f;                                             // version 8, "f"
-    id[7] = 0xd5;                                             // "d5": holdfast's mark
+    id[7] = 0xd5;                                             // "d5": the mark of holdfast
     id[8] = static_cast<std::uint8_t>(0x80 | (id[8] & 0x3f)); // the variant of RFC 9562
     return id;
 }
 
-/// A thread ended while it held; this is that thread.
+/// Abandons a hold on the executor, because the calling thread, which held it, is ending.
 void abandon_later(std::shared_ptr<tenure> held) {
     const std::shared_ptr<engine> home = held->home;
     auto abandon = [held = std::move(held)] { held->abandon(); };
     (void)home->reach().post(std::move(abandon));
 }
 
-/// A change of a counter is repeated for half of it at most: for as long as a call puts up with an
-/// outage, and its last attempt. The store, which is made with it, tells later how long that is.
+/// Returns how long the store must remember a request that changes a counter. The engine repeats a
+/// request for at most half of that time: the tolerated outage and one last attempt. The usual
+/// outage of the store is not known here, since the store is created with this value. So 30 s are
+/// assumed.
 duration request_memory(const options& how) {
     constexpr duration least = std::chrono::minutes{1}, most = std::chrono::hours{24};
     constexpr duration longest_usual_outage = std::chrono::seconds{30};
@@ -133,7 +136,8 @@ void engine::acquisition_over(acquisition& call) {
 }
 
 void engine::hold_lost(std::shared_ptr<wire_hold> held, event_cause why) {
-    if (borrowed()) { // it runs a user's stop callbacks
+    // A borrowed thread must not run the user's stop callbacks.
+    if (borrowed()) {
         auto later = [self = shared_from_this(), held = std::move(held), why] {
             self->hold_lost(held, why);
         };
@@ -186,11 +190,13 @@ void engine::keep_no_more(const tenure& ended) {
     const auto found = std::find_if(kept_.begin(), kept_.end(), is_it);
     if (found == kept_.end())
         return;
-    const std::shared_ptr<tenure> last = std::move(*found); // what ends with it may come here
+    // Destroyed last: destroying a hold may call this function.
+    const std::shared_ptr<tenure> last = std::move(*found);
     kept_.erase(found);
 }
 
-/// A store of a user's own may be too slow for close(), and outlive the engine.
+/// Returns a token that a background loop of the store keeps until it ends. The store of a user may
+/// be too slow for close(), so the token may outlive the engine.
 std::shared_ptr<void> engine::store_at_work() {
     ++loops_;
     return {this, [alive = std::weak_ptr<void>{alive_}](engine* home) {
@@ -203,7 +209,8 @@ std::shared_ptr<void> engine::store_at_work() {
 
 asio::awaitable<void> engine::nap(time_point until) {
     if (stopped_)
-        co_return; // before there is an alarm: the clock may be gone
+        // Do not make an alarm: the clock may be gone.
+        co_return;
     const std::unique_ptr<alarm> sleep = time().make_alarm();
     co_await nap(*sleep, until);
 }
@@ -218,7 +225,7 @@ asio::awaitable<void> engine::nap(alarm& sleep, time_point until) {
 }
 
 void engine::close(closed_handler done) {
-    if (stopped_ && closers_.empty()) // else what was under way has not ended yet
+    if (stopped_ && closers_.empty()) // otherwise operations are still ending
         return run_users_own(executor(), std::move(done));
     closers_.push_back(std::move(done));
     if (!closing_.exchange(true))
@@ -240,7 +247,7 @@ asio::awaitable<void> engine::close_down() {
         }
         co_await wait_until_quiet(how_.release_patience);
     }
-    if (renewal_.idle()) // else somebody may ask whose lock it is that is left
+    if (renewal_.idle()) // if locks stay held, operators may ask whose they are
         co_await store_->depart();
     co_await stop();
     std::vector<closed_handler> done;
@@ -268,15 +275,15 @@ void engine::ring_if_quiet() {
 
 void engine::executor_ends() noexcept {
     stopped_ = true;
-    if (!forked()) // the mutex may be locked by a thread that only the parent has
+    if (!forked()) // after fork() the mutex may be locked by a thread of the parent
         reach_->close();
 }
 
 void engine::executor_ended() {
     if (forked())
-        return; // the context is a copy, and a copied mutex may be locked for ever
+        return; // after fork() the mutexes may be locked for ever
     let_go();
-    calls_.clear(); // their threads let go of them later, beside each other
+    calls_.clear(); // their threads destroy them later, concurrently
     calls_count_ = 0;
     std::vector<closed_handler>{}.swap(closers_);
 }
@@ -305,15 +312,17 @@ void engine::let_go() {
     std::vector<std::shared_ptr<tenure>>{}.swap(kept_);
 }
 
-/// What is under way when the store is closed fails at once. A store of a user's own may be slow.
+/// Time that closing waits for operations to end after the store is closed. They normally fail at
+/// once, but a user's own store may be slow.
 constexpr duration stop_patience{1000};
 
-/// So long closing waits for a thread that is inside a user's clock, and how often it looks.
+/// Time that closing waits for a thread inside a user's clock, and the pause between two checks.
 constexpr duration clock_patience{10'000};
 constexpr duration clock_look_period{1};
 
-/// The counter is raised before the clock is found open, and closing closes it before it looks at
-/// the counter: so one of the two sees the other.
+/// Reads a user's clock, unless it is closed. The reader increments the counter before it checks
+/// whether the clock is closed. Closing marks the clock as closed before it checks the counter. So
+/// at least one of the two sees the other.
 time_point engine::users_time() const noexcept {
     ++clock_readers_;
     const time_point end = closed_at_;
@@ -330,7 +339,7 @@ asio::awaitable<void> engine::let_go_of_clock() {
         co_await quiet_->wait_until(later(around_.time.now(), clock_look_period));
 }
 
-/// Nothing touches the executor or the clock after it, but what completes the close.
+/// Ends everything. Afterwards only the completion of the close uses the executor or the clock.
 asio::awaitable<void> engine::stop() {
     const time_point limit = later(now(), stop_patience);
     let_go();
@@ -344,7 +353,7 @@ asio::awaitable<void> engine::stop() {
     patience_.let_go_of_clock();
     quiet_.reset();
     closed_ = true;
-    reach_->end(); // last: it wakes threads that wait here
+    reach_->end(); // last, because it wakes threads that wait for this client
 }
 
 residue engine::left() const {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a client is made of: the store, the clock, the gates, the renewal, and the count of what is
-// under way. Everything on the executor, but for what says otherwise.
+// The core of a client: store, clock, gates, renewal, and a count of pending operations. Use it on
+// the executor only, except where a comment says otherwise.
 #pragma once
 
 #include "sync/acquisition.hpp"
@@ -29,48 +29,49 @@
 
 namespace holdfast::sync {
 
-/// What is left in an engine when all is quiet: nothing (checked by the simulation).
+/// Counts of what is left in an engine. All are zero when nothing is pending (the simulation checks
+/// it).
 struct residue {
     std::size_t gates, waiters, holds, tasks;
 };
 
-/// What an engine is made with.
+/// The environment that an engine is created with.
 struct surroundings {
     asio::any_io_executor executor;
     clock& time;
-    std::shared_ptr<void> keeps{};  ///< must live as long as the engine: its loop, its clock
-    std::function<bool()> forked{}; ///< whether this process is a child that has no such thread
-    /// Whether this thread is a caller's that only does its own work here: then nothing of a
-    /// user's, neither handler nor observer nor stop callback, may run on it.
+    std::shared_ptr<void> keeps{};  ///< what must live as long as the engine: loop and clock
+    std::function<bool()> forked{}; ///< whether this process is a forked child
+    /// Returns whether the current thread belongs to a caller that runs its own operation here.
+    /// Such a thread must not run the user's handlers, observers or stop callbacks.
     std::function<bool()> borrowed{};
-    bool own_thread = false; ///< the executor lives as long as the engine: it is the client's own
-    bool own_clock = false;  ///< the same of the clock
+    bool own_thread = false; ///< the client owns the executor, which lives as long as the engine
+    bool own_clock = false;  ///< the same for the clock
 };
 
 class engine : public std::enable_shared_from_this<engine> {
 public:
-    /// `options::store` and `random` must be given.
+    /// `options::store` and `options::random` must be set.
     engine(surroundings, options);
     ~engine();
 
-    // Any thread.
-    /// Returns the time. A user's clock may be gone when closing has completed: the time stands
-    /// still from then on.
+    // Any thread may call these.
+    /// Returns the time. After a close has completed, a user's clock may be gone; then the time
+    /// stands still.
     time_point now() const noexcept {
         return around_.own_clock ? around_.time.now() : users_time();
     }
-    /// Returns how much later than shown it may be: the machine's clock is rounded down, and nobody
-    /// may give up before his time.
+    /// Returns how far the clock may be behind the true time, because it is rounded down. Each
+    /// deadline is later by that much, so that no call gives up too early.
     duration clock_rounding() const noexcept { return duration{around_.own_clock ? 1 : 0}; }
     const options& how() const noexcept { return how_; }
     duration unavailable_patience() const noexcept { return unavailable_patience_; }
-    /// For code that runs on the executor, or that begins an asynchronous verb. All others reach it
-    /// by way of `reach()`.
+    /// Returns the executor. For code that runs on it, or that begins an asynchronous call. All
+    /// other code uses `reach()`.
     const asio::any_io_executor& executor() const noexcept { return around_.executor; }
     const std::array<std::uint8_t, 16>& identity() const noexcept { return identity_; }
     const std::shared_ptr<thread_table>& threads() const noexcept { return threads_; }
-    /// Calls `ask(store)` while the store cannot be destroyed. False: it is gone, with the
-    /// executor.
+    /// Calls `ask(store)` and keeps the store from being destroyed meanwhile. False: the store and
+    /// the executor are gone.
     template <typename Ask>
     bool ask_store(Ask&& ask) const {
         const std::scoped_lock guard{store_mutex_};
@@ -79,20 +80,20 @@ public:
         std::forward<Ask>(ask)(*store_);
         return true;
     }
-    /// Whether the executor was destroyed, and the store with it.
+    /// Returns whether the executor was destroyed, and the store with it.
     bool gone() const noexcept { return gone_; }
     const limits& bounds() const noexcept {
         return bounds_;
-    } ///< of the store, also when it is gone
-    /// The way to the executor for threads that do not run it.
+    } ///< limits of the store; valid also when the store is gone
+    /// Returns the safe way to the executor, for threads that do not run it.
     sync::reach& reach() const noexcept { return *reach_; }
     bool forked() const { return around_.forked && around_.forked(); }
     bool borrowed() const { return around_.borrowed && around_.borrowed(); }
     bool closing() const noexcept { return closing_; }
-    /// Stops when closing begins, on the executor.
+    /// Returns a token that is stopped, on the executor, when closing begins.
     std::stop_token closes() const noexcept { return closes_.get_token(); }
     bool stopped() const noexcept { return stopped_; }
-    /// Nothing of it uses the executor or the clock any more.
+    /// Returns whether nothing of this engine uses the executor or the clock any more.
     bool closed() const noexcept { return closed_; }
 
     clock& time() noexcept { return around_.time; }
@@ -108,60 +109,72 @@ public:
     patience& patiences() noexcept { return patience_; }
     renewal& renewals() noexcept { return renewal_; }
 
-    /// For what any thread asks one of its holds. A hundred thousand mutexes were a tenth of the
-    /// memory of so many holds.
+    /// Returns the mutex that guards the state of a hold. Several holds share a mutex: with one
+    /// mutex each, the mutexes took a tenth of the memory of a hundred thousand holds.
     std::mutex& mutex_for(const wire_hold* held) noexcept {
         return mutexes_[(reinterpret_cast<std::uintptr_t>(held) / alignof(std::max_align_t)) %
                         mutexes_.size()];
     }
 
-    /// The first of so many numbers in a row, which are used once.
+    /// Returns the first of `numbers` consecutive owner numbers, which are used only once.
     owner_id next_owner(std::uint32_t numbers = 1);
     duration jitter(duration up_to);
     void spawn(asio::awaitable<void> work) { spawn(std::move(work), executor()); }
-    /// On the executor, or on what a borrowed thread runs in its place.
+    /// Runs a coroutine on the executor, or on the executor of a borrowed thread that acts in its
+    /// place.
     void spawn(asio::awaitable<void> work, const asio::any_io_executor& where);
 
-    /// Starts a call, or completes it at once if there is no more room or the client closes. If it
-    /// can begin at once it does so on `where`, see spawn().
+    /// Starts a call. Completes it at once if too many calls wait or the client closes. A call that
+    /// can begin at once begins on `where`, see spawn().
     void start(const std::shared_ptr<acquisition>&, const asio::any_io_executor& where);
     void start(const std::shared_ptr<acquisition>& call) { start(call, executor()); }
-    /// From now on closing ends it. False: it was completed at once, as start() says.
+    /// Registers a call, so that closing ends it. False: the call was completed at once, as by
+    /// start().
     bool take_up(acquisition&);
     void acquisition_over(acquisition&);
-    void next_turn(gate_key, gate&);     ///< lets in who queues there first, if the gate admits it
-    void found_busy(acquisition&);       ///< the store did not grant it: who is next may ask, too
-    void left_queue(const acquisition&); ///< without having had its turn
-    /// The time of a call that queues at a gate is over: it is busy. At a latch it looks once more,
-    /// because the latch may be open, and the look of another waiter is no answer to this one.
+    /// Starts the first call that queues there, if the gate admits it.
+    void next_turn(gate_key, gate&);
+    void found_busy(acquisition&);       ///< the store answered "busy": the next call may ask, too
+    void left_queue(const acquisition&); ///< a call left the queue without its turn
+    /// Ends a call that queues at a gate and whose timeout has passed, as busy. At a latch the call
+    /// asks the store once more: the latch may be open, and another waiter's answer does not count
+    /// for this call.
     void out_of_patience(acquisition&);
-    void fewer_share(const wire_hold&); ///< somebody may wait to have it alone
+    /// Reports that fewer callers share a hold. A call that waits to hold it alone may go on.
+    void fewer_share(const wire_hold&);
 
-    void hold_lost(std::shared_ptr<wire_hold>, event_cause); // its own: forget() drops one
-    void released(const wire_hold&, bool others_listen);     ///< the store says so
-    void hold_over(const wire_hold&);                        ///< its gate is free for the next
-    /// So it is, although only the request was sent; hold_over() or released() follows.
+    // Ends a lost hold. It takes its own reference, because forget() drops another.
+    void hold_lost(std::shared_ptr<wire_hold>, event_cause);
+    /// Reports that the store has acknowledged the release.
+    void released(const wire_hold&, bool others_listen);
+    /// Reports that the hold is over, so that its gate serves the next call.
+    void hold_over(const wire_hold&);
+    /// Opens the gate although the release was only sent. hold_over() or released() follows.
     void release_sent_off(const wire_hold&);
     asio::awaitable<bool> force_unlock(lock_name, std::string only_from = {});
     asio::awaitable<bool> force_kind(lock_name, lock_kind);
-    void abandon(const std::shared_ptr<wire_hold>&); ///< nobody is left to release it
-    /// Until its end, a hold of several that was abandoned: no gate has it.
+    void abandon(const std::shared_ptr<wire_hold>&); ///< the thread that would release it has ended
+    /// Keeps an abandoned hold on several locks until its end. No gate owns such a hold.
     void keep(std::shared_ptr<tenure> abandoned) { kept_.push_back(std::move(abandoned)); }
     void keep_no_more(const tenure& ended);
 
     void tell(const event&);
     void tell_of(const wire_hold&, event_kind, event_cause, duration,
                  const boost::system::system_error* = nullptr);
-    void tell_of(const tenure&, event_kind, event_cause, duration); ///< of several
-    void tell_of_count(const acquisition&);                         ///< it was granted
-    void tell_lost(wire_hold&, event_cause); ///< unless it was: closing comes before its end
+    void tell_of(const tenure&, event_kind, event_cause, duration); ///< for a hold on several locks
+    /// Reports that a counter granted the call.
+    void tell_of_count(const acquisition&);
+    /// Reports a loss, but only once: close() reports it before the hold ends.
+    void tell_lost(wire_hold&, event_cause);
     void tell_of_wait(const acquisition&, event_cause, const failure&);
 
-    /// Sleeps; woken early when the engine stops.
+    /// Sleeps until the given time. Stopping the engine ends the sleep early.
     asio::awaitable<void> nap(time_point until);
     asio::awaitable<void> nap(alarm&, time_point until);
 
-    /// Something that `close()` waits for, within its patience; and then until it has ended.
+    /// Guard of an operation that `close()` waits for. The wait is at most `close_patience` (or
+    /// `release_patience`). Then the store is closed, and `close()` waits a moment until the
+    /// operation has ended.
     class task {
     public:
         explicit task(engine& e)
@@ -175,7 +188,8 @@ public:
         }
         task(const task&) = delete;
 
-        /// It goes on, but `close()` has no patience for it: the server said no.
+        /// Says that `close()` should not wait for this operation, because the server refused it.
+        /// The operation goes on.
         void expect_nothing() {
             engine_.unpromising_ += !std::exchange(unpromising_, true);
             engine_.ring_if_quiet();
@@ -186,8 +200,8 @@ public:
         bool unpromising_ = false;
     };
 
-    /// A loop of the engine's own. It does not keep `close()` from ending anything; but the close
-    /// completes only when all of them have ended, since each asks the clock.
+    /// Guard of a background loop of the engine. `close()` does not wait for it before it ends
+    /// things. But the close completes only after all loops have ended, since they use the clock.
     class loop {
     public:
         explicit loop(engine& e)
@@ -204,15 +218,17 @@ public:
         engine& engine_;
     };
 
-    /// Of every hold and of who waits for the close, without a word: nothing will run here again.
-    /// They keep their engine, which keeps them.
+    /// Drops every hold and every handler of a pending close without calling anything, because
+    /// nothing will run on this executor again. The holds keep their engine alive, and the engine
+    /// keeps them.
     void executor_ended();
-    void executor_ends() noexcept; ///< before anything that sleeps there dies
-    /// Of what must not outlive the context: the store's sockets, and the executor itself.
+    void executor_ends() noexcept; ///< call it before sleeping operations are destroyed
+    /// Destroys what must not outlive the execution context: the store with its sockets, and the
+    /// executor.
     void executor_gone();
 
     using closed_handler = asio::any_completion_handler<void()>;
-    void close(closed_handler); ///< as client::async_close; the handler is run on the executor
+    void close(closed_handler); ///< like client::async_close; the handler runs on the executor
     residue left() const;
 
 private:
@@ -234,12 +250,12 @@ private:
     asio::awaitable<void> stop();
     void tell_untold();
 
-    surroundings around_; // first: it outlives the rest
+    surroundings around_; // first member: it outlives the others
     const options how_;
     const std::array<std::uint8_t, 16> identity_;
     const std::shared_ptr<thread_table> threads_;
     const std::shared_ptr<sync::reach> reach_;
-    mutable std::mutex store_mutex_; // while threads that do not run the executor ask the store
+    mutable std::mutex store_mutex_; // held while a thread outside the executor asks the store
     std::unique_ptr<store> store_;
     limits bounds_;
     duration unavailable_patience_;
@@ -249,14 +265,14 @@ private:
     acquisition::list calls_;
     std::size_t calls_count_ = 0;
     std::size_t tasks_ = 0;
-    std::size_t unpromising_ = 0; // of the tasks
-    std::size_t loops_ = 0;       // the store's too
+    std::size_t unpromising_ = 0; // tasks that close() does not wait for
+    std::size_t loops_ = 0;       // also background loops of the store
     std::uint64_t last_number_ = 0;
     std::set<alarm*> naps_;
     std::vector<std::shared_ptr<tenure>> kept_;
     std::unique_ptr<alarm> quiet_;
     std::vector<closed_handler> closers_;
-    std::deque<kept_event> untold_; // from a borrowed thread, and what came behind it
+    std::deque<kept_event> untold_; // events from a borrowed thread, and all events after them
     std::array<std::mutex, 16> mutexes_;
     std::stop_source closes_;
     std::atomic<bool> closing_ = false;
@@ -265,7 +281,9 @@ private:
     mutable std::atomic<int> clock_readers_ = 0; // threads that are inside a user's clock
     std::atomic<bool> closed_ = false;
     std::atomic<bool> gone_ = false;
-    std::shared_ptr<void> alive_ = std::make_shared<char>(); // last: a loop of the store may ask
+    // Last member, so destroyed first. Background loops of the store check whether the engine is
+    // alive.
+    std::shared_ptr<void> alive_ = std::make_shared<char>();
 };
 
 } // namespace holdfast::sync

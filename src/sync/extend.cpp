@@ -16,13 +16,13 @@ failure gone() {
     return {make_error_code(errc::lease_lost), "the lease had ended"};
 }
 
-/// What is asked of the store: to keep it for so long, and that so many replicas confirm it.
+/// What a request to the store asks for: a lease of this length, confirmed by so many replicas.
 struct wish {
     duration length;
     unsigned replicas;
 };
 
-/// Throws what it failed with.
+/// Sends one request. Throws its error.
 asio::awaitable<answer> ask_once(wire_hold& held, wish wanted, renewal_wishes how) {
     engine& home = *held.home;
     const time_point sent_at = home.now();
@@ -44,7 +44,8 @@ asio::awaitable<answer> ask_once(wire_hold& held, wish wanted, renewal_wishes ho
     }
 }
 
-/// While one is under way the hold is not handed on: its answer would miss the heir.
+/// Guard of an extension. The hold is not passed to another call while an extension is under way,
+/// because the answer would miss the new holder.
 class under_way {
 public:
     explicit under_way(wire_hold& held)
@@ -58,13 +59,14 @@ private:
     wire_hold& held_;
 };
 
-/// The requests of one extension. The first answer counts, and each of them extends the hold.
+/// The concurrent requests of one extension. The first answer counts, but each answer extends the
+/// hold.
 struct tries {
     explicit tries(engine& home)
         : wake{home.time().make_alarm()} {}
-    std::unique_ptr<alarm> wake; ///< while somebody waits
+    std::unique_ptr<alarm> wake; ///< null when nothing waits any more
     std::optional<answer> said{};
-    std::optional<boost::system::system_error> failed{}; ///< the last one that failed
+    std::optional<boost::system::system_error> failed{}; ///< the latest failure
     int pending = 0;
 };
 
@@ -86,10 +88,11 @@ asio::awaitable<void> ask_beside(std::shared_ptr<wire_hold> held, wish wanted, r
         release_late_remains(held);
 }
 
-/// So often an extension is asked for.
+/// Maximal number of requests for one extension.
 constexpr int tries_max = 3;
 
-/// Waits for the first answer until then, or for the end of the hold, which may be moved.
+/// Waits for the first answer, until the given time or the end of the hold. That end may be moved
+/// meanwhile.
 asio::awaitable<void> await_answer(const wire_hold& held, tries& all, time_point until) {
     engine& home = *held.home;
     while (!all.said && all.pending > 0 && !home.stopped()) {
@@ -100,8 +103,8 @@ asio::awaitable<void> await_answer(const wire_hold& held, tries& all, time_point
     }
 }
 
-/// Asks again over another connection, beside the first request, if that is not answered in time:
-/// to ask twice does not extend twice.
+/// Asks the store to extend the hold. If no answer comes in time, asks again over another
+/// connection, concurrently. Repeating the request is harmless: it does not extend twice.
 asio::awaitable<answer> ask_in_time(std::shared_ptr<wire_hold> held, wish wanted) {
     engine& home = *held->home;
     const auto all = std::make_shared<tries>(home);
@@ -113,7 +116,7 @@ asio::awaitable<answer> ask_in_time(std::shared_ptr<wire_hold> held, wish wanted
         home.spawn(ask_beside(held, wanted, {.answer_by = answer_by, .elsewhere = tried > 1}, all));
         const time_point until = is_last ? time_point::max() : later(home.now(), wait);
         co_await await_answer(*held, *all, until);
-        // Another extension may have made time for one more.
+        // Another extension may have made time for one more request.
         const bool given_up =
             all->failed && all->failed->code() == errc::outcome_unknown && home.now() >= answer_by;
         const bool over = all->pending == 0 && !given_up;
@@ -151,15 +154,15 @@ asio::awaitable<failure> extend_by(std::shared_ptr<wire_hold> held, duration len
     const failure why = co_await ask_store(held, {length, held->what.replicas});
     if (why.code)
         co_return why;
-    // A renewed hold keeps the longer of the two from now on.
+    // A renewed hold keeps the longer lease from now on.
     const bool renewed = held->renewed();
     held->set_lease(renewed ? std::max(held->lease(), length) : length, renewed);
     held->home->renewals().reschedule(*held);
     co_return failure{};
 }
 
-/// As long as it is believed; and what is renewed, for its whole lease. What is believed was asked
-/// for before, and may be more than the server of today has.
+/// Returns the lease that replicas are asked to confirm: the rest of the hold's term, or the whole
+/// lease if the hold is renewed and that is longer. It is at most what the server allows now.
 duration whole_term(const wire_hold& held) {
     const duration believed = lease_believed_for(held.remaining());
     const bool renews = held.renewed() && !held.out_of_time();
@@ -167,7 +170,8 @@ duration whole_term(const wire_hold& held) {
     return std::min(length, held.home->bounds().lease_max);
 }
 
-/// Somebody may extend it meanwhile, so often.
+/// Maximal number of attempts to have a hold confirmed. A concurrent extension makes another
+/// attempt necessary.
 constexpr int confirmations_max = 5;
 
 asio::awaitable<failure> confirm_by(std::shared_ptr<wire_hold> held, unsigned replicas) {

@@ -8,8 +8,9 @@
 
 namespace holdfast::sync {
 
-/// Kinds of locks and counters whose callers of one client wait for each other, under one rule of
-/// who is next. `several`: of locks made of several, whose members have gates of their own.
+/// Families of locks and counters. Callers of one client that want the same name in the same family
+/// wait for each other, in one order. `several` is for locks that are made of several locks; their
+/// members have gates of their own.
 enum class family : std::uint8_t {
     exclusive,
     fair,
@@ -42,10 +43,10 @@ constexpr family family_of(lock_kind kind) {
     case lock_kind::permit:
         return family::permits;
     }
-    return family::exclusive; // no other kind is offered by any store
+    return family::exclusive; // no store offers another kind
 }
 
-/// Of what is wanted of a counter.
+/// Returns the family of a counter.
 constexpr family family_of(counter_kind kind) {
     switch (kind) {
     case counter_kind::semaphore:
@@ -57,16 +58,16 @@ constexpr family family_of(counter_kind kind) {
     case counter_kind::rate:
         return family::rate;
     }
-    return family::semaphore; // there is no other kind
+    return family::semaphore; // no other kind exists
 }
 
-/// Whether one client may have several holds of such a thing under one name.
+/// Returns whether one client may have several holds of this kind under one name.
 constexpr bool many_hold(lock_kind kind) {
     return kind == lock_kind::read || kind == lock_kind::permit;
 }
 
-/// Whether the store keeps the waiters of such a lock in order. Then each of them has a place
-/// there, and a hold is never passed on without asking it.
+/// Returns whether the store keeps the waiters of such a lock in order. Then each waiter has its
+/// place in the store's queue, and a hold is never passed on without asking the store.
 constexpr bool queues_in_store(family which) {
     return which == family::fair;
 }

@@ -16,24 +16,25 @@ bool upgrades(const acquisition& call) {
     return call.wanted.under && !reads(call);
 }
 
-/// Of such a thing many may be granted at once.
+/// Returns whether the store may grant several of these calls at the same time.
 bool wants_permits(const acquisition& call) {
     const subject& of = *call.wanted.of;
     const std::optional<counter_kind> counted = of.counts();
     return of.kind == lock_kind::permit || (counted && counted != counter_kind::latch);
 }
 
-/// A look at a latch takes nothing from anybody, so a call that does not wait need not queue.
+/// Returns whether the call only checks a latch once. That takes nothing from other calls, so the
+/// call need not queue.
 bool looks_once_at_latch(const acquisition& call) {
     return call.wanted.of->counts() == counter_kind::latch && !call.wanted.patient;
 }
 
-/// So many calls of one client ask for permits of one name at once.
+/// Maximal number of calls of one client that ask for permits of one name at the same time.
 constexpr int asking_max = 64;
 
 } // namespace
 
-/// Never destroyed: a client may be a global object.
+/// Returns a shared empty object. It is never destroyed, since a client may be a global object.
 const gate::rarities& gate::nothing_rare() {
     static const rarities& nothing = *new rarities;
     return nothing;
@@ -63,7 +64,7 @@ bool gate::unused() const {
     return !holds_some && nobody_negotiates() && queue_.empty() && !has_upgrade() && !sent_off_;
 }
 
-// Who holds already, and asks for more, passes whoever queues: that one waits for the hold.
+// A call that upgrades its own hold passes the queue, because the queued calls wait for that hold.
 bool gate::admits(const acquisition& call) const {
     if (upgrades(call))
         return call.wanted.share.expired() || !call.wanted.under->shared_by_others();
@@ -79,11 +80,12 @@ bool gate::admits_alone(const acquisition& call) const {
     if (!is_next)
         return false;
     if (queues_in_store(family_of(call.wanted.of->kind)))
-        return asking_ == 0 && !is_on_its_way_out(); // or it would find its own client's hold
+        return asking_ == 0 && !is_on_its_way_out(); // else it would find its own client's hold
     return !holder_ && !has_readers() && nobody_negotiates();
 }
 
-/// Beside others who ask for as many: who wants many is not overtaken for long.
+/// Admits a call for permits if it is the next one, and if all calls that ask now want the same
+/// number. So a call that wants many permits is not overtaken for long.
 bool gate::admits_to_permits(const acquisition& call) const {
     const bool is_next = queue_.empty() || &queue_.front() == &call;
     const bool others_wait_there = alone_ > asking_;
@@ -108,7 +110,7 @@ bool gate::serves_before(const acquisition& call) const {
 
 acquisition* gate::first_to_serve() {
     for (acquisition* const each : rare().served_in_order)
-        if (!each->finished()) // or it is about to leave
+        if (!each->finished()) // a finished call is about to leave
             return each;
     return first();
 }
@@ -116,7 +118,7 @@ acquisition* gate::first_to_serve() {
 std::vector<std::shared_ptr<acquisition>> gate::served_by(std::int64_t amount) {
     std::vector<std::shared_ptr<acquisition>> some;
     const auto serve = [&](acquisition& next) {
-        if (next.finished()) // it is about to leave
+        if (next.finished()) // a finished call is about to leave
             return;
         amount -= next.wanted.amount;
         some.push_back(next.shared_from_this());
@@ -141,8 +143,8 @@ bool gate::is_on_its_way_out() const {
                        (holder_->deferred() && holder_->now_in() == wire_hold::phase::releasing));
 }
 
-/// Beside other readers; but one that can share what another is about to get waits for that, if it
-/// has the patience.
+/// Admits a reader beside other readers. If another reader is about to get a hold that can be
+/// shared, a patient reader waits for that hold instead.
 bool gate::admits_reader(const acquisition& call) const {
     if (call.wanted.under)
         return true;

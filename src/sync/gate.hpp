@@ -1,17 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
-// Where the waiters of one client for one name and one family of locks queue. It owns wire holds,
-// not threads: one hold of this client at a time, and only one call at a time talks to the store.
-// Readers are the exception: they may hold and ask side by side, and share a hold where they can.
+// Local wait queue (`gate`) of one client for one name and one family of locks. The client has at
+// most one hold there, and only one call at a time asks the store. The holds belong to the gate,
+// not to threads. Readers are an exception: they may hold and ask side by side, and share a hold if
+// possible.
 //
 //     queued ──admitted──▶ asks ──busy──▶ waits there ──granted──▶ holds
 //        └──── handed on, or shared by a holder of this client ────▲
 //
-// Who is admitted when: turns.cpp asks, and `admits` is the whole answer. Where the store keeps the
-// waiters in order, each is let go there as soon as the one before it has its place: then the order
-// of sending is the order of arrival, and any number wait there.
+// The function `admits` alone decides when a call may go to the store; turns.cpp calls it. For fair
+// locks the store itself keeps the waiters in order. There a call is sent as soon as the call
+// before it has its place. So the order of sending is the order of arrival, and any number of
+// calls wait in the store.
 //
-// A deferred release opens it early if it was sent on a lane; the next request may still overtake
-// it on another connection, and its answer then says nothing (acquire.cpp).
+// A deferred release opens the gate early if it was sent over a connection for blocking calls
+// (`lane`). The next request may go over another connection and overtake the release. Then the
+// answer "busy" says nothing (acquire.cpp).
 #pragma once
 
 #include "sync/acquisition.hpp"
@@ -24,77 +27,84 @@
 
 namespace holdfast::sync {
 
-/// Touched on the executor only.
+/// Local wait queue, as described above. Use it on the executor only.
 class gate {
 public:
     using shared_hold = std::shared_ptr<wire_hold>;
     using hold_set = std::vector<shared_hold>;
 
-    const shared_hold& holder() const { return holder_; }      ///< who has it alone
-    const hold_set& readers() const { return rare().readers; } ///< who shares it, or has permits
-    hold_set holds() const;                                    ///< all that this client may have
+    const shared_hold& holder() const { return holder_; } ///< the exclusive hold
+    /// Returns the holds that are shared, or the holds of permits.
+    const hold_set& readers() const { return rare().readers; }
+    /// Returns all holds that this client may have.
+    hold_set holds() const;
     std::size_t waiting() const { return queue_.size(); }
     bool unused() const;
 
-    /// Whether that call may go to the store now: one that just comes, or one that waits here and
-    /// is the next.
+    /// Returns whether the call may go to the store now: a call that has just come, or the next one
+    /// in the queue.
     bool admits(const acquisition&) const;
 
-    /// Whether a writer stands before that reader: one that holds, asks, waits or queues, or that
-    /// wants to upgrade.
+    /// Returns whether a writer comes before that reader: a writer that holds, asks, waits in the
+    /// store or queues here, or a reader that wants to upgrade.
     bool writer_before(const acquisition& reader) const;
 
-    /// Whether it would wait for another upgrade, which waits for it.
+    /// Returns whether the call would deadlock: it and another upgrade would wait for each other.
     bool has_upgrade_against(const acquisition&) const;
 
-    // A deferred release comes before what its thread asks next, where nobody else waits here or
-    // at the store: then it opens the gate.
-    bool is_about_to_be_left() const; ///< it is still on its way to the executor
-    bool is_being_left() const;       ///< the store was asked, and answers within its time limit
+    // A deferred release must come before the next request of its thread, if no other call waits
+    // here or in the store. Then the release opens the gate.
+    bool is_about_to_be_left() const; ///< the release is on its way to the executor
+    /// Returns whether the release was sent. The store answers within its time limit.
+    bool is_being_left() const;
 
-    /// Who waits keeps itself alive here until it is its turn or it has finished. An upgrade has a
-    /// place of its own: who queues waits for the hold that it has already.
+    /// Appends a call to the queue. The queue keeps it alive until its turn comes or it has
+    /// finished. An upgrade has a separate place, because the queued calls wait for its hold.
     void line_up(acquisition& waits);
 
-    /// Who waits first; null if nobody does.
+    /// Returns the first call in the queue, or null.
     acquisition* first() { return queue_.empty() ? nullptr : &queue_.front(); }
     acquisition* upgrade() { return has_upgrade() ? &rare_->upgrade.front() : nullptr; }
 
-    // Whoever is admitted asks; then it may wait at the store; then it has ended.
+    // An admitted call first asks the store. If the lock is busy, the call waits in the store. At
+    // the end it leaves.
     void begin_negotiation(const acquisition&);
     void waits_there(acquisition&);
-    bool somebody_waits_there() const; ///< was told by the store that it is busy
-    /// Of what is counted: whether others wait there who came before it. Only the first of them
-    /// looks again: a release that is enough for one need not wake all.
+    bool somebody_waits_there() const; ///< the store told a call that the lock is busy
+    /// Returns whether a call that came earlier waits in the store for the same counter. Only the
+    /// earliest waiter asks again: a release that is enough for one waiter need not wake all.
     bool serves_before(const acquisition&) const;
-    acquisition* first_to_serve(); ///< who came first of all that wait for it, there or here
-    /// Those who came first of them, and want just that much together. Empty: they want less, or
-    /// more.
+    acquisition* first_to_serve(); ///< the earliest of all waiters, in the store or in the queue
+    /// Returns the earliest waiters, if they want exactly `amount` permits together. Else returns
+    /// nothing.
     std::vector<std::shared_ptr<acquisition>> served_by(std::int64_t amount);
 
-    // Permits that are released here are passed to who waits, for a while: then the store is asked,
-    // so that other clients have their turn.
-    void note_contact(time_point); ///< the store granted something, or is asked to release it
+    // Released permits are passed to local waiters for a limited time. Then they go to the store,
+    // so that other clients get their turn.
+    void note_contact(time_point); ///< the store granted permits, or a release is sent to it
     void note_passes(std::size_t some) { some_rare().passes += some; }
-    std::uint64_t passes() const { return rare().passes; } ///< since the last contact
+    /// Returns how many calls were served locally since the last contact.
+    std::uint64_t passes() const { return rare().passes; }
     time_point last_contact() const { return rare().contact_at; }
     void end_negotiation(const acquisition&);
     void enter(shared_hold);
-    bool drop(const wire_hold&); ///< false: it is not here
+    bool drop(const wire_hold&); ///< false: the hold is not here
     void let_go();
 
-    /// The store gave the lock to another call of this client, while the holder still believes in
-    /// its hold: so it is asked for, and known here until it has ended.
+    /// Asks the store whether the holder still has its hold, because the store gave the lock to
+    /// another call of this client. The old hold stays in the gate until it has ended.
     void doubt_holder();
-    bool forget_displaced(const wire_hold&); ///< false: it is none of these
+    bool forget_displaced(const wire_hold&); ///< false: it was not displaced
 
-    /// Opens it: the holder's release is on its way, and not acknowledged yet.
+    /// Opens the gate: the holder's release was sent, but is not acknowledged yet.
     void open_behind(const wire_hold&);
     bool awaits_acknowledgement() const { return sent_off_ != nullptr; }
-    /// Somebody knows what became of that release. False: it was not the last one sent from here.
+    /// Notes that the result of that release is known. False: it was not the last release sent from
+    /// here.
     bool acknowledged(const wire_hold&);
 
-    /// Rings then, and when the last reader has left, for whoever negotiates.
+    /// Registers an alarm of a negotiating call. It rings when that result is known, when the last
+    /// reader has left, and when the gate is closed.
     class bell {
     public:
         bell(gate& at, alarm& wake)
@@ -110,23 +120,27 @@ public:
         alarm& wake_;
     };
 
-    /// It had been handed around here while other clients listened: they are let try first.
+    /// Returns whether other clients get a head start next: this client has passed the lock around
+    /// internally while they listened.
     bool owes_courtesy() const { return rare_ && rare_->owes_courtesy; }
     void owe_courtesy(bool owed);
 
 private:
-    /// What few gates need, of which there may be a hundred thousand.
+    /// Members that few gates need. A client may have a hundred thousand gates.
     struct rarities {
-        acquisition::queue upgrade{}; // one at most
+        acquisition::queue upgrade{}; // at most one
         hold_set displaced{};
         hold_set readers{};
         std::vector<alarm*> bells{};
-        const acquisition* upgrading = nullptr;      // negotiates; only compared when it has ended
-        std::vector<acquisition*> served_in_order{}; // wait at the store for what is counted
-        std::int64_t amount_asked = 0;               // by all who ask for it at present
+        // The upgrade that asks the store. Its pointer is only compared, since the call may have
+        // ended.
+        const acquisition* upgrading = nullptr;
+        // Calls that wait in the store for a counter or for permits, in order of arrival.
+        std::vector<acquisition*> served_in_order{};
+        std::int64_t amount_asked = 0; // by every call that asks at present
         std::uint64_t passes = 0;
         time_point contact_at = time_point::min();
-        // So many readers negotiate, and some of them for a hold that others could share.
+        // Number of readers that ask the store, and of those whose hold could be shared.
         int reads = 0, sharable = 0;
         bool owes_courtesy = false;
     };
@@ -147,14 +161,14 @@ private:
 
     acquisition::queue queue_;
     shared_hold holder_;
-    const wire_hold* sent_off_ = nullptr; // only compared: its release keeps it alive
+    const wire_hold* sent_off_ = nullptr; // only compared: the release keeps the hold alive
     std::unique_ptr<rarities> rare_;
-    int alone_ = 0;  // so many calls negotiate to have it alone
-    int asking_ = 0; // and so many, readers too, were not answered
+    int alone_ = 0;  // calls that ask to hold exclusively
+    int asking_ = 0; // calls, readers too, that have no answer yet
 };
 
-/// Whether what a call is granted may be shared, and it may share what another one was granted: it
-/// is renewed, and stands beside no write hold.
+/// Returns whether the call may share its hold with other calls, and may share another call's hold.
+/// Such a hold is renewed, and is not linked to a write hold.
 inline bool may_share(const request& wanted) {
     return wanted.of->kind == lock_kind::read && wanted.renewed && !wanted.under;
 }

@@ -14,7 +14,7 @@
 
 namespace holdfast::sync {
 
-/// Which gate is meant. Refers to the name.
+/// Key of a gate: a name and a family. It refers to the name and does not copy it.
 struct gate_key {
     const std::string& name;
     family of;
@@ -27,38 +27,40 @@ inline gate_key key_of(const acquisition& call) {
     return {call.wanted.of->entry(), call.wanted.of->kin()};
 }
 
-/// All gates of a client, each there while somebody holds or waits.
+/// Table of all gates of a client. A gate exists while a call holds or waits there.
 class gates {
 public:
     gate& of(gate_key);
     gate* find(gate_key);
     void forget(gate_key unused);
-    void let_go(); ///< of what they hold and of who queues; who negotiates leaves by itself
+    void let_go(); ///< drops all holds and queued calls; calls that ask the store end by themselves
     std::size_t count() const;
 
-    /// What this client holds under that name, in whatever family.
+    /// Returns the holds of this client under that name, in all families.
     std::vector<std::shared_ptr<wire_hold>> held_under(const std::string& name);
 
-    /// Who has that hold by now, for it may have been handed on. Null: nobody has, or another one
-    /// was taken.
+    /// Returns the local successor of that hold, because it may have been passed on. Null: this
+    /// client has no hold with the same owner number.
     std::shared_ptr<wire_hold> heir_of(const hold&);
 
-    /// Whether other clients listened when that lock was last released.
+    /// Returns whether other clients listened when the lock was last released.
     bool others_listen(gate_key) const;
     void note_others(gate_key, bool listen);
 
-    /// Notes that a lock whose waiters poll was released. If others wait, and this client has taken
-    /// it again and again for several of their pauses, it leaves the lock to them for one pause.
+    /// Notes the release of a lock whose waiters poll. If others wait, and this client has taken
+    /// the lock again and again for several of their pauses, it leaves the lock to them for one
+    /// pause.
     void note_polled(gate_key, bool others_wait, const wire_hold&, time_point now);
     void forget_polled(gate_key key) { polled_.erase(key.name); }
-    /// Until when this client leaves that lock to others. In the past: it need not.
+    /// Returns until when this client leaves the lock to others. A time in the past means that it
+    /// need not.
     time_point left_to_others_until(gate_key) const;
 
 private:
-    /// A gate forgets when nobody needs it any more, this does not; but for ever it cannot grow.
+    /// Bound of these tables. A gate is deleted when it is unused, but the entries here are not.
     static constexpr std::size_t contended_max = 10'000;
 
-    /// A spin lock for which others wait.
+    /// A spin lock that other clients wait for.
     struct polled {
         time_point had_since;
         time_point left_until = time_point::min();
@@ -70,8 +72,9 @@ private:
 
     map& named(family which) { return gates_[static_cast<std::size_t>(which)]; }
 
-    by_family<map> gates_; // by name
-    map::node_type spare_; // of a gate that was left: most come and go with every hold
+    by_family<map> gates_; // key: the name
+    // Node of the last deleted gate, for reuse. Most gates come and go with every hold.
+    map::node_type spare_;
     by_family<std::unordered_set<std::string>> contended_;
     std::unordered_map<std::string, polled> polled_;
 };

@@ -8,17 +8,17 @@
 
 namespace holdfast::sync {
 
-/// What an acquisition brought, counted from when its request was sent.
+/// Result of a successful acquisition. The term counts from `sent_at`, when the request was sent.
 struct grant {
     owner_id owner;
     time_point sent_at;
     duration term;
-    std::uint64_t token;  ///< of a fenced lock, else 0
-    std::uint32_t tokens; ///< it has so many, from `token` on
-    /// An earlier request of the same owner, whose answer was lost, may be carried out until then:
-    /// also after the release.
+    std::uint64_t token;  ///< fencing token of a fenced lock, else 0
+    std::uint32_t tokens; ///< number of consecutive tokens, from `token` on
+    /// No request of this owner is carried out after this time. An earlier request whose answer was
+    /// lost may be carried out until then, even after the release.
     time_point settled_at;
-    std::optional<duration> left_before{}; ///< see answer
+    std::optional<duration> left_before{}; ///< see `answer::left_before`
 };
 
 } // namespace holdfast::sync

@@ -9,12 +9,14 @@
 namespace holdfast::sync {
 namespace {
 
-/// Where other clients wait too, they have their turn twice as often.
+/// Returns how long a hold may stay within this client. The time is half if other clients wait, so
+/// their turn comes twice as often.
 duration time_budget(const hand_off& how, const wire_hold& held) {
     return held.others_listen ? how.within / 2 : how.within;
 }
 
-/// Counted from when the store granted it, whoever has had it since.
+/// Returns whether the time since the store granted the hold is within the budget. Earlier local
+/// owners count too.
 bool young(const wire_hold& held) {
     return held.home->now() - held.taken_at < time_budget(held.home->how().hand_off, held);
 }
@@ -24,20 +26,22 @@ bool within_budget(const wire_hold& held) {
     return held.handed_on < how.times_max && young(held);
 }
 
-/// Trouble with the store is no inheritance, nor is a request that was sent for another.
+/// Returns whether the hold may be passed on. A hold that the store may deny is not passed on, and
+/// neither is a hold with a pending request of its present owner.
 bool in_good_state(const wire_hold& held) {
     return held.renewed() && held.believed() && !held.warned && held.in_flight == 0 &&
            held.has_token_for_heir() && !held.is_asked_for_company() &&
            !held.stays_with_its_holder() && held.extensions == 0;
 }
 
-/// What the store may have of it lasts at most so many times as long as what the heir would have
-/// been given there: for so long others wait if the heir dies.
+/// A hold is passed on only if the store keeps it at most this many times as long as the new
+/// owner's own lease. If the new owner dies, others wait for that time.
 constexpr int inherited_max = 2;
 
-/// A hold of another kind, or of a length of its own, or for who wants more replicas, is granted by
-/// the store; and nobody begins with less than half of what it would have been given there, nor
-/// with far more. A session is as long for one as for another.
+/// Returns whether the hold fits the request of the next owner. Kind, number of permits and
+/// replicas must match; otherwise the store must grant it. The remaining term must be at least half
+/// of what the store would give, and not far more. A session has the same length for all, so it is
+/// never too long.
 bool suits(const wire_hold& held, const request& wanted) {
     const duration stored = held.store_forgets_at() - held.home->now();
     const bool by_session = held.home->bounds().by_session;
@@ -48,12 +52,14 @@ bool suits(const wire_hold& held, const request& wanted) {
            wanted.renewed && enough && !far_more && confirmed;
 }
 
-/// Who is next. For permits some may wait at the store: they came before those who queue here.
+/// Returns the next call. Calls that wait in the store for permits came before those that queue
+/// here.
 acquisition* next_at(gate& here, const wire_hold& held) {
     return held.what.kind == lock_kind::permit ? here.first_to_serve() : here.first();
 }
 
-/// A write hold is not passed on while others of this client read under it.
+/// Returns whether other calls of this client have read holds under this write hold. Then it is not
+/// passed on.
 bool is_read_beside(const gate& here, const wire_hold& held) {
     return held.what.kind != lock_kind::permit && !here.readers().empty();
 }
@@ -62,10 +68,10 @@ bool is_read_beside(const gate& here, const wire_hold& held) {
 
 bool hand_on(const std::shared_ptr<wire_hold>& held) {
     if (held->what.kind == lock_kind::read)
-        return false; // it is shared, and not passed on
+        return false; // a read hold is shared, not passed on
     engine& home = *held->home;
     if (queues_in_store(family_of(held->what.kind)))
-        return false; // who is next, the store knows
+        return false; // only the store knows the next owner
     gate* const here = home.queues().find(key_of(held->what));
     acquisition* const next = here && !home.closing() ? next_at(*here, *held) : nullptr;
     if (!next || is_read_beside(*here, *held) || !within_budget(*held) || !in_good_state(*held) ||

@@ -7,14 +7,15 @@
 
 namespace holdfast::sync {
 
-/// Passes a hold that nobody has any use for to who waits first at its gate, without a word to the
-/// store: within the budget of `options::hand_off`, and only to who can be given what it asked for.
-/// False: it must be released. Afterwards the hold has ended for those who had it.
+/// Passes a hold that is no longer needed to the first waiter at its gate, without a request to the
+/// store. It does so only within the budget of `options::hand_off`, and only if the hold fits the
+/// waiter's request. Afterwards the hold has ended for its old owner. False: release it in the
+/// store.
 bool hand_on(const std::shared_ptr<wire_hold>&);
 
-/// A read hold of this client that the caller may have too, without a word to the store; it has a
-/// share of it then. Null: it goes to the store, or waits. A hold is shared anew for as long as one
-/// is handed on, so that each client meets the writers of others there, soon.
+/// Returns a read hold of this client that the caller can share, and takes a share of it. No
+/// request is sent. Null: the call must ask the store or wait. A hold is shared only within the
+/// budget of `options::hand_off`, so that writers of other clients get their turn soon.
 std::shared_ptr<wire_hold> hold_to_share(const gate&, const acquisition&);
 
 } // namespace holdfast::sync

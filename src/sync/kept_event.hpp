@@ -7,7 +7,7 @@
 
 namespace holdfast::sync {
 
-/// An event that is told later, with the texts it points to.
+/// An event that is delivered later, with copies of its texts.
 class kept_event {
 public:
     explicit kept_event(const event& e)
@@ -15,7 +15,7 @@ public:
         , name_{e.name, e.name_size}
         , text_{e.text ? e.text : "", e.text_size} {}
 
-    /// Valid while this lives and stays where it is.
+    /// Returns the event. Valid while this object lives and is not moved.
     event view() const {
         event e = event_;
         e.name = name_.data();

@@ -11,7 +11,8 @@
 namespace holdfast::sync {
 namespace {
 
-/// A token for each of them that may have the hold handed on.
+/// Returns how many fencing tokens to ask for: one for each owner that may get the hold by
+/// hand-off.
 std::uint32_t tokens_wanted(const acquisition& call) {
     gate* const here = call.home->queues().find(key_of(call));
     if (call.wanted.of->kind != lock_kind::fenced || !here || !here->first())

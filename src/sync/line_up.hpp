@@ -8,11 +8,12 @@
 
 namespace holdfast::sync {
 
-/// Fencing tokens that one grant reserves at most: those that nobody was given are skipped.
+/// Maximal number of fencing tokens that one grant reserves. Reserved tokens that no owner gets are
+/// skipped.
 inline constexpr std::uint32_t tokens_reserved_max = 1000;
 
-/// Where the loop looks for that call: the one thing in which what is wanted differs for it. A
-/// place that takes something takes it for `owner`.
+/// Makes the waiter (`place`) that the acquisition loop asks again and again for this call. What
+/// the waiter takes, it takes for `owner`. The kinds of calls differ only in this waiter.
 std::unique_ptr<place> line_up(acquisition&, owner_id owner);
 
 } // namespace holdfast::sync

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// How long a call puts up with a store that does not answer, and how soon it asks again.
+// Retry policy: how long a call tolerates a store that does not answer, and how soon it tries
+// again.
 #pragma once
 
 #include "sync/engine.hpp"
@@ -11,23 +12,24 @@
 
 namespace holdfast::sync {
 
-/// Whether asking again may help: the store did not answer, or nobody knows whether it did.
+/// Returns whether a retry may help: the store did not answer, or the outcome is unknown.
 inline bool may_pass(const error_code& ec) {
     return ec == errc::unreachable || ec == errc::outcome_unknown;
 }
 
-/// Whether the server has come to the request itself and will not do it: unlike a connection that
-/// it does not take for now, or no room for more.
+/// Returns whether the server has refused the request itself. Failed authentication, an untrusted
+/// server and lack of memory do not count.
 inline bool said_no(const error_code& ec) {
     return ec == errc::refused && ec != store_errc::not_authenticated &&
            ec != store_errc::untrusted && ec != store_errc::out_of_memory;
 }
 
-/// Pauses between two tries, doubling and jittered.
+/// Pauses between two tries. Each pause is twice as long as the one before, and jittered.
 class pauses {
 public:
     static constexpr backoff after_silence{duration{20}, duration{1000}};
-    static constexpr duration after_a_no{5000}; ///< for a right may be granted again
+    /// Pause after a refusal. It is long, but finite, because a missing right may be granted later.
+    static constexpr duration after_a_no{5000};
 
     explicit pauses(engine& home, backoff how = after_silence)
         : home_{home}
@@ -38,7 +40,7 @@ public:
         next_ = std::min(next_ * 2, how_.longest);
         return jittered(pause);
     }
-    /// After that failure of what is repeated whatever it fails with.
+    /// Returns the pause after that failure, for operations that are repeated after every error.
     duration next(const error_code& why) { return said_no(why) ? jittered(after_a_no) : next(); }
 
 private:
@@ -60,8 +62,9 @@ public:
         pause_.reset();
     }
 
-    /// For a catch block: when to try again what was sent at `sent_at` and failed. Throws it on if
-    /// trying again cannot help, or if it has been so for `unavailable_patience`.
+    /// Returns when to retry a request that was sent at `sent_at` and failed. For a catch block.
+    /// Throws the error again if a retry cannot help, or if the outage has lasted for
+    /// `unavailable_patience`.
     time_point next_try(const boost::system::system_error& e, time_point sent_at) {
         if (!last_)
             since_ = sent_at;

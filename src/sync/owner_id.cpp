@@ -5,7 +5,7 @@
 
 namespace holdfast {
 
-// On the hot path: written into place, and one allocation.
+// This is on the hot path: the text is written into a local buffer and allocated once.
 std::string to_string(const owner_id& owner) {
     static constexpr char digits[] = "0123456789abcdef";
     char text[36 + 1 + 20];

@@ -7,11 +7,13 @@ namespace holdfast::sync {
 
 class engine;
 
-/// Passes permits that are released to callers of this client who wait for some, the first ones
-/// first, without a word to the store: within the budget of `options::hand_off`, counted from when
-/// the store last granted or was sent some. All or none, so that a release that the store then does
-/// not carry out has done nothing; and only to who wants no more replicas than whoever releases
-/// them. True: all.
+/// Passes released permits to waiting callers of this client, in their order, without a request to
+/// the store. It does so only within the budget of `options::hand_off`, which counts from the last
+/// grant or release in the store. A caller that needs more replicas than the release does not get
+/// any.
+///
+/// Either all released permits are passed on, or none. So if a release is not carried out by the
+/// store, it has had no effect. True: all were passed on.
 bool pass_on(engine&, const counter_change& released);
 
 } // namespace holdfast::sync

@@ -27,7 +27,7 @@ void patience::forget(acquisition& call) {
         return;
     agenda_.erase(*std::exchange(call.give_up_entry_, std::nullopt));
     if (agenda_.empty() && alarm_)
-        alarm_->ring(); // nothing sleeps for nobody
+        alarm_->ring(); // so that nothing sleeps without need
 }
 
 void patience::stop() {
@@ -55,7 +55,7 @@ asio::awaitable<void> patience::run(std::shared_ptr<engine> home) {
 void patience::act_on_due() {
     const time_point now = engine_.now();
     while (!agenda_.empty() && agenda_.begin()->first <= now)
-        engine_.out_of_patience(*agenda_.begin()->second); // which forgets it
+        engine_.out_of_patience(*agenda_.begin()->second); // this forgets the call
 }
 
 } // namespace holdfast::sync

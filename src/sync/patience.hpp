@@ -5,7 +5,7 @@
 
 namespace holdfast::sync {
 
-/// Ends the calls that queue at a gate when their time is over: one alarm for all of them.
+/// Timeouts of the calls that queue at a gate. One alarm serves all of them.
 class patience {
 public:
     explicit patience(engine&);
@@ -13,7 +13,7 @@ public:
     void watch(acquisition&);
     void forget(acquisition&);
     void stop();
-    void let_go_of_clock() noexcept; ///< after it was stopped
+    void let_go_of_clock() noexcept; ///< call it after stop()
 
 private:
     static asio::awaitable<void> run(std::shared_ptr<engine>);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The way to a client's executor for threads that do not run it. The executor may end while they
-// try: it is reached only through this class, which is closed before that.
+// The way to a client's executor for threads that do not run it (`reach`). The executor may end
+// while such a thread tries to use it. So they reach it only through this class, which is closed
+// before that.
 #pragma once
 
 #include <holdfast/asio.hpp>
@@ -14,11 +15,11 @@
 
 namespace holdfast::sync {
 
-/// Thread safety: every member, any thread.
+/// Thread-safe access to an executor that may end. Any thread may call every function.
 class reach {
 public:
-    /// `lasting`: the executor lives as long as its client, and nobody else can end it. Then who
-    /// keeps the client needs no mutex.
+    /// `lasting`: the executor lives as long as its client, and nothing else can end it. Then
+    /// callers that keep the client alive need no mutex.
     reach(asio::any_io_executor to, bool lasting)
         : lasting_{lasting}
         , to_{std::move(to)} {}
@@ -26,8 +27,8 @@ public:
 
     bool lasting() const noexcept { return lasting_; }
 
-    /// Calls `work(executor)`, and keeps the executor from ending meanwhile. False: it has ended,
-    /// and `work` was not called. The caller keeps the client.
+    /// Calls `work(executor)` and keeps the executor from ending meanwhile. False: the executor has
+    /// ended, and `work` was not called. The caller must keep the client alive.
     template <typename Work>
     bool use(Work&& work) const {
         if (!lasting_)
@@ -38,37 +39,38 @@ public:
         return true;
     }
 
-    /// False: nothing runs there any more, and `what` is destroyed unused. It is destroyed unused
-    /// too if the context ends before it came to it.
+    /// Posts `what` to the executor. False: the executor has ended, and `what` was destroyed
+    /// without a call. The same happens to `what` if the context ends before its turn.
     template <typename What>
     bool post(What&& what) const {
         return use(
             [&what](const asio::any_io_executor& to) { asio::post(to, std::forward<What>(what)); });
     }
 
-    /// The same for a caller that does not keep the client.
+    /// Posts `what`, also for a caller that does not keep the client alive.
     template <typename What>
     bool post_from_afar(What&& what) const {
         return use_guarded(
             [&what](const asio::any_io_executor& to) { asio::post(to, std::forward<What>(what)); });
     }
 
-    /// Whether both lead to one executor. Then code that runs on either may use both.
+    /// Returns whether both lead to the same executor. Then code that runs there may use both
+    /// clients.
     bool leads_where(const reach& other) const {
         if (this == &other)
             return true;
         if (lasting_ || other.lasting_)
-            return false; // a thread of its own each
+            return false; // each has a thread of its own
         const std::scoped_lock guard{mutex_, other.mutex_};
         return to_ && other.to_ && to_ == other.to_;
     }
 
-    /// Stops when nothing of the client is left on the executor. Threads that wait for it wait no
-    /// longer then.
+    /// Returns a token that stops when nothing of the client is left on the executor. Threads that
+    /// wait for the executor stop waiting then.
     std::stop_token ends() const { return ends_.get_token(); }
     bool ended() const noexcept { return ends_.stop_requested(); }
 
-    /// When this returns, no other thread uses the executor.
+    /// Closes the way. After this returns, no other thread uses the executor.
     void close() noexcept {
         const std::scoped_lock guard{mutex_};
         closed_ = true;
@@ -76,7 +78,7 @@ public:
             to_ = {};
     }
 
-    /// Closes it, and wakes the threads that wait.
+    /// Closes the way and wakes the threads that wait.
     void end() noexcept {
         close();
         ends_.request_stop();

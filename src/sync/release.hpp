@@ -5,14 +5,15 @@
 
 namespace holdfast::sync {
 
-/// Tells it, whatever it throws: see run_users_own().
+/// Calls the handler. An exception from it ends nothing here: see run_users_own().
 void tell(const engine&, release_handler, failure);
 
-/// One lease or thread has no more use for the hold; the last one's leaving releases it. The
-/// handler hears within `release_patience` and one command timeout, and at once if the server says
-/// that it will not do it; the release is repeated until the store has acknowledged it or forgotten
-/// the hold, whatever it fails with. The executor only; what is asked of the store is asked on
-/// `where`, see engine::spawn().
+/// Ends one share of a hold: a lease or a thread no longer needs it. Ending the last share releases
+/// the hold in the store. The release is repeated after every kind of failure, until the store has
+/// acknowledged it or has forgotten the hold.
+///
+/// The handler is called within `release_patience` plus one command timeout, and at once if the
+/// server refuses the release. Executor only; the requests run on `where`, see engine::spawn().
 void release(std::shared_ptr<wire_hold>, release_handler, const asio::any_io_executor& where);
 void release(std::shared_ptr<wire_hold>, release_handler);
 

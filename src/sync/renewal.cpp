@@ -30,7 +30,7 @@ void renewal::pass_on(wire_hold& held, const shared_hold& heir) {
     forget(held);
     heir->contact_at = held.contact_at;
     heir->round_trip = held.round_trip;
-    const duration lease = heir->pace(); // the giver may have had a lease of another length
+    const duration lease = heir->pace(); // the old holder may have had a lease of another length
     const time_point usual = later(engine_.now(), renewal_period(lease));
     const time_point unwarned = heir->ends_at() - danger_period(lease) - lease / 10;
     heir->contact_at = std::min({held.contact_at, usual, unwarned});
@@ -51,7 +51,7 @@ void renewal::reschedule(wire_hold& held) {
         return;
     const time_point now = engine_.now();
     set_next_contact(held, now, draw());
-    if (held.renewed() && !held.out_of_time()) { // extended by less than a lease it is due sooner
+    if (held.renewed() && !held.out_of_time()) { // extended by less than a lease: due sooner
         const duration usual_rest = held.pace() - renewal_period(held.pace());
         held.contact_at = std::min(held.contact_at, std::max(now, held.ends_at() - usual_rest));
     }
@@ -97,25 +97,26 @@ void renewal::contact_by(wire_hold& held, time_point when) {
 
 namespace {
 
-/// Over how much of the shortest lease those in doubt are spread where nothing is urgent: a server
+/// Returns the time over which non-urgent checks are spread: a part of the shortest lease. A server
 /// that was away for a moment meets all of its clients at once.
 constexpr duration doubt_period(duration shortest_lease) {
     return shortest_lease / 10;
 }
 
-/// A contact comes earlier by chance, by up to a tenth of its period, so that what was granted
-/// together does not stay in step for ever.
+/// Range of the random number that makes a contact earlier, by at most a tenth of its period. So
+/// holds that were granted together do not stay in step for ever.
 constexpr int chance_max = 1000;
 
 constexpr duration earlier_by(duration period, int drawn) {
     return period / 10 * drawn / chance_max;
 }
 
-/// A reader of another program that dies lets its short lease end, which is looked at until then.
+/// Shortest contact period of a read hold. When a reader of another program dies, its short lease
+/// runs out; until then the read hold is contacted often.
 constexpr duration read_contact_min{100};
 
-/// Returns how often a hold is contacted. Redisson's clients cut the lease of a lock that they read
-/// down to their own, and that of each other reader, and may die then: so a read hold is contacted
+/// Returns how often a hold is contacted. A Redisson client that reads a lock cuts the lock's lease
+/// down to its own, also for all other readers. Then it may die. So a read hold is contacted
 /// several times within the shortest lease that was found.
 duration contact_period(const wire_hold& held) {
     const duration usual = renewal_period(held.pace());
@@ -125,10 +126,10 @@ duration contact_period(const wire_hold& held) {
     return std::min({usual, known, held.home->bounds().read_contact_max});
 }
 
-/// Returns the lease that a contact asks for. It is zero if the hold is fixed and only its own
-/// client can shorten it: then the contact only asks whether it is still held. Else a fixed hold
-/// asks for what is left of its term, and at most a sixty-fourth more: so holds with about as much
-/// left travel in one request.
+/// Returns the lease that a contact asks for. It is zero if the hold has a fixed lease that only
+/// its own client can shorten: then the contact only asks whether the hold still exists. Other
+/// fixed holds ask for the rest of their term, rounded up by at most a sixty-fourth. So holds with
+/// a similar rest travel in one request.
 duration lease_to_ask_for(const wire_hold& held, bool renews, duration left) {
     if (renews)
         return held.lease();
@@ -175,9 +176,9 @@ void renewal::doubt(const std::function<bool(const lock_name&)>& which, bool urg
         release_writes_again(held);
 }
 
-/// Sets the next contact of a hold well before its end, which may be nearer than the lease says: it
-/// was fixed until now, or extended for a shorter time. On a slow network the contact comes
-/// earlier: an answer that takes twice as long as the last one still comes before the holder is
+/// Sets the next contact of a hold well before its end. The end may be nearer than the lease says,
+/// if the lease was fixed until now or the extension was shorter. On a slow network the contact is
+/// earlier: even an answer that takes twice as long as the last one comes before the holder is
 /// warned.
 void renewal::set_next_contact(wire_hold& held, time_point last, int drawn) {
     const duration period = contact_period(held);
@@ -213,8 +214,8 @@ void renewal::leave(wire_hold& held) {
     agenda_.erase(agenda_.iterator_to(held));
 }
 
-/// A loop that sleeps longer than that is rung; one that has ended is started again. A busy client
-/// takes and releases thousands of locks while it sleeps once.
+/// Wakes the loop if it sleeps beyond `when`, and starts it if it has ended. Usually neither is
+/// needed: a busy client takes and releases thousands of locks during one sleep of the loop.
 void renewal::wake_for(time_point when) {
     if (!running_) {
         running_ = true;
@@ -231,7 +232,7 @@ asio::awaitable<void> renewal::run(std::shared_ptr<engine> home) {
         self.sleeping_until_ = self.agenda_.begin()->acts_at;
         if (self.sleeping_until_ > home->now())
             co_await self.alarm_->wait_until(self.sleeping_until_);
-        else // what else is to be done here comes between one company and the next
+        else // lets other work run between two batches
             co_await asio::post(home->executor(), asio::use_awaitable);
         if (!self.stopped_)
             self.act_on_due();
@@ -245,21 +246,22 @@ bool is_due(const wire_hold& held, time_point now) {
     return held.contact_at <= now;
 }
 
-/// Whether the hold is so nearly due that it travels with one that is due.
+/// Returns whether the hold is so nearly due that it travels with a hold that is due.
 bool may_travel(const wire_hold& held, time_point now) {
     return held.contact_at <= later(now, held.pace() / 30);
 }
 
 } // namespace
 
-/// The alarm may ring at any time. Holds that are nearly due travel only with one that is due.
+/// Handles all holds that are due. The alarm may ring at any time. Holds that are nearly due are
+/// contacted only together with a hold that is due.
 void renewal::act_on_due() {
     const time_point now = engine_.now();
     errands contacts;
     batch due;
     std::size_t seen = 0;
     bool somebody_travels = false;
-    for (const wire_hold& held : agenda_) { // in the order of acts_at
+    for (const wire_hold& held : agenda_) { // in the order of `acts_at`
         if (held.acts_at > later(now, gather_within) || ++seen > company_max)
             break;
         somebody_travels = somebody_travels || is_due(held, now);
@@ -274,7 +276,7 @@ void renewal::act_on_due() {
 
 void renewal::act_on(shared_hold held, time_point now, errands& contacts) {
     if (!watches(*held))
-        return; // what came before it in this turn ended it
+        return; // ended by an earlier action of this turn
     const duration left = held->ends_at() - now;
     if (left <= duration::zero()) {
         const bool too_long = held->out_of_time();
@@ -289,7 +291,7 @@ void renewal::act_on(shared_hold held, time_point now, errands& contacts) {
         engine_.tell_of(*held, event_kind::in_danger,
                         held->out_of_time() ? event_cause::max_hold : event_cause::none, left);
         if (!watches(*held))
-            return; // released by a callback of the warning
+            return; // a callback of the warning released it
     }
     if (may_travel(*held, now))
         send(held, now, contacts);
@@ -304,8 +306,9 @@ void renewal::tell_unanswered(wire_hold& held, time_point now) {
                     &why);
 }
 
-/// A hold whose last contact was not answered in time is asked for over two connections: the first
-/// may only be slow, and the other one may still have to be opened.
+/// Adds a hold to the requests that are about to be sent. If its last contact was not answered in
+/// time, it is sent over two connections: the first may only be slow, and the second may not be
+/// open yet.
 void renewal::send(const shared_hold& held, time_point now, errands& contacts) {
     const bool is_late = held->answer_wait > duration::zero();
     held->once_more = false;
@@ -322,7 +325,7 @@ void renewal::send(const shared_hold& held, time_point now, errands& contacts) {
     held->asked_at = now;
     held->contact_at = later(now, held->answer_wait);
     const bool asks_elsewhere = is_late || held->unanswered;
-    const bool by_session = engine_.bounds().by_session; // it has one connection at a time
+    const bool by_session = engine_.bounds().by_session; // a session has one connection at a time
     errand own{lease_to_ask_for(*held, renews, left), renews, held->what.replicas,
                asks_elsewhere && by_session};
     ++held->in_flight;
@@ -334,7 +337,7 @@ void renewal::send(const shared_hold& held, time_point now, errands& contacts) {
     contacts[own].push_back(held);
 }
 
-/// What came of each hold of one request.
+/// Receiver of the results of one request, one result for each hold.
 class renewal::reports final : public renewal_sink {
 public:
     reports(renewal& home, const batch& holds, time_point sent_at, const errand& asked)
@@ -357,7 +360,7 @@ public:
         home_.answered(held, asked_, sent_at_, whole, drawn_);
     }
 
-    /// Unreachable is not lost: the term still runs.
+    /// Handles a failure. An unreachable store does not mean a lost hold: the term still runs.
     void failed(std::size_t which, const boost::system::system_error& why) override {
         const bool is_unconfirmed = why.code() == store_errc::not_replicated;
         const shared_hold& held = holds_.at(which);
@@ -373,8 +376,8 @@ public:
             held->perhaps_extended(asked_.lease_time);
             release_late_remains(held);
         }
-        // A later request has been answered, or a fixed hold was asked for so late that no replica
-        // could confirm it. Both change nothing.
+        // Two failures change nothing. A later request may have been answered already. And a check
+        // of a fixed hold may have come so late that no replica could confirm it.
         const bool is_harmless = is_outdated || (is_unconfirmed && !was_renewal());
         if (!is_harmless)
             home_.failed(*held, why);
@@ -385,20 +388,20 @@ private:
         --held.in_flight;
         held.untried = held.untried && !was_renewal();
     }
-    bool was_renewal() const { return asked_.renews; } // or a question
+    bool was_renewal() const { return asked_.renews; } // false: it only asked about fixed holds
 
     renewal& home_;
     const batch& holds_;
     const time_point sent_at_;
     const errand asked_;
-    const int drawn_; // by all: they go on travelling together
+    const int drawn_; // one number for all, so that they travel together again
     std::optional<boost::system::system_error> failed_;
 };
 
 asio::awaitable<void> renewal::contact(std::shared_ptr<engine> home, errand errand, batch holds) {
     const engine::loop ends_before_closing_does{*home};
     renewal& self = home->renewals();
-    // What came before it in this turn may have ended some of them.
+    // Earlier work of this turn may have ended some of the holds.
     std::erase_if(holds, [&self](const shared_hold& held) {
         if (self.watches(*held))
             return false;
@@ -422,7 +425,7 @@ asio::awaitable<void> renewal::contact(std::shared_ptr<engine> home, errand erra
 
 void renewal::answered(const shared_hold& held, const errand& asked, time_point sent_at,
                        const answer& said, int drawn) {
-    if (!watches(*held)) { // released or lost while we asked
+    if (!watches(*held)) { // released or lost while the request was under way
         if (said.granted && asked.lease_time > duration::zero()) {
             held->perhaps_extended(asked.lease_time);
             release_late_remains(held);
@@ -451,7 +454,7 @@ void renewal::failed(wire_hold& held, const boost::system::system_error& e) {
     if (!watches(held))
         return;
     engine_.tell_of(held, event_kind::renewal_failed, event_cause::failed, held.remaining(), &e);
-    const bool at_once = held.once_more; // kept until the last of several requests has ended
+    const bool at_once = held.once_more; // kept until the last of several requests ends
     held.once_more = at_once && held.in_flight > 0;
     const duration left = held.ends_at() - engine_.now();
     const duration pause =

@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
-// Keeps holds alive and notices when they end: the "watchdog". One per client, one agenda of next
-// actions, one alarm; no coroutine or timer per hold, and nothing allocated for it.
+// Renews holds and notices when they end (the "watchdog"). Each client has one schedule of next
+// actions (`agenda`) and one alarm. A hold needs no coroutine, no timer and no allocation here.
 //
-// Two questions are kept apart on purpose. *Contact* asks the store: to renew, or for a fixed lease
-// to see whether it is still ours. *The end of the term* is the clock's, whatever a contact that
-// hangs in the network may be doing.
+// Two things are separate on purpose. A *contact* asks the store: it renews a hold, or checks
+// whether a hold with a fixed lease still exists. The *end of the term* depends only on the clock,
+// even while a contact hangs in the network.
 //
-// A contact that is not answered in time goes on: its answer counts whenever it comes, from when
-// its request was sent. Two more are sent beside it, one of them over another connection. The waits
-// double: a slow network gets more time, and not more requests.
+// A contact that is not answered in time goes on, and its answer always counts from when its
+// request was sent. Two more requests are sent beside it, one of them over another connection. The
+// waits double, so a slow network gets more time and not more requests.
 //
-// Holds that were renewed by one request are due again at one moment: their places in the agenda
-// are next to each other, and are found without a search.
+// Holds that one request has renewed are due again at the same moment. They are neighbours in the
+// schedule, so no search is needed to find them.
 #pragma once
 
 #include "sync/wire_hold.hpp"
@@ -29,37 +29,43 @@ namespace holdfast::sync {
 
 class renewal {
 public:
-    /// Renewals that are due this close together travel together.
+    /// Holds whose renewals are due within this time of each other are renewed by one request.
     static constexpr duration gather_within{1000};
 
-    /// So many at once, and no more: whoever else asks the store waits behind them.
+    /// Maximal number of holds in one request. Other requests to the store wait behind it.
     static constexpr std::size_t company_max = 500;
 
     explicit renewal(engine&);
 
-    void watch(const std::shared_ptr<wire_hold>&); ///< from its grant on
-    void forget(wire_hold&);                       ///< before its release is sent
-    void pass_on(wire_hold&, const std::shared_ptr<wire_hold>& heir); ///< in its place
-    void renew_from_now_on(wire_hold&, duration lease);               ///< whatever it was
-    void reschedule(wire_hold&);                                      ///< it was extended
-    void abandon(wire_hold&); ///< nobody is left to release it
+    void watch(const std::shared_ptr<wire_hold>&); ///< starts to renew a hold, after its grant
+    void forget(wire_hold&);                       ///< ends that, before the release is sent
+    /// Replaces a hold by its successor.
+    void pass_on(wire_hold&, const std::shared_ptr<wire_hold>& heir);
+    /// Renews the hold from now on, also if its lease was fixed before.
+    void renew_from_now_on(wire_hold&, duration lease);
+    /// Schedules the hold anew after an extension.
+    void reschedule(wire_hold&);
+    void abandon(wire_hold&); ///< its thread has ended: no more renewals
 
-    /// Asks for it at once. What is in flight may be an older truth: then right after its answer.
+    /// Contacts the store about a hold at once. If a request is under way, its answer may be
+    /// outdated, so the contact follows right after that answer.
     void contact_soon(wire_hold&);
 
-    /// The store may have forgotten those whose names `which` picks (empty: all). Urgent: they are
-    /// asked for at once, otherwise spread over a part of the shortest lease among them.
+    /// Checks the holds whose names `which` selects (empty: all), because the store may have
+    /// forgotten them. Urgent: at once. Otherwise the checks are spread over a part of the shortest
+    /// lease among them.
     void doubt(const std::function<bool(const lock_name&)>& which, bool urgent);
 
-    /// So often was there doubt. A grant that was asked for before the last is doubtful, too.
+    /// Returns how often there was doubt. A grant whose request was sent before the last doubt is
+    /// doubtful too.
     std::size_t doubts() const { return doubts_; }
 
-    /// Whether there is nothing that somebody may yet release.
+    /// Returns whether no hold is left that a caller may still release.
     bool idle() const { return agenda_.size() == abandoned_; }
     std::size_t watched() const { return agenda_.size(); }
     std::vector<std::shared_ptr<wire_hold>> all() const;
     void stop();
-    void let_go_of_clock() noexcept; ///< after it was stopped
+    void let_go_of_clock() noexcept; ///< call it after stop()
 
 private:
     using shared_hold = std::shared_ptr<wire_hold>;
@@ -67,11 +73,11 @@ private:
 
     class reports;
 
-    /// What one request asks. Holds that ask the same travel together.
+    /// The content of one request. Holds with equal content travel together.
     struct errand {
         duration lease_time;
-        bool renews;           ///< else it asks about fixed holds, and their terms stay
-        std::uint8_t replicas; ///< must confirm it
+        bool renews;           ///< false: checks fixed holds, without moving their ends
+        std::uint8_t replicas; ///< number of replicas that must confirm it
         bool elsewhere;        ///< an earlier request was not answered in time
         auto operator<=>(const errand&) const = default;
     };
@@ -100,15 +106,15 @@ private:
     void send(const shared_hold&, time_point now, errands&);
     void tell_unanswered(wire_hold&, time_point now);
     static asio::awaitable<void> contact(std::shared_ptr<engine>, errand, batch);
-    /// `drawn` by all of one request.
+    /// `drawn` is one random number for all holds of a request.
     void answered(const shared_hold&, const errand&, time_point sent_at, const answer&, int drawn);
     void failed(wire_hold&, const boost::system::system_error&);
 
     engine& engine_;
     agenda agenda_;
-    wire_hold* entered_last_ = nullptr; // the next one is likely to stand behind it
+    wire_hold* entered_last_ = nullptr; // the next insertion is likely to follow it
     std::size_t doubts_ = 0;
-    std::size_t abandoned_ = 0; // of those in the agenda
+    std::size_t abandoned_ = 0; // abandoned holds in the schedule
     std::unique_ptr<alarm> alarm_;
     time_point sleeping_until_ = time_point::max();
     bool running_ = false;

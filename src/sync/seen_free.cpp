@@ -10,13 +10,13 @@
 namespace holdfast::sync {
 namespace {
 
-/// Who cannot be told of a release looks at least this often.
+/// Longest time between two checks if no subscription to the release is possible.
 constexpr duration unheard_poll_bound = std::chrono::seconds{1};
 
-/// A key goes in the millisecond after its last.
+/// Delay of a check after a lease ends: the store deletes an expired key up to a millisecond late.
 constexpr duration expiry_rounding{2};
 
-/// A call that nobody hears of, but the coroutine that made it.
+/// A call without a handler: only the coroutine that made it reads its result.
 class sighting final : public acquisition {
 public:
     using acquisition::acquisition;
@@ -26,7 +26,7 @@ private:
     void complete(outcome got) override { why = std::move(got.why); }
 };
 
-/// Whichever way its coroutine ends, the call has ended then.
+/// Guard that ends the call when its coroutine ends, in whichever way.
 class ends_with_scope {
 public:
     explicit ends_with_scope(acquisition& call)
@@ -40,7 +40,8 @@ private:
 
 } // namespace
 
-// Busy for the first time it answers at once: it is listened only if somebody goes on waiting.
+// The first call makes no subscription, and answers at once if the lock is busy. A subscription is
+// made only if the caller goes on waiting.
 asio::awaitable<answer> seen_free::look() {
     if (found_busy_ && !ear_)
         ear_ = co_await home_.operators_view().listen(name_, wake_);

@@ -7,13 +7,13 @@
 
 namespace holdfast::sync {
 
-/// Who waits for the release of a holder that tells nobody looks at least this often.
+/// Longest time between two checks if the holder's program does not announce its release.
 inline constexpr duration untold_poll_bound{250};
 
-/// A place that takes nothing: it grants when the lock is seen free, whoever holds it before.
+/// A waiter that takes nothing. It "grants" when the lock is seen free, whoever held it before.
 class seen_free final : public place {
 public:
-    /// Both must outlive it.
+    /// `home` and `wake` must outlive this object.
     seen_free(engine& home, lock_name name, alarm& wake)
         : home_{home}
         , name_{std::move(name)}
@@ -34,13 +34,13 @@ private:
     bool found_busy_ = false;
 };
 
-/// Until nobody holds the lock, by the acquisition loop, but beside the gate: who only looks queues
-/// behind nobody. False: it was not seen free within `patience` (zero or less: one look). Fails as
-/// an acquisition does. The executor only.
+/// Waits until no client holds the lock. It uses the acquisition loop but not the gate, because a
+/// call that takes nothing need not queue. False: the lock was not seen free within `patience`.
+/// Zero or less: it asks once. Throws the errors of an acquisition. Executor only.
 asio::awaitable<bool> wait_until_free(std::shared_ptr<const subject>, duration patience);
 
-/// The same of a call that takes nothing, and which others may cancel: it completes without a hold
-/// when the lock was seen free, and when its time is over.
+/// Waits until the lock is seen free, for a call that takes nothing and that others may cancel. The
+/// call completes without a hold, both when the lock is free and when its timeout has passed.
 asio::awaitable<void> look_out(std::shared_ptr<acquisition>);
 
 } // namespace holdfast::sync

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the engine reports to the user's observer.
+// Events that the engine reports to the user's observer.
 #include "sync/engine.hpp"
 
 #include <boost/asio/post.hpp>
@@ -14,7 +14,7 @@ std::int64_t microseconds(duration d) {
     return std::chrono::microseconds{d}.count();
 }
 
-/// The `errc` that a code is equal to, as its number; 0 if it is none of ours.
+/// Returns the number of the `errc` that a code is equal to, or 0 if there is none.
 std::int32_t number_of(const error_code& ec) {
     const error_condition meaning = ec.default_error_condition();
     const bool ours = meaning.category() == make_error_condition(errc::closed).category();
@@ -37,7 +37,8 @@ event event_about(std::string_view name, event_kind kind, event_cause cause, dur
 
 } // namespace
 
-// An observer hears in the order in which things happened.
+// Reports an event. If the thread is borrowed, the event is kept and reported later. All later
+// events wait behind it, so the observer hears the events in their order.
 void engine::tell(const event& e) {
     if (!how_.observer)
         return;

@@ -7,12 +7,13 @@
 namespace holdfast::sync {
 namespace {
 
-// Both outlive every object of the thread, for what is destroyed with it may still use a lock.
+// These two outlive all objects of the thread, because objects destroyed at its end may still use
+// locks.
 constinit thread_local std::uint64_t own_number = 0;
 constinit thread_local bool has_ended = false;
 
-/// One per thread that ever held something. Its end is the thread's end: what is taken even later
-/// nobody abandons.
+/// Object of each thread that ever held a lock. Its destructor abandons what the thread still
+/// holds. Locks that are taken even later are not abandoned.
 class thread_mark {
 public:
     ~thread_mark() {
@@ -76,7 +77,7 @@ thread_table::entry thread_table::find(std::string_view name, side way) {
     if (found == entries_.end())
         return {};
     entry& here = found->second;
-    if (here.lent && here.count == 1 && !here.hold->believed()) { // a part of what was lost
+    if (here.lent && here.count == 1 && !here.hold->believed()) { // part of a hold that was lost
         gone = std::move(here);
         entries_.erase(found);
         return {};
@@ -103,12 +104,12 @@ void thread_table::lend(shared_tenure held, side way) {
 }
 
 void thread_table::take_back_lent(std::string_view name, side way) {
-    entry gone; // what ends with a hold may ask this table
+    entry gone; // destroyed after the unlock: it may use this table
     const std::scoped_lock guard{mutex_};
     const auto found = mine(name, way);
     if (found == entries_.end() || !found->second.lent)
         return;
-    if (found->second.count > 1) { // the thread took it once more, and that goes on
+    if (found->second.count > 1) { // the thread took the part again, and keeps it
         (void)found->second.hold->share();
         found->second.lent = false;
         --found->second.count;
@@ -121,7 +122,7 @@ void thread_table::take_back_lent(std::string_view name, side way) {
 void thread_table::enter_again(std::string_view name, side way) {
     const std::scoped_lock guard{mutex_};
     const auto found = mine(name, way);
-    if (found != entries_.end()) // else the client closed meanwhile
+    if (found != entries_.end()) // not found: the client was closed meanwhile
         ++found->second.count;
 }
 
@@ -138,7 +139,7 @@ thread_table::entry thread_table::leave(std::string_view name, side way) {
 
 void thread_table::abandon(std::uint64_t thread) {
     if (forked_ && forked_())
-        return; // the mutex may be locked by a thread that only the parent has
+        return; // after fork() the mutex may be locked by a thread of the parent
     std::vector<shared_tenure> abandoned, lent;
     {
         const std::scoped_lock guard{mutex_};
@@ -146,7 +147,7 @@ void thread_table::abandon(std::uint64_t thread) {
         std::erase_if(entries_, [&](auto& item) {
             if (item.first.thread != thread)
                 return false;
-            if (item.second.lent) { // the hold that it is a part of is abandoned as a whole
+            if (item.second.lent) { // the whole hold is abandoned, not its parts
                 lent.push_back(std::move(item.second.hold));
                 return true;
             }
@@ -162,7 +163,7 @@ void thread_table::abandon(std::uint64_t thread) {
 }
 
 void thread_table::let_go() {
-    map gone; // what ends with a hold may ask this table
+    map gone; // destroyed after the unlock: it may use this table
     const std::scoped_lock guard{mutex_};
     gone.swap(entries_);
 }

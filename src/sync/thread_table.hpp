@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which thread holds what: how the blocking verbs tie a hold to its thread, as std's do.
+// Table of the holds of each thread. The blocking functions tie a hold to its thread, as std's do.
 #pragma once
 
 #include "sync/tenure.hpp"
@@ -16,50 +16,56 @@
 
 namespace holdfast::sync {
 
-/// Names the calling thread for ever: the system uses its thread ids again, this is not.
+/// Returns a number that identifies the calling thread and is never used again. The system's thread
+/// ids are reused.
 std::uint64_t this_thread_number();
 
-/// How a thread has a lock. It may have it both ways at once: alone, on top of sharing it. A lock
-/// made of several has names of its own.
+/// How a thread has a lock. It may have a lock on two sides at once: exclusively, on top of sharing
+/// it. A lock made of several locks has names of its own.
 enum class side : std::uint8_t { alone, shared, several };
 
 constexpr side side_of(lock_kind kind) {
     return kind == lock_kind::read ? side::shared : side::alone;
 }
 
-/// Thread safety: every member, any thread. When a thread ends, its entries are taken out and
-/// handed to `on_abandoned`, on that thread. If it asks for one once more, it has them again: the
-/// thread that calls exit() destroys what is static after all that was thread_local.
+/// Table of holds by thread. Thread safety: any thread may call every function.
+///
+/// When a thread ends, its entries are removed and given to `on_abandoned`, on that thread. If the
+/// thread asks for an entry even later, it gets the entry back: a thread that calls exit() destroys
+/// static objects after its thread_local objects.
 class thread_table : public std::enable_shared_from_this<thread_table> {
 public:
     using shared_tenure = std::shared_ptr<tenure>;
 
-    /// `forked` tells whether this process is a child that only has a copy.
+    /// `forked` tells whether this process is a forked child, which has only a copy of the table.
     explicit thread_table(std::function<void(shared_tenure)> on_abandoned,
                           std::function<bool()> forked = {});
 
     struct entry {
         shared_tenure hold;
-        std::size_t count = 0; ///< 0: this thread has none of that name and side
-        bool lent = false;     ///< it is a part of a hold of several
+        std::size_t count = 0; ///< 0: this thread has no such hold
+        bool lent = false;     ///< a part of a hold on several locks
     };
 
-    entry find(std::string_view name, side); ///< this thread's
-    void add(shared_tenure, side);           ///< this thread's first of its name and side
-    /// The same of a part of a hold of several: only take_back_lent() ends that, or its loss. If
-    /// the thread took it once more meanwhile, it has that share of it from then on.
+    entry find(std::string_view name, side); ///< finds the entry of this thread
+    void add(shared_tenure, side);           ///< adds this thread's first entry of that name and
+                                             ///< side
+    /// Adds a part of a hold on several locks. Only take_back_lent(), or the loss of the hold,
+    /// removes it. If the thread has taken the part again meanwhile, take_back_lent() leaves it
+    /// that share.
     void lend(shared_tenure, side);
     void take_back_lent(std::string_view name, side);
-    void enter_again(std::string_view name, side); ///< count + 1
-    /// Count - 1; as it was before. What is lent is not left for good: then 0.
+    void enter_again(std::string_view name, side); ///< adds 1 to the count
+    /// Subtracts 1 from the count. Returns the entry as it was before. For the last count of a lent
+    /// entry it does nothing and returns an empty entry.
     entry leave(std::string_view name, side);
-    void abandon(std::uint64_t thread); ///< that thread ends
-    void let_go();                      ///< of all entries of all threads
+    void abandon(std::uint64_t thread); ///< removes the entries of a thread that ends
+    void let_go();                      ///< drops all entries of all threads
 
 private:
     struct key {
         std::uint64_t thread;
-        std::string_view name; // of the tenure
+        std::string_view name; // points into the hold
         side has_it;
         bool operator==(const key&) const = default;
     };
@@ -85,7 +91,7 @@ private:
     const std::function<bool()> forked_;
     std::mutex mutex_;
     map entries_;
-    std::vector<orphan> orphans_; // abandoned, while somebody else keeps them
+    std::vector<orphan> orphans_; // abandoned holds that something else keeps alive
 };
 
 } // namespace holdfast::sync

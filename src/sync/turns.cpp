@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Who of this client may go to the store: asked when a call comes, when one is found busy or ends,
-// and when a hold ends. The answer is the gate's.
+// Decides which call of this client may go to the store. It is asked when a call comes, is found
+// busy or ends, and when a hold ends. The gate gives the answer.
 #include "sync/engine.hpp"
 #include "sync/hand_off.hpp"
 
@@ -21,7 +21,7 @@ void engine::admit(const std::shared_ptr<acquisition>& call, const asio::any_io_
     } else if (here.is_about_to_be_left()) {
         admit_later(call);
     } else if (here.is_being_left()) {
-        here.line_up(*call); // nobody watches its patience: the store's time limit lets it through
+        here.line_up(*call); // without a timeout: the store's time limit ends the wait
     } else if (!call->wanted.patient) {
         call->give_up_busy();
     } else {
@@ -30,7 +30,8 @@ void engine::admit(const std::shared_ptr<acquisition>& call, const asio::any_io_
     }
 }
 
-/// It came in beside the queue of the executor, where its own thread's release still is.
+/// Admits a call after the work that is already queued on the executor. The release of its own
+/// thread is still in that queue.
 void engine::admit_later(const std::shared_ptr<acquisition>& call) {
     asio::post(executor(), [self = shared_from_this(), call] {
         if (!call->finished())
@@ -38,8 +39,9 @@ void engine::admit_later(const std::shared_ptr<acquisition>& call) {
     });
 }
 
-// It begins not within whatever ended the last one's turn: there may be thousands that fail at
-// once. Who is told that it shares a hold may do anything, so the gate is looked up again.
+// Starts the calls whose turn it is. They do not start inside the function that ended the last
+// turn, because thousands of calls may fail at once. The handler of a call that shares a hold may
+// do anything, so the gate is looked up again after each.
 void engine::next_turn(gate_key key, gate& at) {
     for (gate* here = &at; here; here = gates_.find(key)) {
         if (here->unused())
@@ -58,7 +60,7 @@ void engine::out_of_patience(acquisition& call) {
     spawn(negotiate(call.step_out()));
 }
 
-/// Who waits there first, if it need not wait any more.
+/// Lets the first waiting call ask the store or share a hold, if it need not wait any more.
 bool engine::let_in(gate& here, acquisition* next) {
     if (!next)
         return false;
@@ -83,8 +85,8 @@ void engine::found_busy(acquisition& call) {
         return;
     const gate_key key = key_of(call);
     if (call.wanted.of->polls)
-        gates_.forget_polled(key);  // another client has had its turn
-    gate& here = *gates_.find(key); // it is there as long as the call
+        gates_.forget_polled(key);  // another client had its turn
+    gate& here = *gates_.find(key); // exists as long as the call
     here.waits_there(call);
     next_turn(key, here);
 }
@@ -115,7 +117,8 @@ void engine::hold_over(const wire_hold& held) {
     next_turn(key, *here);
 }
 
-/// Readers may have waited for it, who hold or can share what is here.
+/// Looks for readers that waited behind a call that has left the queue. They may get the lock now,
+/// or share a hold.
 void engine::left_queue(const acquisition& call) {
     if (key_of(call).of != family::shared)
         return;
@@ -131,7 +134,8 @@ void engine::left_queue(const acquisition& call) {
 void engine::fewer_share(const wire_hold& held) {
     const gate_key key = key_of(held.what);
     gate* const here = gates_.find(key);
-    if (here && (here->upgrade() || queues_in_store(key.of))) // it is not on its way out, after all
+    // It is not about to be released, after all.
+    if (here && (here->upgrade() || queues_in_store(key.of)))
         next_turn(key, *here);
 }
 

@@ -10,8 +10,8 @@
 namespace holdfast::sync {
 namespace {
 
-/// Repeats `step`, which leaves or releases, until the store has answered, or until the moment
-/// `gone`, when there is nothing left to do it for. That may move.
+/// Repeats `step`, which leaves a queue or releases a hold, until the store has answered. Stops at
+/// the moment `gone()`, which may move: then nothing is left to clean up.
 template <typename Gone, typename Step>
 asio::awaitable<void> repeat_until(engine& home, engine::task& busy, Gone gone, Step step) {
     pauses pause{home};
@@ -30,8 +30,9 @@ asio::awaitable<void> repeat_until(engine& home, engine::task& busy, Gone gone, 
 }
 
 asio::awaitable<void> release_all(engine& home, engine::task& busy, const wire_hold& ended) {
-    // A session may outlive what we believe of it, as when we stood still for a while and the
-    // server did not end it meanwhile. Then the hold is there as long as this client.
+    // A session may live longer than this client assumes, for example if the process was suspended
+    // and the server did not end the session. Then the server keeps the hold as long as this client
+    // lives.
     const limits bounds = home.bounds();
     const time_point tried_until =
         bounds.by_session ? later(home.now(), bounds.time_limit) : time_point::min();
@@ -49,7 +50,7 @@ asio::awaitable<void> release_write_again(std::shared_ptr<wire_hold> read, hold 
     co_await repeat_until(home, busy, gone, release);
 }
 
-/// What is undone. The place may ring the alarm, so it goes first.
+/// An attempt that is to be undone. The place may ring the alarm, so it must be destroyed first.
 struct abandoned {
     abandoned(acquisition& call, owner_id o, std::unique_ptr<place> s)
         : home{call.home}
@@ -62,12 +63,12 @@ struct abandoned {
     hold what;
     std::unique_ptr<alarm> wake;
     std::unique_ptr<place> spot;
-    duration kept; ///< by the store, of a hold or of a place, if nobody leaves it
+    duration kept; ///< how long the store keeps a hold or place that is not cleaned up
     std::shared_ptr<wire_hold> under; // a write hold on top of it would last as long
 };
 
-// A request that was never answered may be carried out until `settled_at`: so what was left or
-// released before is so once more then.
+// Cleans up after an attempt. A request without an answer may be carried out until `settled_at`. So
+// the place is left once now and once more after that time.
 
 asio::awaitable<void> clean_up(abandoned it) {
     engine& home = *it.home;

@@ -7,28 +7,27 @@
 
 namespace holdfast::sync {
 
-/// Sees to it, in the background, that an attempt that nobody wants any more has nothing in the
-/// store, neither a hold nor a place in a queue: `leave()` is repeated until it succeeds, whatever
-/// it fails with, or until nothing can be left. A look that was not answered may still be carried
-/// out after the leaving that overtook it, but not after `place::settled_at()`: so it is left once
-/// more then, and only then is the owner's number forgotten. Takes the call's alarm, which the
-/// place may ring.
+/// Removes, in the background, whatever an unwanted attempt has in the store: a hold or a place in
+/// a queue. It repeats `leave()` after every kind of failure, until it succeeds or nothing can be
+/// left. A request without an answer may be carried out after the `leave()` that overtook it, but
+/// not after `place::settled_at()`. So `leave()` is called once more at that time. Takes the alarm
+/// of the call, because the place may ring it.
 void undo(acquisition&, owner_id, std::unique_ptr<place>);
 
-/// The same for a hold that the store was told to release, or said is gone, in answer to a request
-/// sent at `asked_at`: only an earlier request that may still be carried out is left to care for.
+/// Cleans up after a hold that the store has released or has reported as gone. That answer belongs
+/// to a request sent at `asked_at`. Only an earlier request may still be carried out after that.
 void release_when_settled(std::shared_ptr<wire_hold>, time_point asked_at);
 
-/// The same for a hold that has ended otherwise: releases what the store may still have of it.
+/// Releases whatever the store may still have of a hold that ended in another way.
 void release_remains(std::shared_ptr<wire_hold>);
 
-/// The same once more if it is lost by now, for a renewal that was given up or answered only after
-/// that: what released the remains counted on a shorter lease.
+/// Releases the remains of a hold once more if it is lost. Call it when a renewal ends after the
+/// loss: the earlier cleanup assumed a shorter lease.
 void release_late_remains(const std::shared_ptr<wire_hold>&);
 
-/// Releases once more the write holds that stood with this read hold and were released. Call it
-/// when the server may have forgotten its last writes: it has such a write hold again then, and
-/// keeps it as long as the read hold is renewed. Each release is repeated until the server has
+/// Releases once more the write holds that were linked to this read hold and were released. Call it
+/// when the server may have forgotten its last writes. Then the server has such a write hold again,
+/// and keeps it as long as the read hold is renewed. Each release is repeated until the server has
 /// answered, at most for as long as the store keeps the read hold.
 void release_writes_again(const std::shared_ptr<wire_hold>& read);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What is a user's runs inside of what is ours, and may throw.
+// Guard around code of the user that runs inside our own functions and may throw.
 #pragma once
 
 #include <holdfast/asio.hpp>
@@ -11,8 +11,9 @@
 
 namespace holdfast::sync {
 
-/// Runs a handler of a user's. What it throws comes out of whoever runs the executor, as always in
-/// Asio, and ends nothing of ours that happens to be below it: a loop, a hand-off, a close.
+/// Runs a handler of the user. If the handler throws, the exception is thrown out of the executor's
+/// run function later, as usual with Asio. So it does not end our own loop, hand-off or close below
+/// it.
 template <typename Handler>
 void run_users_own(const asio::any_io_executor& executor, Handler&& handler) {
     try {

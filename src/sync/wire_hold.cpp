@@ -14,20 +14,20 @@ namespace {
 
 std::stop_source stopped_source() {
     std::stop_source fresh;
-    fresh.request_stop(); // nobody can have a callback there yet
+    fresh.request_stop(); // no callback is registered on it yet
     return fresh;
 }
 
-/// Returns a token of `source`, or a stopped one if it is `over`: perhaps for now, perhaps for
-/// good. It is called under the mutex, so it runs nobody's callbacks: the executor fires `source`
-/// behind it.
+/// Returns a token of `source`, or a stopped token if `over` is true, for now or `for_good`. It is
+/// called under the mutex, so it must not run callbacks. The executor stops `source` itself
+/// afterwards.
 std::stop_token token_of(std::stop_source& source, bool over, bool for_good) {
     if (!source.stop_possible() && (for_good || !over))
         source = for_good ? stopped_source() : std::stop_source{};
     return over && !source.stop_requested() ? stopped_source().get_token() : source.get_token();
 }
 
-/// Of whoever has it behind the owner of that one.
+/// Returns the token of the next local owner.
 std::uint64_t next_token(std::uint64_t token) {
     return token == 0 ? token : token + 1;
 }
@@ -65,7 +65,7 @@ wire_hold::wire_hold(const request& wanted, const grant& got)
     believed_until_ = std::min(believed_until_, lease_ends_at_);
 }
 
-// Whoever hands it on is alone with it on the executor, but for questions that change nothing.
+// Makes the hold of the next owner. Only the executor changes `other`, so no mutex is needed here.
 wire_hold::wire_hold(const wire_hold& other, const request& wanted)
     : tenure{other.home}
     , what{other.what}
@@ -90,7 +90,8 @@ wire_hold::wire_hold(const wire_hold& other, const request& wanted)
     believed_until_ = std::min(believed_until_, lease_ends_at_);
 }
 
-/// Held for moments, and never two at once: so a few of the client's do for all of its holds.
+/// Returns the mutex of this hold. It is locked only for moments, and never two at once. So a few
+/// mutexes of the client serve all of its holds.
 std::mutex& wire_hold::mutex() const {
     return home->mutex_for(this);
 }
@@ -118,7 +119,7 @@ std::vector<std::string> wire_hold::permit_ids() const {
     return ids;
 }
 
-// The executor may be late with its news, or blocked. So the clock is asked too.
+// Returns whether the term is over by the clock. The executor may be blocked and report it late.
 
 bool wire_hold::term_is_over() const {
     return phase_ == phase::held && home->now() >= believed_until_;
@@ -166,7 +167,7 @@ time_point wire_hold::store_forgets_at() const {
 time_point wire_hold::remains_until() const {
     if (settled_at == time_point::min())
         return store_forgets_at();
-    // It may have been extended to a shorter lease, or handed on for one.
+    // The hold may have been extended to a shorter lease, or passed on for a shorter one.
     const duration longest = std::max(late_lasts, lasts_there(lease()));
     return std::max(store_forgets_at(), forgotten_at(settled_at, longest));
 }
@@ -284,8 +285,8 @@ void wire_hold::release_unwaited(const asio::any_io_executor& where,
                                  const std::function<bool()>& sent_off) {
     --releases_announced_;
     release(release_handler{[](const failure&) {}}, where);
-    // The gate opens behind it for this thread's next request; not where others wait, who would
-    // never win against such an attempt.
+    // Opens the gate for the next request of this thread, but not if other clients wait. They would
+    // never win against that request.
     if (sent_off() && !others_listen)
         home->release_sent_off(*this);
 }
@@ -294,7 +295,7 @@ void wire_hold::abandon() {
     if (deserted())
         home->abandon(shared_from_this());
     else
-        home->fewer_share(*this); // an upgrade no longer waits for the thread that ended
+        home->fewer_share(*this); // an upgrade need not wait for the ended thread
 }
 
 void wire_hold::doubt() noexcept {
@@ -305,7 +306,7 @@ void wire_hold::extended(time_point sent_at, duration asked, duration term, unsi
     if (replicas < what.replicas)
         return perhaps_extended(term);
     const std::scoped_lock guard{mutex()};
-    if (term_is_over()) { // its user may have been told so: it is not revived
+    if (term_is_over()) { // not revived: its user may know about the end already
         store_forgets_at_ = std::max(store_forgets_at_, forgotten_at(home->now(), term));
         return;
     }
@@ -320,7 +321,7 @@ void wire_hold::extended(time_point sent_at, duration asked, duration term, unsi
     end_danger();
 }
 
-/// The next danger gets a token of its own. Under the mutex.
+/// Gives the next danger a new token. Call it under the mutex.
 void wire_hold::end_danger() {
     if (!std::exchange(warned, false))
         return;
@@ -378,7 +379,7 @@ void wire_hold::fire(std::stop_source& source) {
         const std::scoped_lock guard{mutex()};
         firing = source;
     }
-    firing.request_stop(); // runs the user's callbacks: never under the mutex
+    firing.request_stop(); // runs callbacks of the user: never under the mutex
 }
 
 void wire_hold::warn() {

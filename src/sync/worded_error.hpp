@@ -8,7 +8,7 @@
 
 namespace holdfast::sync {
 
-/// A system_error whose words are exactly those given.
+/// A system_error whose what() is exactly the given text.
 class worded_error final : public boost::system::system_error {
 public:
     explicit worded_error(failure why)
