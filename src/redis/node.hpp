@@ -69,8 +69,8 @@ struct channel_name {
 inline constexpr duration confirmation_patience = std::chrono::seconds{1};
 
 /// What happens to a subscription without listeners. `usual`: it is kept for a while for the next
-/// listener. `none`: it ends at once, because nobody else uses the channel or because other clients
-/// count the subscribers.
+/// listener. `none`: it ends at once, because only one client uses the channel or because other
+/// clients count the subscribers.
 enum class linger { usual, none };
 
 /// Subscription of one listener to one channel. The destructor ends it, and the alarm is not rung
@@ -89,7 +89,7 @@ public:
 /// Options of one call.
 struct call_wishes {
     /// Deadline of the reply. At that time the call ends as outcome_unknown, or as unreachable if
-    /// it was not sent. A call never waits longer than `command_timeout()`, whatever this says.
+    /// it was not sent. A call never waits longer than `command_timeout()`, even if this is later.
     time_point answer_by = time_point::max();
     /// Avoids the connection on which an earlier request of the same kind got no reply.
     bool elsewhere = false;
@@ -180,10 +180,10 @@ public:
     virtual asio::awaitable<topology_report> survey() { co_return topology_report{}; }
 
     /// Returns the identity of the server that has the key: the run_id that the last command
-    /// connection was told. The id is empty if the server did not tell. The server may have
-    /// forgotten everything from before its start. It may also have forgotten everything from
-    /// before this client's last time without a connection, because the server may have restarted
-    /// unnoticed in that time.
+    /// connection was told. The id is empty if the server did not tell. `forgets_before` is the
+    /// later of two times: the start of the server, and the last loss of the command connection.
+    /// The loss does not count if the server is known to be the same process as before. Otherwise
+    /// it may have restarted unnoticed.
     virtual server_identity identity(std::string_view) const { return {}; }
 
     virtual void close() noexcept = 0;

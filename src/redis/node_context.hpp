@@ -17,7 +17,7 @@
 namespace holdfast::redis {
 
 /// State and callbacks that all connections to one server share. Their loops keep it alive, so it
-/// may outlive the node. An empty callback means that nobody needs the event.
+/// may outlive the node. An empty callback means that the event is not needed.
 struct node_context {
     node_context(options o, store_context c)
         : how{std::move(o)}
@@ -36,7 +36,7 @@ struct node_context {
     std::string unknown{}; ///< text for messages while `where` is null
 
     /// Waits until `where` is known. Called before each connection is made. Throws `failure`
-    /// (unreachable) at `limit` at the latest. Empty if `where` is always known.
+    /// (unreachable) at `limit` at the latest. This callback is empty if `where` is always known.
     std::function<asio::awaitable<void>(time_point limit)> find{};
 
     /// Reports that a connection could not be made, that the server is no primary, or that it does
@@ -55,11 +55,11 @@ struct node_context {
 
     /// Returns the id that the server must have in its cluster, or an empty text if the id is not
     /// known. The check is needed because a server of another cluster may use the same address
-    /// later. Empty if there is no cluster.
+    /// later. This callback is empty if there is no cluster.
     std::function<std::string()> node_id{};
 
     /// Reports that another server of the cluster owns a channel now. `words` is the MOVED error.
-    /// Empty if there is no cluster.
+    /// This callback is empty if there is no cluster.
     std::function<void(const std::string& words)> redirected{};
 
     /// Called when the command connection was made (`met`), and when it has ended (`parted`).

@@ -24,7 +24,7 @@ void compose_wait(composer, std::uint8_t replicas, duration within);
 /// Throws net::failure (protocol) if this cannot be a reply to WAIT.
 void require_confirmation(const reply& answer);
 
-/// Stores the reply to WAIT in the reply of the request before it.
+/// Stores the reply to WAIT in the reply to the request that WAIT follows.
 void note_confirmation(reply& of, const reply& answer);
 
 /// One call of a script, from its start to its reply. It lives in the frame of the coroutine that

@@ -5,7 +5,7 @@
 
 namespace holdfast::redis {
 
-/// Server that the command connection leads to, as the server told during the handshake.
+/// Server that the command connection leads to. The server told its identity during the handshake.
 struct server_in_use {
     std::string run_id;          ///< empty if not told
     bool may_be_another = false; ///< whether it may be another server than before

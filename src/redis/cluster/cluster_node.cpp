@@ -199,8 +199,8 @@ cluster_node::shared_seat cluster_node::seat_of(node_number which) {
         const auto here = watch.lock();
         return here ? here->map().id_at(where) : std::string{};
     };
-    // The redirection is posted, because it can move listeners away from the subscriber that
-    // reports it.
+    // Handle the redirection later, not inside the subscriber that reports it. Its listeners may
+    // move to another server.
     known->redirected = [watch, where, &home = context_->home](const std::string& words) {
         asio::post(home.executor, [watch, where, words] {
             const redirection told = read_redirection(words, where.host);
@@ -228,7 +228,8 @@ cluster_node::shared_seat cluster_node::seat_of(node_number which) {
     return made;
 }
 
-/// Returns the connections to the server at an address, which need not be in the slot map yet.
+/// Returns the connections to the server at an address. The address need not be in the slot map
+/// yet.
 cluster_node::shared_seat cluster_node::seat_at(const server_address& where) {
     const node_number number = watch_->map().know(where);
     if (number == slot_map::nobody)

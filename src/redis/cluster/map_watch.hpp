@@ -29,8 +29,8 @@ public:
         map_poll::ways nodes;
         /// Returns whether any call, hold or listener depends on the map at the moment.
         std::function<bool()> is_used;
-        /// Called after each round in which at least one reply counted. Closes connections that are
-        /// not needed.
+        /// Closes connections that are not needed. Called after each round with at least one reply
+        /// that counts.
         std::function<void()> tidy;
     };
 
@@ -96,7 +96,7 @@ private:
     bool lonely_ = false;                     // no member replied in the last round
     std::set<alarm*> waiters_;
     std::string silence_ = "no node of the cluster has answered yet";
-    // The refusal, if no map is known and nodes refused to tell it.
+    // Error of a node that refused the question, while no map is known.
     std::optional<net::failure> refused_;
     bool known_ = false;
     bool knows_shards_ = true;

@@ -13,7 +13,7 @@ namespace {
 using placed = redirection::kind;
 using fate = redirection::outcome;
 
-/// Returns the meaning of an error that says that the request was not started.
+/// Returns the result for an error that rejects a request before it starts.
 redirection not_served() {
     return {.what = placed::pause, .refresh = true, .pause_first = true};
 }

@@ -9,11 +9,11 @@
 
 namespace holdfast::redis {
 
-/// What an error reply says about the place of a request: where to send the request next, and
-/// whether the server carried it out.
+/// Meaning of an error reply in a cluster: where to send the request next, and whether the server
+/// has carried it out.
 struct redirection {
     enum class kind : std::uint8_t {
-        none,     ///< the error is not about the place
+        none,     ///< the error does not concern the choice of the server
         moved,    ///< another server owns the slot
         ask,      ///< the slot is being migrated, and its new server must be asked for this key
         pause,    ///< no server serves the slot at the moment

@@ -27,7 +27,8 @@ public:
     using node_number = std::uint16_t;
     static constexpr node_number nobody = 65535;
 
-    /// Maximum number of nodes: each slot may have a primary and a replica of its own.
+    /// Maximum number of nodes in the map. It is enough if each slot has a primary and a replica of
+    /// its own.
     static constexpr std::size_t nodes_max = 2 * slot_count;
 
     /// Maximum number of former nodes that are remembered. No reply names these nodes any more.

@@ -21,9 +21,9 @@ struct cluster_members {
 
     bool any() const { return !addresses.empty(); }
 
-    /// Returns whether the reply comes from the same cluster. It does if members are the primaries
-    /// of at least half of the slots that it names. One member that was reset into another cluster
-    /// is not enough.
+    /// Returns whether the reply comes from the same cluster. It does if known members are the
+    /// primaries of at least half of the slots in the reply. So another cluster is not recognized
+    /// only because one former member belongs to it now.
     bool recognize(const slot_ranges&) const;
 };
 
@@ -39,8 +39,8 @@ struct map_vote {
 };
 
 /// Returns the indexes of the replies that come from the known cluster. Replies that name no common
-/// node are from two clusters. Then the cluster counts whose replies name the known owners of the
-/// most slots. If no members are known, the cluster with the most replies counts.
+/// node are from two clusters. If there are several clusters, the replies count that name the known
+/// owners of the most slots. If no members are known, the replies of the largest group count.
 std::vector<std::size_t> votes_of(const cluster_members&, std::span<const map_vote> answers);
 
 /// Returns all nodes that the reply names, without duplicates, primaries first.

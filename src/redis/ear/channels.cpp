@@ -204,7 +204,8 @@ channels::expected channels::next_expected() {
     return next;
 }
 
-/// Returns whether the next expected reply is about the sharded form of the same subscription.
+/// Returns whether `of` is the plain form of a subscription, and the reply to its sharded form is
+/// expected next.
 bool channels::is_twin_awaited(const expected& of) const {
     return form_ == telling::both && !of.sharded && !expected_.empty() &&
            expected_.front().about == of.about && expected_.front().sharded;

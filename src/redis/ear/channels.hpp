@@ -87,11 +87,11 @@ public:
     void ping() { ping_is_due_ = true; }
 
     /// Takes a message or a reply. Returns the error if the server refused a subscription; the next
-    /// attempt is at `try_again_at`. A subscription that the server ends unasked is also tried
-    /// again then, and returns no error. Throws `failure` for a reply that makes no sense.
+    /// attempt is at `try_again_at`. A subscription that the server ends by itself is also tried
+    /// again then, but without an error. Throws `failure` for a reply that makes no sense.
     std::optional<net::failure> hear(const reply&, time_point try_again_at);
 
-    /// Returns whether the server has ended a subscription unasked since the last call of this
+    /// Returns whether the server has ended a subscription by itself since the last call of this
     /// function.
     bool any_dropped() { return std::exchange(dropped_, false); }
 

@@ -105,7 +105,8 @@ void ear::connected(const introduction& told) {
 }
 
 time_point ear::idle_until() const {
-    // A waiter that gets no message polls after this time anyway, so there is no hurry to find out.
+    // A waiter that gets no message polls after `poll_bound` anyway, so a dead connection need not
+    // be found earlier.
     const duration longest =
         context_->in_trouble ? silence_max
                              : std::max(context_->how.command_timeout, context_->home.poll_bound);

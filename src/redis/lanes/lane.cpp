@@ -55,8 +55,8 @@ lane::~lane() {
 bool lane::alive() const {
     char unasked = 0;
     const ssize_t size = ::recv(socket_, &unasked, 1, MSG_PEEK | MSG_DONTWAIT);
-    // TLS sends records of its own between replies. Without TLS, bytes that nobody asked for mean
-    // that the connection is of no more use.
+    // TLS sends records of its own between replies. Without TLS, bytes without a request mean that
+    // the connection cannot be used any more.
     const bool said_goodbye = session_ && session_->ended();
     return !broken_ && !condemned_ && !said_goodbye &&
            (size < 0 ? would_block() : size > 0 && (session_ || owes()));

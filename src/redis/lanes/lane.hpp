@@ -20,8 +20,8 @@
 namespace holdfast::redis {
 
 /// Connection for one blocking call at a time (`lane`). The calling thread itself writes the
-/// request and reads the reply, so no thread has to be woken. For everything else the thread is
-/// inside the client's monitor. It is outside while it waits for the reply.
+/// request and reads the reply, so no thread has to be woken. The thread is outside the client's
+/// monitor while it waits for the reply, and inside for everything else.
 class lane final : public runtime::interruptible {
 public:
     /// The context and the `answer_wait` must outlive the lane.
@@ -62,7 +62,7 @@ public:
     bool may_owe_more() const { return owed_.size() < owes_max; }
 
     /// Reads the replies that have arrived, without waiting. If the oldest reply is owed for longer
-    /// than `command_timeout`, the lane breaks.
+    /// than `command_timeout`, marks the lane as broken.
     void collect();
 
     /// Makes the waiting thread stop.

@@ -21,8 +21,8 @@ lanes::lanes(std::shared_ptr<node_context> context)
     , collecting_{context_->home.time.make_alarm()}
     , suspecting_{context_->home.time.make_alarm()} {}
 
-/// Borrows the free lane that was used last. So the other lanes can become idle and be closed, and
-/// replies that this lane owes are read too.
+/// Borrows the free lane that was used last, so that the other lanes can become idle and be closed.
+/// The call also reads the replies that the lane still owes.
 lane* lanes::borrow() {
     entry* best = nullptr;
     for (entry& each : all_)
@@ -136,8 +136,8 @@ asio::awaitable<void> lanes::suspect(std::shared_ptr<lanes> self) {
     self->suspects_ = false;
 }
 
-/// Returns since when the longest waiting lane waits: a lent lane since it was lent, another lane
-/// since its oldest reply is owed.
+/// Returns the earliest time since which a lane waits for a reply. A lent lane waits since it was
+/// lent. Any other lane waits since its oldest request without a reply was sent.
 std::optional<time_point> lanes::owed_since() const {
     std::optional<time_point> first;
     const auto note = [&first](time_point since) {

@@ -46,8 +46,8 @@ public:
     /// Asks a server in another way: the awaitable returns its reply or throws.
     void ask_by(server_address, asio::awaitable<reply>);
 
-    /// Number of replies after which settled() waits for the others only until `patience` is over:
-    /// one reply, or replies from more than half of the servers.
+    /// Number of replies that are enough: one, or more than half of the servers. After that,
+    /// settled() waits for the others only until `patience` is over.
     enum class enough : bool { one, most };
 
     /// Waits until all servers have replied or failed, until enough have replied and `patience` is

@@ -32,7 +32,7 @@ void link::talk() {
 }
 
 asio::awaitable<void> link::keep_connected(std::shared_ptr<void>) {
-    // Never connect within talk(), because its caller has not begun to wait yet.
+    // Wait until talk() has returned, because its caller has not begun to wait yet.
     co_await asio::post(home_.executor, asio::use_awaitable);
     while (!closed_ && talker_.wants_to_talk()) {
         if (home_.time.now() < not_before_) {

@@ -222,8 +222,8 @@ void mouth::resume(request& done) {
     try {
         std::move(waiter)();
     } catch (...) {
-        // The user's completion handler threw. As always in Asio, the exception must leave the
-        // function that runs the executor. It must not end the loop that called the handler.
+        // The user's completion handler threw. The exception must leave the function that runs the
+        // executor, as always in Asio. It must not end the loop that called the handler.
         auto throw_again = [bug = std::current_exception()] { std::rethrow_exception(bug); };
         asio::post(context_->home.executor, std::move(throw_again));
     }

@@ -37,8 +37,8 @@ namespace holdfast::redis {
 /// they are idle.
 class mouth final : public std::enable_shared_from_this<mouth>, private talker {
 public:
-    /// `replicas` is the number of replicas that must confirm each request on this connection. 0:
-    /// none.
+    /// `replicas` is the number of replicas that must confirm each request on this connection. 0
+    /// means none.
     mouth(std::shared_ptr<node_context>, purpose, std::uint8_t replicas = 0);
 
     /// Does the same as node::call().

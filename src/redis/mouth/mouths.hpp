@@ -23,7 +23,8 @@ public:
     /// Returns the connection for such a request.
     mouth& pick(const call_wishes&);
 
-    /// Connects the command connection if necessary. It notices when the server goes away.
+    /// Connects the command connection if necessary. That connection notices when the server goes
+    /// away.
     void stay_connected() { usual_.first->stay_connected(); }
 
     bool connected() const { return usual_.first->is_connected(); }

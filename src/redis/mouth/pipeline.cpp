@@ -99,7 +99,7 @@ void pipeline::give_up(request& asked) {
 }
 
 std::vector<request*> pipeline::drop_written() {
-    // Includes the unconfirmed requests. Otherwise the WAIT of the next connection would confirm
+    // Drop the unconfirmed requests too. Otherwise the WAIT of the next connection would confirm
     // them.
     std::vector<request*> unanswered = confirmed();
     for (const written& one : written_)

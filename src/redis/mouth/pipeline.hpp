@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Queue of requests, and which request the next reply belongs to. No I/O and no clock: the command
+// Queue of requests, which also assigns each reply to its request. No I/O and no clock: the
 // connection (`mouth`) does what the queue decides.
 //
 //   ask ──▶ queued ──next_to_write──▶ in flight ──answered──▶ apart
@@ -49,8 +49,8 @@ public:
         waits_ += what == question::wait;
     }
 
-    /// Returns the command that the next reply belongs to. Returns nothing if no reply is expected.
-    /// The caller must then forget() the request or ask_again().
+    /// Returns the sent command that the next reply belongs to, or nothing if no reply is expected.
+    /// The caller must forget() its request afterwards, or call ask_again().
     std::optional<written> answered();
 
     /// Puts an answered request back into the queue, before all requests that were asked later.
@@ -70,7 +70,7 @@ public:
     void give_up(request&);
 
     /// Removes all written requests, because their replies are lost with the connection. Returns
-    /// those that a caller waits for.
+    /// the requests that a caller waits for.
     std::vector<request*> drop_written();
     /// Removes all requests that were not written yet, and returns them.
     std::vector<request*> drop_queued();

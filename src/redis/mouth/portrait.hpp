@@ -34,7 +34,8 @@ private:
     std::string run_id_;
     std::string replication_id_;
     std::optional<time_point> forgets_before_;
-    // `forgets_before_` before the loss, valid again if the server is the same process.
+    // Value of `forgets_before_` before the loss; it is used again if the server is the same
+    // process.
     std::optional<time_point> before_loss_;
 };
 

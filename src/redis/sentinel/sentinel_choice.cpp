@@ -37,7 +37,7 @@ bool share_any(const std::vector<server_address>& one, const std::vector<server_
     });
 }
 
-/// Replies of Sentinels that watch the same servers, with all these servers.
+/// Group of replies from Sentinels that watch the same servers (`watchers`), and these servers.
 struct watchers {
     std::vector<sentinel_answer> answers;
     std::vector<server_address> servers;

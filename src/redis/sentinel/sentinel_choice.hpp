@@ -21,11 +21,11 @@ namespace holdfast::redis {
 /// Sentinels still name the old primary. If no epoch is greater, the primary changes only if more
 /// than half of all Sentinels name the same other server.
 ///
-/// Some replies contradict the newest known state: an address that was left before, a smaller
-/// epoch, or a service that has no server in common with ours. Such Sentinels may belong to others,
-/// because service names are often the same and addresses are used again. Sentinels that were set
-/// up anew begin with epoch 0. A contradicting reply is accepted when more than half of the
-/// Sentinels give it twice, at least `agreed_after` apart.
+/// Some replies contradict the newest known state. They name a former primary, have a smaller
+/// epoch, or describe a service that has no server in common with ours. Such Sentinels may belong
+/// to others, because service names are often the same and addresses are used again. Sentinels that
+/// were set up anew begin with epoch 0. A contradicting reply is accepted when more than half of
+/// the Sentinels give it twice, at least `agreed_after` apart.
 class sentinel_choice {
 public:
     static constexpr duration agreed_after = std::chrono::seconds{10};
@@ -40,8 +40,8 @@ public:
     /// Decides from the replies to one round of questions, which `asked` Sentinels were asked.
     verdict decide(std::span<const sentinel_answer>, std::size_t asked, time_point now);
 
-    /// Takes an unasked report of a switch from one Sentinel. Returns whether `primary()` has
-    /// changed. If it has not, the Sentinels should be asked.
+    /// Takes the report of a switch that one Sentinel has published. Returns whether `primary()`
+    /// has changed. If it has not, the Sentinels should be asked.
     bool hear(const primary_switch&);
 
     const std::optional<server_address>& primary() const { return primary_; }

@@ -19,9 +19,9 @@ namespace holdfast::redis {
 /// Appends the questions: where the primary is, in which epoch, and which replicas it has.
 ///
 /// First SENTINEL MASTER, then SENTINEL GET-MASTER-ADDR-BY-NAME. Both are needed. The Sentinel that
-/// leads a failover knows the new primary for about a second, while SENTINEL MASTER still has the
-/// old address with the new epoch. The other order would be wrong: a switch between the two would
-/// join the old address to the new epoch.
+/// leads a failover knows the new primary early. For about a second its reply to SENTINEL MASTER
+/// still has the old address, but the new epoch. The other order would be wrong: a switch between
+/// the two would join the old address to the new epoch.
 ///
 /// Then SENTINEL REPLICAS. Its reply shows which Sentinels watch another service of the same name.
 void ask_sentinel(composer, std::string_view service);

@@ -49,8 +49,8 @@ constexpr std::array absence{
     std::string_view{"attempted to access a slot not served"},
 };
 
-/// Removes the report of the place that servers before 7.0 put in front of an error in a script:
-/// `ERR Error running script (call to f_…): @user_script:1: WRONGTYPE Operation against …`.
+/// Removes the report that servers before 7.0 put in front of an error in a script, such as `ERR
+/// Error running script (call to f_…): @user_script:1: WRONGTYPE Operation against …`.
 std::string_view without_report(std::string_view error) {
     if (!error.starts_with("ERR Error running script"))
         return error;
