@@ -11,7 +11,7 @@ namespace holdfast::redis {
 
 using net::destination;
 
-/// Of the one server that is named there.
+/// Returns the endpoint that the options name: a unix socket, or a host and port.
 inline std::shared_ptr<const destination> destination_of(const options& how) {
     const server_address where{how.host, how.port};
     if (how.unix_socket.empty())

@@ -42,7 +42,8 @@ void fixed_address::met(const introduction& told) {
         runtime::run_in_background(context_->home, watch(shared_from_this()));
 }
 
-/// One that is reached by another of its own addresses is the same.
+/// Returns whether a new connection leads to another server than the last one. A server with the
+/// same run_id is the same server, even at another address.
 bool fixed_address::is_another(const server& now) const {
     if (!last_ || last_->at == now.at)
         return false;
@@ -60,7 +61,7 @@ asio::awaitable<void> fixed_address::watch(self mine) {
         const net::stream_endpoint in_use = mine->last_->at;
         const std::optional<bool> missing = co_await mine->is_missing(in_use);
         const bool is_news = mine->connected_ && mine->last_->at == in_use;
-        if (missing && is_news) // else it was not found out, and says nothing
+        if (missing && is_news) // a failed lookup is no news
             mine->missing_ = *missing ? mine->missing_ + 1 : 0;
         if (mine->missing_ >= missing_max)
             mine->leave();
@@ -69,7 +70,8 @@ asio::awaitable<void> fixed_address::watch(self mine) {
     mine->watching_ = false;
 }
 
-/// Jittered: clients that lost their server together would all ask at the same moment.
+/// Waits until the next lookup. The time has jitter, so that clients that lost their server
+/// together do not look up the name at the same moment.
 asio::awaitable<void> fixed_address::rest() {
     const store_context& home = context_->home;
     const duration period = context_->how.address_check;
@@ -79,7 +81,8 @@ asio::awaitable<void> fixed_address::rest() {
         co_await wake_->wait_until(next);
 }
 
-/// Nothing: the name is not to be found for now.
+/// Returns whether the name does not lead to the address in use any more. Returns nullopt if the
+/// name cannot be resolved now.
 asio::awaitable<std::optional<bool>> fixed_address::is_missing(net::stream_endpoint in_use) {
     const options& how = context_->how;
     try {
@@ -102,7 +105,7 @@ void fixed_address::leave() {
 
 void fixed_address::close() {
     if (!std::exchange(closed_,
-                       true)) // the second time it is whatever thread, and the clock is gone
+                       true)) // a second call may be on any thread, with the clock gone
         parted();
 }
 

@@ -9,17 +9,18 @@
 
 namespace holdfast::redis {
 
-/// One server, which is known by its name or its address. A name may lead to another server one day
-/// while the old one goes on taking connections, and asking it for locks; so while there is a
-/// connection, the name is looked up every `options::address_check`. When the address in use was
-/// missing three times running, the server is left: three, since some names rotate.
+/// Watches the address of one server that is known by name or by address. A name may lead to
+/// another server one day, while the old server still accepts connections. The client would then go
+/// on asking the old server for locks. Therefore the name is looked up every
+/// `options::address_check` while there is a connection. The server is left when its address was
+/// missing three times in a row. One time is not enough, because some names rotate their addresses.
 ///
-/// And the observer is told when a connection leads to another server than the one before.
+/// It also tells the observer when a connection leads to another server than the connection before.
 class fixed_address : public std::enable_shared_from_this<fixed_address> {
 public:
     explicit fixed_address(std::shared_ptr<node_context>);
 
-    // See node_context.
+    // Callbacks of the command connection; see node_context.
     void met(const introduction&);
     void parted();
 
@@ -30,7 +31,7 @@ private:
 
     struct server {
         net::stream_endpoint at;
-        std::string run_id; // empty: not told
+        std::string run_id; // empty if not told
     };
 
     using self = std::shared_ptr<fixed_address>;
@@ -42,10 +43,10 @@ private:
 
     const std::shared_ptr<node_context> context_;
     const std::unique_ptr<alarm> wake_;
-    const bool can_change_; // what the name leads to
+    const bool can_change_; // whether the name can lead to another address later
     std::optional<server> last_;
     bool connected_ = false;
-    int missing_ = 0; // so often running
+    int missing_ = 0; // number of lookups in a row without the address in use
     bool watching_ = false;
     bool closed_ = false;
 };

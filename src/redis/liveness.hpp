@@ -12,19 +12,19 @@ class ear;
 class lanes;
 class mouths;
 
-/// Finds connections that have died without notice. When a connection owes an answer for a part of
-/// the usual time, the server is asked over a new connection. If it answers there, and the old
-/// connection has still not answered after a short grace, the old one is cut: what waits there ends
-/// as outcome_unknown, and is not waited for any longer.
+/// Finds connections that have died without notice. When a connection owes a reply for part of
+/// `command_timeout`, the server is asked over a new connection. If the server replies there, the
+/// old connection gets a short grace period. If it still owes its reply then, it is cut. Its
+/// requests end as outcome_unknown and wait no longer.
 ///
-/// The question is a script: a server that stands still for writes (CLIENT PAUSE, a failover) does
-/// not answer it, and then nothing is cut.
+/// The question is a script. A server that has paused writes (CLIENT PAUSE, a failover) does not
+/// reply to a script, so nothing is cut then.
 class liveness : public std::enable_shared_from_this<liveness> {
 public:
     liveness(std::shared_ptr<node_context>, std::shared_ptr<mouths>, std::shared_ptr<lanes>,
              std::shared_ptr<ear>);
 
-    /// Call it when a connection owes an answer. Asks at most one question at a time.
+    /// Starts a check, if none runs. Call it when a connection owes a reply.
     void look();
 
     void close() noexcept;
@@ -39,11 +39,11 @@ private:
     const std::shared_ptr<mouths> mouths_;
     const std::shared_ptr<lanes> lanes_;
     const std::shared_ptr<ear> ear_;
-    const duration patience_; ///< for the answer over a new connection
-    const duration grace_;    ///< for the old one, when that has come
+    const duration patience_; ///< timeout of the reply over the new connection
+    const duration grace_;    ///< extra time for the old connection after that reply
     const std::unique_ptr<alarm> rest_;
     std::shared_ptr<connection> line_;          // the new connection
-    time_point not_before_ = time_point::min(); // the next question
+    time_point not_before_ = time_point::min(); // earliest time of the next check
     bool checks_ = false;
     bool closed_ = false;
 };

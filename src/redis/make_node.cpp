@@ -10,7 +10,7 @@
 namespace holdfast::redis {
 namespace {
 
-/// Where another server may take over, whoever waits for one tries that often.
+/// Longest reconnect backoff where another server may take over.
 constexpr duration backoff_most{250};
 
 } // namespace

@@ -9,8 +9,8 @@
 
 namespace holdfast::redis {
 
-/// Whatever the options name: one server, or several. They must have been checked. Connects when it
-/// is first asked.
+/// Returns a client of the servers that the options name: one server, a Sentinel service or a
+/// cluster. The options must have been checked. The client connects at its first request.
 std::unique_ptr<node> make_node(options, store_context);
 
 } // namespace holdfast::redis

@@ -15,7 +15,8 @@
 
 namespace holdfast::redis {
 
-/// A lane, for as long as this lives; or none.
+/// Borrowed connection (`lane`), which the destructor returns to the pool. It is empty if no lane
+/// is free.
 class member::loan : public lanes::loan {
 public:
     using lanes::loan::loan;
@@ -40,8 +41,8 @@ member::member(std::shared_ptr<node_context> context)
 
 namespace {
 
-/// What the replicas have to say is of use only as long as the answer is waited for: half of that
-/// time is left for its way, so that it says which are missing.
+/// Limits the time for WAIT to `replica_timeout` and to half of the time until `answer_by`. The
+/// other half is left for the reply, which tells how many replicas have confirmed.
 void bound_wait(call_wishes& wishes, duration replica_timeout, time_point now) {
     wishes.replicas_within = std::min(wishes.replicas_within, replica_timeout);
     if (wishes.answer_by != time_point::max())
@@ -58,7 +59,7 @@ asio::awaitable<reply> member::call(const script& what, std::span<const std::str
     const runtime::monitor::load under_way{entrance_};
     runtime::visit* const caller = visitor_here();
     if (caller && !wishes.asking) {
-        mouths_->stay_connected(); // lanes do not notice when the server goes
+        mouths_->stay_connected(); // lanes do not notice when the server goes away
         std::optional<loan> mine{std::in_place, *lanes_};
         request asked{what, keys, arguments, wishes};
         if (*mine && (caller->waits() || !(*mine)->may_owe_more()))
@@ -72,7 +73,8 @@ asio::awaitable<reply> member::call(const script& what, std::span<const std::str
     co_return co_await mouths_->pick(wishes).ask(what, keys, arguments, wishes);
 }
 
-/// The lane is another's as soon as the request is on its way.
+/// Sends the request over the lane and waits for the reply. Other calls can use the lane as soon as
+/// the request is written.
 asio::awaitable<void> member::send_off(runtime::visit& caller, std::optional<loan>& mine,
                                        request& asked) {
     auto begin = [&](auto handler) {
@@ -131,7 +133,8 @@ void member::move(const net::failure& why) {
     ear_->move(why);
 }
 
-/// What all connections may call, also when this is gone. It is kept by the context.
+/// Returns the function for `node_context::leave_server`. All connections may call it, even after
+/// this object is destroyed. The context owns it.
 std::function<void(const net::failure&)> member::leaving() {
     return [&known = *context_, shared = std::weak_ptr{mouths_}, own = std::weak_ptr{lanes_},
             listening = std::weak_ptr{ear_}](const net::failure& why) {

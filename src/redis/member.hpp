@@ -25,15 +25,16 @@ class mouths;
 class together;
 struct request;
 
-/// One server, by all connections to it: shared ones for requests, lanes for blocking calls, and
-/// one that listens. What a node does with one server, it asks a member.
+/// All connections to one server: shared connections for requests (`mouths`), connections for
+/// blocking calls (`lanes`), and the subscriber connection (`ear`). A node uses one `member` for
+/// each server.
 class member {
 public:
     explicit member(std::shared_ptr<node_context>);
     member(const member&) = delete;
     ~member() { close(); }
 
-    // As of a node.
+    // These functions do the same as in `node`.
     asio::awaitable<reply> call(const script& what, std::span<const std::string_view> keys,
                                 std::span<const argument> arguments, call_wishes);
     void distrust(const reply&) noexcept;
@@ -42,17 +43,17 @@ public:
     server_identity identity() const;
     void close() noexcept;
 
-    /// A command that is no script, over the shared connection.
+    /// Sends a command that is not a script, over the shared connection.
     asio::awaitable<reply> command(std::span<const std::string_view> words);
-    bool connected() const; ///< that one
+    bool connected() const; ///< whether the command connection is connected
 
-    /// It is none of those that are asked any more: what was written ends as unknown, what was not
-    /// as never sent, and so does whatever still comes.
+    /// Closes all connections, because the server is not used any more. Requests that were written
+    /// end as outcome_unknown. All other requests, and later ones, end as unreachable.
     void retire(const std::string& why);
 
-    /// The server is elsewhere now, and `node_context::where` says so: all connections end at once,
-    /// and with them what is under way; the next ones lead there. Safe from within anything that a
-    /// connection does.
+    /// Ends all connections at once, because `node_context::where` names another server now.
+    /// Requests that were sent end as outcome_unknown. New connections lead to the new server. Any
+    /// callback of a connection may call this.
     void move(const net::failure& why);
 
 private:

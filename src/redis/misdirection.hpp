@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Who was given the address of one server, and finds something else there, is told the URL to use.
+// Error messages for a URL of the wrong kind: it names one server, but a Sentinel or a cluster node
+// replies there. The messages contain the URL to use.
 #pragma once
 
 #include "net/failure.hpp"
@@ -13,14 +14,15 @@
 
 namespace holdfast::redis {
 
-/// Why a request failed that was answered so by a node of a cluster, or by a Sentinel. Null: by
-/// neither, or the options say that there is a cluster.
+/// Returns the failure for a reply that only a cluster node or a Sentinel gives. Returns null for
+/// any other reply, or if the options name a cluster.
 std::shared_ptr<const net::failure> misdirection(const node_context&, const reply& answer);
 
-/// Whether it is a Sentinel that answers so to ROLE.
+/// Returns whether this reply to ROLE comes from a Sentinel.
 bool is_sentinel(const reply& role);
 
-/// In words: the URL, with the first service that it told of.
+/// Returns advice that contains the Sentinel URL. `role` is the reply to ROLE, which names the
+/// services; the URL contains the first of them.
 std::string advice_at_sentinel(const options&, const reply* role = nullptr);
 
 } // namespace holdfast::redis

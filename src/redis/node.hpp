@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The private seam below src/store/redis: "send this script with this key, hear this name". A
-// model of the server can stand here in tests, and a router that chooses a node later.
+// Private interface below src/store/redis: run a script with keys, subscribe to a channel. One
+// server, a cluster and a model of the server in tests implement it.
 #pragma once
 
 #include "redis/script.hpp"
@@ -22,13 +22,14 @@
 
 namespace holdfast::redis {
 
-/// One server of several, by a number that may be another's later.
+/// Number of one server of a cluster. Another server may get the same number later.
 using shard = std::uint16_t;
 
-/// In which form releases are told and heard: to all nodes of a cluster, to one shard, or in both.
+/// How release notifications are published and subscribed: to all nodes of a cluster, to one shard,
+/// or both.
 enum class telling : std::uint8_t { plain, sharded, both };
 
-/// The commands that tell; the second one is empty unless both forms are told.
+/// Commands that publish a notification. `other` is empty unless both forms are published.
 struct publishing {
     std::string_view command = "PUBLISH";
     std::string_view other{};
@@ -40,9 +41,9 @@ constexpr publishing publishing_in(telling form) {
     return form == telling::sharded ? publishing{"SPUBLISH"} : publishing{"PUBLISH", "SPUBLISH"};
 }
 
-/// A moment on this client's clock, written to the server as microseconds of the server's own
-/// clock: of the one at the other end of the connection by which the request goes out, as known
-/// when it is composed (0: it is not).
+/// Deadline on this client's clock. It is sent as microseconds of the server's own clock, converted
+/// when the request is composed. The conversion uses what the connection of the request knows of
+/// that clock. 0 is sent if the server's clock is not known.
 struct server_deadline {
     time_point at;
 };
@@ -50,8 +51,8 @@ struct server_deadline {
 /// One argument of a script. The text must live until the call has completed.
 using argument = std::variant<std::string_view, std::int64_t, server_deadline>;
 
-/// The arguments of a script that tells: the last one is `way.other`, and goes along if there is
-/// one.
+/// Returns the arguments of a script that publishes a notification. The last argument is
+/// `way.other`; it is left out if it is empty.
 template <std::size_t Count>
 std::span<const argument> telling_by(const publishing& way, const argument (&all)[Count]) {
     return std::span<const argument>{all}.first(way.other.empty() ? Count - 1 : Count);
@@ -63,114 +64,126 @@ struct channel_name {
     std::string text;
 };
 
-/// How long a caller waits for a subscription to be confirmed before it polls without.
+/// How long a caller waits for the confirmation of a subscription. After that it polls without the
+/// subscription.
 inline constexpr duration confirmation_patience = std::chrono::seconds{1};
 
-/// What becomes of a subscription when nobody listens any more: it is kept a while for the next
-/// one, or ended at once, because the channel is nobody else's or others count who listens.
+/// What happens to a subscription without listeners. `usual`: it is kept for a while for the next
+/// listener. `none`: it ends at once, because only one client uses the channel or because other
+/// clients count the subscribers.
 enum class linger { usual, none };
 
-/// One listener of one channel. Destroying it stops the ringing.
+/// Subscription of one listener to one channel. The destructor ends it, and the alarm is not rung
+/// any more.
 class hearing {
 public:
     virtual ~hearing() = default;
 
-    /// Returns once the server has confirmed the subscription (at once if it had), at `limit`, or
-    /// when it is clear that nothing will come of it soon: it was refused, or no connection could
-    /// be made. Then the listener hears whatever comes, and the caller polls; a later confirmation
-    /// rings. Whether it is confirmed.
+    /// Waits until the server has confirmed the subscription, and returns whether it has. Returns
+    /// at once if it is confirmed already. Returns false at `limit`, or earlier if the subscription
+    /// was refused or no connection could be made. Then the caller must poll. Messages may still
+    /// arrive, and a later confirmation rings the alarm.
     virtual asio::awaitable<bool> confirmed(time_point limit) = 0;
 };
 
-/// Beside the answer.
+/// Options of one call.
 struct call_wishes {
-    /// An answer that comes later is of no use: outcome_unknown then (or unreachable, if it was not
-    /// sent). Never later than `command_timeout()` from the call, whatever stands here.
+    /// Deadline of the reply. At that time the call ends as outcome_unknown, or as unreachable if
+    /// it was not sent. A call never waits longer than `command_timeout()`, even if this is later.
     time_point answer_by = time_point::max();
-    /// Not over the connection that an earlier request of the same kind was not answered on.
+    /// Avoids the connection on which an earlier request of the same kind got no reply.
     bool elsewhere = false;
-    /// Room is kept for it beyond `requests_max`. For releases and renewals alone, of which there
-    /// is one for each hold at most: so this is bounded too.
+    /// Lets the request exceed `requests_max`. Only releases and renewals may set it. Each hold has
+    /// at most one of these under way, so their number is limited too.
     bool reserved = false;
-    /// So many replicas are to confirm what it writes, within that time (1 ms and more; and never
-    /// longer than `replica_timeout`), before the answer is given. It says how many did.
+    /// Number of replicas that should confirm the writes before the reply is given. The reply tells
+    /// how many did. `replicas_within` is the longest wait for them: at least 1 ms, and never more
+    /// than `replica_timeout`.
     std::uint8_t replicas = 0;
     duration replicas_within{};
-    /// If its keys are at several servers, since they are on their way, that is told at once: it
-    /// can be asked for by parts.
+    /// Reports at once, without retries, if the keys are at several servers during a slot
+    /// migration. The caller can then ask for each key alone.
     bool divisible = false;
-    /// Its keys are on their way to this server, and it has them only for who asks so.
+    /// Sends ASKING before the request. A server that is importing a slot serves its keys only
+    /// after ASKING.
     bool asking = false;
 };
 
+/// Client of one Redis deployment: one server, a Sentinel service, or a cluster.
 class node {
 public:
     virtual ~node() = default;
 
-    /// Runs `what` on the server: EVALSHA, and EVAL if the server does not know it (NOSCRIPT).
-    /// Throws system_error: `errc::unreachable` if it was never sent, `errc::outcome_unknown` if
-    /// the answer did not come within `command_timeout()` from the call or the connection was lost
-    /// behind it, a `store_errc` with the server's words if the server answered with an error,
-    /// `errc::overloaded` if `requests_max` is reached, `errc::closed` after close().
-    /// Never answers with an error reply.
+    /// Runs `what` on the server with EVALSHA, and with EVAL if the server does not know the script
+    /// (NOSCRIPT). Never returns an error reply. Throws system_error:
+    /// - `errc::unreachable` if the request was never sent.
+    /// - `errc::outcome_unknown` if the request was sent, but no reply came within
+    ///   `command_timeout()` of the call, or the connection was lost.
+    /// - A `store_errc` with the server's words if the server replied with an error.
+    /// - `errc::overloaded` if `requests_max` is reached.
+    /// - `errc::closed` after close().
     virtual asio::awaitable<reply> call(const script& what, std::span<const std::string_view> keys,
                                         std::span<const argument> arguments, call_wishes = {}) = 0;
 
-    /// The same at one server of several, for scripts without keys.
+    /// Does the same at one given server, for scripts without keys.
     virtual asio::awaitable<reply> call_at(shard, const script& what,
                                            std::span<const argument> arguments,
                                            call_wishes wishes = {}) {
         return call(what, {}, arguments, wishes);
     }
 
-    /// Whether there are several, so that what follows differs from key to key.
+    /// Returns whether there are several servers, so that the functions below depend on the key.
     virtual bool is_sharded() const noexcept { return false; }
 
-    /// The servers that have something of what is asked for here; `anew`: as others say after this
-    /// was called. Throws `failure` (unreachable) if nobody says it.
+    /// Returns the servers that own slots. `anew`: waits for a map that is newer than this call.
+    /// Throws `failure` (unreachable) if no server tells the map.
     virtual asio::awaitable<std::vector<shard>> shards([[maybe_unused]] bool anew = false) {
         co_return std::vector<shard>{0};
     }
 
-    /// The one that has a key, as far as is known: whoever guesses wrong is told.
+    /// Returns the server that owns the slot of a key, as far as is known. If that is wrong, the
+    /// server redirects the request.
     virtual shard shard_of(std::string_view) const { return 0; }
 
-    /// Keys may travel in one request only if this is the same for all of them.
+    /// Returns the slot of a key. Keys can be in one request only if they have the same slot.
     virtual std::uint16_t slot_of(std::string_view) const { return 0; }
 
-    /// That answer is none that the script gives: so each later one of its connection may belong to
-    /// the question before. Ends the connection; what was open on it ends as outcome_unknown, and
-    /// the observer is told. A connection that is over already is no matter.
+    /// Ends the connection that gave this reply, because its script never gives such a reply. Each
+    /// later reply on the connection may belong to the request before. Requests under way on it end
+    /// as outcome_unknown, and the observer is told. Does nothing if the connection has ended
+    /// already.
     virtual void distrust(const reply&) noexcept = 0;
 
-    /// Rings `wake` for each message on the channel, and once when a subscription was confirmed
-    /// again after the connection was lost. Messages are hints: their content is not looked at.
+    /// Subscribes to a channel. Rings `wake` for each message, and once when the subscription is
+    /// confirmed again after a reconnection. Messages are only hints; their content is ignored.
     virtual std::unique_ptr<hearing> hear(channel_name, alarm& wake, linger = linger::usual) = 0;
 
-    /// Whether the server counts us among those who hear that channel.
+    /// Returns whether the server counts this client as a subscriber of the channel.
     virtual bool hears(const channel_name&) const = 0;
 
-    /// By which commands a script tells of a release.
+    /// Returns the commands by which a script publishes a release.
     virtual publishing telling_commands() const noexcept { return {}; }
 
     virtual duration command_timeout() const noexcept = 0;
 
-    /// How long it usually takes until locks can be asked for again, when a server has died.
+    /// Returns how long locks are usually not available after a server has died.
     virtual duration usual_outage() const noexcept { return limits{}.usual_outage; }
 
-    /// How long a JVM's place in the queue of a fair lock lasts: its `fairLockWaitTimeout`.
+    /// Returns how long a JVM keeps its place in the queue of a fair lock: its
+    /// `fairLockWaitTimeout`.
     virtual duration fair_wait() const noexcept { return std::chrono::minutes{5}; }
 
-    /// In whose form permits are written.
+    /// Returns the Redisson version whose format is used for permits.
     virtual redisson_form redisson() const noexcept { return redisson_form::v3_17; }
 
-    /// What all servers behind this say when they are examined. Throws `failure` (closed).
+    /// Asks all servers for a report about their state. Throws `failure` (closed).
     virtual asio::awaitable<topology_report> survey() { co_return topology_report{}; }
 
-    /// Which server has that key, and the last connection for requests led to, as far as it told:
-    /// its run_id, empty if that was denied. It forgets what was before its start, and before the
-    /// moment at which this client was last without a connection: a restart may be hidden behind
-    /// that.
+    /// Returns the identity of the server that has the key: the run_id that the last command
+    /// connection was told. The id is empty if the server did not tell. `forgets_before` is the
+    /// later of two times: the start of the server, and the last loss of the command connection.
+    /// The loss does not count if the server is known to be the same process as before. Otherwise
+    /// it may have restarted unnoticed.
     virtual server_identity identity(std::string_view) const { return {}; }
 
     virtual void close() noexcept = 0;

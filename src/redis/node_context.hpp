@@ -16,7 +16,8 @@
 
 namespace holdfast::redis {
 
-/// What all connections to one server share. Their loops keep it, so it may outlive the node.
+/// State and callbacks that all connections to one server share. Their loops keep it alive, so it
+/// may outlive the node. An empty callback means that the event is not needed.
 struct node_context {
     node_context(options o, store_context c)
         : how{std::move(o)}
@@ -26,51 +27,53 @@ struct node_context {
     const options how;
     const store_context home;
 
-    /// Where new connections lead to. Null: that is not known yet. It changes where others appoint
-    /// the server: see `find`.
+    /// Endpoint of new connections. Null if it is not known yet. It can change later where
+    /// Sentinels appoint the primary; see `find`.
     std::shared_ptr<const destination> where;
 
-    /// For people.
+    /// Returns the address for messages.
     std::string address() const { return where ? where->address : unknown; }
-    std::string unknown{}; ///< as long as it is not known where the server is
+    std::string unknown{}; ///< text for messages while `where` is null
 
-    /// Before a connection is made: completes when `where` is known, or throws `failure`
-    /// (unreachable) at that moment at the latest. Empty: it is known.
+    /// Waits until `where` is known. Called before each connection is made. Throws `failure`
+    /// (unreachable) at `limit` at the latest. This callback is empty if `where` is always known.
     std::function<asio::awaitable<void>(time_point limit)> find{};
 
-    /// A connection could not be made, or what it leads to is no primary, or it does not answer.
-    /// Empty: nobody knows better than to try again.
+    /// Reports that a connection could not be made, that the server is no primary, or that it does
+    /// not reply. If it is empty, the client only tries again.
     std::function<void()> in_trouble{};
 
-    /// A connection owes an answer for a part of the usual time. Empty: nobody looks after it.
+    /// Reports that a connection owes a reply for part of `command_timeout`.
     std::function<void()> overdue{};
 
-    /// Whoever finds that this server is none that locks are asked of any more says so here: then
-    /// every connection to it ends, and the next ones look its name up again. Safe from within
-    /// anything that a connection does. Empty: nobody is interested.
+    /// Reports that this server must not be asked for locks any more. Ends all connections to it;
+    /// the next connections look up its name again. Any callback of a connection may call this.
     std::function<void(const net::failure& why)> leave_server{};
 
-    /// How releases are told here.
+    /// How releases are published at this server.
     telling form = telling::plain;
 
-    /// Returns the id that the server must have in its cluster; an empty text: it is not known. At
-    /// an address that is used again, a server of another cluster may answer. Empty: no cluster.
+    /// Returns the id that the server must have in its cluster, or an empty text if the id is not
+    /// known. The check is needed because a server of another cluster may use the same address
+    /// later. This callback is empty if there is no cluster.
     std::function<std::string()> node_id{};
 
-    /// Another server of a cluster hears a channel now: what this one said of that. Empty: there is
-    /// no other.
+    /// Reports that another server of the cluster owns a channel now. `words` is the MOVED error.
+    /// This callback is empty if there is no cluster.
     std::function<void(const std::string& words)> redirected{};
 
-    /// The connection for requests was made; and it has ended. Empty: nobody is interested.
+    /// Called when the command connection was made (`met`), and when it has ended (`parted`).
     std::function<void(const introduction&)> met{};
     std::function<void()> parted{};
 
-    /// So that all connections lead to the same server (together.hpp): the one for requests was
-    /// made, and leads to this; another one for requests was made. Empty: there are no others.
+    /// Used to keep all connections at the same server (together.hpp). `shared_met`: the command
+    /// connection was made and leads to this server. `other_met`: another connection for requests
+    /// was made.
     std::function<void(const server_in_use&)> shared_met{};
     std::function<void(const introduction&)> other_met{};
 
-    /// What was held here may be gone: as `store_context::doubt`, of what this server has.
+    /// Reports that the server may have forgotten the holds that it has, like
+    /// `store_context::doubt`.
     std::function<void(bool urgent)> doubt{};
 };
 

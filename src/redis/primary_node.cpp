@@ -14,7 +14,7 @@
 namespace holdfast::redis {
 namespace {
 
-/// All locks are there.
+/// Returns the `doubt` callback for a node that has all locks.
 std::function<void(bool urgent)> doubt_of_all(const store_context& home) {
     if (!home.doubt)
         return {};
@@ -61,7 +61,8 @@ asio::awaitable<reply> primary_node::pursue(const script& what,
                                             std::span<const std::string_view> keys,
                                             std::span<const argument> arguments,
                                             call_wishes wishes) {
-    const std::shared_ptr<node_context> known = context_; // for as long as it pauses
+    // Keeps the context alive while the call pauses.
+    const std::shared_ptr<node_context> known = context_;
     pursuit trail{known->home, pauses_, known->how.command_timeout, wishes};
     for (;;) {
         std::optional<net::failure> why;

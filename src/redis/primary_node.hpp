@@ -13,14 +13,15 @@ class fixed_address;
 class sentinel_watch;
 class surveyor;
 
-/// A node with one server at a time: the one at an address, or the one that Sentinels appoint.
+/// Client of one server at a time: the server at an address, or the primary that Sentinels appoint.
 class primary_node : public node {
 public:
     explicit primary_node(std::shared_ptr<node_context>);
     primary_node(const primary_node&) = delete;
     ~primary_node() override { close(); }
 
-    /// Waits for another server to be appointed, if need be, within the usual time.
+    /// Runs a script. With Sentinels, repeats the call while the server is unreachable, until its
+    /// deadline, because a new primary may be appointed.
     asio::awaitable<reply> call(const script& what, std::span<const std::string_view> keys,
                                 std::span<const argument> arguments, call_wishes wishes) override {
         if (!sentinels_)
@@ -51,7 +52,7 @@ private:
     const std::shared_ptr<pauses> pauses_ = std::make_shared<pauses>();
     member server_;
     const std::shared_ptr<surveyor> surveyor_;
-    std::shared_ptr<sentinel_watch> sentinels_; // one of these is null
+    std::shared_ptr<sentinel_watch> sentinels_; // one of the two is null
     std::shared_ptr<fixed_address> address_;
 };
 

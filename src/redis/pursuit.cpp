@@ -18,7 +18,7 @@ void tell_moved(const store_context& home, const std::string& address, const std
 }
 
 void pauses::end() {
-    if (std::exchange(ended_, true)) // then it is by whoever destroys the node, on any thread
+    if (std::exchange(ended_, true)) // a second call may be on any thread, from the destructor
         return;
     for (alarm* const each : all_)
         each->ring();

@@ -12,16 +12,16 @@
 
 namespace holdfast::redis {
 
-/// How long it usually takes until another server has taken the place of one that died.
+/// Usual time until another server has taken the place of a server that died.
 inline constexpr duration outage_of_failover = std::chrono::seconds{30};
 
-/// Tells the observer that another server has some locks now.
+/// Tells the observer that another server has some of the locks now.
 void tell_moved(const store_context&, const std::string& address, const std::string& told_by);
 
-/// All that pause between two attempts, so that none is still asleep when the client is closed.
+/// Set of all calls that pause between two attempts. It lets close() wake them.
 class pauses {
 public:
-    /// Ends those that there are, and those that there will be.
+    /// Ends all present and future pauses.
     void end();
     bool ended() const { return ended_; }
 
@@ -33,18 +33,18 @@ private:
     bool ended_ = false;
 };
 
-/// One call whose server may have to be found: again and again, with pauses, as long as one call
-/// may take.
+/// Retry loop of one call (`pursuit`). The call is repeated, with pauses, until its server is found
+/// or its deadline has come.
 class pursuit {
 public:
-    /// From now on; the wishes are given that limit.
+    /// Starts the time of the call now. Writes the resulting deadline into the call's `answer_by`.
     pursuit(const store_context&, std::shared_ptr<pauses>, duration command_timeout, call_wishes&);
     pursuit(const pursuit&) = delete;
     ~pursuit();
 
-    /// After that failure: throws it, unless nothing was carried out and another server may do
-    /// better; and pauses. Throws `closed` when the client is closed meanwhile: then its node may
-    /// be gone.
+    /// Pauses after a failed attempt. Throws the failure instead if the request may have been
+    /// carried out, if a retry cannot help, or if too little time is left. Throws `closed` if the
+    /// client is closed meanwhile. The node may be destroyed then.
     asio::awaitable<void> rest(const net::failure&);
 
     time_point began() const { return began_; }
@@ -58,7 +58,7 @@ private:
     const std::shared_ptr<pauses> all_;
     const time_point began_;
     const time_point limit_;
-    std::unique_ptr<alarm> alarm_; // made when first needed
+    std::unique_ptr<alarm> alarm_; // created on first use
 };
 
 } // namespace holdfast::redis

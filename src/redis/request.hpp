@@ -14,20 +14,21 @@
 
 namespace holdfast::redis {
 
-/// A command that is no script: its keys are all of its words.
+/// Marks a request that is a plain command and not a script. All words of the command are in
+/// `keys`.
 inline constexpr script plain_command{};
 
-/// How many replicas have what this connection wrote last: WAIT.
+/// Appends a WAIT command. It asks how many replicas have the last write of this connection.
 void compose_wait(composer, std::uint8_t replicas, duration within);
 
-/// Throws net::failure (protocol) for what no server answers to that.
+/// Throws net::failure (protocol) if this cannot be a reply to WAIT.
 void require_confirmation(const reply& answer);
 
-/// Enters what was answered to that.
+/// Stores the reply to WAIT in the reply to the request that WAIT follows.
 void note_confirmation(reply& of, const reply& answer);
 
-/// One call of a script, from when it is asked to when it is answered. Lives in the frame of the
-/// coroutine that waits for it, so asking allocates nothing.
+/// One call of a script, from its start to its reply. It lives in the frame of the coroutine that
+/// waits for it, so a call allocates no memory.
 struct request {
     using arguments_list = std::span<const argument>;
     using names_list = std::span<const std::string_view>;
@@ -39,30 +40,33 @@ struct request {
         , wishes{how} {}
     request(const request&) = delete;
 
-    /// Appends it as it is to be sent now. Its answer comes behind that to ASKING, if it asks so.
+    /// Appends the bytes of the request: EVALSHA or EVAL, or the words of a plain command. With
+    /// `wishes.asking`, ASKING comes first, so the reply to ASKING comes first too.
     void compose(composer, const runtime::remote_clock&) const;
 
-    /// What came of it, once it was resumed.
+    /// Returns the reply, or throws the failure. Call it after the request was resumed.
     reply take_answer();
 
     const script& what;
     const names_list keys;
     const arguments_list arguments;
     const call_wishes wishes;
-    bool with_text = false; ///< the server does not know the script: EVAL instead of EVALSHA
+    /// Sends EVAL instead of EVALSHA, because the server does not know the script.
+    bool with_text = false;
 
-    /// Where it stands; the pipeline's business.
+    /// State of the request, used by the pipeline only. `apart`: in no queue.
     enum class stage { apart, queued, in_flight, unconfirmed };
     stage standing = stage::apart;
     boost::intrusive::list_member_hook<> by_stage;
     boost::intrusive::list_member_hook<> by_age;
     std::uint64_t slot = 0;
-    std::uint64_t ordinal = 0; ///< in the order of asking
+    std::uint64_t ordinal = 0; ///< position in the order of asking
     time_point asked_at{};
     time_point deadline{};
-    bool hurried = false; ///< its own limit is the earlier one
+    bool hurried = false; ///< `wishes.answer_by` is earlier than the usual timeout
 
-    /// Who waits. In Boost 1.81 never assign it, its move assignment recurses without end.
+    /// Handler of the waiting caller. Swap it and never assign it: in Boost 1.81 its move
+    /// assignment recurses without end.
     using waiter = asio::any_completion_handler<void()>;
     waiter resume;
     reply answer;

@@ -5,8 +5,8 @@
 
 namespace holdfast::redis {
 
-/// One Lua script, embedded at build time (tools/embed_lua.cmake) with the digest that EVALSHA asks
-/// for.
+/// One Lua script with the SHA-1 digest that EVALSHA needs. It is embedded at build time
+/// (tools/embed_lua.cmake).
 struct script {
     std::string_view name{};
     std::string_view sha1{};

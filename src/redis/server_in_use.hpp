@@ -5,12 +5,13 @@
 
 namespace holdfast::redis {
 
-/// The server that the shared connection for requests leads to, as it was told when it was made.
+/// Server that the command connection leads to. The server told its identity during the handshake.
 struct server_in_use {
-    std::string run_id;          ///< empty: not told
-    bool may_be_another = false; ///< than before
+    std::string run_id;          ///< empty if not told
+    bool may_be_another = false; ///< whether it may be another server than before
 
-    /// Whether a connection can stay where it is; `its_run_id`: likewise of its own server.
+    /// Returns whether another connection may stay open. `its_run_id` is the run_id of the server
+    /// of that connection.
     bool serves(const std::string& its_run_id) const {
         if (its_run_id.empty() || run_id.empty())
             return !may_be_another;

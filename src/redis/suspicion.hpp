@@ -9,10 +9,10 @@
 
 namespace holdfast::redis {
 
-/// Notices that a server owes an answer for a part of the usual time, and tells it from then on
-/// more often, until the server has answered. Those who know which server has its place are asked
-/// then, and whether the connection has died is found out (liveness.hpp). The server may only be
-/// slow.
+/// Hang detector of one connection. It notices when a server owes a reply for a quarter of
+/// `command_timeout`, and reports that repeatedly until the reply comes. After a report, Sentinels
+/// or cluster nodes are asked for a new primary, and `liveness` checks the connection. The server
+/// may also just be slow.
 class suspicion {
 public:
     explicit suspicion(const node_context& of)
@@ -20,16 +20,17 @@ public:
         , patience_{std::max(of.how.command_timeout / 4, duration{1})}
         , again_after_{std::max(patience_ / 3, duration{1})} {}
 
-    /// Whether there is anybody to tell.
+    /// Returns whether anything is interested in the report.
     bool is_possible() const { return context_.in_trouble || context_.overdue; }
 
-    /// When it is to be looked at again.
+    /// Returns when look() must be called next.
     time_point due(std::optional<time_point> owed_since) const {
         if (!owed_since || !is_possible())
             return time_point::max();
         return std::max(net::later(*owed_since, patience_), net::later(asked_at_, again_after_));
     }
 
+    /// Reports a missing reply, if the report is due.
     void look(std::optional<time_point> owed_since, time_point now) {
         if (due(owed_since) > now)
             return;

@@ -12,7 +12,8 @@
 namespace holdfast::redis {
 namespace {
 
-/// As long as a name may lead elsewhere before its server is left (fixed_address).
+/// Number of lookups after which a name that leads elsewhere makes the client leave a server
+/// (fixed_address).
 constexpr int checks_of_a_name = 3;
 
 } // namespace

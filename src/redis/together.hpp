@@ -11,20 +11,21 @@ class ear;
 class lanes;
 class mouths;
 
-/// Keeps all connections of a member at one server. Where its name, or a proxy, leads to another
-/// one, connections that are there stay at the old one; two calls of one client would then ask
+/// Keeps all connections of a `member` at the same server. When a name or a proxy leads to another
+/// server, existing connections stay at the old server. Two calls of one client could then ask
 /// different servers for the same lock.
 ///
-/// The shared connection for requests decides. When it leads to another server, or to one that does
-/// not tell which it is, the others end and follow. When a new one of the others leads to another
-/// server, that is news of the same kind, and all of them end. Behind a proxy that asks whichever
-/// server it likes such news mean nothing, so they are heeded less and less often.
+/// The command connection decides. If it leads to another server, or to a server that does not tell
+/// its run_id, the other connections end and are made again. If another new connection leads to
+/// another server, all connections end. Behind a proxy that picks a server for each connection,
+/// such an event means nothing. Therefore further events are ignored for a while after each event,
+/// and for longer each time.
 class together {
 public:
     together(std::shared_ptr<node_context>, std::shared_ptr<mouths>, std::shared_ptr<lanes>,
              std::shared_ptr<ear>);
 
-    // See node_context.
+    // Callbacks; see node_context.
     void shared_met(const server_in_use&);
     void other_met(const introduction&);
 
@@ -35,7 +36,7 @@ private:
     const std::shared_ptr<mouths> mouths_;
     const std::shared_ptr<lanes> lanes_;
     const std::shared_ptr<ear> ear_;
-    duration pause_; // once such news were heeded
+    duration pause_; // how long further events are ignored after an event; it doubles each time
     time_point heeds_from_ = time_point::min();
 };
 

@@ -17,7 +17,7 @@
 
 namespace holdfast::redis {
 
-/// One server of the cluster, and since when nobody asked it.
+/// Connections to one server of the cluster (`seat`), with the time of the last request to it.
 struct cluster_node::seat {
     seat(const server_address& where, std::shared_ptr<node_context> known)
         : address{where}
@@ -104,11 +104,12 @@ asio::awaitable<reply> cluster_node::call(const script& what,
                                           std::span<const std::string_view> keys,
                                           std::span<const argument> arguments, call_wishes wishes) {
     const counted one{calls_};
-    const std::shared_ptr<node_context> known = context_; // for as long as it pauses
-    const std::shared_ptr<map_watch> watch = watch_;      // likewise
+    // Keeps the context alive while the call pauses.
+    const std::shared_ptr<node_context> known = context_;
+    const std::shared_ptr<map_watch> watch = watch_; // keeps the map alive while the call pauses
     pursuit trail{known->home, pauses_, known->how.command_timeout, wishes};
     const std::uint16_t slot = keys.empty() ? std::uint16_t{0} : key_slot(keys.front());
-    std::optional<server_address> sent_to; // by ASK
+    std::optional<server_address> sent_to; // target of an ASK redirection
     for (int hops = 0;; ++hops) {
         shared_seat at = sent_to ? seat_at(*sent_to) : present_seat_of(map().owner(slot));
         if (!at)
@@ -143,7 +144,7 @@ asio::awaitable<reply> cluster_node::call(const script& what,
             told.what == redirection::kind::pause && why->code() == store_errc::try_again;
         if (hops == hops_max || (are_apart && wishes.divisible && keys.size() > 1))
             throw net::failure{*why};
-        if (!is_sent_on || hops > 1) // those who send each other there agree after a while
+        if (!is_sent_on || hops > 1) // two servers that redirect to each other agree after a while
             co_await trail.rest(*why);
     }
 }
@@ -198,7 +199,8 @@ cluster_node::shared_seat cluster_node::seat_of(node_number which) {
         const auto here = watch.lock();
         return here ? here->map().id_at(where) : std::string{};
     };
-    // Not within the ear, whose listeners go elsewhere then.
+    // Handle the redirection later, not inside the subscriber that reports it. Its listeners may
+    // move to another server.
     known->redirected = [watch, where, &home = context_->home](const std::string& words) {
         asio::post(home.executor, [watch, where, words] {
             const redirection told = read_redirection(words, where.host);
@@ -226,7 +228,8 @@ cluster_node::shared_seat cluster_node::seat_of(node_number which) {
     return made;
 }
 
-/// Which the map need not know.
+/// Returns the connections to the server at an address. The address need not be in the slot map
+/// yet.
 cluster_node::shared_seat cluster_node::seat_at(const server_address& where) {
     const node_number number = watch_->map().know(where);
     if (number == slot_map::nobody)
@@ -252,7 +255,8 @@ bool cluster_node::hears(const channel_name& name) const {
     return there && there->server.hears(name);
 }
 
-/// While nobody is known who tells it, it stays where it was.
+/// Subscribes a listener at the server that owns its slot. If the owner is unknown, the listener
+/// stays where it is and a new map is requested.
 void cluster_node::place(roaming& who, bool late) {
     const node_number owner = map().owner(who.slot);
     if (closed_)
@@ -263,11 +267,12 @@ void cluster_node::place(roaming& who, bool late) {
     if (who.listens_at(there))
         return;
     if (who.listens() && !who.may_move(context_->home.time.now()))
-        return; // until the map is told the next time
+        return; // the next reply about the slot map calls place_anew()
     who.settle_at(there, there->server.hear(who.channel, who.wake, who.afterwards, late));
 }
 
-/// Those that were sent to and fro, and listen where the map says that nobody tells it.
+/// Moves each subscription to the server that owns its slot now, if it is not subscribed there yet.
+/// This includes subscriptions that place() did not move because they had moved too recently.
 void cluster_node::place_anew() {
     for (roaming& each : listeners_) {
         const node_number owner = map().owner(each.slot);
@@ -301,7 +306,9 @@ void cluster_node::changed(map_watch::changes all, const std::string& told_by) {
     doubt(all);
 }
 
-/// Where a server has lost all its slots another took its place, and may have less than that had.
+/// Reports that the holds in slots with a new owner may be lost (`doubt`). If a server has lost all
+/// its slots, another server has taken its place and may lack its latest writes. Then the report is
+/// urgent.
 void cluster_node::doubt(map_watch::changes all) {
     const auto slots = std::make_shared<std::bitset<slot_count>>();
     bool urgent = false;

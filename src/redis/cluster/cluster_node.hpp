@@ -16,8 +16,8 @@ namespace holdfast::redis {
 
 class surveyor;
 
-/// All servers of a cluster: each request goes to the one that has its keys, and wherever that one
-/// says they are now.
+/// Client of a whole cluster. It sends each request to the server that owns the slot of its keys,
+/// and follows MOVED and ASK redirections.
 class cluster_node final : public node {
 public:
     explicit cluster_node(std::shared_ptr<node_context>);
@@ -45,12 +45,14 @@ public:
     void close() noexcept override;
 
 private:
-    /// Whoever is sent on more often is sent round in circles.
+    /// Maximum number of redirections and retries of one call. More of them mean that servers
+    /// redirect in a circle.
     static constexpr int hops_max = 16;
-    /// A server that has no slots, and was not used for so long, is left.
+    /// Connections to a server without slots are closed when no request has used them for this
+    /// time.
     static constexpr duration unused_max = std::chrono::seconds{10};
 
-    struct seat; // of one server
+    struct seat; // connections to one server
     using shared_seat = std::shared_ptr<seat>;
     using node_number = slot_map::node_number;
 
@@ -74,9 +76,9 @@ private:
     const std::shared_ptr<pauses> pauses_ = std::make_shared<pauses>();
     const std::shared_ptr<map_watch> watch_;
     const std::shared_ptr<surveyor> surveyor_;
-    std::vector<shared_seat> seats_; // by number; null: nobody asked there yet
+    std::vector<shared_seat> seats_; // by node number; null: never used, or retired
     roamers listeners_;
-    std::size_t calls_ = 0; // under way
+    std::size_t calls_ = 0; // number of calls under way
     bool closed_ = false;
 };
 

@@ -19,8 +19,8 @@ std::string map_question() {
     return words;
 }
 
-/// From 7.0 on a server tells more than address, port and id of a node; from then on, too, it knows
-/// sharded messages.
+/// Returns whether a CLUSTER SLOTS reply comes from a server that supports sharded pub/sub (7.0 or
+/// later). Since 7.0, a node has a fourth item after address, port and id.
 bool tells_of_shards(const reply& slots) {
     constexpr std::size_t first_node = 2, more_than = 3;
     return std::ranges::all_of(slots.items, [](const reply& range) {
@@ -85,15 +85,16 @@ void map_poll::ask_more(time_point& next_step) {
     ask_up_to(asked_.size() + many);
 }
 
-/// The connected ones first.
+/// Queues the known members in random order, but members with an open connection come first.
 void map_poll::queue_members() {
     std::vector<server_address> all = map_.member_addresses();
     shuffle(all);
-    std::stable_partition(all.begin(), all.end(), ways_.is_connected); // not clang 14's ranges
+    // Clang 14 cannot compile std::ranges::stable_partition.
+    std::stable_partition(all.begin(), all.end(), ways_.is_connected);
     queue(std::move(all));
 }
 
-/// Nodes that need not belong to the cluster any more.
+/// Queues the seeds and then all former nodes. They may have left the cluster.
 void map_poll::queue_others() {
     if (std::exchange(others_queued_, true))
         return;
@@ -162,14 +163,14 @@ void map_poll::take_in() {
         judge();
 }
 
-/// Finds out which answers count, and asks for the nodes that they name.
+/// Finds out which replies count, and queues the nodes that they name.
 void map_poll::judge() {
     ours_.clear();
     members_ = known_.addresses;
     agreeing_ = 0;
     differs_ = false;
     all_know_shards_ = true;
-    std::map<std::size_t, std::size_t> equal; // by fingerprint
+    std::map<std::size_t, std::size_t> equal; // number of equal replies by fingerprint
     for (const std::size_t place : votes_of(known_, votes_)) {
         const map_vote& one = votes_[place];
         ours_.push_back(one.said);
@@ -204,7 +205,7 @@ bool map_poll::is_over() const {
     const bool agreed = 2 * agreeing_ > voters();
     const std::size_t enough = is_disputed() ? many : known_.any() ? 0 : few;
     const bool asks_more = may_ask_more() && asked_.size() < enough;
-    // The first time it is also learnt what all of them are capable of.
+    // The first round also learns whether all nodes support sharded pub/sub, so it waits longer.
     const bool waits_on = !known_.any() || !ours_are_whole_;
     return agreed && !asks_more &&
            (round_->pending() == 0 || !waits_on || now() >= net::later(began_, step));

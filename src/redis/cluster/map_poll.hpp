@@ -16,21 +16,23 @@
 
 namespace holdfast::redis {
 
-/// One round of questions to the nodes of a cluster: who has which slots?
+/// One round of questions to the nodes of a cluster about the owners of all slots.
 ///
-/// A few members are asked at first. More are asked when answers differ from what is known, and
-/// when answers are missing. The round is over when most of the members that can be reached agree.
-/// An answer of another cluster has no vote: addresses are reused.
+/// The round asks a few members at first. It asks more members when replies differ from the known
+/// map or are missing. The round is over when most of the reachable members agree. A reply from
+/// another cluster has no vote. Such a reply is possible, because another cluster may use the same
+/// address later.
 class map_poll {
 public:
-    /// How a node is asked over a connection that there is anyway.
+    /// Functions that ask a node over a connection that is already open.
     struct ways {
         std::function<bool(const server_address&)> is_connected;
         std::function<asio::awaitable<reply>(server_address)> ask;
     };
     struct plan {
-        bool urgent = false; ///< asks many at once
-        bool lonely = false; ///< no member answered the last time: seeds and former nodes are asked
+        bool urgent = false; ///< asks up to `many` nodes at once
+        /// No member replied in the last round, so seeds and former nodes are asked too.
+        bool lonely = false;
         std::vector<server_address> seeds;
     };
 
@@ -38,28 +40,29 @@ public:
     ~map_poll() { round_->end(); }
     map_poll(const map_poll&) = delete;
 
-    /// Asks, and returns when the round is over or `closed` returns true.
+    /// Asks the nodes. Returns when the round is over or `closed` returns true.
     asio::awaitable<void> run(std::function<bool()> closed);
 
-    /// The answers that count.
+    /// Returns the replies that count.
     const std::vector<slot_ranges>& maps() const { return ours_; }
-    /// How many members could have answered, at least as many as there are `maps()`.
+    /// Returns the number of members that may have a vote. It is never less than the size of
+    /// `maps()`. A member without a reply counts until the round times out.
     std::size_t voters() const;
-    /// Whether all servers whose answers count know sharded messages.
+    /// Returns whether all servers whose replies count support sharded pub/sub.
     bool all_know_shards() const { return all_know_shards_; }
 
-    /// The maps of seeds that are from another cluster, if most seeds are: a cluster that was set
-    /// up anew at its addresses.
+    /// Returns the maps of the seeds that belong to another cluster, if they are more than half of
+    /// all seeds. In that case a new cluster was set up at the addresses of the old cluster.
     std::vector<slot_ranges> maps_of_strange_seeds() const;
 
-    std::string troubles() const; ///< of the nodes that do not answer, in words
+    std::string troubles() const; ///< why nodes did not reply, for messages
     const std::optional<net::failure>& refused() const { return refused_; }
 
 private:
     static constexpr std::size_t few = 3;
     static constexpr std::size_t many = 16;
     static constexpr std::size_t most = 128;
-    /// So many more are asked each time when answers are missing for so long.
+    /// Time without enough replies after which more nodes are asked.
     static constexpr duration step{300};
 
     void queue_members();
@@ -86,20 +89,20 @@ private:
     const std::shared_ptr<inquiries> round_;
     const time_point began_;
     time_point limit_{};
-    std::deque<server_address> queue_; // to be asked
-    std::set<std::string> queued_;     // all that ever were
+    std::deque<server_address> queue_; // nodes that are still to be asked
+    std::set<std::string> queued_;     // all nodes that were ever in `queue_`
     std::set<std::string> asked_;
-    std::set<std::string> told_;    // have answered or failed
-    std::set<std::string> members_; // as known, or as told in the answers that count
+    std::set<std::string> told_;    // nodes that have replied or failed
+    std::set<std::string> members_; // known members, and nodes that the replies that count name
     std::size_t answers_taken_ = 0, failures_taken_ = 0;
     bool others_queued_ = false;
-    bool timed_out_ = false; // what has not answered is taken for away
+    bool timed_out_ = false; // if true, a node without a reply counts as unreachable
     std::vector<map_vote> votes_;
     std::vector<bool> votes_know_shards_;
     std::vector<slot_ranges> ours_;
-    std::size_t agreeing_ = 0;    // of ours_
-    bool ours_are_whole_ = false; // those know all slots
-    bool differs_ = false;        // any of ours_ from the map
+    std::size_t agreeing_ = 0;    // size of the largest group of equal replies in `ours_`
+    bool ours_are_whole_ = false; // the replies of that group name an owner for every slot
+    bool differs_ = false;        // a reply in `ours_` differs from the known map
     bool all_know_shards_ = true;
     std::string troubles_;
     std::optional<net::failure> refused_;

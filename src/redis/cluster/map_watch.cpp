@@ -61,7 +61,7 @@ void map_watch::moved(std::uint16_t slot, const server_address& to) {
     if (closed_)
         return;
     want();
-    if (!is_vouched_for(to)) // it may be another cluster's, if its sender is that by now
+    if (!is_vouched_for(to)) // the sender and `to` may belong to another cluster now
         return;
     const slot_map::node_number from = map_.owner(slot);
     const slot_map::node_number now_at = map_.moved(slot, to);
@@ -86,7 +86,7 @@ asio::awaitable<bool> map_watch::belongs(server_address where, time_point limit)
                                     context->how.credentials);
     };
     const auto question = std::make_shared<inquiries>(context_, who, std::move(words), 1, *told);
-    struct asking { // ends however this ends
+    struct asking { // cancels the question on every way out of this function
         ~asking() {
             about->end();
             all.erase(wake);
@@ -95,7 +95,7 @@ asio::awaitable<bool> map_watch::belongs(server_address where, time_point limit)
         std::set<alarm*>& all;
         alarm* wake;
     } const under_way{question.get(), waiters_, told.get()};
-    waiters_.insert(told.get()); // which close() wakes
+    waiters_.insert(told.get()); // close() wakes all alarms in this set
     limit = std::min(limit, net::later(context_->home.time.now(), context_->how.connect_timeout));
     question->ask(where, context_->how.tls, limit);
     const auto closed = [this] { return closed_; };
@@ -153,7 +153,8 @@ asio::awaitable<void> map_watch::rest() {
         const time_point until = is_urgent ? hurried : is_used ? unhurried : time_point::max();
         if (home.time.now() >= until)
             break;
-        // Whoever begins to depend on it rings nobody: so look again then.
+        // No event tells that a call or hold has begun to depend on the map. Therefore look again
+        // after each `period`.
         co_await wake_->wait_until(std::min(until, net::later(home.time.now(), period)));
     }
 }
@@ -178,7 +179,7 @@ void map_watch::judge(const map_poll& told, slot_map::stamp asked) {
     if (maps.empty()) {
         if (const std::string why = told.troubles(); !why.empty())
             silence_ = "no node of the cluster tells who has which slots: " + why;
-        if (!known_) // what is known is better than nothing
+        if (!known_) // an old map is better than an error
             refused_ = told.refused();
         incomplete_ = true;
         return refused_ ? wake_waiters() : void();
@@ -196,8 +197,9 @@ void map_watch::judge(const map_poll& told, slot_map::stamp asked) {
     wake_waiters();
 }
 
-/// Returns the maps of seeds that belong to another cluster than before, if they are believed: no
-/// node of the known cluster has answered for a while, or a client without holds was idle for long.
+/// Returns the maps of seeds that belong to another cluster, if these seeds are accepted. They are
+/// accepted when no node of the known cluster has replied for a while. A client without holds
+/// accepts them at once if it was idle for long.
 std::vector<slot_ranges> map_watch::believed_of_strangers(const map_poll& told) {
     std::vector<slot_ranges> maps;
     if (known_ && told.maps().empty())

@@ -16,20 +16,21 @@
 
 namespace holdfast::redis {
 
-/// Knows which server of a cluster has which slots. Several nodes are asked at once: when the map
-/// is first needed, soon after a server says that it is otherwise, and now and then while calls,
-/// holds or listeners depend on it.
+/// Keeps the map of a cluster's slots up to date. It asks several nodes at once when the map is
+/// first needed, and soon after a server reports another owner. It also asks periodically while
+/// calls, holds or listeners depend on the map.
 class map_watch : public std::enable_shared_from_this<map_watch> {
 public:
     using changes = std::span<const slot_map::change>;
     struct surroundings {
-        /// Slots have other servers now, `told_by` whom.
+        /// Reports that slots have other owners now. `told_by` names the source of the news.
         std::function<void(changes, const std::string& told_by)> changed;
-        /// How nodes are asked over connections that there are anyway.
+        /// Functions that ask nodes over open connections.
         map_poll::ways nodes;
-        /// Whether anybody depends on it at the moment.
+        /// Returns whether any call, hold or listener depends on the map at the moment.
         std::function<bool()> is_used;
-        /// Is called now and then.
+        /// Closes connections that are not needed. Called after each round with at least one reply
+        /// that counts.
         std::function<void()> tidy;
     };
 
@@ -38,22 +39,27 @@ public:
     slot_map& map() { return map_; }
     const slot_map& map() const { return map_; }
 
-    /// Whether all servers that told know sharded messages.
+    /// Returns whether all servers that replied in the first successful round support sharded
+    /// pub/sub.
     bool knows_shards() const { return knows_shards_; }
 
-    /// Returns at the next answer, at `limit` at the latest; at once if the map is known and
-    /// `stale` is false. Throws `failure` if nothing is known by then.
+    /// Waits for the next map, until `limit` at the latest. Returns at once if a map is known and
+    /// `stale` is false. Throws `failure` if the client is closed, if nodes refused the first
+    /// question, or if no map is known by `limit`.
     asio::awaitable<void> known(time_point limit, bool stale = false);
 
-    /// A server said that it is otherwise, or does not answer.
+    /// Asks for a new map soon. Call it when a server redirects a request or does not reply.
     void want();
+    /// Records a MOVED redirection, and asks for a new map soon. Ignores the redirection if the
+    /// node `to` is not known to belong to this cluster.
     void moved(std::uint16_t slot, const server_address& to);
 
-    /// Returns whether that node is of this cluster, which it is asked if no map has named it yet.
-    /// A server that was reset into another cluster sends its clients there.
+    /// Returns whether the node belongs to this cluster. If no map has named the node yet, asks the
+    /// node itself. The check is needed because a server that was reset into another cluster
+    /// redirects clients there.
     asio::awaitable<bool> belongs(server_address, time_point limit);
 
-    /// Does the same as moved(), when it has found out whether that node is of this cluster.
+    /// Finds out whether the node belongs to this cluster, and then does the same as moved().
     void moved_perhaps(std::uint16_t slot, server_address to);
 
     void close();
@@ -61,9 +67,10 @@ public:
 private:
     static constexpr duration hurried_min{100};
     static constexpr duration hurried_max{250};
-    /// If only seeds answer, and they are of another cluster, they are believed after this time.
+    /// If only seeds reply, and they belong to another cluster, their map is accepted after this
+    /// time.
     static constexpr duration strangers_wait = std::chrono::seconds{10};
-    /// A client without holds believes them at once, if no node of the known cluster has answered
+    /// A client without holds accepts that map at once, if no node of the known cluster has replied
     /// for this time.
     static constexpr duration forgotten_after = std::chrono::minutes{1};
 
@@ -82,17 +89,19 @@ private:
     const surroundings around_;
     const std::unique_ptr<alarm> wake_;
     slot_map map_;
-    std::set<std::string> vouched_; // nodes that are of this cluster, but not in the map yet
+    // Addresses of nodes that belong to this cluster, but are not in the map yet.
+    std::set<std::string> vouched_;
     time_point confirmed_at_ = time_point::min();
-    std::optional<time_point> strange_since_; // seeds alone answer, and are of another cluster
-    bool lonely_ = false;                     // no member answered the last time
+    std::optional<time_point> strange_since_; // since when only seeds of another cluster reply
+    bool lonely_ = false;                     // no member replied in the last round
     std::set<alarm*> waiters_;
     std::string silence_ = "no node of the cluster has answered yet";
-    std::optional<net::failure> refused_; // by all that answered
+    // Error of a node that refused the question, while no map is known.
+    std::optional<net::failure> refused_;
     bool known_ = false;
     bool knows_shards_ = true;
     bool wanted_ = false;
-    bool incomplete_ = false; // the last answers
+    bool incomplete_ = false; // the last round left slots without an owner, or failed
     bool running_ = false;
     bool closed_ = false;
 };

@@ -13,12 +13,12 @@ namespace {
 using placed = redirection::kind;
 using fate = redirection::outcome;
 
-/// Answered instead of beginning.
+/// Returns the result for an error that rejects a request before it starts.
 redirection not_served() {
     return {.what = placed::pause, .refresh = true, .pause_first = true};
 }
 
-/// What stands behind the first word: `3999 127.0.0.1:6381`.
+/// Reads the rest of a MOVED or ASK error, such as `3999 127.0.0.1:6381`.
 redirection to_another(placed what, std::string_view where, std::string_view asked) {
     redirection told{.what = what, .refresh = what == placed::moved};
     const char* const end = where.data() + where.size();

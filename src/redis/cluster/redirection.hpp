@@ -9,33 +9,35 @@
 
 namespace holdfast::redis {
 
-/// What an error says of the place where something was asked, and not of what was asked.
+/// Meaning of an error reply in a cluster: where to send the request next, and whether the server
+/// has carried it out.
 struct redirection {
     enum class kind : std::uint8_t {
-        none,     ///< nothing of the place
-        moved,    ///< another server has the slot
-        ask,      ///< the slot is moving; this one key is at its new server, or will be
-        pause,    ///< nobody serves the slot at the moment
-        demoted,  ///< the server is a replica by now
-        not_here, ///< a script met a key without having declared it, which is not at this server
-        unknown_script, ///< the text is to be sent, to the same server
+        none,     ///< the error does not concern the choice of the server
+        moved,    ///< another server owns the slot
+        ask,      ///< the slot is being migrated, and its new server must be asked for this key
+        pause,    ///< no server serves the slot at the moment
+        demoted,  ///< the server has become a replica
+        not_here, ///< a script used an undeclared key, which is not at this server
+        unknown_script, ///< the same server needs the text of the script
     };
     enum class outcome : std::uint8_t { not_carried_out, carried_out, unknown };
 
     kind what = kind::none;
-    outcome done = outcome::not_carried_out; ///< says nothing where it is `none`
+    outcome done = outcome::not_carried_out; ///< has no meaning if `what` is `none`
 
-    // Of `moved` and `ask`.
+    // Slot and target of `moved` and `ask`.
     std::uint16_t slot = 0;
     server_address to{};
 
-    bool refresh = false;     ///< ask who has which slots
-    bool pause_first = false; ///< 50 to 250 ms, before it is asked again
-    bool cut = false;         ///< its connections are of no use for locks any more
+    bool refresh = false;     ///< the slot map must be asked for again
+    bool pause_first = false; ///< a pause of 50 to 250 ms is needed before the next attempt
+    bool cut = false;         ///< connections to this server are of no more use for locks
 };
 
-/// `asked`: the host that answered, which is meant where a redirection names none. With MOVED and
-/// ASK whose rest makes no sense, nothing was carried out either: as `pause`.
+/// Reads an error reply. `asked` is the host that replied, and the target if the redirection names
+/// no host. A MOVED or ASK error with a malformed rest counts as `pause`, because the server
+/// carried nothing out.
 redirection read_redirection(std::string_view error, std::string_view asked);
 
 } // namespace holdfast::redis

@@ -13,24 +13,27 @@
 
 namespace holdfast::redis {
 
-/// A listener that outlives the ear it listens at: its channel may be told at another server.
+/// Subscription that follows its slot (`roaming`). When another server becomes the owner of the
+/// slot, the subscription moves to that server.
 class roaming final : public hearing {
 public:
     roaming(channel_name, alarm& wake, linger);
     roaming(const roaming&) = delete;
 
-    /// See `hearing`; wherever it listens by then.
+    /// Waits as hearing::confirmed() does. If the subscription moves meanwhile, waits for the
+    /// confirmation of the new server.
     asio::awaitable<bool> confirmed(time_point limit) override;
 
-    /// From now on it listens there.
+    /// Moves the subscription to `server`. `there` is the subscription at that server.
     void settle_at(std::weak_ptr<const void> server, std::unique_ptr<hearing> there);
     bool listens() const { return here_ != nullptr; }
     bool listens_at(const std::shared_ptr<const void>& server) const {
         return here_ && server && at_.lock() == server;
     }
 
-    /// Whether it may be sent elsewhere again: servers that send it to each other must not do so as
-    /// fast as they can. If so, it takes longer until it may the next time.
+    /// Returns whether the subscription may move now. If it may, the pause before the next move
+    /// grows. Without pauses, servers that redirect to each other would move the subscription as
+    /// fast as they can.
     bool may_move(time_point now);
 
     const channel_name channel;
@@ -47,11 +50,12 @@ private:
     static constexpr duration pause_max{250};
     static constexpr duration calm = std::chrono::seconds{1};
 
-    std::unique_ptr<hearing> here_; // null: nobody is known who tells it
+    std::unique_ptr<hearing> here_; // null: the server of the slot is not known
     std::weak_ptr<const void> at_{};
-    time_point not_before_ = time_point::min(); // it is sent elsewhere again
+    time_point not_before_ = time_point::min(); // earliest time of the next move
     duration pause_{};
-    std::vector<std::unique_ptr<hearing>> left_; // while somebody waits for one of them
+    // Earlier subscriptions, kept until confirmed() stops waiting for them.
+    std::vector<std::unique_ptr<hearing>> left_;
     bool is_awaited_ = false;
 };
 

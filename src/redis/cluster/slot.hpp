@@ -7,14 +7,14 @@
 
 namespace holdfast::redis {
 
-/// A cluster shares out so many slots among its primaries; each key is in one of them.
+/// Number of slots in a cluster. Each key belongs to one slot, and each slot to one primary.
 inline constexpr std::size_t slot_count = 16384;
 
-/// What a cluster hashes to place a key: the text between the first `{` and the next `}` behind
-/// it, and the whole key where there is no such text.
+/// Returns the part of a key that the cluster hashes. It is the text between the first `{` and the
+/// next `}`. It is the whole key if there is no such text or if the text is empty.
 std::string_view hashed_part(std::string_view key);
 
-/// The slot of a key, as CLUSTER KEYSLOT tells it.
+/// Returns the slot of a key, as CLUSTER KEYSLOT does.
 std::uint16_t key_slot(std::string_view key);
 
 } // namespace holdfast::redis

@@ -49,8 +49,8 @@ slot_map::node_number slot_map::number_for(const server_address& where) {
     return made;
 }
 
-/// Forgets the nodes that were not named for the longest time, if there are too many. Seeds stay,
-/// and so do all nodes that this renewal named.
+/// Forgets the nodes that no reply has named for the longest time, if there are more than
+/// `former_max`. Seeds stay. Nodes that this renewal named stay too.
 void slot_map::forget_former() {
     std::vector<node_number> former;
     for (std::size_t number = 0; number < nodes_.size(); ++number) {
@@ -153,7 +153,9 @@ std::vector<slot_map::change> slot_map::renew(std::span<const slot_ranges> answe
     if (answers.empty())
         return {};
     ++renewals_;
-    for (known_node& one : nodes_) // what the changes tell of must not be forgotten meanwhile
+    // Marks all present owners as named in this renewal, so that forget_former() keeps them. The
+    // returned changes contain their numbers.
+    for (known_node& one : nodes_)
         if (one.slots > 0)
             one.named = renewals_;
     std::erase_if(moved_at_, [&](const auto& move) { return move.second <= asked; });
@@ -188,8 +190,9 @@ slot_map::owners slot_map::named_in(const slot_ranges& answer) {
     return named;
 }
 
-/// Returns the owner that the votes give to a slot. Of two with as many votes for a slot without an
-/// owner, the first one gets it; its next answer tells whether that is right.
+/// Returns the owner that the votes give to a slot. If two nodes have equally many votes for a slot
+/// without an owner, the first node gets the slot. If that is wrong, the node's next reply
+/// redirects the client.
 slot_map::node_number slot_map::elect(std::size_t slot, std::span<const owners> votes,
                                       std::size_t voters) const {
     const node_number present = owners_[slot];
@@ -208,7 +211,9 @@ slot_map::node_number slot_map::elect(std::size_t slot, std::span<const owners> 
     return elected;
 }
 
-/// Then the same is elected: there are many slots, and few ranges of them.
+/// Returns whether a slot has the same owner and the same votes as the slot before it. Then the
+/// result of the election is the same too. This saves time, because there are many slots but few
+/// ranges.
 bool slot_map::is_as_the_last(std::size_t slot, std::span<const owners> votes,
                               const owners& before) {
     return slot > 0 && before[slot] == before[slot - 1] &&
@@ -216,7 +221,8 @@ bool slot_map::is_as_the_last(std::size_t slot, std::span<const owners> votes,
                                [&](const owners& vote) { return vote[slot] == vote[slot - 1]; });
 }
 
-/// Learns ids and replicas from the first answer that agrees with the election.
+/// Takes node ids and replicas from the ranges whose primary was elected. The replicas of a primary
+/// come from the first such range that names any.
 void slot_map::learn_nodes(const slot_ranges& answer) {
     for (const slot_range& range : answer) {
         const node_number primary = owners_[range.first];

@@ -15,24 +15,27 @@
 
 namespace holdfast::redis {
 
-/// Which primary serves which slot, and all nodes that are known, for as long as a client lives.
-/// Several nodes are asked at once. A slot gets another owner only if most of them name it; but a
-/// node that answers MOVED meanwhile knows better.
+/// Table of the primary of each slot, and of all nodes that are known. It lives as long as the
+/// client. Several nodes are asked at once, and a slot gets another owner only if most of them name
+/// that owner. A MOVED redirection that comes during the questions is newer than the replies, so it
+/// has priority.
 class slot_map {
 public:
-    /// A node has the same number for as long as it serves a slot or is a seed. The number of a
-    /// node that is forgotten goes to another: compare the address of what you keep by number.
+    /// Number of a node. It stays the same while the node serves a slot or is a seed. The number of
+    /// a forgotten node is used again for another node. Therefore compare the address of anything
+    /// that you keep by number.
     using node_number = std::uint16_t;
     static constexpr node_number nobody = 65535;
 
-    /// Each slot may have a primary and a replica of its own.
+    /// Maximum number of nodes in the map. It is enough if each slot has a primary and a replica of
+    /// its own.
     static constexpr std::size_t nodes_max = 2 * slot_count;
 
-    /// Nodes that no answer names any more are remembered up to this number. They are asked when
-    /// no other node answers.
+    /// Maximum number of former nodes that are remembered. No reply names these nodes any more.
+    /// They are asked when no other node replies.
     static constexpr std::size_t former_max = 256;
 
-    /// Slots next to each other that went from one to another.
+    /// Range of adjacent slots that changed from one owner to another.
     struct change {
         std::uint16_t first;
         std::uint16_t last;
@@ -41,15 +44,15 @@ public:
         bool operator==(const change&) const = default;
     };
 
-    /// How many answers MOVED were noted before this moment.
+    /// Number of MOVED redirections that were recorded before a moment.
     using stamp = std::uint64_t;
 
-    /// The seeds are never forgotten.
+    /// Makes a map that knows only the seeds. The seeds are never forgotten.
     explicit slot_map(std::span<const server_address> seeds);
 
     node_number owner(std::uint16_t slot) const { return owners_[slot]; }
 
-    /// All that are known, by their numbers. The address of a forgotten node has no host.
+    /// Returns the number of node numbers in use. The address of a forgotten node has no host.
     std::size_t size() const { return nodes_.size(); }
     const server_address& address(node_number node) const { return nodes_[node].address; }
     std::size_t slots_of(node_number node) const { return nodes_[node].slots; }
@@ -57,33 +60,38 @@ public:
         return nodes_[primary].replicas;
     }
 
-    /// Those with slots.
+    /// Returns the nodes that own slots.
     std::vector<node_number> primaries() const;
     std::size_t unserved() const;
 
-    /// Returns the primaries with slots, and their replicas.
+    /// Returns the primaries that own slots, and their replicas.
     cluster_members members() const;
     std::vector<server_address> member_addresses() const;
     bool is_member(const server_address&) const;
 
-    /// Returns the id of the node at that address; an empty text: it is not known.
+    /// Returns the id of the node at an address, or an empty text if the id is not known.
     std::string id_at(const server_address&) const;
 
-    /// Returns whether the answer names another owner than this map for any slot.
+    /// Returns whether the reply names other owners than this map, or leaves out slots that have an
+    /// owner here.
     bool differs_from(const slot_ranges&) const;
 
-    /// The number of that node, and a new one if it was not known; `nobody` if too many are.
+    /// Returns the number of a node, and adds the node if it is new. Returns `nobody` if there are
+    /// too many nodes.
     node_number know(const server_address&);
 
     stamp now() const { return moves_; }
 
-    /// What MOVED says. Returns the new owner's number.
+    /// Records a MOVED redirection. Returns the number of the new owner.
     node_number moved(std::uint16_t slot, const server_address& to);
 
-    /// Takes what some nodes answered that were asked at that moment; `voters`: how many answers
-    /// there could be, at least as many as there are. A slot goes to another owner if more than
-    /// half of the voters name it, and to nobody if they name nobody and are two at least. A slot
-    /// without an owner gets the one that most answers name.
+    /// Updates the map from the replies of several nodes, and returns what changed. `asked` is the
+    /// stamp at which the nodes were asked. `voters` is the number of nodes that could have
+    /// replied. If it is smaller than the number of replies, the number of replies is used.
+    ///
+    /// A slot gets another owner if more than half of the voters name that owner. A slot loses its
+    /// owner if more than half of the voters, and at least two, name nobody. A slot without an
+    /// owner gets the owner that most replies name.
     std::vector<change> renew(std::span<const slot_ranges> answers, stamp asked,
                               std::size_t voters = 0);
 
@@ -91,9 +99,9 @@ private:
     using owners = std::array<node_number, slot_count>;
     struct known_node {
         server_address address{};
-        std::string id{}; // as the last answer that was believed said; empty: not told
+        std::string id{}; // from the last reply that agreed with the map; empty: not told
         bool is_seed = false;
-        std::uint64_t named = 0; // in which renewal the last time
+        std::uint64_t named = 0; // number of the last renewal that named this node
         std::size_t slots = 0;
         std::vector<node_number> replicas{};
     };
@@ -112,10 +120,11 @@ private:
     owners owners_;
     std::vector<known_node> nodes_;
     std::unordered_map<std::string, node_number> numbers_; // by address
-    std::vector<node_number> free_;                        // of forgotten nodes
+    std::vector<node_number> free_;                        // numbers of forgotten nodes
     std::uint64_t renewals_ = 0;
     stamp moves_ = 0;
-    std::unordered_map<std::size_t, stamp> moved_at_; // which of them an answer must not undo
+    // Slots with a MOVED redirection, which older replies must not undo.
+    std::unordered_map<std::size_t, stamp> moved_at_;
 };
 
 } // namespace holdfast::redis

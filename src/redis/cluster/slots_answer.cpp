@@ -14,7 +14,7 @@
 namespace holdfast::redis {
 namespace {
 
-/// `[first, last, node, node…]`, the primary before its replicas.
+/// A range in the reply is `[first, last, node, node…]`. The primary comes before its replicas.
 constexpr std::size_t words_before_nodes = 2;
 
 [[noreturn]] void no_sense(const std::string& what) {
@@ -33,7 +33,8 @@ std::uint16_t slot_in(const reply& said) {
     return static_cast<std::uint16_t>(number_up_to(slot_count - 1, said, "the slot"));
 }
 
-/// Behind host, port and id there are pairs of texts, from 7.0 on: under what else it is known.
+/// Returns another name or address of a node, such as its `ip`. Since 7.0, pairs of texts follow
+/// the host, port and id of a node.
 std::string_view known_too_as(const reply& node, std::string_view name) {
     constexpr std::size_t place = 3;
     if (node.items.size() <= place)
@@ -45,8 +46,8 @@ std::string_view known_too_as(const reply& node, std::string_view name) {
     return {};
 }
 
-/// Nothing (which is also what a node tells that wants to be reached as it was) stands for the one
-/// that was asked; `?` for a host name that is preferred and not known.
+/// Returns the host of a node. An empty host means the host that was asked. `?` means that the node
+/// should have a host name but has none; then the `ip` of the node is taken.
 std::string host_in(const reply& node, const server_address& asked) {
     const reply& said = node.items[0];
     if (said.type != reply::kind::nil && said.type != reply::kind::text)
@@ -62,7 +63,8 @@ std::string host_in(const reply& node, const server_address& asked) {
     return said.text;
 }
 
-/// A node that has moved, and is not found again, has no port either: then nobody is there.
+/// Returns the address of a node. Port 0 belongs to a node that has moved and was not found again.
+/// The result has no host then.
 server_address node_in(const reply& node, const server_address& asked) {
     if (node.type != reply::kind::array || node.items.size() < 2)
         no_sense("of a node that has no host and port");
@@ -71,7 +73,7 @@ server_address node_in(const reply& node, const server_address& asked) {
     return port == 0 ? server_address{} : server_address{std::move(host), port};
 }
 
-/// Returns the id of a node. It is the third word, from 4.0 on.
+/// Returns the id of a node. The id is the third item, since version 4.0.
 std::string id_in(const reply& node) {
     constexpr std::size_t place = 2;
     return node.items.size() > place ? node.items[place].text : std::string{};

@@ -11,20 +11,20 @@
 
 namespace holdfast::redis {
 
-/// Some slots and who serves them, in the words of one node.
+/// Range of slots and the nodes that serve it, as one node describes them.
 struct slot_range {
     std::uint16_t first = 0;
     std::uint16_t last = 0;
-    server_address primary{}; ///< no host: the node does not know where that one is
+    server_address primary{}; ///< without a host if the node does not know where the primary is
     std::vector<server_address> replicas{};
-    std::string primary_id{};               ///< empty: not told (before 4.0)
-    std::vector<std::string> replica_ids{}; ///< of `replicas`, in their order
+    std::string primary_id{};               ///< empty if not told (before 4.0)
+    std::vector<std::string> replica_ids{}; ///< ids of `replicas`, in the same order
 };
 using slot_ranges = std::vector<slot_range>;
 
-/// Reads a reply to CLUSTER SLOTS. Where it names no host, it means the host that was asked. It may
-/// name the path of a socket only if the node that was asked is reached by such a path (in tests).
-/// Throws net::failure if the server refused the command or if the reply makes no sense.
+/// Reads a reply to CLUSTER SLOTS. A node without a host is at the host that was asked. The path of
+/// a unix socket is accepted only if the asked node is reached by such a path too (in tests).
+/// Throws net::failure if the server refused the command or the reply is malformed.
 slot_ranges read_slots(const reply&, const server_address& asked);
 
 } // namespace holdfast::redis

@@ -17,7 +17,7 @@ void channels::add(listener& who, std::string name, bool late) {
     where.name = std::move(name);
     where.listeners.push_back(who);
     who.where = &where;
-    if (!where.refused) // else the next attempt has its time
+    if (!where.refused) // after a refusal, the time of the next attempt stays
         unschedule(where);
     want(where, true);
     if (late && confirmed(where) && std::exchange(where.missed, false))
@@ -96,7 +96,7 @@ void channels::disconnected() {
     to_be_told_.clear();
     agenda_.clear();
     for (auto next = channels_.begin(); next != channels_.end();) {
-        channel& where = (next++)->second; // it may be forgotten
+        channel& where = (next++)->second; // forget_if_idle() below may erase this channel
         where.told = where.to_be_told = where.refused = where.halved = false;
         where.due.reset();
         where.unanswered = 0;
@@ -139,7 +139,8 @@ void channels::compose(std::string& out, time_point now) {
     }
 }
 
-/// One channel a command: a refusal then says which.
+/// Appends one command for one channel. A command never has several channels, so a refusal tells
+/// its channel.
 void channels::tell(std::string& out, channel& where, bool sharded, time_point now) {
     const char* const verb = where.told ? (sharded ? "SSUBSCRIBE" : "SUBSCRIBE")
                                         : (sharded ? "SUNSUBSCRIBE" : "UNSUBSCRIBE");
@@ -155,17 +156,18 @@ std::optional<net::failure> channels::hear(const reply& said, time_point try_aga
     if (items.size() == 3 && (items[0].text == "message" || items[0].text == "smessage"))
         message(items[1].text);
     else if (items.size() == 3 && items[0].text == "sunsubscribe" && form_ == telling::plain)
-        return std::nullopt; // of a form in which this connection asks for nothing
+        return std::nullopt; // this connection has no sharded subscriptions
     else if (items.size() == 3 && is_unasked(items[0], items[1]))
         dropped(items[1].text, try_again_at);
     else if (items.size() == 3)
         answer(items[0], items[1], try_again_at);
-    else if (next_expected().about) // else it is the answer to a PING, in one form or the other
+    else if (next_expected().about) // otherwise it is the reply to a PING, which has two forms
         throw net::failure{store_errc::protocol, "an unexpected answer to a subscription"};
     return std::nullopt;
 }
 
-/// A server ends subscriptions by itself when a slot or a primary moves, and tells so.
+/// Returns whether the server has ended a subscription without being asked. A server does so when a
+/// slot moves or when its role changes.
 bool channels::is_unasked(const reply& verb, const reply& name) const {
     const bool sharded = verb.text == "sunsubscribe";
     const bool awaited = !expected_.empty() && expected_.front().about &&
@@ -178,7 +180,7 @@ void channels::dropped(const std::string& name, time_point try_again_at) {
     dropped_ = true;
     const auto found = channels_.find(name);
     if (found == channels_.end() || !confirmed(found->second))
-        return; // what is on its way decides
+        return; // the commands under way decide about the channel
     channel& where = found->second;
     try_again(where, try_again_at);
     forget_if_idle(where);
@@ -187,7 +189,7 @@ void channels::dropped(const std::string& name, time_point try_again_at) {
 void channels::message(const std::string& name) {
     const auto found = channels_.find(name);
     if (found == channels_.end())
-        return; // it came while we were leaving
+        return; // the message came while the unsubscription was under way
     for (listener& one : found->second.listeners)
         one.wake.ring();
 }
@@ -202,7 +204,8 @@ channels::expected channels::next_expected() {
     return next;
 }
 
-/// Of two forms the other one.
+/// Returns whether `of` is the plain form of a subscription, and the reply to its sharded form is
+/// expected next.
 bool channels::is_twin_awaited(const expected& of) const {
     return form_ == telling::both && !of.sharded && !expected_.empty() &&
            expected_.front().about == of.about && expected_.front().sharded;
@@ -229,10 +232,11 @@ void channels::answer(const reply& verb, const reply& name, time_point try_again
 std::optional<net::failure> channels::refuse(const reply& error, time_point try_again_at) {
     const expected asked = next_expected();
     if (!asked.about)
-        return std::nullopt; // whoever refuses a PING is alive
+        return std::nullopt; // a server that refuses a PING is alive
     channel& where = *asked.about;
     std::optional<net::failure> why;
-    // A refused UNSUBSCRIBE costs nothing, and what was asked since decides.
+    // A refused UNSUBSCRIBE does no harm. If newer commands about the channel are under way, their
+    // replies decide.
     if (asked.subscribe && (where.unanswered == 0 || is_twin_awaited(asked))) {
         why.emplace(classify(error.text),
                     "cannot listen to " + where.name + ": " +
@@ -245,7 +249,7 @@ std::optional<net::failure> channels::refuse(const reply& error, time_point try_
     return why;
 }
 
-/// It is not heard now, and asked for once more then.
+/// Marks the channel as not subscribed, and schedules another attempt at `when`.
 void channels::try_again(channel& where, time_point when) {
     where.told = false;
     where.refused = where.missed = true;

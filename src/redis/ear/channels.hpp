@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// Who listens to which channel, and what the server has been told of it. No I/O: the ear acts on
-// what this decides.
+// Table of subscriptions: which listeners want which channel, and which commands the server got
+// about it. No I/O: the subscriber connection (`ear`) does what this table decides.
 //
-// A channel is *wanted* while somebody listens, and for a while after. The server was *told* so by
-// the last command about it. It is confirmed when both agree and no answer is missing.
+// `wanted` is true while a channel has listeners, and for a while after. `told` is true if the last
+// command for the channel was a subscription. A subscription is confirmed when both are true and no
+// reply is missing.
 #pragma once
 
 #include "net/failure.hpp"
@@ -24,16 +25,18 @@ namespace holdfast::redis {
 
 struct channel;
 
-/// One who hears one channel.
+/// One listener of one channel. Its owner keeps it alive while it is in the table.
 struct listener {
     explicit listener(alarm& w)
         : wake{w} {}
     alarm& wake;
-    std::unique_ptr<alarm> settled; ///< made, and rung, for who waits for the confirmation
-    channel* where = nullptr;       ///< null: listens no more
+    /// Alarm of a caller that waits for the confirmation; created on first use.
+    std::unique_ptr<alarm> settled;
+    channel* where = nullptr; ///< null: not subscribed any more
     boost::intrusive::list_member_hook<> hook;
 };
 
+/// State of the subscription to one channel.
 struct channel {
     using hook = boost::intrusive::member_hook<listener, boost::intrusive::list_member_hook<>,
                                                &listener::hook>;
@@ -43,50 +46,56 @@ struct channel {
     boost::intrusive::list<listener, hook> listeners;
     bool wanted = false;
     bool told = false;
-    bool to_be_told = false; ///< is in the list of those
-    bool refused = false;    ///< the last SUBSCRIBE was answered with an error
-    bool halved = false;     ///< of two forms the first was refused, the other is not answered yet
-    bool missed = false;     ///< a message may have been missed: the next confirmation rings
-    unsigned unanswered = 0; ///< commands about it
-    std::optional<agenda::iterator> due; ///< end of lingering, or new attempt after a refusal
+    bool to_be_told = false; ///< is in `channels::to_be_told_`
+    bool refused = false; ///< the last SUBSCRIBE was refused, or the server ended the subscription
+    bool halved = false;  ///< the plain form was refused, and the sharded form has no reply yet
+    /// A message may have been missed, so the next confirmation wakes the listeners.
+    bool missed = false;
+    unsigned unanswered = 0; ///< number of commands about this channel without a reply
+    /// End of the linger time, or time of the next attempt after a refusal.
+    std::optional<agenda::iterator> due;
 };
 
+/// Table of all channels of one subscriber connection.
 class channels {
 public:
-    /// Listens from now on. Until the subscription is confirmed it may hear nothing; `late`: it
-    /// may have missed something already, so the confirmation rings.
+    /// Adds a listener. It may miss messages until the subscription is confirmed. `late`: it may
+    /// have missed a message already, so the confirmation wakes it.
     void add(listener&, std::string name, bool late = false);
-    /// The subscription is kept until `until`, for the next one who listens; without, it ends now.
+    /// Removes a listener. If it was the last listener, the subscription is kept until `until` for
+    /// a next listener. Without `until`, the subscription ends now.
     void remove(listener&, std::optional<time_point> until);
 
     bool any_wanted() const { return wanted_ > 0; }
     static bool confirmed(const channel&);
     bool heard(const std::string& name) const;
-    /// Nothing more will come of it for now.
+    /// Returns whether no confirmation can be expected for now: the subscription was refused, or no
+    /// connection could be made.
     bool given_up(const channel&) const;
 
-    /// A new connection knows no channel yet. All are listened to in that form; in two of them, one
-    /// is confirmed when it is in both.
+    /// Subscribes all wanted channels again, because a new connection has no subscriptions. `form`
+    /// says how. In the form `both`, a channel is confirmed when both subscriptions are.
     void connected(telling form = telling::plain);
-    /// What was heard until now was all. Forgets who only lingered.
+    /// Marks all channels as not subscribed. Forgets the channels that have no listeners.
     void disconnected();
-    /// There will be no connection for a while.
+    /// Wakes all callers that wait for a confirmation, because no connection could be made.
     void give_up();
     void close();
 
-    /// What there is to tell the server.
+    /// Appends the commands that the server must get now.
     void compose(std::string& out, time_point now);
     void ping() { ping_is_due_ = true; }
 
-    /// Takes a message or an answer. Throws `failure` for what makes no sense. Returns the refusal
-    /// of a subscription, which is tried again at `try_again_at`. One that the server ends unasked
-    /// is tried again likewise, and is no refusal.
+    /// Takes a message or a reply. Returns the error if the server refused a subscription; the next
+    /// attempt is at `try_again_at`. A subscription that the server ends by itself is also tried
+    /// again then, but without an error. Throws `failure` for a reply that makes no sense.
     std::optional<net::failure> hear(const reply&, time_point try_again_at);
 
-    /// Whether the server has ended one unasked since this was last asked.
+    /// Returns whether the server has ended a subscription by itself since the last call of this
+    /// function.
     bool any_dropped() { return std::exchange(dropped_, false); }
 
-    /// Lets lingering subscriptions go, and tries refused ones again.
+    /// Ends subscriptions whose linger time is over. Tries refused subscriptions again.
     void advance(time_point now);
 
     std::optional<time_point> next_due() const;
@@ -96,7 +105,7 @@ public:
 
 private:
     struct expected {
-        channel* about; ///< null: a PING
+        channel* about; ///< null for a PING
         bool subscribe;
         bool sharded;
         time_point sent_at;
@@ -120,7 +129,8 @@ private:
 
     std::unordered_map<std::string, channel> channels_;
     std::deque<channel*> to_be_told_;
-    std::deque<expected> expected_; // in the order of sending, which is that of the answers
+    // In the order of sending, which is also the order of the replies.
+    std::deque<expected> expected_;
     channel::agenda agenda_;
     std::size_t wanted_ = 0;
     bool connected_ = false;

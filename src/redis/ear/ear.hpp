@@ -11,39 +11,44 @@
 
 namespace holdfast::redis {
 
-/// A connection that only listens. It comes back by itself as long as somebody listens, and rings
-/// for each channel that it hears again. While nothing is heard it asks whether the server is still
-/// there: a peer that vanished would otherwise be listened to for ever.
+/// Subscriber connection (`ear`). It reconnects while there are listeners, subscribes all channels
+/// again, and wakes the listeners of each. During silence it sends a PING from time to time.
+/// Without the PING, the loss of a server that vanished without notice would never be found.
 class ear final : public std::enable_shared_from_this<ear>, private talker {
 public:
     explicit ear(std::shared_ptr<node_context>);
 
-    /// As node::hear. What it returns may outlive everything but the clock. `late`: something may
-    /// have been missed, so the confirmation rings.
+    /// Subscribes as node::hear() does. The returned object may outlive everything except the
+    /// clock. `late`: a message may have been missed already, so the confirmation wakes the
+    /// listener.
     std::unique_ptr<hearing> hear(channel_name, alarm& wake, linger = linger::usual,
                                   bool late = false);
 
-    /// Whether the subscription is confirmed.
+    /// Returns whether the subscription is confirmed.
     bool hears(const channel_name& name) const { return channels_.heard(name.text); }
 
-    /// Ends the connection; whoever listens does so over the next one, and is rung.
+    /// Ends the connection. Listeners are subscribed again over the next connection, which wakes
+    /// them.
     void cut(const net::failure& why) { link_.cut(why); }
-    void move(const net::failure& why) { link_.move(why); } ///< likewise, which is made at once
+    /// Ends the connection and makes the next one at once.
+    void move(const net::failure& why) { link_.move(why); }
 
-    /// Likewise, if it may listen to the server before this one. Where it is the same one as
-    /// before, the connection stays: to listen at a replica is as good.
+    /// Ends the connection and makes the next one at once, if the command connection has changed
+    /// its server and this connection may lead to another. Otherwise the connection stays, even if
+    /// it leads to a replica. A replica publishes the same messages.
     void follow(const server_in_use&, const net::failure& why);
 
-    /// Ends the connection if it owes an answer since then or longer; returns whether it did.
+    /// Ends the connection if it owes a reply since `since` or longer. Returns whether it did.
     bool cut_silent(time_point since, const net::failure& why);
 
-    /// Asks the server whether it still hears this connection, if anybody listens here.
+    /// Sends a PING if there are listeners and no reply is owed.
     void ask_if_there();
 
     void close();
 
 private:
-    /// Where another server may take the place of one that hangs, and nobody else would tell.
+    /// Longest silence before a PING if another server may take over. Nothing else would notice
+    /// then that the present server hangs.
     static constexpr duration silence_max = std::chrono::seconds{1};
 
     class listening;
@@ -69,8 +74,8 @@ private:
     channels channels_;
     suspicion suspicion_;
     time_point last_heard_{};
-    std::string run_id_;        // of the server; empty: not told
-    bool refusal_told_ = false; // on this connection
+    std::string run_id_;        // id of the server process; empty: not told
+    bool refusal_told_ = false; // whether the observer knows of a refusal on this connection
     bool closed_ = false;
     link link_;
     net::lookout lookout_;

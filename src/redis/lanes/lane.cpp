@@ -55,7 +55,8 @@ lane::~lane() {
 bool lane::alive() const {
     char unasked = 0;
     const ssize_t size = ::recv(socket_, &unasked, 1, MSG_PEEK | MSG_DONTWAIT);
-    // TLS says things of its own between answers; anybody else who does is mad, or gone.
+    // TLS sends records of its own between replies. Without TLS, bytes without a request mean that
+    // the connection cannot be used any more.
     const bool said_goodbye = session_ && session_->ended();
     return !broken_ && !condemned_ && !said_goodbye &&
            (size < 0 ? would_block() : size > 0 && (session_ || owes()));
@@ -87,7 +88,7 @@ reply lane::ask(runtime::visit& caller, request& asked) {
 }
 
 void lane::confirm(reply& said, const reply& confirmation) {
-    broken_ = true; // unless it makes sense
+    broken_ = true; // stays true if the check below throws
     require_confirmation(confirmation);
     broken_ = false;
     if (confirmation.type == reply::kind::error)
@@ -123,7 +124,7 @@ void lane::exchange(runtime::visit& caller, duration patience, bool confirms) {
     std::rethrow_exception(failed);
 }
 
-/// What an answer is to who asked.
+/// Completes the request with its reply.
 void lane::finish(request& asked, reply& said, time_point sent_at) {
     if (said.type == reply::kind::error)
         note_demotion(said);
@@ -139,7 +140,7 @@ void lane::note_demotion(const reply& error) {
         context_.leave_server({classify(error.text), error.text});
 }
 
-// Not inside: touches nothing that is not this lane's own.
+// Runs outside the client's monitor, so it touches only members of this lane.
 void lane::talk(duration patience) noexcept {
     try {
         send();
@@ -158,7 +159,7 @@ void lane::send_off(runtime::visit& caller, request& asked) {
         try {
             send();
         } catch (...) {
-            broken_ = true; // which its end tells
+            broken_ = true; // the lane is destroyed then, which fails the waiting requests
         }
     });
     outbox_.clear();
@@ -177,9 +178,9 @@ void lane::collect() {
               (owes() && net::later(owed_.front().sent_at, patience) <= context_.home.time.now());
 }
 
-/// To who waits for them, in the order of sending.
+/// Gives the early replies to their requests, in the order of sending.
 void lane::give_out() {
-    if (condemned_) // who waits for them is told of the lane's end
+    if (condemned_) // the destructor fails the waiting requests
         early_.clear();
     for (reply& one : std::exchange(early_, {})) {
         const debt oldest = owed_.front();
@@ -219,7 +220,7 @@ void lane::send() {
 
 void lane::wait_until_writable() {
     pollfd one{.fd = socket_, .events = POLLOUT, .revents = 0};
-    constexpr duration longest{std::chrono::hours{24}}; // as an int of milliseconds
+    constexpr duration longest{std::chrono::hours{24}}; // the milliseconds must fit into an int
     const auto patience = std::min(context_.how.command_timeout, longest).count();
     if (::poll(&one, 1, static_cast<int>(patience)) == 0)
         fail(to_->address + " takes no more requests");

@@ -19,40 +19,41 @@
 
 namespace holdfast::redis {
 
-/// A connection for one blocking call at a time: the calling thread itself writes the request and
-/// reads the answer, and nobody has to be woken for that. It visits the client's monitor for all
-/// else, and is outside while it waits.
+/// Connection for one blocking call at a time (`lane`). The calling thread itself writes the
+/// request and reads the reply, so no thread has to be woken. The thread is outside the client's
+/// monitor while it waits for the reply, and inside for everything else.
 class lane final : public runtime::interruptible {
 public:
-    /// All but the parts must outlive it.
+    /// The context and the `answer_wait` must outlive the lane.
     lane(node_context&, connection::parts, runtime::answer_wait&);
     lane(const lane&) = delete;
     ~lane();
 
-    /// Whether the server has not hung up, as far as can be seen.
+    /// Returns whether the server has not closed the connection, as far as can be seen.
     bool alive() const;
 
-    /// As node::call, but it never queues. When it throws and is `broken`, it is of no more use.
+    /// Does the same as node::call(), but without a queue. If it throws and the lane is `broken`
+    /// then, the lane cannot be used again.
     reply ask(runtime::visit& caller, request&);
     bool broken() const { return broken_; }
 
-    /// Whether that answer came by this lane.
+    /// Returns whether the reply came over this lane.
     bool gave(const reply& said) const { return said.clock == server_clock_; }
 
-    /// Ends the wait of the thread that asks here, for that reason. What arrives from now on is not
-    /// believed.
+    /// Makes the waiting thread stop with the failure `why`. Replies that arrive from now on are
+    /// ignored.
     void condemn(const net::failure& why) {
         condemned_ = why;
         hang_up();
     }
 
-    /// Whether the answer that is awaited now comes only when replicas have confirmed.
+    /// Returns whether the present call waits for replicas to confirm.
     bool waits_for_replicas() const { return wants_confirmation_; }
 
-    /// Only sends it. A server that does not know the script leaves the request `with_text`, for
-    /// the caller to ask anew. `resume`, which keeps the request alive, is called when its answer
-    /// was read, by whoever asks here next or by collect(); or when the lane ends, but not within
-    /// that.
+    /// Sends the request without waiting for its reply. `resume`, which keeps the request alive, is
+    /// called when the next ask() or collect() has read the reply. If the lane ends before,
+    /// `resume` is posted. If the server does not know the script, the request has `with_text` set
+    /// then, and the caller must send it again.
     void send_off(runtime::visit& caller, request&);
     bool owes() const { return !owed_.empty(); }
     std::optional<time_point> owed_since() const {
@@ -60,11 +61,11 @@ public:
     }
     bool may_owe_more() const { return owed_.size() < owes_max; }
 
-    /// Takes what answers have come, and waits for none. One that takes longer than any may breaks
-    /// the lane.
+    /// Reads the replies that have arrived, without waiting. If the oldest reply is owed for longer
+    /// than `command_timeout`, marks the lane as broken.
     void collect();
 
-    /// Ends what a thread waits for here.
+    /// Makes the waiting thread stop.
     void hang_up() noexcept;
     void interrupt() noexcept override { hang_up(); }
 
@@ -94,18 +95,22 @@ private:
     node_context& context_;
     const std::shared_ptr<const destination> to_;
     const int socket_;
-    const std::unique_ptr<net::tls_session> session_; // null: plain
+    const std::unique_ptr<net::tls_session> session_; // null without TLS
     const std::shared_ptr<runtime::remote_clock> server_clock_;
     runtime::answer_wait& wait_;
     answer_reader reader_;
-    std::deque<debt> owed_;    // in the order of sending
-    std::vector<reply> early_; // answers to the first of them, read and not given out yet
+    std::deque<debt> owed_; // requests without a reply, in the order of sending
+    // Replies to the first of `owed_` that were read but not yet given out.
+    std::vector<reply> early_;
     reply* answer_ = nullptr;
-    bool wants_confirmation_ = false; // of what is asked now: then `answer_` is the one to WAIT,
-    std::vector<reply> unconfirmed_;  // and here is the one before it
+    // The present request is followed by WAIT. Then `answer_` is the reply to WAIT, and
+    // `unconfirmed_` has the reply to the request.
+    bool wants_confirmation_ = false;
+    std::vector<reply> unconfirmed_;
     std::exception_ptr failed_;
     bool broken_ = false;
-    std::optional<net::failure> condemned_; // why; unlike `broken_`, touched only inside
+    // Reason why replies are ignored. Unlike `broken_`, it is touched only inside the monitor.
+    std::optional<net::failure> condemned_;
     std::string outbox_;
     std::string sealed_;
     std::array<char, 16 * 1024> inbox_;

@@ -21,7 +21,8 @@ lanes::lanes(std::shared_ptr<node_context> context)
     , collecting_{context_->home.time.make_alarm()}
     , suspecting_{context_->home.time.make_alarm()} {}
 
-/// The one that was used last: the others may then be closed, and what it owes is taken along.
+/// Borrows the free lane that was used last, so that the other lanes can become idle and be closed.
+/// The call also reads the replies that the lane still owes.
 lane* lanes::borrow() {
     entry* best = nullptr;
     for (entry& each : all_)
@@ -31,7 +32,7 @@ lane* lanes::borrow() {
         wish_for_one_more();
         return nullptr;
     }
-    if (!best->line->alive()) { // and as likely as not none of the others is
+    if (!best->line->alive()) { // the other lanes are probably dead too
         std::erase_if(all_, [](const entry& each) { return !each.lent && !each.line->alive(); });
         return nullptr;
     }
@@ -69,7 +70,7 @@ asio::awaitable<void> lanes::open(std::shared_ptr<lanes> self) {
     if (self->closed_)
         co_return;
     const time_point now = self->context_->home.time.now();
-    if (why) { // the shared connection tells of it, and serves meanwhile
+    if (why) { // the shared connection reports the trouble, and serves calls meanwhile
         self->not_before_ = net::later(now, self->backoff_.next(self->context_->home.random()));
         co_return;
     }
@@ -122,7 +123,7 @@ void lanes::suspect_soon() {
         runtime::run_in_background(context_->home, suspect(shared_from_this()));
 }
 
-/// A thread that waits on a lane looks after nothing else meanwhile.
+/// Watches for missing replies in the background, because a thread that waits on a lane cannot.
 asio::awaitable<void> lanes::suspect(std::shared_ptr<lanes> self) {
     while (!self->closed_) {
         const auto owed_since = self->owed_since();
@@ -135,7 +136,8 @@ asio::awaitable<void> lanes::suspect(std::shared_ptr<lanes> self) {
     self->suspects_ = false;
 }
 
-/// Since when the first of those waits that are lent, or owe something.
+/// Returns the earliest time since which a lane waits for a reply. A lent lane waits since it was
+/// lent. Any other lane waits since its oldest request without a reply was sent.
 std::optional<time_point> lanes::owed_since() const {
     std::optional<time_point> first;
     const auto note = [&first](time_point since) {
@@ -150,7 +152,7 @@ std::optional<time_point> lanes::owed_since() const {
     return first;
 }
 
-// Whoever tells may be in the midst of them: they go a little later.
+// Lanes end later, in sweep_soon(), because the caller may be iterating over them.
 void lanes::cut(const net::failure& why) {
     if (closed_)
         return;
@@ -215,7 +217,7 @@ void lanes::sweep_soon() {
 }
 
 void lanes::close() {
-    // The second time nothing is written: whoever destroys the last reference is on any thread.
+    // The second call writes nothing, because it may run on any thread, from the destructor.
     if (closed_)
         return;
     closed_ = true;

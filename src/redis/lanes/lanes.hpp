@@ -12,14 +12,15 @@
 
 namespace holdfast::redis {
 
-/// The lanes to one server: made in the background when they are wanted, lent to one call at a
-/// time, closed when nobody wants them any more. There is no waiting for one: who finds none takes
-/// the shared connection.
+/// Pool of the connections for blocking calls (`lane`) to one server. Lanes are made in the
+/// background when they are wanted, and closed when they are idle. A lane is lent to one call at a
+/// time. A call never waits for a lane; if none is free, it uses the shared connection.
 class lanes : public std::enable_shared_from_this<lanes> {
 public:
     explicit lanes(std::shared_ptr<node_context>);
 
-    /// One lane, for as long as this lives; or none.
+    /// Borrowed connection (`lane`), which the destructor returns to the pool. It is empty if no
+    /// lane is free.
     class loan {
     public:
         explicit loan(lanes& all)
@@ -38,41 +39,43 @@ public:
         lane* const lent_;
     };
 
-    /// Some lane owes an answer that nobody may come for.
+    /// Starts to read owed replies in the background, because no call may come to read them.
     void collect_soon();
 
-    /// Ends all that there are, each as soon as nobody uses it: what is asked there has its answer.
+    /// Closes all lanes, each as soon as no call uses it. Calls under way still get their replies.
     void cut(const net::failure& why);
 
-    /// Ends all at once, with what is asked there.
+    /// Ends all lanes and the calls on them at once.
     void move(const net::failure& why);
 
-    /// Ends those that owe an answer since then or longer, with what is asked there; returns
-    /// whether there were any. One that waits for replicas may owe one for long.
+    /// Ends the lanes that owe a reply since `since` or longer, with the calls on them. Returns
+    /// whether there were any. Lanes that wait for replicas stay, because such a reply may take
+    /// long.
     bool cut_silent(time_point since, const net::failure& why);
 
-    /// Ends those that may lead to another server, with what is asked there.
+    /// Ends the lanes that may lead to another server, with the calls on them.
     void follow(const server_in_use&, const net::failure& why);
 
-    /// Ends the one by which that answer came, if it is one of these, and what is asked there.
+    /// Ends the lane that gave this reply, with the call on it. Does nothing if no lane gave it.
     void distrust(const reply&);
 
-    /// Ends what is under way.
+    /// Ends all calls and closes all lanes.
     void close();
 
 private:
-    /// A program that locks once or twice needs no second connection.
+    /// Number of calls without a free lane before a lane is made. A program that locks once or
+    /// twice needs no second connection.
     static constexpr unsigned wishes_min = 4;
     static constexpr duration idle_max = std::chrono::seconds{10};
-    /// How long an answer that is owed may lie there unread.
+    /// Interval at which owed replies are read.
     static constexpr duration collect_period{1};
 
     struct entry {
         std::unique_ptr<lane> line;
         time_point used_at;
-        std::string run_id; ///< of its server; empty: not told
+        std::string run_id; ///< run_id of its server; empty: not told
         bool lent = false;
-        bool leaves = false; ///< is not to be used again
+        bool leaves = false; ///< must not be used again
         time_point lent_at{};
     };
 
@@ -96,9 +99,9 @@ private:
     const std::unique_ptr<alarm> collecting_;
     const std::unique_ptr<alarm> suspecting_;
     std::vector<entry> all_;
-    std::shared_ptr<connection> opening_; // the one that is being made
+    std::shared_ptr<connection> opening_; // the lane that is being made
     unsigned wishes_ = 0;
-    time_point not_before_ = time_point::min(); // the next is made
+    time_point not_before_ = time_point::min(); // earliest time of the next attempt to make a lane
     bool tidies_ = false;
     bool collects_ = false;
     bool suspects_ = false;

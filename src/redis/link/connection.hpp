@@ -16,18 +16,18 @@
 
 namespace holdfast::redis {
 
-/// One connection, whose bytes it cuts into answers; who waits for which of them is not its
-/// business.
+/// One connection, which splits the received bytes into replies. It does not know who waits for
+/// which reply.
 class connection final : public net::byte_stream {
 public:
     connection(const store_context&, const options&);
 
     bool can_send() const { return !deaf_ && byte_stream::can_send(); }
 
-    /// What receive() took.
+    /// Returns the next reply that receive() has read, or null.
     reply* next() { return is_cut() ? nullptr : reader_.next(); }
 
-    /// The next answer, however long it takes: for the talk before there is a pipeline.
+    /// Waits for the next reply, without a timeout. Used before there is a pipeline.
     asio::awaitable<reply> answer();
 
     struct parts : byte_stream::parts {
@@ -35,8 +35,9 @@ public:
     };
     parts take_apart() { return {byte_stream::take_apart(), server_clock_}; }
 
-    /// What is known of the clock at the other end: whoever reads an answer that tells the time may
-    /// teach it. Of this connection alone, since the next one may lead to another server.
+    /// Returns what is known of the server's clock. Code that reads a reply with the server's time
+    /// may update it. Each connection has its own, because the next connection may lead to another
+    /// server.
     const std::shared_ptr<runtime::remote_clock>& server_clock() const { return server_clock_; }
 
     void cut(net::failure why) override;
@@ -46,8 +47,9 @@ private:
     void went_deaf(error_code) override;
     std::string end_in_words(error_code) const override;
 
-    error_code deaf_;                           // why the server hears us no more
-    std::optional<net::time_limit> last_words_; // for what it has still to say then
+    error_code deaf_; // why writing failed
+    // Time limit for the server's last replies after a failed write.
+    std::optional<net::time_limit> last_words_;
     const std::shared_ptr<runtime::remote_clock> server_clock_ =
         std::make_shared<runtime::remote_clock>();
     answer_reader reader_;

@@ -9,9 +9,11 @@
 
 namespace holdfast::redis {
 
-/// Makes a connection and sets it up, within `connect_timeout`. Why not, if not; then it is cut,
-/// and nothing was sent that matters to a lock. Else `told` is what the server said of itself, and
-/// the connection's clock has been taught. Throws nothing, whatever it is that went wrong.
+/// Makes a connection and does the handshake, within `connect_timeout`. Never throws.
+///
+/// On success returns nothing. `told` has the information about the server then, and the
+/// connection's clock is known. On failure returns the reason. The connection is cut then, and
+/// nothing was sent that matters to a lock.
 asio::awaitable<std::optional<net::failure>> establish(node_context&, purpose, connection&,
                                                        introduction& told);
 

@@ -17,17 +17,17 @@ namespace {
 using kind = reply::kind;
 using std::chrono::microseconds;
 
-/// Not allowed, or not known here. Anything else, from LOADING to a server that wants a password
-/// first, means that requests would not be served either.
+/// Returns whether the server only forbids or does not know the command. After any other error,
+/// such as LOADING or a missing password, requests would fail too.
 bool can_do_without(const reply& answer) {
     return classify(answer.text) == store_errc::no_permission ||
            answer.text.starts_with("ERR unknown") || answer.text.starts_with("ERR Unknown");
 }
 
-/// No server lives longer, and no clock shows more.
+/// Upper bound for uptimes and clocks. Larger values are ignored.
 constexpr std::int64_t seconds_max = 1'000'000'000'000;
 
-/// Seconds and microseconds, as two texts.
+/// Reads a reply to TIME: seconds and microseconds, as two texts.
 std::optional<microseconds> time_in(const reply& answer) {
     if (answer.type != kind::array || answer.items.size() != 2)
         return std::nullopt;
@@ -67,7 +67,8 @@ handshake::handshake(const options& how, credentials who, std::string_view label
     , name_{client_name(label)} {
     if (!who_.password.empty() || !who_.user.empty())
         steps_.push_back(step::authenticate);
-    // Channels are the same in all databases, and a user who may not SELECT can use the first.
+    // Channels are the same in all databases. So a user who may not call SELECT can still
+    // subscribe.
     if (how.database != 0 && what_for != purpose::listening)
         steps_.push_back(step::select_database);
     steps_.push_back(step::name_client);
@@ -85,7 +86,7 @@ void handshake::compose(std::string& out) const {
     for (const step one : steps_) {
         switch (one) {
         case step::authenticate:
-            if (who_.user.empty()) // servers before 6.0 know no users
+            if (who_.user.empty()) // servers before 6.0 have no users
                 to.request({"AUTH", who_.password.reveal()});
             else
                 to.request({"AUTH", who_.user, who_.password.reveal()});
@@ -102,7 +103,7 @@ void handshake::compose(std::string& out) const {
         case step::ask_time:
             to.request({"TIME"});
             break;
-        case step::ask_identity: // before 7.0 a server takes one section at a time
+        case step::ask_identity: // servers before 7.0 accept only one section at a time
             to.request({"INFO", "server"});
             break;
         case step::ask_history:
@@ -144,7 +145,7 @@ std::string_view handshake::awaited() const {
 void handshake::judge(const reply& answer) {
     const step asked = steps_.at(answered_);
     const bool must = asked == step::authenticate || asked == step::select_database;
-    if (asked == step::ask_node) // CLUSTER SLOTS tells what is wrong with a cluster
+    if (asked == step::ask_node) // errors are ignored, because CLUSTER SLOTS reports them too
         told_.node_id = answer.type == kind::text ? answer.text : std::string{};
     else if (answer.type != kind::error)
         judge_answer(asked, answer);
@@ -154,7 +155,7 @@ void handshake::judge(const reply& answer) {
     ++answered_;
 }
 
-/// A Sentinel has no databases.
+/// Returns a hint for the user if SELECT failed as it does at a Sentinel, which has no databases.
 std::string handshake::hint_at(step asked, const reply& answer) const {
     if (asked != step::select_database || !answer.text.starts_with("ERR unknown command"))
         return {};

@@ -13,35 +13,36 @@
 
 namespace holdfast::redis {
 
-/// What a connection is made for. `more_commands` is beside one for commands: that one asks for the
-/// history of the data, and the observer is told of that one alone.
+/// Purpose of a connection. `commands` is the command connection: only it asks for the replication
+/// id. `more_commands` is an additional connection for requests: its loss is not reported to the
+/// observer. `listening` is the subscriber connection.
 enum class purpose { commands, more_commands, listening };
 
-/// The name a server may show for a client: printable, without spaces, not too long.
+/// Returns the client name for CLIENT SETNAME: printable, without spaces, at most 128 characters.
 std::string client_name(std::string_view label);
 
-/// A replica answers ROLE so: it would answer questions about locks from what its primary has
-/// forgotten already.
+/// Returns whether this reply to ROLE comes from a replica. A replica must not be asked about
+/// locks, because it may still have locks that its primary has deleted.
 bool is_replica(const reply& role);
 
-/// What a new connection says, in one go, before anything else may pass, and what the answers mean.
-/// No HELLO: RESP2 is spoken by every server and proxy.
+/// Handshake of a new connection: all requests are sent at once, before any other request, and
+/// their replies are checked. There is no HELLO, because every server and proxy speaks RESP2.
 ///
-/// AUTH and SELECT must be answered well. The rest is asked for where the server lets us: an ACL
-/// may forbid it, an old server or a proxy may not know it.
+/// AUTH and SELECT must succeed. The other requests may fail: an ACL may forbid them, and an old
+/// server or a proxy may not know them.
 class handshake {
 public:
     handshake(const options&, credentials, std::string_view label, purpose);
 
     void compose(std::string& out) const;
 
-    /// What the next answer is about, in words; empty: all have come.
+    /// Returns the command of the next expected reply. Empty if all replies have come.
     std::string_view awaited() const;
 
-    /// Judges the next answer. Throws `failure` if the connection is of no use.
+    /// Checks the next reply. Throws `failure` if the connection cannot be used.
     void judge(const reply&);
 
-    /// What the server told of itself.
+    /// Returns what the server told about itself.
     const introduction& told() const { return told_; }
 
 private:

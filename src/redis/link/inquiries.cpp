@@ -13,7 +13,8 @@
 namespace holdfast::redis {
 namespace {
 
-/// It is reached by its address; its certificate is for its name.
+/// Returns an endpoint that is reached by its address, but whose TLS certificate must be for its
+/// name.
 target by_address(const server_address& named, std::string address,
                   std::optional<tls_options> tls) {
     if (tls && tls->server_name.empty())

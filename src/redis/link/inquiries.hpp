@@ -19,8 +19,8 @@ namespace holdfast::redis {
 using known_context = std::shared_ptr<const node_context>;
 using target = std::shared_ptr<const destination>;
 
-/// Several servers are asked the same at once. Some may not answer, or late: `settled()` does not
-/// wait for all. Thread safety: everything on the client's executor.
+/// Group of questions that are sent to several servers at once. Some servers may reply late or
+/// never; `settled()` does not wait for all. Thread safety: only on the client's executor.
 class inquiries : public std::enable_shared_from_this<inquiries> {
 public:
     struct answer {
@@ -29,39 +29,41 @@ public:
     };
     struct failing {
         server_address from;
-        std::string why; ///< for people, with the address
+        std::string why; ///< error message with the address
     };
 
-    /// `words`: so many requests as there are to be `answers`. `wake` is rung at each of them,
-    /// until end().
+    /// `words` contains `answers` requests. `wake` is rung at each reply and failure, until end().
     inquiries(known_context, std::function<login()> who, std::string words, std::size_t answers,
               alarm& wake);
 
-    /// By a connection for just that. A name that has several addresses stands for as many servers.
+    /// Asks a server over a new connection. If the name has several addresses, each address counts
+    /// as one server.
     void ask(const server_address&, const std::optional<tls_options>&, time_point limit);
 
-    /// Likewise, of a server that is one for sure.
+    /// Asks a server whose address is known, over a new connection.
     void ask(target, time_point limit);
 
-    /// In another way, which throws what it fails with.
+    /// Asks a server in another way: the awaitable returns its reply or throws.
     void ask_by(server_address, asio::awaitable<reply>);
 
-    /// After how many answers the others are waited for only until `patience` is over.
+    /// Number of replies that are enough: one, or more than half of the servers. After that,
+    /// settled() waits for the others only until `patience` is over.
     enum class enough : bool { one, most };
 
-    /// Waits until all servers have answered or failed, until enough have answered and `patience`
-    /// is over, until `limit`, or until `given_up`, which is asked when `wake` rings.
+    /// Waits until all servers have replied or failed, until enough have replied and `patience` is
+    /// over, or until `limit`. Also returns when `given_up` returns true; it is called when `wake`
+    /// rings.
     asio::awaitable<void> settled(enough, duration patience, time_point limit,
                                   std::function<bool()> given_up);
 
-    /// Who has not answered yet does not count.
+    /// Stops the questions. Servers that have not replied yet are ignored.
     void end();
 
     std::size_t asked() const { return asked_; }
     std::size_t pending() const { return pending_; }
     const std::vector<answer>& answers() const { return answers_; }
     const std::vector<failing>& failures() const { return failures_; }
-    std::string troubles() const; ///< of the others, in words; also of who has not answered yet
+    std::string troubles() const; ///< errors of servers that failed or have not replied yet
 
 private:
     using self = std::shared_ptr<inquiries>;
@@ -78,7 +80,7 @@ private:
     const std::function<login()> who_;
     const std::string words_;
     const std::size_t each_;
-    alarm* wake_; // null: it has ended
+    alarm* wake_; // null after end()
     std::set<alarm*> looking_up_;
     std::set<std::shared_ptr<connection>> lines_;
     std::size_t asked_ = 0;

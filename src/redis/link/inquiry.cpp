@@ -22,13 +22,14 @@ asio::awaitable<void> send(connection& line) {
         co_await line.send_rest();
 }
 
-/// A password that the server does not want is not a wrong one.
+/// Returns whether the server refused the password because it has none. The password is not wrong
+/// then.
 bool is_unwanted(const reply& refusal) {
     return refusal.text.find("without any password") != std::string::npos ||
            refusal.text.find("no password is set") != std::string::npos;
 }
 
-/// Returns why the login was refused, if it may be.
+/// Logs in. Returns the error if the login was refused and `may_be_refused` is set.
 asio::awaitable<std::string> log_in(connection& line, const login& how) {
     const credentials& who = how.who;
     if (who.user.empty() && who.password.empty())
@@ -48,7 +49,8 @@ asio::awaitable<std::string> log_in(connection& line, const login& how) {
     co_return "AUTH: " + said.text;
 }
 
-/// A server that refused the login, and wants one, refuses everything else.
+/// Throws the earlier login error if the server demands a login now. Such a server refuses all
+/// other requests too.
 void judge_unknown_user(const reply& answer, const std::string& refusal) {
     if (!refusal.empty() && answer.type == reply::kind::error && answer.text.starts_with("NOAUTH"))
         throw net::failure{store_errc::not_authenticated, refusal};

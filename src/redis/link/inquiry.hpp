@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a server says of other servers is asked over a connection for just that.
+// Questions to a server about other servers, over a connection made only for them.
 #pragma once
 
 #include "redis/link/connection.hpp"
@@ -14,24 +14,25 @@
 
 namespace holdfast::redis {
 
-/// How to log in.
+/// User and password for a login.
 struct login {
     login(credentials c, bool refusable = false)
         : who{std::move(c)}
         , may_be_refused{refusable} {}
     credentials who;
-    /// They are meant for other servers, so a server that refuses them is asked without.
+    /// The credentials belong to other servers. If this server refuses them, it is asked without a
+    /// login.
     bool may_be_refused;
 };
 
-/// Dials, and logs in where the server wants that. A server that knows no password is asked
-/// without. Returns why the login was refused, if that is no matter; else an empty text. Throws
-/// `failure` if it cannot be done by then.
+/// Connects, and logs in. Goes on without login if the server has no password. Returns the error if
+/// the login was refused but `may_be_refused` is set, otherwise an empty text. Throws `failure` if
+/// this is not done by `limit`.
 asio::awaitable<std::string> greet(const node_context&, connection&,
                                    std::shared_ptr<const destination>, login, time_point limit);
 
-/// The answers to so many requests, as composed in `words`, which are all sent at once. Ends the
-/// connection. Throws `failure` if they have not come by then.
+/// Sends the requests in `words` at once, and returns their `answers` replies. Ends the connection.
+/// Throws `failure` if the replies have not come by `limit`.
 asio::awaitable<std::vector<reply>> inquire(const node_context&, connection&,
                                             std::shared_ptr<const destination>, login,
                                             std::string words, std::size_t answers,

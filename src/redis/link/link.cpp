@@ -32,7 +32,7 @@ void link::talk() {
 }
 
 asio::awaitable<void> link::keep_connected(std::shared_ptr<void>) {
-    // Not within the call that wants to talk: that one is still on its way to sleep.
+    // Wait until talk() has returned, because its caller has not begun to wait yet.
     co_await asio::post(home_.executor, asio::use_awaitable);
     while (!closed_ && talker_.wants_to_talk()) {
         if (home_.time.now() < not_before_) {
@@ -45,7 +45,7 @@ asio::awaitable<void> link::keep_connected(std::shared_ptr<void>) {
         try {
             line = line_ = std::make_shared<connection>(home_, context_.how);
             failed = co_await establish(context_, purpose_, *line, told);
-        } catch (const std::exception& why) { // no memory, no alarm: this loop must go on
+        } catch (const std::exception& why) { // out of memory, for example; the loop must go on
             failed.emplace(errc::unreachable, why.what());
         }
         if (failed) {
@@ -74,7 +74,7 @@ void link::gone(const std::string& address, const net::failure& why) {
 void link::attempt_failed(const net::failure& why) {
     line_.reset();
     if (closed_ || std::exchange(moves_, false))
-        return; // what waits does so for the next attempt, which follows at once
+        return; // queued requests wait for the next attempt, which follows at once
     pause();
     gone(context_.address(), why);
     talker_.connection_failed(why);
@@ -93,7 +93,7 @@ asio::awaitable<net::failure> link::converse(connection& line) {
             const time_point now = home_.time.now();
             while (reply* const answer = line.next())
                 talker_.hear(*answer, now);
-            flush(); // whoever was answered may have asked again
+            flush(); // callers that got a reply may have sent new requests
             co_await line.receive();
         }
     } catch (const net::failure& why) {
@@ -113,7 +113,7 @@ void link::conversation_ended(const net::failure& why) {
     if (closed_)
         return;
     if (!std::exchange(moves_, false)) {
-        // A server that accepts, and drops us at once, is not one to be asked again at once.
+        // If a server accepts connections but drops them at once, the backoff must go on growing.
         if (home_.time.now() - connected_since_ > context_.how.backoff_max)
             backoff_.reset();
         pause();
@@ -136,7 +136,7 @@ void link::flush() {
         std::string& out = line_->outbox();
         try {
             talker_.speak(out);
-        } catch (const std::exception& why) { // half a request must not be sent
+        } catch (const std::exception& why) { // an incomplete request must not be sent
             return cut({errc::outcome_unknown, why.what()});
         }
         if (out.empty())

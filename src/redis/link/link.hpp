@@ -13,37 +13,37 @@
 
 namespace holdfast::redis {
 
-/// Keeps one connection to the server as long as the talker wants one: makes it, sets it up, moves
-/// the talk, and after a pause makes another when it is lost.
+/// Reconnecting connection to a server. While the `talker` wants a connection, it connects, does
+/// the handshake and moves requests and replies. After a loss it connects again, with a pause.
 class link {
 public:
     link(node_context&, purpose, talker&);
     link(const link&) = delete;
 
-    /// There is something to say. Connects if need be; else it goes out with whatever else is ready
-    /// by then, in one write.
+    /// Sends what the talker has to send. Connects if necessary. Requests that come before the
+    /// write go out in the same write.
     void talk();
 
     bool connected() const { return connected_; }
 
-    /// Of the server at the other end; null: nobody is connected.
+    /// Returns what is known of the server's clock. Null without a connection.
     std::shared_ptr<runtime::remote_clock> server_clock() const {
         return connected_ ? line_->server_clock() : nullptr;
     }
 
-    /// Ends the connection; another is made if the talker wants one.
+    /// Ends the connection. The next one is made if the talker wants it.
     void cut(net::failure why);
 
-    /// Likewise, since the server is elsewhere: what is not sent yet waits for the next connection,
-    /// which is made at once.
+    /// Ends the connection because the server has another address now. Makes the next connection at
+    /// once. Requests that were not sent yet wait for it.
     void move(net::failure why);
 
-    /// Ends everything. The loops end soon after, and do not touch the clock any more.
+    /// Ends everything. The loops end soon after, and do not use the clock any more.
     void close();
 
 private:
-    /// While this client holds anything, no pause between two attempts is longer: what was lost
-    /// with the server has to be told.
+    /// Longest pause between two attempts while this client holds any lock. The holder must learn
+    /// soon whether its lock was lost with the server.
     static constexpr duration pause_max_while_holding{250};
 
     using shared_connection = std::shared_ptr<connection>;
@@ -66,14 +66,14 @@ private:
     net::presence presence_;
     net::backoff backoff_;
     const std::unique_ptr<alarm> rest_;
-    time_point not_before_ = time_point::min(); // the next attempt
+    time_point not_before_ = time_point::min(); // earliest time of the next attempt
     time_point connected_since_{};
 
-    shared_connection line_; // the one that is being made or used
-    bool running_ = false;   // keep_connected
+    shared_connection line_; // the connection that is being made or used
+    bool running_ = false;   // keep_connected() runs
     bool connected_ = false;
     bool flush_is_due_ = false;
-    bool moves_ = false; // the present attempt or connection ends for that reason
+    bool moves_ = false; // the present attempt or connection ends because of move()
     bool closed_ = false;
 };
 

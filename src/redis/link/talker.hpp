@@ -10,26 +10,26 @@
 
 namespace holdfast::redis {
 
-/// Whoever talks over a link: a mouth or an ear.
+/// User of a `link`: a command connection (`mouth`) or a subscriber (`ear`).
 class talker {
 public:
     virtual ~talker() = default;
 
-    /// Whether a connection is worth making.
+    /// Returns whether a connection is needed.
     virtual bool wants_to_talk() const = 0;
 
-    /// The connection takes more now: append what there is to say, or nothing.
+    /// Appends the requests that are to be sent. Called when the connection can send more.
     virtual void speak(std::string& out) = 0;
 
-    /// The next answer, free to be moved from. Throws `failure` if it makes no sense, which ends
-    /// the connection.
+    /// Takes the next reply, which may be moved from. Throws `failure` if the reply makes no sense;
+    /// this ends the connection.
     virtual void hear(reply&, time_point received_at) = 0;
 
     virtual void connected(const introduction&) = 0;
-    virtual void connection_failed(const net::failure&) = 0; ///< it could not be made
-    virtual void connection_lost(const net::failure&) = 0;   ///< it was there
+    virtual void connection_failed(const net::failure&) = 0; ///< no connection could be made
+    virtual void connection_lost(const net::failure&) = 0;   ///< an open connection has ended
 
-    /// Loops hold this as long as they run.
+    /// Returns what the loops keep alive while they run.
     virtual std::shared_ptr<void> keep_alive() = 0;
 };
 

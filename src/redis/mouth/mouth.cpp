@@ -36,7 +36,7 @@ asio::awaitable<reply> mouth::ask(const script& what, request::names_list keys,
         enqueue(mine);
     };
     co_await asio::async_initiate<const asio::deferred_t, void()>(begin, asio::deferred);
-    co_return mine.take_answer(); // this mouth may be gone by now
+    co_return mine.take_answer(); // this object may be gone by now
 }
 
 void mouth::admit(const call_wishes& wishes) const {
@@ -53,7 +53,7 @@ void mouth::admit(const call_wishes& wishes) const {
 void mouth::enqueue(request& asked) {
     if (auto slot = asio::get_associated_cancellation_slot(asked.resume); slot.is_connected())
         slot.assign([this, &asked](asio::cancellation_type) {
-            if (asked.standing != request::stage::apart) // else `this` may be gone
+            if (asked.standing != request::stage::apart) // otherwise `this` may be gone
                 withdraw(asked);
         });
     pipeline_.ask(asked, context_->home.time.now(), patience_);
@@ -88,7 +88,8 @@ void mouth::connected(const introduction& told) {
     meet(told);
 }
 
-// What was kept may be gone, and whoever holds it is to know as soon as that can be known.
+// Reports the new connection. The server may have forgotten holds, and their holders must learn
+// that soon.
 void mouth::meet(const introduction& told) {
     const portrait::meeting which = portrait_.meet(told, last_heard_);
     if (purpose_ != purpose::commands) {
@@ -96,7 +97,7 @@ void mouth::meet(const introduction& told) {
             context_->other_met(told);
         return;
     }
-    if (context_->shared_met) // before anybody asks for what is held
+    if (context_->shared_met) // must be called before any request about a hold
         context_->shared_met(portrait_.server());
     if (which != portrait::meeting::first && context_->doubt)
         context_->doubt(which == portrait::meeting::other_or_unknown);
@@ -167,7 +168,7 @@ void mouth::hear(reply& answer, time_point received_at) {
     if (written->what == question::wait)
         return confirmation_given(answer);
     if (!written->asker)
-        return; // to a PING, or too late: no reason to think ill of the connection
+        return; // a reply to PING, or a late reply; neither is an error
     answer_given(*written->asker, answer, *written, received_at);
 }
 
@@ -197,12 +198,13 @@ void mouth::confirmation_given(const reply& said) {
         pipeline_.forget(*one);
         note_confirmation(one->answer, said);
     }
-    for (request* const one : all) // none runs before all are told: it could ask for anything
+    // A resumed caller may change anything, so all results are stored first.
+    for (request* const one : all)
         resume(*one);
 }
 
-/// Behind a name, or a proxy, another server is the primary by now: this connection stays where it
-/// is, and would be refused everything for ever.
+/// Leaves the server if it has become a replica. Behind a name or a proxy, another server is the
+/// primary then. This connection would stay at the replica, which refuses every request.
 void mouth::judge(const reply& answer, question what) {
     const bool refused = answer.type == reply::kind::error && tells_of_demotion(answer.text);
     const bool demoted = what == question::role && is_replica(answer);
@@ -220,8 +222,8 @@ void mouth::resume(request& done) {
     try {
         std::move(waiter)();
     } catch (...) {
-        // The user's own completion handler threw. It must come out of whoever runs the executor,
-        // as always in Asio, and not end the loop that happens to be below it.
+        // The user's completion handler threw. The exception must leave the function that runs the
+        // executor, as always in Asio. It must not end the loop that called the handler.
         auto throw_again = [bug = std::current_exception()] { std::rethrow_exception(bug); };
         asio::post(context_->home.executor, std::move(throw_again));
     }
@@ -231,13 +233,14 @@ void mouth::end(const std::vector<request*>& all, const net::failure& why) {
     const auto shared = std::make_shared<const net::failure>(why);
     for (request* const one : all)
         one->failed = shared;
-    for (request* const one : all) // none runs before all are told: it could ask for anything
+    // A resumed caller may change anything, so all results are stored first.
+    for (request* const one : all)
         resume(*one);
 }
 
 void mouth::connection_failed(const net::failure& why) {
     trouble_ = why;
-    stays_ = false; // once is enough: whoever asks next tries again
+    stays_ = false; // once is enough: the next request tries again
     end(pipeline_.drop_queued(), why);
 }
 
@@ -277,7 +280,8 @@ void mouth::limit_reached(time_point now) {
         link_.cut(unanswered(patience_));
     else if (!owed_since && link_.connected() && idle_until() <= now)
         idle();
-    for (request* const one : late) // none runs before all are told: it could ask for anything
+    // A resumed caller may change anything, so all results are stored first.
+    for (request* const one : late)
         resume(*one);
 }
 

@@ -14,78 +14,87 @@
 
 namespace holdfast::redis {
 
-/// A connection for requests. What is asked while a write is under way goes out with the next one,
-/// and answers are matched to who asked by their order alone.
+/// Connection for pipelined requests (`mouth`). Requests that come during a write are sent with the
+/// next write. Replies are matched to requests by their order.
 ///
 ///   asked ─▶ queued ─▶ written ─▶ answered
-///              │          ├─▶ late: outcome_unknown. Its answer is still awaited, since what is
-///              │          │   sent behind it is carried out behind it; after twice the time the
+///              │          ├─▶ timeout: outcome_unknown. Its reply is still expected, because later
+///              │          │   requests are carried out after it. After twice the timeout the
 ///              │          │   connection is given up
 ///              │          └─▶ connection lost: outcome_unknown
-///              └─▶ late, or no connection can be made: unreachable; else it waits for the next one
+///              └─▶ timeout, or no connection can be made: unreachable. If a connection is lost,
+///                  queued requests wait for the next connection
 ///
-/// Whoever waits is resumed from within the loop that reads.
+/// Waiting callers are resumed by the loop that reads replies.
 ///
-/// One that confirms asks behind each batch, once for all of it, how many replicas have it, and
-/// writes nothing until that is answered: meanwhile the next batch forms by itself. What is
-/// answered there waits for that. Nothing else goes over such a connection, for it would stand
-/// behind a slow replica.
+/// If replicas must confirm, a WAIT follows each batch of requests, once for the whole batch.
+/// Nothing more is written until its reply has come; the next batch collects meanwhile. The replies
+/// of the batch are held back until then. Such a connection carries no other requests, because
+/// a slow replica would delay them.
 ///
-/// The one for `purpose::commands` is connected while this client holds anything, and casts doubt
-/// on all holds after each reconnection. The other one is closed when it is idle.
+/// The connection for `purpose::commands` stays open while this client holds any lock. After each
+/// reconnection it reports that all holds may be lost (`doubt`). Other connections are closed when
+/// they are idle.
 class mouth final : public std::enable_shared_from_this<mouth>, private talker {
 public:
-    /// `replicas`: so many are to confirm what is asked here; 0: none.
+    /// `replicas` is the number of replicas that must confirm each request on this connection. 0
+    /// means none.
     mouth(std::shared_ptr<node_context>, purpose, std::uint8_t replicas = 0);
 
-    /// As node::call.
+    /// Does the same as node::call().
     asio::awaitable<reply> ask(const script&, request::names_list keys,
                                request::arguments_list arguments, const call_wishes&);
 
-    /// Makes a connection now if there is none, though nothing is asked.
+    /// Connects now if there is no connection, even without a request.
     void stay_connected();
 
-    /// Whether somebody has waited here as long as it wanted, and no answer has come since.
+    /// Returns whether a request has timed out here and no reply has come since.
     bool silent() const {
         return link_.connected() && (stuck_ || pipeline_.owes_what_was_given_up());
     }
 
-    /// Whether an answer is still to come here.
+    /// Returns whether a reply is owed on the present connection.
     bool owes() const { return link_.connected() && pipeline_.owed_since().has_value(); }
 
-    /// Whether that answer came by the present connection.
+    /// Returns whether the reply came over the present connection.
     bool gave(const reply& said) const { return said.clock && said.clock == link_.server_clock(); }
 
     server_identity identity() const { return portrait_.identity(); }
 
-    /// Ends the connection, and what was sent over it is unknown.
+    /// Ends the connection. Requests that were sent over it end as outcome_unknown.
     void cut(const net::failure& why) { link_.cut(why); }
-    void move(const net::failure& why) { link_.move(why); } ///< likewise; see link
+    /// Ends the connection and makes the next one at once.
+    void move(const net::failure& why) { link_.move(why); }
 
-    /// Ends the connection if it owes an answer since then or longer; returns whether it did. One
-    /// that waits for replicas may owe one for long.
+    /// Ends the connection if it owes a reply since `since` or longer. Returns whether it did. A
+    /// connection that waits for replicas stays, because such a reply may take long.
     bool cut_silent(time_point since, const net::failure& why);
 
-    /// Asks the server whether it still hears this connection.
+    /// Sends a PING or ROLE to test the connection.
     void ask_if_there();
 
-    /// Ends the connection, or the attempt to make one, if that may lead to another server.
+    /// Ends the connection, or the attempt to make one, if it may lead to another server than
+    /// `server_in_use`.
     void follow(const server_in_use&, const net::failure& why);
 
     bool is_connected() const { return link_.connected(); }
 
-    /// Ends who waits, with `errc::closed`, but not within this call.
+    /// Ends all waiting requests with `errc::closed`. They are resumed after this call has
+    /// returned.
     void close();
 
-    /// Likewise, since the server is asked no more: as never sent, or as unknown if it was.
+    /// Does the same because the server is not used any more. Requests that were sent end as
+    /// outcome_unknown, and all others as unreachable.
     void retire(const std::string& why);
 
 private:
-    /// More than that is not written at once, so that what is far behind can still be withdrawn.
+    /// Maximum size of one write in bytes. Requests beyond that stay in the queue, where they can
+    /// still be withdrawn.
     static constexpr std::size_t batch_bytes_max = 256 * 1024;
 
-    /// A peer that vanished is found in a third of the default lease, if nothing is said meanwhile,
-    /// but nobody is asked more often than an answer may take, nor less than this.
+    /// Longest silence before the connection is tested. The usual value is a third of the default
+    /// lease time, but at least `command_timeout`. A server that vanished without notice is found
+    /// in this way.
     static constexpr duration idle_max = std::chrono::minutes{1};
 
     using question = pipeline::question;
@@ -134,9 +143,9 @@ private:
     portrait portrait_;
     question idle_question_ = question::ping;
     bool question_is_due_ = false;
-    bool stays_ = false;                 // wants a connection, though nothing is asked
-    bool stuck_ = false;                 // the connection took no more
-    std::optional<net::failure> closed_; // what is told to whoever asks since
+    bool stays_ = false;                 // a connection is wanted even without requests
+    bool stuck_ = false;                 // a request timed out before the connection accepted it
+    std::optional<net::failure> closed_; // failure of later requests
     link link_;
     net::lookout lookout_;
 };

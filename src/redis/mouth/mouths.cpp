@@ -80,7 +80,7 @@ void mouths::distrust(const reply& said, const net::failure& why) {
 }
 
 void mouths::close() {
-    if (closed_) // nothing is written then: whoever destroys the last reference is on any thread
+    if (closed_) // a second call writes nothing, because it may be on any thread
         return;
     closed_ = true;
     for_each([](mouth& each) { each.close(); });

@@ -18,10 +18,10 @@ void pipeline::ask(request& asked, time_point now, duration patience) {
     asked.standing = request::stage::queued;
     queued_.push_back(asked);
     if (!asked.hurried) {
-        waiting_.push_back(asked); // ordered by itself: all there have the same time
+        waiting_.push_back(asked); // stays sorted, because all requests here have the same timeout
         return;
     }
-    auto place = hurried_.end(); // few, and nearly always in order
+    auto place = hurried_.end(); // few requests, nearly always in order
     while (place != hurried_.begin() && std::prev(place)->deadline > asked.deadline)
         --place;
     hurried_.insert(place, asked);
@@ -99,7 +99,8 @@ void pipeline::give_up(request& asked) {
 }
 
 std::vector<request*> pipeline::drop_written() {
-    // Else the WAIT of the next connection is taken for theirs.
+    // Drop the unconfirmed requests too. Otherwise the WAIT of the next connection would confirm
+    // them.
     std::vector<request*> unanswered = confirmed();
     for (const written& one : written_)
         if (one.asker)

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// Who waits for which answer. No I/O, no clock: the mouth acts on what this decides.
+// Queue of requests, which also assigns each reply to its request. No I/O and no clock: the
+// connection (`mouth`) does what the queue decides.
 //
 //   ask ──▶ queued ──next_to_write──▶ in flight ──answered──▶ apart
 //             ▲                            │ │                  ▲
-//             └───────── ask_again ────────┘ └─▶ unconfirmed ───┘   forget: apart, from anywhere
+//             └───────── ask_again ────────┘ └─▶ unconfirmed ───┘   forget: from any state to apart
 #pragma once
 
 #include "redis/request.hpp"
@@ -16,71 +17,75 @@
 
 namespace holdfast::redis {
 
+/// Pipelined requests of one connection, in the order of sending.
 class pipeline {
 public:
-    /// What was asked.
+    /// Kinds of commands that are sent.
     enum class question { script, ping, role, asking, wait };
 
     struct written {
-        request* asker; ///< null: does not wait any more, or nobody ever did
+        request* asker; ///< null if no caller waits for the reply (any more)
         time_point sent_at;
         question what = question::script;
-        bool given_up = false; ///< whoever asked waited as long as it wanted
+        bool given_up = false; ///< the caller has timed out
     };
 
     pipeline() = default;
     pipeline(const pipeline&) = delete;
 
-    /// Each waits for at most `patience`, or until its own limit if that is earlier.
+    /// Queues a request. It waits for at most `patience`, or until its own deadline if that is
+    /// earlier.
     void ask(request&, time_point now, duration patience);
 
-    /// Whether the next one wants ASKING before it.
+    /// Returns whether ASKING must be sent before the next request. The queue must not be empty.
     bool next_asks() const { return queued_.front().wishes.asking; }
 
-    /// The next one goes out now. Null: nothing is queued.
+    /// Takes the next request, which the caller writes now. Returns null if nothing is queued.
     request* next_to_write(time_point now);
 
-    /// Something else goes out now, whose answer will be nobody's.
+    /// Records a command that is written now and whose reply no caller waits for.
     void write_for_nobody(question what, time_point now) {
         written_.push_back({nullptr, now, what});
         waits_ += what == question::wait;
     }
 
-    /// The answer of the oldest written request has come: whose is it? Nothing: nobody asked.
-    /// Forget the asker then, or ask again.
+    /// Returns the sent command that the next reply belongs to, or nothing if no reply is expected.
+    /// The caller must forget() its request afterwards, or call ask_again().
     std::optional<written> answered();
 
-    /// Queues an answered one once more, before whoever asked later.
+    /// Puts an answered request back into the queue, before all requests that were asked later.
     void ask_again(request&);
 
-    /// It is answered, and waits for what is said of all those together.
+    /// Keeps an answered request until the reply to WAIT has come for the whole batch.
     void await_confirmation(request&);
-    /// Until this answer has come nothing else is to be written.
+    /// Returns whether a reply to WAIT is owed. Nothing may be written until it has come.
     bool awaits_confirmation() const { return waits_ > 0; }
-    /// Those of which it has been said; forget each.
+    /// Returns the requests that the reply to WAIT belongs to. The caller must forget() each.
     std::vector<request*> confirmed();
 
-    /// It waits no more. If it was written, its answer is still expected, and will be nobody's.
+    /// Removes a request. If it was written, its reply is still expected and will be ignored.
     void forget(request&);
 
-    /// The same, because it has waited as long as it wanted.
+    /// Removes a request that has timed out.
     void give_up(request&);
 
-    /// The connection is gone, and with it all answers: forgets whoever waited for one.
+    /// Removes all written requests, because their replies are lost with the connection. Returns
+    /// the requests that a caller waits for.
     std::vector<request*> drop_written();
+    /// Removes all requests that were not written yet, and returns them.
     std::vector<request*> drop_queued();
 
     bool anything_queued() const { return !queued_.empty(); }
     std::size_t size() const { return queued_.size() + written_.size(); }
 
-    /// Whose deadline comes first, or null.
+    /// Returns the request with the earliest deadline, or null.
     request* oldest();
     const request* oldest() const { return const_cast<pipeline*>(this)->oldest(); }
 
-    /// Since when the server owes an answer.
+    /// Returns the time since which the oldest reply is owed.
     std::optional<time_point> owed_since() const;
 
-    /// Whether it owes one to somebody that has given up.
+    /// Returns whether the reply to a request that timed out is owed.
     bool owes_what_was_given_up() const { return given_up_ > 0; }
 
 private:
@@ -89,15 +94,15 @@ private:
     using list =
         boost::intrusive::list<request, boost::intrusive::member_hook<request, member_hook, Hook>>;
 
-    list<&request::by_age> waiting_;  // who has the usual time, by deadline
-    list<&request::by_age> hurried_;  // who has less, by deadline
+    list<&request::by_age> waiting_;  // requests with the usual timeout, by deadline
+    list<&request::by_age> hurried_;  // requests with an earlier deadline, by deadline
     list<&request::by_stage> queued_; // in the order of asking
     list<&request::by_stage> unconfirmed_;
-    std::deque<written> written_;  // in the order of sending, which is that of the answers
-    std::uint64_t first_slot_ = 0; // the number of written_.front()
-    std::uint64_t asked_ = 0;      // so many ever
-    std::size_t given_up_ = 0;     // of written_
-    std::size_t waits_ = 0;        // likewise
+    std::deque<written> written_; // in the order of sending, which is also the order of the replies
+    std::uint64_t first_slot_ = 0; // slot number of written_.front()
+    std::uint64_t asked_ = 0;      // number of requests ever asked
+    std::size_t given_up_ = 0;     // number of entries of written_ that were given up
+    std::size_t waits_ = 0;        // number of WAIT commands in written_
 };
 
 } // namespace holdfast::redis

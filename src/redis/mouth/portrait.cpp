@@ -7,18 +7,18 @@
 namespace holdfast::redis {
 namespace {
 
-/// Servers tell whole seconds, of two moments that were cut to whole seconds: one that tells of 5
-/// may have begun 4 seconds ago.
+/// Largest error of an uptime. Servers subtract two times in whole seconds, so an uptime of 5 may
+/// mean a start 4 seconds ago.
 constexpr std::chrono::seconds uptime_rounding{1};
 
 std::optional<time_point> later_of(std::optional<time_point> one, std::optional<time_point> other) {
-    return std::max(one, other); // empty: the earliest
+    return std::max(one, other); // an empty time counts as the earliest
 }
 
 } // namespace
 
-// By the history of the data and not by the start: a primary that was demoted, took another's data
-// and was promoted again has its old run_id.
+// Compares the history of the data, not only the process. A primary that was demoted and promoted
+// again may have another server's data, but it has its old run_id.
 portrait::meeting portrait::meet(const introduction& told, time_point now) {
     const bool same = !told.replication_id.empty() && told.replication_id == replication_id_;
     const bool same_process = same && !told.run_id.empty() && told.run_id == run_id_;
@@ -26,7 +26,7 @@ portrait::meeting portrait::meet(const introduction& told, time_point now) {
     run_id_ = told.run_id;
     replication_id_ = told.replication_id;
     if (same_process)
-        forgets_before_ = before_loss_; // it was away from here, and not from its data
+        forgets_before_ = before_loss_; // the connection was lost, but the server kept its data
     if (told.uptime)
         forgets_before_ = later_of(forgets_before_, now - *told.uptime + uptime_rounding);
     before_loss_ = forgets_before_;

@@ -11,28 +11,32 @@
 
 namespace holdfast::redis {
 
-/// Which server is at the other end, as each connection was told anew.
+/// Identity of the server that a connection leads to, updated after each handshake.
 class portrait {
 public:
-    /// What the next connection leads to.
+    /// Result of a handshake: the first server, the same server as before, or another or unknown
+    /// server.
     enum class meeting { first, same, other_or_unknown };
     meeting meet(const introduction&, time_point now);
 
-    /// What the connection leads to.
+    /// Returns the server that the connection leads to.
     server_in_use server() const { return {run_id_, may_be_another_}; }
 
-    /// Nobody is connected any more: what is there next may have begun since.
+    /// Records that the connection is lost. The server may have restarted when the next connection
+    /// is made.
     void lost(time_point now);
 
     server_identity identity() const { return {run_id_, forgets_before_}; }
 
 private:
     bool met_ = false;
-    bool may_be_another_ = false; // than the one met before
+    bool may_be_another_ = false; // than the server before
     std::string run_id_;
     std::string replication_id_;
     std::optional<time_point> forgets_before_;
-    std::optional<time_point> before_loss_; // the same, should it be the same server still
+    // Value of `forgets_before_` before the loss; it is used again if the server is the same
+    // process.
+    std::optional<time_point> before_loss_;
 };
 
 } // namespace holdfast::redis

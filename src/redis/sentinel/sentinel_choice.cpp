@@ -7,13 +7,14 @@
 namespace holdfast::redis {
 namespace {
 
-/// More than a set has servers, as a rule.
+/// Maximum number of former primaries that are remembered. It is more than the usual number of
+/// servers.
 constexpr std::size_t left_max = 8;
 
 std::optional<std::uint64_t> newest_of(std::span<const sentinel_answer> answers) {
     std::optional<std::uint64_t> newest;
     for (const sentinel_answer& one : answers)
-        newest = std::max(newest, one.epoch); // none is less than any
+        newest = std::max(newest, one.epoch); // an empty epoch is less than any other
     return newest;
 }
 
@@ -36,13 +37,13 @@ bool share_any(const std::vector<server_address>& one, const std::vector<server_
     });
 }
 
-/// Sentinels that watch over the same servers.
+/// Group of replies from Sentinels that watch the same servers (`watchers`), and these servers.
 struct watchers {
     std::vector<sentinel_answer> answers;
     std::vector<server_address> servers;
 };
 
-/// Joins the answer with all that name a server which it names too.
+/// Adds a reply to the groups. Merges all groups that name a server which the reply names too.
 void join(std::vector<watchers>& all, const sentinel_answer& one) {
     watchers joined{{one}, servers_of(one)};
     for (watchers& each : all) {
@@ -85,13 +86,13 @@ sentinel_choice::verdict sentinel_choice::decide(std::span<const sentinel_answer
     return verdict::moves;
 }
 
-/// Returns the answers of Sentinels that watch over our servers. If none does, or if no server is
-/// known yet, most Sentinels decide whose answers are taken.
+/// Returns the replies of Sentinels that watch our servers. If there are none, or if no server is
+/// known yet, returns the replies of the largest group.
 std::vector<sentinel_answer>
 sentinel_choice::of_our_service(std::span<const sentinel_answer> answers) const {
     const bool all_tell = std::ranges::all_of(
         answers, [](const sentinel_answer& one) { return one.replicas.has_value(); });
-    if (!all_tell) // then one of them may be of the same service, and it is not seen
+    if (!all_tell) // a Sentinel without a list of replicas may belong to any group
         return {answers.begin(), answers.end()};
     std::vector<watchers> services;
     for (const sentinel_answer& one : answers)
@@ -124,7 +125,7 @@ sentinel_choice::proposal sentinel_choice::propose(std::span<const sentinel_answ
     return made;
 }
 
-/// Elects the server that most of the answers name; of two with as many, the present one.
+/// Elects the server that most of the replies name. In a tie, the present primary wins.
 void sentinel_choice::elect(proposal& made, std::span<const sentinel_answer> answers) const {
     for (const sentinel_answer& one : answers) {
         const auto votes = static_cast<std::size_t>(

@@ -14,48 +14,48 @@
 
 namespace holdfast::redis {
 
-/// Decides which server is the primary, from what several Sentinels say over the time.
+/// Decides which server is the primary, from the replies of several Sentinels over time.
 ///
-/// Each failover makes the epoch of their configuration greater. So the answer with the greatest
-/// epoch counts, and none with a smaller epoch than was seen before: Sentinels that are cut off
-/// from the others go on naming the old primary. Where no epoch is greater, the primary changes
-/// only if more than half of all Sentinels that were asked name the same other server.
+/// Each failover increases the epoch of the Sentinels' configuration. Therefore the reply with the
+/// greatest epoch counts. Replies with a smaller epoch than before do not count, because isolated
+/// Sentinels still name the old primary. If no epoch is greater, the primary changes only if more
+/// than half of all Sentinels name the same other server.
 ///
-/// An answer that speaks against the newest that is known is believed when more than half of the
-/// Sentinels give it twice, `agreed_after` apart: an address that was left before, a smaller epoch
-/// (Sentinels that are set up anew begin with epoch 0), or a service that has no server in common
-/// with ours. Services often have the same name, and addresses are reused: such Sentinels belong to
-/// others.
+/// Some replies contradict the newest known state. They name a former primary, have a smaller
+/// epoch, or describe a service that has no server in common with ours. Such Sentinels may belong
+/// to others, because service names are often the same and addresses are used again. Sentinels that
+/// were set up anew begin with epoch 0. A contradicting reply is accepted when more than half of
+/// the Sentinels give it twice, at least `agreed_after` apart.
 class sentinel_choice {
 public:
     static constexpr duration agreed_after = std::chrono::seconds{10};
 
     enum class verdict : std::uint8_t {
-        nobody_answers,  ///< all stays as it was
-        unknown_service, ///< likewise: all that answer know of none by that name
+        nobody_answers,  ///< nothing changes
+        unknown_service, ///< nothing changes; no Sentinel that replied knows the service
         stays,
-        moves, ///< `primary()` is another one now, or the first
+        moves, ///< `primary()` has changed, or is known for the first time
     };
 
-    /// What those of `asked` Sentinels say that have answered one question.
+    /// Decides from the replies to one round of questions, which `asked` Sentinels were asked.
     verdict decide(std::span<const sentinel_answer>, std::size_t asked, time_point now);
 
-    /// What one of them tells without having been asked. Whether `primary()` is another one now;
-    /// if not, it is reason enough to ask.
+    /// Takes the report of a switch that one Sentinel has published. Returns whether `primary()`
+    /// has changed. If it has not, the Sentinels should be asked.
     bool hear(const primary_switch&);
 
     const std::optional<server_address>& primary() const { return primary_; }
 
 private:
-    /// What most of the answers say that count.
+    /// Result of the election among the replies that count.
     struct proposal {
         server_address where{};
-        std::optional<std::uint64_t> epoch{};  // the greatest of all
-        bool is_newer = false;                 // than any epoch before
-        bool is_older = false;                 // all are
-        bool is_strange = false;               // they know no server of ours
-        std::size_t votes = 0;                 // for `where`
-        std::vector<server_address> servers{}; // that these Sentinels know
+        std::optional<std::uint64_t> epoch{};  // greatest epoch of all replies
+        bool is_newer = false;                 // `epoch` is greater than any before
+        bool is_older = false;                 // all replies have a smaller epoch than before
+        bool is_strange = false;               // the Sentinels know none of our servers
+        std::size_t votes = 0;                 // number of replies that name `where`
+        std::vector<server_address> servers{}; // all servers that these Sentinels know
     };
     struct doubt {
         server_address where{};
@@ -72,8 +72,8 @@ private:
 
     std::optional<server_address> primary_;
     std::optional<std::uint64_t> epoch_;
-    std::vector<server_address> servers_; // of our service, as the answers that counted told
-    std::vector<server_address> left_;    // the latest at the end
+    std::vector<server_address> servers_; // servers of our service, from the replies that counted
+    std::vector<server_address> left_;    // former primaries, the latest at the end
     std::optional<doubt> doubt_;
 };
 

@@ -38,7 +38,8 @@ target sentinel_ear::next_target() {
     return std::make_shared<const destination>(sentinel_at(where), set.tls);
 }
 
-// What goes wrong here is told nobody: the next Sentinel is tried, and all are asked now and then.
+// Errors are not reported. The next Sentinel is tried, and all Sentinels are asked periodically
+// anyway.
 asio::awaitable<void> sentinel_ear::keep_hearing(self mine) {
     const store_context& home = mine->context_->home;
     net::backoff pause{pause_min, pause_max};
@@ -79,7 +80,7 @@ asio::awaitable<void> sentinel_ear::hear_one(shared_connection line) {
 }
 
 void sentinel_ear::take(const reply& said) {
-    if (said.type == reply::kind::error) // it does not let us listen: another one may
+    if (said.type == reply::kind::error) // this Sentinel refuses subscriptions, so try another
         throw net::failure{errc::unreachable, said.text};
     if (said.items.size() != 3 || said.items[0].text != "message")
         return;
@@ -87,7 +88,8 @@ void sentinel_ear::take(const reply& said) {
         tell_(*heard);
 }
 
-/// A Sentinel that vanished would be listened to for ever.
+/// Sends a PING after a silence, and cuts the connection if no reply comes. Otherwise the loss of a
+/// Sentinel that vanished without notice would never be found.
 asio::awaitable<void> sentinel_ear::notice_silence(self mine, shared_connection line) {
     const clock& time = mine->context_->home.time;
     bool asked = false;

@@ -9,21 +9,21 @@
 
 namespace holdfast::redis {
 
-/// Hears from one Sentinel at a time when the primary is switched, for as long as it is kept open:
-/// from the next one when that is lost. The Sentinel that leads a failover tells it a second after
-/// the others, so two such ears hear in time.
+/// Subscription to the primary switches that one Sentinel announces. After a loss it goes on with
+/// the next Sentinel. The Sentinel that leads a failover announces it a second later than the
+/// others. Therefore a client uses two of these, to hear of a switch in time.
 class sentinel_ear : public std::enable_shared_from_this<sentinel_ear> {
 public:
     using news = std::function<void(const primary_switch&)>;
 
-    /// `first`: with which Sentinel of the list it begins.
+    /// `first` is the index of the first Sentinel to use in the list.
     sentinel_ear(known_context, std::size_t first, news);
 
     void open();
     void close();
 
 private:
-    /// An idle Sentinel is asked whether it is still there.
+    /// Longest silence before a Sentinel gets a PING.
     static constexpr duration idle_max = std::chrono::seconds{10};
     static constexpr duration pause_min{250};
     static constexpr duration pause_max = std::chrono::seconds{10};

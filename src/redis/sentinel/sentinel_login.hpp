@@ -9,7 +9,7 @@
 
 namespace holdfast::redis {
 
-/// Of a Sentinel, unless another is given.
+/// Returns the address of a Sentinel, with port 26379 if none is given.
 inline server_address sentinel_at(server_address where) {
     constexpr std::uint16_t usual_port = 26379;
     if (where.port == 0)
@@ -17,8 +17,8 @@ inline server_address sentinel_at(server_address where) {
     return where;
 }
 
-/// Returns how to log in at a Sentinel: with its own user and password where the options have them,
-/// else with those of the servers. A Sentinel may refuse the latter and answer all the same.
+/// Returns the login for a Sentinel: its own user and password if the options have them, otherwise
+/// those of the servers. A Sentinel may refuse the servers' password and still answer questions.
 inline login sentinel_login(const node_context& context) {
     const sentinel_options& own = *context.how.sentinel;
     if (own.own_login || !own.user.empty() || !own.password.empty())

@@ -41,12 +41,13 @@ asio::awaitable<void> sentinel_watch::find(time_point limit) {
 }
 
 void sentinel_watch::begin() {
-    unknown_service_ = false; // somebody may have told them meanwhile
+    unknown_service_ = false; // the Sentinels may have learnt of the service meanwhile
     if (closed_ || std::exchange(running_, true))
         return;
     const auto tell = while_alive(shared_from_this(), &sentinel_watch::hear);
     const std::size_t sentinels = context_->how.sentinel->addresses.size();
-    const std::size_t first = context_->home.random() % sentinels; // clients share them out
+    // Random, so that clients spread over the Sentinels.
+    const std::size_t first = context_->home.random() % sentinels;
     for (std::size_t i = 0; i < std::min(ears_max, sentinels); ++i) {
         ears_.push_back(std::make_shared<sentinel_ear>(context_, first + i, tell));
         ears_.back()->open();
@@ -75,7 +76,7 @@ asio::awaitable<void> sentinel_watch::rest() {
     const time_point hurried =
         net::later(now, hurried_min + (hurried_max - hurried_min) * jitter / 1000);
     const time_point unhurried_at = net::later(now, unhurried - unhurried * jitter / 5000);
-    // However often it is rung, it does not ask at once again.
+    // The pause is kept even if `wake_` is rung often.
     while (!closed_) {
         judge_late(true);
         const time_point here = home.time.now();
@@ -106,8 +107,8 @@ asio::awaitable<void> sentinel_watch::ask_all() {
     judge_late(true);
 }
 
-/// Judges the rounds of which another answer has come since they were judged, and drops those that
-/// are over. The last round is not judged before enough of its answers have come.
+/// Evaluates the rounds that got another reply or failure since their last evaluation, and drops
+/// finished rounds. The last round is evaluated only after enough of its replies have come.
 void sentinel_watch::judge_late(bool also_of_the_last) {
     for (std::size_t i = 0; !closed_ && i + (also_of_the_last ? 0 : 1) < rounds_.size(); ++i) {
         const std::shared_ptr<inquiries> asked = rounds_[i].asked;

@@ -14,33 +14,33 @@
 
 namespace holdfast::redis {
 
-/// Knows which server is the primary, by the Sentinels that watch over it, and writes that into
-/// `node_context::where`. They are asked when somebody first wants to connect, again and again
-/// while there is trouble, now and then, and when one of two that are listened to tells of a
+/// Finds the primary by asking its Sentinels, and stores it in `node_context::where`. The Sentinels
+/// are asked when a connection is first wanted. They are asked often while there is trouble, and
+/// otherwise periodically. They are also asked when one of two subscribed Sentinels announces a
 /// switch.
 class sentinel_watch : public std::enable_shared_from_this<sentinel_watch> {
 public:
-    /// `moved` is called, on the executor, when the primary is another one than before, with the
-    /// name of who said so.
+    /// `moved` is called on the executor when the primary has changed. Its argument says who told
+    /// so.
     using on_move = std::function<void(const std::string& told_by)>;
     sentinel_watch(std::shared_ptr<node_context>, on_move);
 
-    /// See `node_context`.
+    /// Callbacks; see `node_context`.
     asio::awaitable<void> find(time_point limit);
     void in_trouble();
 
     void close();
 
 private:
-    /// There is trouble for so long after it was last told.
+    /// How long trouble lasts after its last report.
     static constexpr duration trouble_lasts = std::chrono::seconds{1};
-    /// Between two questions meanwhile, jittered.
+    /// Time between two rounds of questions during trouble, with jitter.
     static constexpr duration hurried_min{100};
     static constexpr duration hurried_max{250};
-    /// Between two questions otherwise.
+    /// Time between two rounds of questions without trouble.
     static constexpr duration unhurried = std::chrono::seconds{10};
-    /// How long the others are waited for when more than half have answered. An answer that comes
-    /// later is judged when it comes.
+    /// How long the other Sentinels are waited for after more than half have replied. A later reply
+    /// is evaluated when it comes.
     static constexpr duration settles_in{300};
 
     static constexpr std::size_t ears_max = 2;
@@ -62,13 +62,13 @@ private:
     sentinel_choice choice_;
     struct round {
         std::shared_ptr<inquiries> asked;
-        std::size_t judged = 0; ///< after so many answers and failures
+        std::size_t judged = 0; ///< number of replies and failures at the last evaluation
     };
-    std::vector<round> rounds_; // of which some have not answered yet
+    std::vector<round> rounds_; // rounds in which some Sentinels have not replied yet
     std::vector<std::shared_ptr<sentinel_ear>> ears_;
     std::set<alarm*> finders_;
     std::string silence_ = "no Sentinel has answered yet"; // why `where` is not known
-    bool unknown_service_ = false;                         // all that answered said so
+    bool unknown_service_ = false; // no Sentinel that replied knows the service
     bool running_ = false;
     time_point trouble_until_ = time_point::min();
     bool closed_ = false;

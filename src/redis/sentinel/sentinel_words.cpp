@@ -12,7 +12,7 @@
 namespace holdfast::redis {
 namespace {
 
-/// Pairs of texts, one behind the other. Empty: it is not there.
+/// Returns the value of a name in a list of names and values. Empty if the name is missing.
 std::string_view field_in(const reply& pairs, std::string_view name) {
     for (std::size_t i = 0; i + 1 < pairs.items.size(); i += 2)
         if (pairs.items[i].text == name)
@@ -24,7 +24,7 @@ std::optional<std::uint64_t> count_in(const reply& pairs, std::string_view name)
     return number_in<std::uint64_t>(field_in(pairs, name));
 }
 
-/// Whether a word is among those that commas join.
+/// Returns whether a word is in a list of words separated by commas.
 bool is_flagged(std::string_view flags, std::string_view one) {
     while (!flags.empty()) {
         const std::string_view flag = flags.substr(0, flags.find(','));
@@ -42,7 +42,7 @@ std::optional<server_address> address_of_texts(std::string_view host, std::strin
     return server_address{std::string{host}, *number};
 }
 
-/// The last word, off the end.
+/// Removes the last word and returns it.
 std::string_view take_last(std::string_view& words) {
     const std::size_t blank = words.rfind(' ');
     const std::string_view last = words.substr(blank == words.npos ? 0 : blank + 1);
@@ -57,7 +57,7 @@ std::string_view take_last(std::string_view& words) {
     throw net::failure{classify(words), words};
 }
 
-/// Reads the reply to SENTINEL REPLICAS: one list of pairs for each.
+/// Reads the reply to SENTINEL REPLICAS: one list of names and values for each replica.
 std::optional<std::vector<server_address>> read_replicas(const reply& said) {
     const auto is_list = [](const reply& each) { return each.type == reply::kind::array; };
     if (!is_list(said) || !std::ranges::all_of(said.items, is_list))
@@ -119,7 +119,8 @@ void hear_of_switches(composer out) {
     out.request({"SUBSCRIBE", switch_channel});
 }
 
-// `service host port host port`; read from behind, for nobody forbids blanks in front.
+// The message is `service host port host port`. It is read from its end, because a service name may
+// contain spaces.
 std::optional<primary_switch> read_switch(std::string_view message, std::string_view service) {
     const std::string_view new_port = take_last(message), new_host = take_last(message);
     const std::string_view old_port = take_last(message), old_host = take_last(message);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What is said to a Sentinel, and what its answers mean.
+// Questions to a Sentinel, and the meaning of its replies.
 #pragma once
 
 #include "redis/wire/composer.hpp"
@@ -16,42 +16,50 @@
 
 namespace holdfast::redis {
 
-/// Where the primary is and how sure that is, in two questions: SENTINEL MASTER and then SENTINEL
-/// GET-MASTER-ADDR-BY-NAME. Neither will do alone: the Sentinel that leads a failover knows the new
-/// primary for a second while SENTINEL MASTER still tells the old address, with the new epoch. And
-/// not the other way round: a switch between the two would join the old address to the new epoch.
-/// Then SENTINEL REPLICAS, by which Sentinels of another service of the same name are found out.
+/// Appends the questions: where the primary is, in which epoch, and which replicas it has.
+///
+/// First SENTINEL MASTER, then SENTINEL GET-MASTER-ADDR-BY-NAME. Both are needed. The Sentinel that
+/// leads a failover knows the new primary early. For about a second its reply to SENTINEL MASTER
+/// still has the old address, but the new epoch. The other order would be wrong: a switch between
+/// the two would join the old address to the new epoch.
+///
+/// Then SENTINEL REPLICAS. Its reply shows which Sentinels watch another service of the same name.
 void ask_sentinel(composer, std::string_view service);
 constexpr std::size_t sentinel_questions = 3;
 
-/// Of SENTINEL MASTER.
+/// Reply to SENTINEL MASTER.
 struct service_facts {
     server_address primary{};
-    std::optional<std::uint64_t> epoch{}; ///< of its configuration; each failover makes it greater
-    bool down = false;                    ///< it does not answer this Sentinel, or several
+    /// Epoch of the configuration, increased by each failover.
+    std::optional<std::uint64_t> epoch{};
+    bool down = false; ///< this Sentinel, or several, found it down
     bool failover_in_progress = false;
-    std::optional<duration> down_after{}; ///< it is down if it has not answered for so long
+    std::optional<duration> down_after{}; ///< time without a reply after which it counts as down
     std::optional<std::uint64_t> replicas{};
     std::optional<std::uint64_t> other_sentinels{};
-    std::optional<std::uint64_t> quorum{}; ///< so many of them must find it down
+    std::optional<std::uint64_t> quorum{}; ///< number of Sentinels that must find it down
 };
 
-/// Nothing, if the Sentinel does not let us ask, knows no such service or makes no sense.
+/// Reads a reply to SENTINEL MASTER. Returns nothing if the Sentinel refuses the question, does not
+/// know the service, or gives a malformed reply.
 std::optional<service_facts> read_service(const reply&);
 
-/// What one Sentinel answered to both questions.
+/// What one Sentinel said about the service.
 struct sentinel_answer {
-    std::optional<server_address> primary{}; ///< nothing: it knows no such service
-    std::optional<std::uint64_t> epoch{};    ///< nothing: it does not let us ask
+    std::optional<server_address> primary{}; ///< empty if the service is unknown
+    std::optional<std::uint64_t> epoch{};    ///< empty if the Sentinel refuses to tell
     bool down = false;
-    std::optional<std::vector<server_address>> replicas{}; ///< nothing: it does not let us ask
+    /// Empty if the Sentinel refuses to tell.
+    std::optional<std::vector<server_address>> replicas{};
 };
 
-/// Throws net::failure: what was refused, or what makes no sense.
+/// Reads the three replies. Throws net::failure if a question was refused or the address is
+/// malformed.
 sentinel_answer read_sentinel(const reply& service, const reply& address,
                               const reply& replicas = {});
 
-/// To be heard on a connection of its own.
+/// Channel on which Sentinels announce a switch of the primary. Its subscription needs a connection
+/// of its own.
 inline constexpr std::string_view switch_channel = "+switch-master";
 void hear_of_switches(composer);
 
@@ -60,7 +68,7 @@ struct primary_switch {
     server_address to{};
 };
 
-/// A message on that channel. Nothing, if it is about another service or makes no sense.
+/// Reads a message on that channel. Returns nothing if it is malformed or about another service.
 std::optional<primary_switch> read_switch(std::string_view message, std::string_view service);
 
 } // namespace holdfast::redis

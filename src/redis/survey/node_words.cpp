@@ -10,7 +10,7 @@
 namespace holdfast::redis {
 namespace {
 
-/// The words behind the first, in a line.
+/// Splits a line at its spaces.
 std::vector<std::string_view> words_of(std::string_view line) {
     std::vector<std::string_view> all;
     while (!line.empty()) {

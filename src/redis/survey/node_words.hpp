@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a node of a cluster says of slots. No I/O.
+// What a cluster node says about slots. No I/O.
 #pragma once
 
 #include "redis/survey/report.hpp"
@@ -14,11 +14,13 @@ namespace holdfast::redis {
 
 class slot_map;
 
-/// By CLUSTER NODES, where a node tells of itself alone: `[93->-id]`, `[93-<-id]`.
+/// Returns the slots that are being migrated or imported, from a CLUSTER NODES reply. A node lists
+/// only its own: `[93->-id]` is migrating, `[93-<-id]` is importing.
 open_slots open_in(std::string_view nodes);
 
-/// A node that is behind the others, by CLUSTER SLOTS; not one that names nobody. Throws as
-/// read_slots.
+/// Returns the slots for which a node's CLUSTER SLOTS reply names another owner than the map. Such
+/// a node is behind the others. Slots for which it names no owner do not count. Throws as
+/// read_slots() does.
 std::optional<dissent> dissent_in(const reply& slots, const server_address& asked, const slot_map&);
 
 } // namespace holdfast::redis

@@ -13,14 +13,14 @@ namespace {
 using kind = reply::kind;
 using std::chrono::microseconds;
 
-/// In the order in which they are sent. The first time and the last one have all others between
-/// them, so whatever sends some of them elsewhere has its chance.
+/// Questions, in the order of sending. A second TIME comes last. If a proxy sends the requests to
+/// different servers, a jump between the two times can show it.
 enum question : std::size_t {
     first_time,
     of_itself,
     of_files,
     of_replicas,
-    of_cluster, // from here on, of a node of a cluster
+    of_cluster, // from here on only for cluster nodes
     of_slots,
     of_nodes,
     of_listeners,
@@ -28,7 +28,7 @@ enum question : std::size_t {
 };
 constexpr std::size_t for_servers = of_cluster, for_nodes = of_shard_listeners + 1;
 
-/// The date that TIME tells.
+/// Reads a reply to TIME.
 std::optional<microseconds> date_in(const reply& said) {
     if (said.type != kind::array || said.items.size() != 2)
         return std::nullopt;
@@ -39,7 +39,7 @@ std::optional<microseconds> date_in(const reply& said) {
     return std::chrono::seconds{*seconds} + microseconds{*rest};
 }
 
-/// Our clock counts whole milliseconds, so it may be later than it says.
+/// Error of this client's clock, which counts whole milliseconds.
 constexpr duration tick{1};
 
 clock_reading reading_of(microseconds date, const reply& said) {
@@ -47,7 +47,8 @@ clock_reading reading_of(microseconds date, const reply& said) {
             date - said.sent_at.time_since_epoch()};
 }
 
-/// No more time has passed on its clock between the two than here, and no less than none.
+/// Returns whether the server's clock jumped between its two times. It jumped if it went back, or
+/// if more time passed on it than on this client's clock.
 bool is_jump(microseconds first, microseconds last, const reply& said) {
     const microseconds passed = last - first;
     return passed < microseconds::zero() || passed > said.received_at + tick - said.sent_at;
@@ -61,7 +62,7 @@ void read_clock(const reply& first, const reply& last, server_report& told) {
     told.clock_jumps = is_jump(*before, *after, last);
 }
 
-/// Pairs of names and values.
+/// Returns the value of a name in a list of names and values.
 std::string_view setting_in(const reply& said, std::string_view name) {
     if (said.type != kind::array)
         return {};
@@ -90,7 +91,7 @@ void read_node(const std::vector<reply>& said, const server_address& asked, cons
         told.open = open_in(said[of_nodes].text);
     try {
         told.other_view = dissent_in(said[of_slots], asked, map);
-    } catch (const net::failure&) { // whoever makes the map hears of it
+    } catch (const net::failure&) { // the code that makes the map reports this error
     }
     told.plain_listeners = any_in(said[of_listeners]);
     told.shard_listeners = any_in(said[of_shard_listeners]);

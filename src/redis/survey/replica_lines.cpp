@@ -10,7 +10,7 @@
 namespace holdfast::redis {
 namespace {
 
-/// `slave0:ip=127.0.0.1,port=6380,state=online,offset=14,lag=0`.
+/// Returns a field of a line such as `ip=127.0.0.1,port=6380,state=online,offset=14,lag=0`.
 std::string_view part_of(std::string_view replica, std::string_view name) {
     while (!replica.empty()) {
         const std::string_view part = replica.substr(0, replica.find(','));
@@ -21,7 +21,7 @@ std::string_view part_of(std::string_view replica, std::string_view name) {
     return {};
 }
 
-/// One line for each.
+/// Returns the lines `slave0:…`, `slave1:…` of INFO, one for each replica.
 std::vector<std::string_view> replica_lines(std::string_view info) {
     std::vector<std::string_view> all;
     for (;;) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a primary says in INFO of its replicas. No I/O.
+// What a primary says about its replicas in INFO. No I/O.
 #pragma once
 
 #include <holdfast/redis/options.hpp>
@@ -10,10 +10,10 @@
 
 namespace holdfast::redis {
 
-/// Where they are.
+/// Returns the addresses of the replicas.
 std::vector<server_address> replicas_in(std::string_view info);
 
-/// How many of them have its data.
+/// Returns the number of replicas in the state `online`, which have the primary's data.
 std::size_t replicas_online_in(std::string_view info);
 
 } // namespace holdfast::redis

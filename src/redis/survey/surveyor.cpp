@@ -12,7 +12,7 @@
 namespace holdfast::redis {
 namespace {
 
-/// Why nobody answered.
+/// Returns why no server replied.
 std::string silence_of(const inquiries& one) {
     const std::string told = one.troubles();
     return told.empty() ? "no answer in time" : told;
@@ -36,7 +36,7 @@ sentinel_report read_sentinel_report(const server_address& where, const inquirie
 
 } // namespace
 
-/// Several servers that are asked at once. However this ends, so do they.
+/// Questions to several servers at once. The destructor stops them.
 class surveyor::rounds {
 public:
     explicit rounds(surveyor& of)

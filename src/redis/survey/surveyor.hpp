@@ -12,22 +12,23 @@
 
 namespace holdfast::redis {
 
-/// Examines all servers of a topology, each over a connection for just that. Thread safety:
-/// everything on the client's executor.
+/// Inspects all servers of a deployment, each over a connection made only for this. Thread safety:
+/// only on the client's executor.
 class surveyor : public std::enable_shared_from_this<surveyor> {
 public:
     explicit surveyor(known_context);
 
-    /// One server, or the one that Sentinels appoint, and its replicas. Throws `failure` (closed).
+    /// Inspects the primary and its replicas, and the Sentinels if there are any. Throws `failure`
+    /// (closed).
     asio::awaitable<topology_report> examine_primary();
 
-    /// The primaries with slots, and their replicas. Likewise.
+    /// Inspects the primaries that own slots, and their replicas. Throws `failure` (closed).
     asio::awaitable<topology_report> examine_cluster(slot_map, telling);
 
     void close();
 
 private:
-    /// How long one of several addresses of a name is waited for, when another has answered.
+    /// How long the other addresses of a name are waited for after one address has replied.
     static constexpr duration settles_in{300};
 
     class rounds;

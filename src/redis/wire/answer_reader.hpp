@@ -12,20 +12,22 @@ struct redisReader;
 
 namespace holdfast::redis {
 
-/// Makes answers of the bytes that arrive: hiredis parses, we build the reply. What is not RESP2,
-/// or grows over a bound, throws `store_errc::protocol`, and then the connection is of no use.
+/// Parser of the bytes that arrive. hiredis parses, and this class builds the replies. If the bytes
+/// are not RESP2 or exceed a limit, it throws `store_errc::protocol`. The connection cannot be used
+/// any more then.
 class answer_reader {
 public:
-    /// The most items of one answer. A script answers with a handful of items per hold.
+    /// Maximum number of items in one reply. A script replies with a few items for each hold.
     static constexpr std::size_t items_max = 64 * 1024;
-    /// The same in a cluster: each slot may have an owner of its own, and CLUSTER SLOTS says some
-    /// twenty words of each.
+    /// Maximum number of items in one reply of a cluster node. Each slot may have an owner of its
+    /// own, and CLUSTER SLOTS has about twenty items for each range.
     static constexpr std::size_t items_max_in_cluster = 1024 * 1024;
-    /// The most arrays within each other. CLUSTER SLOTS has four, and nothing has more.
+    /// Maximum nesting of arrays. CLUSTER SLOTS has four levels, and no other reply has more.
     static constexpr std::size_t depth_max = 16;
-    /// The longest line: everything but bulk strings is one line.
+    /// Maximum length of a line in bytes. Everything except bulk strings is one line.
     static constexpr std::size_t line_bytes_max = 32 * 1024;
-    static constexpr std::size_t items_usual = 4; // what scripts answer; not grown one by one
+    // Usual size of a script's reply, reserved at once.
+    static constexpr std::size_t items_usual = 4;
 
     explicit answer_reader(std::size_t reply_bytes_max, std::size_t items = items_max);
     answer_reader(const answer_reader&) = delete;
@@ -33,14 +35,15 @@ public:
 
     void feed(std::string_view bytes);
 
-    /// The next complete answer, or null. Valid, and free to be moved from, until the next call.
+    /// Returns the next complete reply, or null. The reply is valid until the next call, and may be
+    /// moved from.
     reply* next();
 
 private:
     struct frees_reader {
         void operator()(redisReader*) const noexcept;
     };
-    struct builder; // what hiredis calls
+    struct builder; // called by hiredis
 
     void check_lines(std::string_view bytes);
     void end_line();
@@ -48,13 +51,13 @@ private:
 
     std::size_t bytes_max_;
     std::size_t items_max_;
-    std::size_t body_left_ = 0;        // of a bulk string, with the end of its line
-    std::size_t line_bytes_ = 0;       // of the present line
-    std::string line_begins_;          // with these bytes, as many as the head of a bulk string has
-    std::size_t unanswered_bytes_ = 0; // fed since the last complete answer
-    std::size_t items_ = 0;            // of the answer that is being read
-    bool complete_ = false;            // root_ is whole, and was handed out
-    const char* refused_ = nullptr;    // why we, not hiredis, did not like the answer
+    std::size_t body_left_ = 0;        // rest of a bulk string, with its line end
+    std::size_t line_bytes_ = 0;       // length of the present line so far
+    std::string line_begins_;          // its first bytes, enough for the head of a bulk string
+    std::size_t unanswered_bytes_ = 0; // bytes since the last complete reply
+    std::size_t items_ = 0;            // number of items in the present reply
+    bool complete_ = false;            // root_ is complete and was returned
+    const char* refused_ = nullptr;    // why this class, and not hiredis, refused the reply
     reply root_;
     std::unique_ptr<redisReader, frees_reader> reader_;
 };

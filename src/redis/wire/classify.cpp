@@ -33,24 +33,24 @@ constexpr std::array by_first_word{
 constexpr std::array by_beginning{
     meaning{"max number of clients", store_errc::too_many_clients},
     meaning{"Script killed", store_errc::script_killed},
-    meaning{"The user executing the script can't", store_errc::no_permission}, // 7.0, in a script
-    meaning{"ACL failure in script", store_errc::no_permission},               // 7.2 and later
-    meaning{"hash value is not an integer", store_errc::wrong_type},           // a foreign hash
+    meaning{"The user executing the script can't", store_errc::no_permission}, // in a script, 7.0
+    meaning{"ACL failure in script", store_errc::no_permission},     // in a script, since 7.2
+    meaning{"hash value is not an integer", store_errc::wrong_type}, // a foreign hash
 };
 
-/// Of a script that declared no keys. Servers do not go down amidst a script: so its first command
-/// was refused, and it did nothing.
+/// Error of a script that declared no keys. Servers do not go down during a script. So the first
+/// command of the script was refused, and the script did nothing.
 constexpr std::string_view down_in_script = " while the cluster is down";
 
-/// In the words of 7.0 and before, of 8.0, and where nobody serves the slot.
+/// Error texts of 7.0 and before, of 8.0, and of a slot without a server.
 constexpr std::array absence{
     std::string_view{"attempted to access a non local key"},
     std::string_view{"because undeclared keys were accessed during rehashing"},
     std::string_view{"attempted to access a slot not served"},
 };
 
-/// Before 7.0 an error inside a script came behind a report of where it happened:
-/// `ERR Error running script (call to f_…): @user_script:1: WRONGTYPE Operation against …`.
+/// Removes the report that servers before 7.0 put in front of an error in a script, such as `ERR
+/// Error running script (call to f_…): @user_script:1: WRONGTYPE Operation against …`.
 std::string_view without_report(std::string_view error) {
     if (!error.starts_with("ERR Error running script"))
         return error;

@@ -7,23 +7,25 @@
 
 namespace holdfast::redis {
 
-/// What an error reply means. Told by its first word, since the rest differs between Redis, Valkey
-/// and their versions; where that word is a mere ERR, by how the text begins.
+/// Returns the meaning of an error reply. The first word decides, because the rest differs between
+/// Redis, Valkey and their versions. If the first word is only ERR, the beginning of the text
+/// decides.
 store_errc classify(std::string_view error);
 
-/// The server does not know the script: not an error but an invitation to send its text.
+/// Returns whether the server does not know the script. The client must send the text of the script
+/// then.
 bool asks_for_script(std::string_view error);
 
-/// It was a primary once, and is none now: whoever wants one must look elsewhere. What it answers
-/// so was not carried out, but for UNBLOCKED.
+/// Returns whether the server is not a primary any more. The client must find the new primary. The
+/// request was not carried out, except after UNBLOCKED; see was_unblocked().
 bool tells_of_demotion(std::string_view error);
 
-/// A script met a key that it had not declared, and which is not at this server of a cluster, or is
-/// on its way from or to it. What the script did before that is done.
+/// Returns whether a script used an undeclared key that this cluster node does not have or is
+/// migrating. The effects of the script before that point remain.
 bool tells_of_absence(std::string_view error);
 
-/// It was carried out, and what was to be waited for behind it will not come: the server became a
-/// replica meanwhile.
+/// Returns whether a WAIT ended because the server became a replica. The request itself was carried
+/// out.
 bool was_unblocked(std::string_view error);
 
 } // namespace holdfast::redis

@@ -10,14 +10,14 @@
 
 namespace holdfast::redis {
 
-/// Appends requests to an output buffer in RESP. Every word carries its length, so a name can
-/// contain anything.
+/// Writer of requests in RESP, which appends them to a buffer. Each word is sent with its length,
+/// so a name may contain any bytes.
 class composer {
 public:
     explicit composer(std::string& out)
         : out_{out} {}
 
-    /// A request of that many words follows.
+    /// Begins a request of `words` words.
     void begin(std::size_t words) { head('*', words); }
 
     void word(std::string_view text) {
@@ -26,7 +26,7 @@ public:
     }
 
     void number(std::int64_t value) {
-        std::array<char, 20> digits; // the longest is -9223372036854775808
+        std::array<char, 20> digits; // the longest number is -9223372036854775808
         word({digits.data(), std::to_chars(digits.data(), digits.end(), value).ptr});
     }
 

@@ -9,19 +9,20 @@
 
 namespace holdfast::redis {
 
-/// Returns whether a server may name another one so. No host name is longer than 253 bytes, none
-/// has a blank, and none begins with `/`: that would be the path of a local socket, and whatever
-/// listens there would be told the password.
+/// Returns whether a server's reply may give this text as the host of another server. A host name
+/// has at most 253 bytes and no spaces. It must not begin with `/`, because that is the path of a
+/// local socket: any process that listens there would get the password.
 bool is_host(std::string_view text);
 
-/// Returns the same, but allows a path if the server that names it is reached by a path itself.
+/// Does the same as is_host(), but also allows a path if `asked`, the host that replied, is a path
+/// too.
 bool is_host_beside(std::string_view text, std::string_view asked);
 
-/// 1 to 65535, in digits alone.
+/// Reads a port from 1 to 65535. The text must consist of digits only.
 std::optional<std::uint16_t> read_port(std::string_view text);
 
-/// `host:port`, as servers write it: an IPv6 address with or without brackets. No host means the
-/// one that was asked.
+/// Reads `host:port` as servers write it. An IPv6 address may have brackets. Without a host, the
+/// result has the host that was asked.
 std::optional<server_address> read_host_and_port(std::string_view text, std::string_view asked);
 
 } // namespace holdfast::redis

@@ -5,7 +5,8 @@
 
 namespace holdfast::redis {
 
-/// The value of `field` in what INFO says: lines of `field:value`. Empty: it does not say.
+/// Returns the value of a field in a reply to INFO, which has lines of `field:value`. Empty if the
+/// field is missing.
 std::string_view info_field(std::string_view info, std::string_view field);
 
 } // namespace holdfast::redis

@@ -7,7 +7,7 @@
 
 namespace holdfast::redis {
 
-/// All of the text, or nothing.
+/// Reads a number. Returns nothing unless the whole text is a number.
 template <typename Number>
 std::optional<Number> number_in(std::string_view text) {
     Number value{};

@@ -12,31 +12,31 @@
 
 namespace holdfast::redis {
 
-/// One answer of a server, RESP2.
+/// One reply of a server, in RESP2.
 struct reply {
     enum class kind { nil, integer, text, status, error, array };
 
     kind type = kind::nil;
     std::int64_t integer = 0;
-    std::string text; ///< of text, status and error
+    std::string text; ///< of `text`, `status` and `error`
     std::vector<reply> items;
 
-    // Of the outermost reply, by this client's clock: when the request was composed to be written,
-    // and when its answer was read.
+    // The members from here on are set only in the outermost reply. Times on this client's clock:
+    // when the request was composed for sending, and when its reply was read.
     time_point sent_at{};
     time_point received_at{};
 
-    /// And of its keys: they are on their way to the server that answered. Whoever listens at the
-    /// server they come from does not hear what is told here.
+    /// The keys of the request are being migrated to the server that replied. Messages that this
+    /// request publishes do not reach subscribers at the old server.
     bool moves = false;
 
-    /// And of what was asked behind it (`call_wishes::replicas`): so many replicas have confirmed
-    /// it; or the server's words, if it refuses to say that.
+    /// Number of replicas that have confirmed the request (`call_wishes::replicas`). If the server
+    /// refused to tell, `confirmation_refused` has its error.
     std::int64_t confirmed = 0;
     std::string confirmation_refused{};
 
-    /// And of the connection by which it came: what is known of the clock at its other end. Whoever
-    /// reads an answer that tells the server's time may teach it. Null where there is no
+    /// What is known of the clock of the server that replied. Code that reads a reply with the
+    /// server's time may update it. Each connection has its own. Null if the reply came without a
     /// connection.
     std::shared_ptr<runtime::remote_clock> clock{};
 };

@@ -13,7 +13,7 @@ bool says(std::string_view error, std::string_view words) {
     return error.find(words) != error.npos;
 }
 
-/// Of `… to run the 'client|setname' command`.
+/// Returns the command in a text such as `… to run the 'client|setname' command`.
 std::string_view command_named_in(std::string_view error) {
     constexpr std::string_view before = "run the '";
     const std::size_t begin = error.find(before);
@@ -23,7 +23,7 @@ std::string_view command_named_in(std::string_view error) {
     return error.substr(0, error.find('\''));
 }
 
-/// Of `… script: f_1, on @user_script:13.`; zero if no line is named.
+/// Returns the line in a text such as `… script: f_1, on @user_script:13.`, or 0 if there is none.
 std::size_t line_named_in(std::string_view error) {
     constexpr std::string_view before = "@user_script:";
     const std::size_t begin = error.find(before);
@@ -39,7 +39,7 @@ std::string_view line_of(std::string_view text, std::size_t number) {
     return text.substr(0, text.find('\n'));
 }
 
-/// The commands that a piece of Lua calls by `call`, each as a right.
+/// Returns the commands that a piece of Lua calls with `call`, each as an ACL right.
 std::string rights_for(std::string_view lua, std::string_view call) {
     std::string all;
     for (auto at = lua.find(call); at != lua.npos; at = lua.find(call)) {
@@ -51,7 +51,8 @@ std::string rights_for(std::string_view lua, std::string_view call) {
     return all;
 }
 
-/// A function that calls what it is given (parts/request.lua) names no command.
+/// Returns the commands that a script gives to helper functions (parts/request.lua), which do not
+/// name the command themselves.
 std::string rights_handed_on(std::string_view lua) {
     std::string all;
     for (const char* const before : {"change('", "nil, '", "undo, '"})
@@ -60,7 +61,8 @@ std::string rights_handed_on(std::string_view lua) {
     return all;
 }
 
-/// An error that the script itself handed on comes from a pcall, and names no line.
+/// Returns the rights that a script may lack. An error without a line number comes from a pcall,
+/// whose error the script passed on.
 std::string right_for_script(std::string_view error, const script& what) {
     if (const std::size_t line = line_named_in(error)) {
         const std::string there = rights_for(line_of(what.text, line), "call('");
