@@ -3,9 +3,9 @@
 -- KEYS: name, the owner's timer, marks of waiting writers.
 -- ARGV: lease ms, owner, deadline in µs of this server's clock (0: none), write field that the hold
 --   shall stand beside ('': none).
--- Returns {1 granted | 0 busy | 2 late | 4 that write hold is gone, ms for which the lock would
---   have lasted without this request (-1: no end, -2: it was free; 0 if late or gone), µs now or
---   0}.
+-- Returns {1 granted | 0 busy | 2 late | 4 that write hold is gone, ms left, µs now or 0}. If
+--   granted, ms left is the rest of the lock's lease before this request (-1: no end, -2: it was
+--   free). If busy, the lock may be free after that time (-1: no end).
 -- Redisson: RedissonReadLock.
 -- uses: deadline confirm elsewhere full instead together shared fields
 
