@@ -23,7 +23,7 @@ void fail_if_refused(const std::string& why) {
         throw boost::system::system_error{make_error_code(errc::refused), why};
 }
 
-/// What both a look and a change say of the server that answered.
+/// Copies from the reply of a look or a change what it says about its server.
 template <typename T>
 remote::attempt attempt_of(const reply<T>& got, verdict said) {
     remote::attempt outcome;
@@ -48,7 +48,8 @@ asio::awaitable<counter_answer> memory_counters::change(counter_change what) {
     remote::attempts::sender send = [&](time_point deadline) {
         return change_by(deadline, what, outcome);
     };
-    // As a look with all of the time limit: what comes late did nothing.
+    // Sent as a first look, which has the store's whole time limit. The server does nothing if it
+    // is late.
     remote::attempts one{context_, nobody, link_->command_timeout()};
     co_await one.look(std::move(send), duration::zero(), duration::zero());
     co_return outcome;
@@ -127,7 +128,7 @@ asio::awaitable<remote::attempt> counter_place::request(time_point deadline) {
     fail_if_refused(got.said.refused);
     remote::attempt outcome = attempt_of(got, got.said.said);
     outcome.left = got.said.left;
-    if (!is_told()) // the rate may be raised, or some be given back
+    if (!is_told()) // the rate may be raised, or permits given back
         outcome.left = std::min(outcome.left.value_or(duration::max()), context_.poll_bound);
     co_return outcome;
 }
@@ -147,7 +148,7 @@ asio::awaitable<void> counter_place::leave() {
         co_return;
     memory::request asked{verb::release, want_.name.text};
     asked.counted = &want_;
-    using nothing = bool; // is answered
+    using nothing = bool; // the reply has no contents
     std::function<nothing(server::state&)> execute =
         [want = want_, memory = context_.request_memory](server::state& server) {
             server.give_back(want, memory);

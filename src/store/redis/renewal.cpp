@@ -196,7 +196,7 @@ private:
         } catch (const boost::system::system_error& why) {
             failed = why;
         }
-        // a server may check the rights to names first
+        // A server may check the rights to the names before it looks where they are.
         if (failed && some.at && is_about_a_name(*failed))
             outcome.each.assign(some.count, standing::elsewhere);
         else if (failed && some.count > 1 && is_about_a_name(*failed))
