@@ -17,7 +17,7 @@ namespace holdfast::memory {
 
 using remote::verdict;
 
-/// Outcome of a look at a counter.
+/// Outcome of a request to take from a counter.
 struct count_verdict {
     verdict said{};
     std::optional<duration> left{}; ///< busy: time until the counter expires and is open
@@ -51,10 +51,10 @@ public:
 
     /// Takes the amount, or sees that the latch is open.
     count_verdict look(const counter_ask&, duration memory);
-    /// Gives back what that look may have taken. A late copy of the look then takes nothing.
+    /// Gives back what that request may have taken. A late copy of the request then takes nothing.
     change_verdict take_back(const counter_ask&, duration memory);
     change_verdict change(const counter_change&, duration memory);
-    change_verdict carry_out(const counter_change&); ///< a change by a stranger, not remembered
+    change_verdict carry_out(const counter_change&); ///< of a foreign program; not remembered
 
     std::optional<std::int64_t> value(const lock_name&) const; ///< empty: there is no such counter
     std::vector<std::string> names() const;

@@ -43,8 +43,8 @@ public:
     verdict_on_look look(const ask&);
     bool renew(const hold&, duration lease_time); ///< false: that owner does not hold it
     bool release(const hold&);                    ///< false: that owner does not hold it
-    /// Returns whether other clients wait for that spin lock. Waiters report themselves at each
-    /// look.
+    /// Returns whether other clients wait for that spin lock. Waiters report themselves with each
+    /// request.
     bool others_spin(const hold&) const;
     /// Extends all holds of that owner's client to `end`; shortens none.
     void prolong(const owner_id&, microseconds end);

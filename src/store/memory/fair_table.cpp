@@ -33,8 +33,8 @@ verdict_on_look fair_table::look(const ask& want, owners& told) {
             const waiter& next = waiting.front();
             answer.left = std::max<duration>(
                 duration{1}, std::chrono::floor<duration>(next.until - clock_.now()));
-            // A JVM that gives up just when it is notified notifies nobody. So notify the next
-            // owner.
+            // Notify the next owner, since perhaps nobody did: a JVM that gives up just when it is
+            // notified notifies nobody.
             told.push_back(next.owner);
         }
     }
@@ -55,8 +55,8 @@ bool fair_table::release(const hold& what, owners& told) {
         std::erase_if(waiting, [&me](const waiter& each) { return each.owner == me; }) > 0;
     if (!waiting.empty())
         begin_turn(what.name, waiting.front(), was_first);
-    // Also notify if the lease of this hold had ended before: the next waiter may have looked
-    // during an earlier lease.
+    // Also notify if the lease of this hold had ended before: the next waiter may have asked during
+    // an earlier lease, and would sleep until its end.
     if (is_free(what.name) && (was_held || was_first || !waited))
         told = next(what.name);
     forget_if_empty(what.name);
@@ -106,8 +106,8 @@ std::vector<lock_waiter> fair_table::queued(const lock_name& name) const {
     return all;
 }
 
-/// Returns the index of the first waiter that counts or is `me`. One look removes one JVM at most,
-/// and no JVM whose turn has not begun.
+/// Returns the index of the first waiter that counts or is `me`. One request removes one JVM at
+/// most, and no JVM whose turn has not begun.
 std::size_t fair_table::first_in(const queue& waiting, const std::string& me) const {
     std::size_t i = 0;
     while (i < waiting.size() && waiting[i].owner != me && waiting[i].until <= clock_.now() &&
@@ -116,8 +116,8 @@ std::size_t fair_table::first_in(const queue& waiting, const std::string& me) co
     return i;
 }
 
-/// Removes the first `count` waiters. The turn of the next waiter begins, unless that is `me`,
-/// which has just looked.
+/// Removes the first `count` waiters, and begins the turn of the next waiter. Does not begin the
+/// turn of `me`, whose request is being answered.
 void fair_table::let_go(const lock_name& name, queue& waiting, std::size_t count,
                         const std::string& me) const {
     waiting.erase(waiting.begin(), waiting.begin() + static_cast<std::ptrdiff_t>(count));
@@ -146,7 +146,7 @@ void fair_table::take_place(queue& waiting, const ask& want, std::size_t first,
 /// Begins the turn of the next waiter. A JVM gets its whole wait, and never more than that after
 /// the lock becomes free. Redisson's sums may be too great: they contain the waits of all before,
 /// ours too, and less is subtracted when these leave. A holdfast client's place keeps at most the
-/// time that its look gave; the look added more for JVMs before it.
+/// time that its request gave; the request added more for JVMs before it.
 void fair_table::begin_turn(const lock_name& name, waiter& next, bool is_new) const {
     const microseconds now = clock_.now();
     if (next.is_ours) {

@@ -17,9 +17,9 @@
 namespace holdfast::memory {
 
 /// Queues of fair locks, as lock_fair.lua and release_fair.lua keep them. The holds are in the
-/// table of locks. A holdfast client's place lasts a while from its owner's last look. A JVM looks
-/// only after a notification, so its place lasts from the beginning of its turn. Thread safety:
-/// none; the server's mutex protects it.
+/// table of locks. A holdfast client's place lasts a while from its owner's last request. A JVM
+/// asks only after a notification, so its place lasts from the beginning of its turn. Thread
+/// safety: none; the server's mutex protects it.
 class fair_table {
 public:
     using owners = std::vector<std::string>;
@@ -64,7 +64,7 @@ private:
     struct waiter {
         std::string owner;
         microseconds until;
-        duration lasts; ///< time after its last look; a JVM: its whole wait
+        duration lasts; ///< time after its last request; a JVM: its whole wait
         bool is_ours;
     };
     using queue = std::deque<waiter>;

@@ -23,7 +23,7 @@ void fail_if_refused(const std::string& why) {
         throw boost::system::system_error{make_error_code(errc::refused), why};
 }
 
-/// Copies from the reply of a look or a change what it says about its server.
+/// Returns an attempt with the verdict, and with the reply's times, clock and confirmation.
 template <typename T>
 remote::attempt attempt_of(const reply<T>& got, verdict said) {
     remote::attempt outcome;
@@ -48,8 +48,8 @@ asio::awaitable<counter_answer> memory_counters::change(counter_change what) {
     remote::attempts::sender send = [&](time_point deadline) {
         return change_by(deadline, what, outcome);
     };
-    // Sent as a first look, which has the store's whole time limit. The server does nothing if it
-    // is late.
+    // Sent like a waiter's first request, which may use the store's whole time limit. If the
+    // request is late, the server does nothing.
     remote::attempts one{context_, nobody, link_->command_timeout()};
     co_await one.look(std::move(send), duration::zero(), duration::zero());
     co_return outcome;

@@ -60,7 +60,7 @@ public:
 
 private:
     bool takes() const noexcept { return want_.kind != counter_kind::latch; }
-    /// Returns whether waiters are notified. If not, the answer says when to look again.
+    /// Returns whether waiters are notified. If not, the answer says when to ask again.
     bool is_told() const noexcept { return want_.kind != counter_kind::rate; }
     asio::awaitable<remote::attempt> request(time_point deadline);
     void listen();

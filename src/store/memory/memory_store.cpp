@@ -136,8 +136,8 @@ asio::awaitable<forced> memory_inspector::force(lock_name name, std::string only
     remote::attempts::sender send = [&](time_point deadline) {
         return force_by(deadline, nobody.name, only_from, kind, outcome);
     };
-    // Sent as a first look, which has the store's whole time limit. The server does nothing if it
-    // is late.
+    // Sent like a waiter's first request, which may use the store's whole time limit. If the
+    // request is late, the server does nothing.
     remote::attempts one{context_, nobody, link_->command_timeout()};
     co_await one.look(std::move(send), duration::zero(), duration::zero());
     co_return outcome;

@@ -42,7 +42,7 @@ public:
     /// Extends all holds of that owner's client to `end`; shortens none.
     void prolong(const owner_id&, microseconds end);
     change_verdict change(const counter_change&, duration memory);
-    change_verdict carry_out(const counter_change&); ///< a change by a stranger, not remembered
+    change_verdict carry_out(const counter_change&); ///< of a foreign program; not remembered
 
     std::optional<counter_state> inspect(const lock_name&) const; ///< empty: there is none
     /// Returns the rest of each lease, by permit id.

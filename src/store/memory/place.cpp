@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// How one client waits for one lock: look; subscribe and look again; sleep; look.
+// How one client waits for one lock: it asks; it subscribes and asks again; it sleeps; it asks.
 #include "store/memory/place.hpp"
 
 #include "store/remote/mark.hpp"
@@ -10,7 +10,7 @@
 namespace holdfast::memory {
 namespace {
 
-/// Margin after the holder's lease. A look exactly at its end may come too early, and would be
+/// Margin after the holder's lease. A request exactly at its end may come too early, and would be
 /// repeated in a tight loop.
 constexpr duration after_the_end{1};
 

@@ -24,10 +24,10 @@ public:
     /// Draws permits if enough are left. If busy, the answer has the time until there may be
     /// enough. A repeated request does not draw again while its draw counts.
     count_verdict look(const counter_ask&);
-    /// Removes the draw of that look.
+    /// Removes the draw of that request.
     change_verdict take_back(const counter_ask&);
     change_verdict change(const counter_change&, duration memory);
-    change_verdict carry_out(const counter_change&); ///< a change by a stranger, not remembered
+    change_verdict carry_out(const counter_change&); ///< of a foreign program; not remembered
 
     counter_state state(const lock_name&, const drawer& client) const;
     bool is_set(const lock_name& name) const { return find(name) != nullptr; }

@@ -82,8 +82,8 @@ change_verdict server::state::change(const counter_change& what,
     return outcome;
 }
 
-/// Notifies waiters of a counter. All waiters of a latch are notified when it opens. Of a
-/// semaphore's waiters, only those are notified that can have all the permits that they want.
+/// Notifies waiters of a counter. All waiters of a latch are notified when it opens. A semaphore's
+/// waiter is notified only if it can have all the permits that it wants.
 void server::state::tell_of_count(const lock_name& name, counter_kind kind,
                                   std::int64_t available) const {
     const auto [first, last] = ears_.equal_range(channel_of(name, kind).text);

@@ -189,7 +189,8 @@ const char* server::state::other_than(const lock_name& name, const char* wanted)
     return is_number && wants_number ? nullptr : there;
 }
 
-/// Returns whether the name has a number with an expiry: it looks like another program's token.
+/// Returns whether the name has a number with an expiry. Such a number may be another program's
+/// token.
 bool server::state::may_be_token(const lock_name& name) const {
     return has_.counters.value(name) && has_.counters.left(name);
 }

@@ -29,7 +29,7 @@ class ear;
 struct count_record {
     const counter_ask* taken = nullptr;
     const counter_ask* given_back = nullptr;
-    const counter_change* changed = nullptr; ///< number 0: by a stranger
+    const counter_change* changed = nullptr; ///< number 0: of a foreign program
     /// Value before and after the request: the number of a semaphore or a latch, or all permits of
     /// a leased semaphore, held and free. Empty: there was no such counter, or it is a rate
     /// limiter.
@@ -136,7 +136,7 @@ public:
     std::size_t held_count() const;
     std::size_t listener_count() const;
 
-    // Changes by strangers. Their requests are not remembered.
+    // Changes by foreign programs, which a test plays. Their requests are not remembered.
     void stranger_changes(const counter_change&);
     void stranger_takes_permits(const hold&, duration lease_time);
     std::size_t requests_remembered() const;

@@ -13,8 +13,8 @@ std::string owner_beside(const ask& want) {
     return to_string(owner_id{want.owner.client, want.under});
 }
 
-/// Returns whether it is a holdfast client. Only these keep their timers up; a stranger may live
-/// without a timer.
+/// Returns whether the owner is a holdfast client. Such a reader always has a timer. A reader of a
+/// foreign program may live without a timer.
 bool is_ours(const std::string& owner) {
     return owner.find(':') != std::string::npos;
 }
@@ -115,7 +115,7 @@ void shared_table::leave_mark(const ask& want) {
         waiting_[want.name.text] = {};
     waiting& all = waiting_[want.name.text];
     const microseconds until = clock_.now() + want.outlasts;
-    all.ends_at = std::max(all.ends_at, until); // never shortened: other writers may look later
+    all.ends_at = std::max(all.ends_at, until); // never shortened: others may ask later
     all.head_start = std::max(all.head_start, want.head_start);
     all.marks.insert_or_assign(to_string(want.owner),
                                mark{until, want.under == 0 ? std::string{} : owner_beside(want)});

@@ -10,7 +10,7 @@
 namespace holdfast::redis {
 namespace {
 
-/// Longest time between two looks while the subscription is not confirmed.
+/// Longest time between two requests while the subscription is not confirmed.
 constexpr duration untold_bound = std::chrono::seconds{1};
 
 /// Margin after a key's TTL, as in place.cpp: the key goes in the millisecond after its last.
@@ -63,8 +63,8 @@ asio::awaitable<remote::attempt> counter_place::request(time_point deadline) {
     co_return got;
 }
 
-// Subscribes, and waits for the confirmation before the next look. So a release in between is seen
-// either by the subscription or by the look.
+// Subscribes, and waits for the server's confirmation before the next request. So no release is
+// missed: either the subscription or the request sees it.
 asio::awaitable<void> counter_place::listen() {
     const time_point now = context_.time.now();
     time_point patient_until = now;

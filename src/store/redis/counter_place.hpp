@@ -22,7 +22,7 @@ public:
                   counter_ask want, alarm& wake);
     ~counter_place() override;
 
-    /// Asks as a lock's place does: the first look is one script, and the second look subscribes
+    /// Asks as a lock's place does: the first call sends one script, and the second call subscribes
     /// first.
     asio::awaitable<answer> look() override;
     asio::awaitable<void> leave() override;

@@ -31,7 +31,7 @@ duration trial_lease(const node& server, duration lease_time) {
     return std::min(lease_time, 3 * server.command_timeout() + confirmation_patience);
 }
 
-/// Largest number of release requests; they stop when one is acknowledged.
+/// Largest number of attempts to release the trial lock.
 constexpr int releases_max = 3;
 
 /// Returns whether the error means that no request can have taken the lock.

@@ -11,9 +11,9 @@
 
 namespace holdfast::redis {
 
-/// Decides how long this client's places in the queues of fair locks last without a look. A JVM
-/// whose clock is ahead removes living waiters from a queue. Places under that name then last
-/// longer, up to the wait of a JVM.
+/// Decides how long this client's places in the queues of fair locks last after a request. A JVM
+/// whose clock is ahead may remove living waiters from a queue. Then this client's places for that
+/// lock last longer, but no longer than a JVM's.
 class fair_patience {
 public:
     /// `context` must outlive this object.
@@ -23,7 +23,7 @@ public:
 
     duration of(const ask&) const;
 
-    /// Notes that a place was missing, and tells the observer. `in_time`: the owner had looked
+    /// Notes that a place was missing, and tells the observer. `in_time`: the owner had asked
     /// before the place expired, so places under this name last longer from now on.
     void lost(const ask&, bool in_time);
 

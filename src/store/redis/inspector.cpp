@@ -143,8 +143,8 @@ asio::awaitable<forced> lock_inspector::force(lock_name name, std::string only_f
     remote::attempts::sender send = [&](time_point deadline) {
         return force_by(server_deadline{deadline}, nobody.name, only_from, mode, outcome);
     };
-    // Sent as a first look, which has the store's whole time limit. The server does nothing if it
-    // is late.
+    // Sent like a waiter's first request, which may use the store's whole time limit. If the
+    // request is late, the server does nothing.
     remote::attempts one{context_, nobody, server_.command_timeout()};
     co_await one.look(std::move(send), duration::zero(), duration::zero());
     co_return outcome;

@@ -38,7 +38,8 @@ struct renewed_holds {
     std::string unconfirmed{};
 };
 
-/// Table row of a kind of lock (`verbs`). Arguments must live until the request has completed.
+/// Functions for one kind of lock (`verbs`): a row of the table. Arguments must live until the
+/// request has completed.
 struct verbs {
     /// Takes the lock. Grants it again to an owner that has it already. Answers late if the server
     /// reaches the request after the deadline.

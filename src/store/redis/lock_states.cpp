@@ -34,7 +34,8 @@ enum told_of_key : std::size_t {
     told_of_key_count
 };
 
-/// Entries in lists of three: field, value, own lease; or waiter, time, listeners.
+/// Number of words for each entry of a list: field, value and own lease; or waiter, time and
+/// listeners.
 constexpr std::size_t words_each = 3;
 
 constexpr std::string_view write_mark = ":write";

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// How one client waits for one lock: look; subscribe and look again; sleep; look.
+// How one client waits for one lock: it asks; it subscribes and asks again; it sleeps; it asks.
 #include "store/redis/place.hpp"
 
 #include "store/redis/confirmation.hpp"
@@ -13,12 +13,13 @@ namespace {
 
 using remote::unheard_poll_bound;
 
-/// Wait for the confirmation of a subscription before the first look. The early subscription shall
-/// save the second look, which costs less than a longer wait.
+/// Longest wait for the confirmation of a subscription before the first request. The early
+/// subscription is meant to save the second request. A longer wait would cost more than that
+/// request.
 constexpr duration early_confirmation_patience{20};
 
 /// Margin after a key's TTL. A key goes in the millisecond after its last, and both clocks are
-/// rounded to milliseconds. A look after exactly the remaining time would be too early.
+/// rounded to milliseconds. A request after exactly the remaining time would be too early.
 constexpr duration expiry_rounding{2};
 
 } // namespace
@@ -69,8 +70,8 @@ asio::awaitable<attempt> lock_place::request(time_point deadline) {
     co_return got;
 }
 
-/// Notes whether the first look found a fair lock busy. Later looks say nothing about the next
-/// waiter.
+/// Notes whether the first request found a fair lock busy. Later requests say nothing about the
+/// next waiter.
 void lock_place::note_whether_busy(const attempt& got) {
     if (want_.kind != lock_kind::fair || was_busy_ || got.said == verdict::late)
         return;
@@ -88,8 +89,8 @@ void lock_place::note_place(const attempt& got) {
         place_lasts_until_ = got.sent_at + want_.outlasts;
 }
 
-// Subscribes, and waits for the confirmation before the next look. So a release in between is seen
-// either by the subscription or by the look.
+// Subscribes, and waits for the server's confirmation before the next request. So no release is
+// missed: either the subscription or the request sees it.
 asio::awaitable<void> lock_place::listen(duration patience) {
     const time_point now = context_.time.now();
     time_point patient_until = now;

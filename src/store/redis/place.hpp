@@ -22,8 +22,8 @@ public:
     lock_place(node& server, const store_context& context, denials& denied, fair_patience& patience,
                remote::lately_busy& busy, heartbeat* heart, ask want, alarm& wake);
 
-    /// Asks for the lock. The first look is a single script, since most locks are free. The second
-    /// look subscribes first, and so does the first look at a fair lock that was busy lately.
+    /// Asks for the lock. The first call sends a single script, since most locks are free. The
+    /// second call subscribes first. So does the first call for a fair lock that was busy lately.
     asio::awaitable<answer> look() override;
     asio::awaitable<void> leave() override;
 
@@ -48,7 +48,7 @@ private:
     alarm& wake_;
     remote::attempts attempts_;
     std::unique_ptr<hearing> ear_;
-    duration round_trip_{}; ///< round trip of the last look
+    duration round_trip_{}; ///< round trip of the last request
     bool listening_ = false;
     bool was_busy_ = false;
     time_point place_lasts_until_{};

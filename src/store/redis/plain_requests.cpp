@@ -26,7 +26,8 @@ released untold_in(const reply& answer) {
     return outcome;
 }
 
-/// Returns whether it is a write hold. These are renewed together with plain locks.
+/// Returns whether the hold is a write hold of a read-write lock. Write holds are renewed together
+/// with plain locks.
 bool writes(const hold& held) {
     return held.kind == lock_kind::write;
 }

@@ -35,7 +35,7 @@ asio::awaitable<answer> rate_place::look() {
 }
 
 /// Sends one request. The delay in the answer is exact, unless the rate is raised or somebody gives
-/// permits back. So the next look comes after `poll_bound` at most.
+/// permits back. So the next request comes after `poll_bound` at most.
 asio::awaitable<remote::attempt> rate_place::request(time_point deadline) {
     attempt got =
         co_await take_rate(server_, want_, context_.request_memory, server_deadline{deadline});

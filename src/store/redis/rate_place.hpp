@@ -10,7 +10,7 @@
 namespace holdfast::redis {
 
 /// Waiter for permits of a rate limiter (`place` for one request). There are no messages about free
-/// permits: the answer says when to look again.
+/// permits: the answer says when to ask again.
 class rate_place final : public place {
 public:
     /// All arguments but `want` must outlive this object.

@@ -60,8 +60,8 @@ asio::awaitable<counter_answer> redis_counters::change_in_time(const counter_cha
             require_confirmed(got.seen, what.replicas);
         co_return got.seen;
     };
-    // Sent as a first look, which has the store's whole time limit. The server does nothing if it
-    // is late.
+    // Sent like a waiter's first request, which may use the store's whole time limit. If the
+    // request is late, the server does nothing.
     remote::attempts one{context_, nobody, server_.command_timeout()};
     co_await one.look(std::move(send), duration::zero(), duration::zero());
     denials_.note(

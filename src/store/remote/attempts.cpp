@@ -139,7 +139,7 @@ answer attempts::granted(const attempt& got) const {
 
 answer attempts::busy(const attempt& got, duration poll_bound, duration after_the_end) {
     if (!std::exchange(found_busy_, true) && is_told_)
-        return {}; // not subscribed yet: look again at once
+        return {}; // not subscribed yet: ask again at once
     if (!got.holder_tells)
         poll_bound = std::min(poll_bound, untold_poll_bound);
     if (got.heard_late)

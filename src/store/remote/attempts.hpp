@@ -48,15 +48,15 @@ struct attempt {
     std::shared_ptr<runtime::remote_clock> clock{};
 };
 
-/// Longest time between two renewals of a read hold on keys that JVMs use. A JVM before Redisson
-/// 4.4 that renews its own read hold cuts all read holds of that lock to its watchdog time, which
-/// may be as short as 3 s.
+/// Longest time between two renewals of a read hold on keys that JVMs use. When a JVM before
+/// Redisson 4.4 renews its own read hold, it cuts all read holds of that lock to its watchdog time.
+/// That time may be as short as 3 s.
 inline constexpr duration read_contact_max{2000};
 
-/// Longest time between two looks of a waiter if the holder notifies nobody of its release.
+/// Longest time between two requests of a waiter if the holder notifies nobody of its release.
 inline constexpr duration untold_poll_bound{250};
 
-/// Longest time between two looks of a subscriber that may miss the notification of a release.
+/// Longest time between two requests of a subscriber that may miss the notification of a release.
 inline constexpr duration unheard_poll_bound = std::chrono::seconds{1};
 
 /// Sends the acquire requests of one owner and keeps track of those without a reply. Thread safety:
@@ -64,23 +64,24 @@ inline constexpr duration unheard_poll_bound = std::chrono::seconds{1};
 class attempts {
 public:
     /// `command_timeout` bounds a request and its reply. `is_told`: waiters for this kind of lock
-    /// subscribe before the second look. All arguments must outlive this object.
+    /// subscribe before the second request. All arguments must outlive this object.
     attempts(const store_context&, const ask&, duration command_timeout, bool is_told = true);
 
     /// Sends one request. The server answers "late" if it reaches the request after `deadline`.
     using sender = std::function<asio::awaitable<attempt>(time_point deadline)>;
 
-    /// Works as `place::look` and throws `not_replicated` if a grant is not confirmed. If the lock
-    /// is busy, the answer's term is the time until the next look: at most `poll_bound` (no bound
-    /// if `is_told` is false), and not past the end of the holder's lease plus `after_the_end`.
-    /// Without that margin the look would come too early and be repeated.
+    /// Works as `place::look`, and throws `not_replicated` if a grant is not confirmed. If the lock
+    /// is busy, the answer's term is the time until the next call. It is at most `poll_bound` (no
+    /// bound if `is_told` is false). It does not go beyond the end of the holder's lease plus
+    /// `after_the_end`. Without that margin the next call would come too early.
     asio::awaitable<answer> look(sender, duration poll_bound, duration after_the_end);
 
-    /// Returns whether a look found the lock busy. If so, the next look subscribes first.
+    /// Returns whether a call of look() found the lock busy. If so, the caller subscribes before
+    /// the next call.
     bool found_busy() const noexcept { return found_busy_; }
 
-    /// Says that the caller is subscribed before the first look. A busy first look is then not
-    /// followed by another at once.
+    /// Says that the caller has subscribed before the first request. If that request finds the lock
+    /// busy, no second request follows at once.
     void listens_already() noexcept { found_busy_ = true; }
 
     /// Returns whether the last answer said that the owner has a place in a queue.

@@ -12,8 +12,8 @@
 namespace holdfast::remote {
 
 /// Sets two terms in a writer's request; other requests leave no mark. `outlasts` is the lifetime
-/// of the mark: longer than the time until the next look, which renews it. `head_start` is the time
-/// for which new readers are held back after the last reader left. It is long enough for the
+/// of the mark: longer than the time until the next request, which renews it. `head_start` is the
+/// time for which new readers are held back after the last reader left. It is long enough for the
 /// notification to arrive and for the writer's request to be sent.
 inline void set_terms_of_mark(ask& want, duration poll_bound, duration round_trip) {
     constexpr duration head_start_min{100};
@@ -23,7 +23,7 @@ inline void set_terms_of_mark(ask& want, duration poll_bound, duration round_tri
     want.head_start = std::max(head_start_min, 2 * round_trip);
 }
 
-/// Returns whether that look may have left a mark.
+/// Returns whether that request may have left a mark.
 inline bool may_be_marked(const ask& want, verdict said) {
     return want.kind == lock_kind::write && want.waits && said != verdict::granted;
 }

@@ -2,7 +2,7 @@
 -- never shortens it. Otherwise adds the owner to the end of the queue, or renews its place there.
 -- KEYS: name, queue, deadlines.
 -- ARGV: lease ms, owner, deadline in µs of this server's clock (0: none), channel, publish command,
---   1 the owner waits | 0 it looks once, ms that its place lasts after a look, ms that a JVM's
+--   1 the owner waits | 0 it asks once, ms that its place lasts after a request, ms that a JVM's
 --   place lasts, a second publish command (optional).
 -- Returns {1 granted | 0 busy | 2 late, ms left if busy (-1: no end), µs now, 1 the place is new |
 --   2 the place was not renewed | 0}.
@@ -28,8 +28,8 @@ if holder == ARGV[2] then
     return {1, 0, clock, 0}
 end
 
--- The script reads everything before it writes. It writes new entries first, and last what may
--- empty a key: an error in between must not leave half of it.
+-- The script reads everything before it writes. It adds new entries first, and removes entries
+-- last: an error in between must not leave a half-done change.
 local me, now, jvm_lasts = ARGV[2], math.floor(clock / 1000), tonumber(ARGV[8])
 local queue = front_of_queue()
 local first = first_in(queue, me, now)
@@ -39,8 +39,8 @@ local function set_time(owner, time)
     return redis.pcall('zadd', KEYS[3], string.format('%.17g', time), owner)
 end
 
--- Removes the first `count` waiters. The turn of the next waiter begins, while the lock is held for
--- `left` ms.
+-- Removes the first `count` waiters, and begins the turn of the next waiter. `left` is the rest of
+-- the present lease (ms; -1: no end).
 local function let_go(count, left)
     local next = queue[count + 1]
     local time, is_wrong
@@ -83,11 +83,12 @@ if ARGV[6] == '1' then
     end
     -- The score is always computed anew, not from the old score. So a JVM that gives up takes no
     -- more than its own wait from it, and a removed JVM takes nothing. (Far behind many JVMs more
-    -- may be taken, but the next look comes before they are all through.)
+    -- may be taken, but the next request comes before all these JVMs have had the lock.)
     local lasts = tonumber(ARGV[7])
     local refused = set_time(me, score_for(lasts, now + lasts + jvms * jvm_lasts))
     if type(refused) == 'table' then
-        -- On a full server, a place lasts as the last look said. The waiter need not give up.
+        -- On a full server, a place lasts as long as the last request said. The waiter need not
+        -- give up.
         if place_said == 1 or not string.find(refused.err, 'OOM', 1, true) then
             return refused
         end

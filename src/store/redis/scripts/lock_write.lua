@@ -97,7 +97,7 @@ if ARGV[6] ~= '0' then
     local marked = redis.pcall('hset', marks, owner,
         waits_until .. ' ' .. (base ~= '' and base or '-') .. ' ' .. ARGV[7])
     if type(marked) ~= 'table' then
-        -- Never shortened: other writers wait too, and may look again later.
+        -- Never shortened: other writers wait too, and may ask again later.
         redis.call('pexpire', marks, math.max(redis.call('pttl', marks), tonumber(ARGV[6])))
     elseif not string.find(marked.err, 'OOM', 1, true) then
         return marked

@@ -59,7 +59,7 @@ if waited then
     redis.call('zrem', KEYS[3], me)
 end
 
--- Also notify if the lease of this hold had ended before. The next waiter may have looked during an
+-- Also notify if the lease of this hold had ended before. The next waiter may have asked during an
 -- earlier lease, and would sleep until the end of that lease.
 local others, denied = 0, false
 if owners == ended and (ended == 1 or head_is_new or not waited) then

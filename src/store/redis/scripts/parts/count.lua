@@ -1,7 +1,7 @@
 -- A counter is a string that is a whole number: Redisson stores semaphores and latches so. Any
 -- other string belongs to another program and stays unchanged.
 
-local count_max = 2147483647 -- greatest number of Redisson
+local count_max = 2147483647 -- Redisson's numbers have 32 bits
 
 -- Returns the number, or nil if the key does not exist. If the key is no counter of the wanted
 -- kind, returns nil and an error. A leased semaphore without held permits looks like any other

@@ -16,8 +16,8 @@ local function for_each_name(first, act, keys_each)
         if type(said) == 'table' then
             if is_elsewhere(said.err) then
                 said = 2
-            -- A name that is another kind of key by now must not spoil the answers about the
-            -- others.
+            -- If one name is another kind of key by now, the answers about the other names still
+            -- count.
             elseif string.find(said.err, 'WRONGTYPE', 1, true) then
                 said = 0
             else

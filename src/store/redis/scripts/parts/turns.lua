@@ -1,6 +1,6 @@
 -- Decides whose turn it is at a fair lock. KEYS[2] is the list of waiting owners, and KEYS[3] has
 -- the time (ms) until which each of them counts. A JVM gets its whole wait when its turn begins. A
--- place of ours is short, and each look renews it. The fraction of its score is its length, in
+-- place of ours is short, and each request renews it. The fraction of its score is its length, in
 -- units of 2 s / 2048: JVMs add and subtract whole numbers only.
 
 local function is_ours(owner)
@@ -16,8 +16,8 @@ local function time_of(owner)
 end
 
 -- Largest number of expired waiters that one script removes. It reads two more: the waiter that
--- takes the lock and the next one. Without this bound every look would read the whole queue, which
--- may be long.
+-- takes the lock and the next one. Without this bound every request would read the whole queue,
+-- which may be long.
 local gone_max = 1000
 local read_max = gone_max + 2
 
@@ -42,8 +42,8 @@ end
 -- change. `left` is the rest of the present lease (ms; -1: no end). A JVM that has just become
 -- first gets its whole wait. It never gets more than its wait after the lock becomes free.
 -- Redisson's scores may be too great: they contain the waits of all before, ours too, and less is
--- subtracted when these leave. An owner of ours has at most the length that its look gave; the look
--- added more for JVMs before it.
+-- subtracted when these leave. An owner of ours has at most the length that its request gave; the
+-- request added more for JVMs before it.
 local function turn_of(owner, is_new, now, jvm_lasts, left)
     local time = time_of(owner)
     local rightly = time
