@@ -84,7 +84,7 @@ public:
     asio::awaitable<void> nap(duration); ///< ends early if the link is closed
     time_point now() const { return home_.time.now(); }
 
-    /// Returns whether the test wants the present notification lost.
+    /// Returns whether the test wants this notification to be lost.
     bool loses_wake_up() { return std::exchange(deaf_, false); }
 
     // Adds and removes subscribers, which move with the link to another machine.

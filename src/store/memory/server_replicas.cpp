@@ -17,8 +17,8 @@ void server::state::wrote() {
         each->send(writes_, copy, clock_.clients_now());
 }
 
-/// Takes over the data that have arrived from the primary. Their expiry times count by this
-/// machine's own clock from now on.
+/// Takes over the data that have arrived from the primary. From now on, this machine's own clock
+/// decides when they expire.
 void server::state::catch_up() {
     if (!follows_)
         return;

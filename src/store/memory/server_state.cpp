@@ -406,7 +406,7 @@ bool server::state::stranger_releases(const lock_name& name, const std::string& 
     if (!had_it && !has_.shared.vacate(name, owner))
         return false;
     tell(name);
-    tell(name, has_.fair.next(name)); // as a JVM does that held it as a fair lock
+    tell(name, has_.fair.next(name)); // as a JVM does after a fair lock
     return true;
 }
 

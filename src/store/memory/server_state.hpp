@@ -29,7 +29,7 @@ class ear;
 struct count_record {
     const counter_ask* taken = nullptr;
     const counter_ask* given_back = nullptr;
-    const counter_change* changed = nullptr; ///< number 0: of a foreign program
+    const counter_change* changed = nullptr; ///< request number 0: by a foreign program
     /// Value before and after the request: the number of a semaphore or a latch, or all permits of
     /// a leased semaphore, held and free. Empty: there was no such counter, or it is a rate
     /// limiter.
@@ -57,7 +57,7 @@ public:
 
     // Requests.
 
-    /// Looks at a lock. Refuses the request as late after `deadline`, a time of this server's
+    /// Asks for a lock. Refuses the request as late after `deadline`, a time of this server's
     /// clock.
     verdict_on_look look(const ask&, std::optional<microseconds> deadline);
     struct renewed {

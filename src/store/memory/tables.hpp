@@ -49,7 +49,7 @@ struct tables {
     fair_table fair;
     shared_table shared;
     exclusive_table tokens; ///< strings; other locks are hashes
-    counter_table counters; ///< numbers
+    counter_table counters; ///< semaphores and latches
     permit_table permits;
     rate_table rates;
 };

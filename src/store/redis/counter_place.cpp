@@ -13,7 +13,8 @@ namespace {
 /// Longest time between two requests while the subscription is not confirmed.
 constexpr duration untold_bound = std::chrono::seconds{1};
 
-/// Margin after a key's TTL, as in place.cpp: the key goes in the millisecond after its last.
+/// Margin after a key's TTL, as in place.cpp: Redis removes a key in the millisecond after the end
+/// of its TTL.
 constexpr duration end_of_key_rounding{2};
 
 ask in_time(const counter_ask& want) {

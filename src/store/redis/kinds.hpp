@@ -48,9 +48,10 @@ struct verbs {
     /// Ends the hold or the wait of this owner. It can be repeated.
     asio::awaitable<released> (*release)(node&, const hold&);
 
-    /// Renews some holds by one script, and returns which of them their owners still have. They are
-    /// holds of one client, have this function in their rows, and need the same number of replicas.
-    /// `at`: the server to ask, for any slots; empty: all names are in one slot.
+    /// Renews several holds by one script, and returns which of them are still held. All holds are
+    /// of one client, have this function in their rows, and need the same number of replicas. `at`
+    /// is the server to ask; then the names may be in any slots. If it is empty, all names are in
+    /// one slot.
     asio::awaitable<renewed_holds> (*renew)(node&, std::optional<shard> at, hold_list,
                                             const renewal_wishes&);
 

@@ -85,8 +85,8 @@ inline renewed_holds held_in(const reply& said, hold_list holds, const renewal_w
     return all;
 }
 
-/// Returns the holds in a reply that also says how many ms each hold had left: the number is these
-/// ms plus `left_from`.
+/// Returns the holds in a reply that also has the rest of each lease. For a hold that is still
+/// there, the number is its rest in ms plus `left_from`.
 inline renewed_holds held_and_left_in(const reply& said, hold_list holds, const renewal_wishes& how,
                                       std::optional<shard> at) {
     constexpr std::int64_t left_from = 3, most = std::int64_t{1} << 53;

@@ -18,8 +18,9 @@ using remote::unheard_poll_bound;
 /// request.
 constexpr duration early_confirmation_patience{20};
 
-/// Margin after a key's TTL. A key goes in the millisecond after its last, and both clocks are
-/// rounded to milliseconds. A request after exactly the remaining time would be too early.
+/// Margin after a key's TTL. Redis removes a key in the millisecond after the end of its TTL, and
+/// both clocks are rounded to milliseconds. A request after exactly the remaining time would be too
+/// early.
 constexpr duration expiry_rounding{2};
 
 } // namespace

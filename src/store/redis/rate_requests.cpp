@@ -20,8 +20,8 @@ void append_number(std::string& to, std::uint64_t number, int bytes) {
         to += static_cast<char>(number >> (8 * i) & 0xff);
 }
 
-/// Returns the request in 64 bits. The numbers of one client follow each other, and clients are far
-/// apart.
+/// Returns the request in 64 bits. The numbers of one client follow each other. Different clients
+/// begin at random numbers, which are far apart.
 std::uint64_t shortened(const owner_id& request) {
     std::uint64_t start = 0;
     for (std::size_t i = 0; i < 8; ++i)

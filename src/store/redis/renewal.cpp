@@ -179,7 +179,7 @@ private:
         for (const part some : all_parts)
             under_way.push_back(start(some));
         auto all = asio::experimental::make_parallel_group(std::move(under_way));
-        // The outcomes: first the order of completion, then the exception of each part.
+        // Outcomes of the parallel group: the order of completion, and the exception of each part.
         auto outcomes =
             co_await all.async_wait(asio::experimental::wait_for_all{}, asio::use_awaitable);
         for (const std::exception_ptr& bug : std::get<1>(outcomes))

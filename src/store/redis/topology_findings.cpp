@@ -71,8 +71,8 @@ void judge_reach(const topology_report& all, std::string_view met_info,
                          "what holds for them (docs/topologies.md)."});
 }
 
-/// Adds findings about subscribers. A client that subscribes to another form of messages than the
-/// servers publish waits until the lease that it saw has ended.
+/// Adds findings about subscribers. Clients publish releases as plain or as sharded messages. A
+/// subscriber of the other form gets none, and waits until the lease that it saw has ended.
 void judge_listeners(const topology_report& all, std::vector<finding>& found) {
     if (all.what != shape::cluster)
         return;

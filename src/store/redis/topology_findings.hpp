@@ -40,7 +40,7 @@ void judge_each(const topology_report&, std::vector<finding>&);
 /// Returns the primaries and replicas that answered.
 std::vector<const server_report*> servers_in(const topology_report&);
 
-/// Returns `a, b, c`; of a long list only the first entries.
+/// Returns the list as text: `a, b, c`. A long list is cut after the first entries.
 std::string listed(const std::vector<std::string>&);
 
 /// Returns a length in words: `500 ms`, `19.5 s`.

@@ -10,7 +10,7 @@
 namespace holdfast::remote {
 namespace {
 
-/// Longest label in bytes. The label is for people, and it is sent again and again.
+/// Longest label in bytes. The label is for people, and it is sent often.
 constexpr std::size_t label_bytes_max = 256;
 
 } // namespace
