@@ -17,56 +17,55 @@ namespace holdfast::memory {
 
 using remote::verdict;
 
-/// What came of a look at a counter.
+/// Outcome of a request to take from a counter.
 struct count_verdict {
     verdict said{};
-    std::optional<duration> left{}; ///< busy: it goes by itself then, and is open
-    const char* other = nullptr;    ///< in words, the other kind that has the name
-    std::string refused{};          ///< why it never will be, of a rate limiter
+    std::optional<duration> left{}; ///< busy: time until the counter expires and is open
+    const char* other = nullptr;    ///< words for another kind that has the name
+    std::string refused{};          ///< rate limiter: why it can never be granted
 };
 
-/// What came of a change, or of what was given back.
+/// Outcome of a change, or of giving back.
 struct change_verdict {
     bool late = false;
-    const char* other = nullptr; ///< in words, the other kind that has the name
+    const char* other = nullptr; ///< words for another kind that has the name
     counter_answer what{};
-    std::int64_t rings = 0; ///< so many permits can be had now; of a latch: 1, it is open now
-    std::string refused{};  ///< why it was not done, of a rate limiter
+    std::int64_t rings = 0; ///< permits that waiters can have now; latch: 1 if it is open now
+    std::string refused{};  ///< rate limiter: why it was not done
 };
 
-/// A number that a server keeps.
+/// Number that a server keeps, with its expiry.
 struct kept_number {
     std::int64_t value = 0;
-    microseconds ends_at = microseconds::max(); ///< it has no end
+    microseconds ends_at = microseconds::max(); ///< it does not expire
 };
 
-/// The semaphores and latches of a server: a number under a name, as Redisson keeps them, and the
-/// requests that were carried out.
-/// Thread safety: none; the server's mutex is around it.
+/// Table of semaphores and latches: numbers under names, as Redisson keeps them. It also has the
+/// requests that were carried out. Thread safety: none; the server's mutex protects it.
 class counter_table {
 public:
-    /// Must outlive it.
+    /// The clock must outlive this object.
     explicit counter_table(const server_clock& clock)
         : clock_{clock}
         , requests_{clock} {}
 
     /// Takes the amount, or sees that the latch is open.
     count_verdict look(const counter_ask&, duration memory);
-    /// What that look may have taken is given back, and it takes nothing any more.
+    /// Gives back what that request may have taken. A late copy of the request then takes nothing.
     change_verdict take_back(const counter_ask&, duration memory);
     change_verdict change(const counter_change&, duration memory);
-    change_verdict carry_out(const counter_change&); ///< a stranger's, which is not remembered
+    change_verdict carry_out(const counter_change&); ///< of a foreign program; not remembered
 
-    std::optional<std::int64_t> value(const lock_name&) const; ///< nothing: there is none
+    std::optional<std::int64_t> value(const lock_name&) const; ///< empty: there is no such counter
     std::vector<std::string> names() const;
     bool erase(const lock_name&);
-    /// Removes a counter and returns it: it is the number of a leased semaphore from now on, whose
-    /// permits are held. Nothing: there is none.
+    /// Removes a counter and returns its number, which becomes the number of a leased semaphore.
+    /// Returns empty if there is no such counter.
     std::optional<kept_number> take_out(const lock_name&);
-    void put(const lock_name&, const kept_number&); ///< the reverse
-    /// When it goes by itself. Nothing: there is none, or it stays.
+    void put(const lock_name&, const kept_number&); ///< puts back a number
+    /// Returns the time until the counter expires. Empty: there is none, or it does not expire.
     std::optional<duration> left(const lock_name&) const;
-    void clear(); ///< the requests, too
+    void clear(); ///< removes the remembered requests too
     void become(const counter_table& other) {
         counters_ = other.counters_;
         requests_.become(other.requests_);

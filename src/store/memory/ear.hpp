@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// How a waiter hears of a release that another client, on another thread, has made.
+// Notification of a waiter when another client, perhaps on another thread, has released a lock.
 #pragma once
 
 #include "store/memory/link.hpp"
@@ -13,11 +13,11 @@
 
 namespace holdfast::memory {
 
-/// Calls `heard` on its own executor for each release of `name` at the primary, while it lives; and
-/// once where it has begun to listen at another one.
+/// Subscription (`ear`). While it exists, it calls `heard` on its own executor for each release of
+/// `name` at the primary. It also calls `heard` after it has moved to another primary.
 class ear {
 public:
-    /// `wanted`: of what is counted, so much is of use to who listens.
+    /// `wanted` is the number of permits that the subscriber waits for; 0 for locks.
     ear(std::shared_ptr<link> way, lock_name name, asio::any_io_executor executor,
         std::function<void()> heard, std::int64_t wanted = 0)
         : way_{std::move(way)}
@@ -45,7 +45,8 @@ public:
         tell();
     }
 
-    /// From any thread. What is on its way when the ear is gone is dropped.
+    /// Notifies the subscriber. Thread-safe. A notification still under way when this object is
+    /// destroyed is dropped.
     void tell() const {
         asio::post(executor_, [weak = std::weak_ptr{heard_}] {
             if (const auto heard = weak.lock())

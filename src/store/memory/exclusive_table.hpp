@@ -20,48 +20,53 @@ using remote::verdict;
 
 struct verdict_on_look {
     verdict said{};
-    std::optional<duration> left{}; ///< of the hold that keeps it busy, or of others that share it;
-                                    ///< nothing: it has no end
-    std::uint64_t token = 0;        ///< granted, of a fenced lock: the first of its tokens
-    bool queued = false;            ///< busy, and the owner has a place in a queue now
-    bool joined_now = false;        ///< which is new
-    const char* other = nullptr;    ///< in words, the other kind that has the name
-    bool holder_tells = true;       ///< busy: who waits is told when it is released
+    /// Rest of the lease of the hold that keeps the lock busy, or of other holds that share it.
+    /// Empty: it has no end.
+    std::optional<duration> left{};
+    std::uint64_t token = 0;     ///< granted, fenced lock: the first of its tokens
+    bool queued = false;         ///< busy, and the owner has a place in a queue
+    bool joined_now = false;     ///< that place is new
+    const char* other = nullptr; ///< words for another kind that has the name
+    bool holder_tells = true;    ///< busy: the holder notifies waiters when it releases
 };
 
-/// The locks of a server that one owner has and nobody queues for there. A lock whose lease is over
-/// is gone before anybody looks.
-/// Thread safety: none; the server's mutex is around it.
+/// Table of locks that have a single owner and no queue. An expired lock is removed before each
+/// access. Thread safety: none; the server's mutex protects it.
 class exclusive_table {
 public:
-    /// Must outlive it.
+    /// The clock must outlive this object.
     explicit exclusive_table(const server_clock& clock)
         : clock_{clock} {}
 
-    /// Free, or the asker's already: granted, and the lease lasts at least as long as asked.
+    /// Takes the lock if it is free. If the owner has it already, it is granted again, and the
+    /// lease lasts at least as long as asked for.
     verdict_on_look look(const ask&);
-    bool renew(const hold&, duration lease_time); ///< false: it is not held by that owner
-    bool release(const hold&);                    ///< likewise
-    /// Whether clients other than the owner's wait for that spin lock, as far as they said lately.
+    bool renew(const hold&, duration lease_time); ///< false: that owner does not hold it
+    bool release(const hold&);                    ///< false: that owner does not hold it
+    /// Returns whether other clients wait for that spin lock. Waiters report themselves with each
+    /// request.
     bool others_spin(const hold&) const;
-    /// Whatever that owner's client holds does not end sooner.
+    /// Extends all holds of that owner's client to `end`; shortens none.
     void prolong(const owner_id&, microseconds end);
 
-    std::optional<holding> inspect(const lock_name&) const; ///< nothing: it is free
-    std::vector<std::string> held() const;                  ///< their names, in order
+    std::optional<holding> inspect(const lock_name&) const; ///< empty: it is free
+    std::vector<std::string> held() const;                  ///< names, sorted
 
-    void occupy(const lock_name&, std::string owner, duration lease_time); ///< whoever had it
-    bool erase(const lock_name&); ///< likewise; false: it was free
+    /// Gives the lock to `owner`, and takes it from its holder.
+    void occupy(const lock_name&, std::string owner, duration lease_time);
+    bool erase(const lock_name&); ///< takes it from its holder; false: it was free
     void clear();
-    void become(const exclusive_table& other) { ///< with the dates of the other one's clock
+    void become(const exclusive_table& other) { ///< expiry times keep their values
         locks_ = other.locks_;
         last_tokens_ = other.last_tokens_;
         spinners_ = other.spinners_;
     }
 
-    /// Of the present hold. 0: it has none, or is the first of several that may have it in turn.
+    /// Returns the token of the present hold. 0: it has none, or it has several, one for each of
+    /// its owners in turn.
     std::uint64_t token(const lock_name&) const;
-    /// The greatest that was given away or reserved; a lock that goes leaves it. 0: there was none.
+    /// Returns the greatest token that was granted or reserved, also after the lock is gone. 0:
+    /// there was none.
     std::uint64_t last_token(const lock_name&) const;
 
 private:
@@ -80,7 +85,8 @@ private:
     std::map<std::string, lock> locks_;
     std::map<std::string, std::uint64_t> last_tokens_;
     using client = std::array<std::uint8_t, 16>;
-    std::map<std::string, std::map<client, microseconds>> spinners_; // until when they are known
+    // Time until which each waiter counts, by name and client.
+    std::map<std::string, std::map<client, microseconds>> spinners_;
 };
 
 } // namespace holdfast::memory

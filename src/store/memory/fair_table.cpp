@@ -33,7 +33,9 @@ verdict_on_look fair_table::look(const ask& want, owners& told) {
             const waiter& next = waiting.front();
             answer.left = std::max<duration>(
                 duration{1}, std::chrono::floor<duration>(next.until - clock_.now()));
-            told.push_back(next.owner); // a JVM that gives up just when it is told tells nobody
+            // Notify the next owner, since perhaps nobody did: a JVM that gives up just when it is
+            // notified notifies nobody.
+            told.push_back(next.owner);
         }
     }
     forget_if_empty(want.name);
@@ -53,7 +55,8 @@ bool fair_table::release(const hold& what, owners& told) {
         std::erase_if(waiting, [&me](const waiter& each) { return each.owner == me; }) > 0;
     if (!waiting.empty())
         begin_turn(what.name, waiting.front(), was_first);
-    // Also after a lease that had ended: the next one may have looked under an earlier one.
+    // Also notify if the lease of this hold had ended before: the next waiter may have asked during
+    // an earlier lease, and would sleep until its end.
     if (is_free(what.name) && (was_held || was_first || !waited))
         told = next(what.name);
     forget_if_empty(what.name);
@@ -103,8 +106,8 @@ std::vector<lock_waiter> fair_table::queued(const lock_name& name) const {
     return all;
 }
 
-/// The first that counts, or is `me`. One look takes away one JVM at most, and none whose turn had
-/// not begun.
+/// Returns the index of the first waiter that counts or is `me`. One request removes one JVM at
+/// most, and no JVM whose turn has not begun.
 std::size_t fair_table::first_in(const queue& waiting, const std::string& me) const {
     std::size_t i = 0;
     while (i < waiting.size() && waiting[i].owner != me && waiting[i].until <= clock_.now() &&
@@ -113,7 +116,8 @@ std::size_t fair_table::first_in(const queue& waiting, const std::string& me) co
     return i;
 }
 
-/// The first `count` go; who is behind them begins its turn, but for `me`, who has just looked.
+/// Removes the first `count` waiters, and begins the turn of the next waiter. Does not begin the
+/// turn of `me`, whose request is being answered.
 void fair_table::let_go(const lock_name& name, queue& waiting, std::size_t count,
                         const std::string& me) const {
     waiting.erase(waiting.begin(), waiting.begin() + static_cast<std::ptrdiff_t>(count));
@@ -134,14 +138,15 @@ void fair_table::take_place(queue& waiting, const ask& want, std::size_t first,
     const auto jvms = std::count_if(waiting.begin() + static_cast<std::ptrdiff_t>(first), mine,
                                     [](const waiter& each) { return !each.is_ours; });
     mine->lasts = want.outlasts;
-    // Never what it was before: a JVM that gives up takes from it no more than its own wait, and
-    // one that is taken away nothing.
+    // Computed anew, not from the old value. So a JVM that gives up takes no more than its own wait
+    // from it, and a removed JVM takes nothing.
     mine->until = clock_.now() + want.outlasts + jvms * jvm_wait_;
 }
 
-/// A JVM gets its whole wait when its turn begins, and has no more from when the lock is free:
-/// Redisson adds to it what all before it had, of ours too, and takes away less. Of ours no more
-/// than a look gives it is left, which had more while JVMs were before it.
+/// Begins the turn of the next waiter. A JVM gets its whole wait, and never more than that after
+/// the lock becomes free. Redisson's sums may be too great: they contain the waits of all before,
+/// ours too, and less is subtracted when these leave. A holdfast client's place keeps at most the
+/// time that its request gave; the request added more for JVMs before it.
 void fair_table::begin_turn(const lock_name& name, waiter& next, bool is_new) const {
     const microseconds now = clock_.now();
     if (next.is_ours) {

@@ -16,34 +16,35 @@
 
 namespace holdfast::memory {
 
-/// The queues of the fair locks of a server, as lock_fair.lua and release_fair.lua keep them; the
-/// holds are in the table of locks. A place of ours lasts a while from its owner's last look. One
-/// of a JVM, which looks only when it is woken, lasts from when its turn begins.
-/// Thread safety: none; the server's mutex is around it.
+/// Queues of fair locks, as lock_fair.lua and release_fair.lua keep them. The holds are in the
+/// table of locks. A holdfast client's place lasts a while from its owner's last request. A JVM
+/// asks only after a notification, so its place lasts from the beginning of its turn. Thread
+/// safety: none; the server's mutex protects it.
 class fair_table {
 public:
     using owners = std::vector<std::string>;
 
-    /// Both must outlive it.
+    /// Both arguments must outlive this object.
     fair_table(const server_clock& clock, exclusive_table& locks)
         : clock_{clock}
         , locks_{locks} {}
 
-    /// As `exclusive_table::look`, if it is the asker's turn. Adds to `told` who is to be woken.
+    /// Takes the lock as `exclusive_table::look` does, if it is the owner's turn. Adds to `told`
+    /// the owners to notify.
     verdict_on_look look(const ask&, owners& told);
 
-    /// Ends a hold, or a wait. False: it did not hold the lock.
+    /// Ends a hold or a wait. Returns false if the owner did not hold the lock.
     bool release(const hold&, owners& told);
 
-    /// Who is told when the lock is taken away from its holder.
+    /// Returns the owners to notify when the lock is taken away from its holder.
     owners next(const lock_name&) const;
-    owners waiting(const lock_name&) const;  ///< the first of them first
-    owners counting(const lock_name&) const; ///< of those, our own whose time is not over
-    std::vector<lock_waiter> queued(const lock_name&) const; ///< all of them, for people
+    owners waiting(const lock_name&) const;  ///< the next waiter first
+    owners counting(const lock_name&) const; ///< of these, holdfast's owners that have not expired
+    std::vector<lock_waiter> queued(const lock_name&) const; ///< all waiters, for people
 
-    // A JVM, by Redisson's arithmetic.
+    // A JVM in the queue, with Redisson's arithmetic.
     bool stranger_takes_or_queues(const lock_name&, const std::string& owner, duration wait,
-                                  duration lease); ///< true: it has it
+                                  duration lease); ///< true: it has the lock
     void stranger_leaves(const lock_name&, const std::string& owner, duration wait);
 
     void clear() {
@@ -54,7 +55,7 @@ public:
         ++changes_;
         queues_ = other.queues_;
     }
-    /// Grows with each call that may have changed a queue.
+    /// Returns a number that grows with each call that may have changed a queue.
     std::uint64_t changes() const { return changes_; }
     void set_jvm_wait(duration wait) { jvm_wait_ = wait; }
     duration jvm_wait() const { return jvm_wait_; }
@@ -63,7 +64,7 @@ private:
     struct waiter {
         std::string owner;
         microseconds until;
-        duration lasts; ///< from its last look; of a JVM: its wait
+        duration lasts; ///< time after its last request; a JVM: its whole wait
         bool is_ours;
     };
     using queue = std::deque<waiter>;

@@ -55,7 +55,7 @@ void server::group::replicate(std::size_t count, duration lag) {
     }
 }
 
-/// The primary of today. With the mutex held.
+/// Makes the replica follow the present primary. Call it with the mutex held.
 void server::group::follow(std::size_t replica) {
     auto next = std::make_shared<stream>(lag_);
     machines_[replica]->follow(next);

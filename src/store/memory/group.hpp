@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A primary and its replicas: the machines of one memory::server.
+// Machines of one memory::server: a primary and its replicas.
 #pragma once
 
 #include "store/memory/server_state.hpp"
@@ -15,13 +15,13 @@
 
 namespace holdfast::memory {
 
-/// Thread safety: every member may be called from any thread.
+/// Group of machines. Thread safety: every member may be called from any thread.
 class server::group {
 public:
     using machine = std::shared_ptr<state>;
     struct announcement {
         machine primary;
-        std::uint64_t term = 0; ///< grows
+        std::uint64_t term = 0; ///< grows with each announcement
     };
     using listener = std::function<void(const announcement&)>;
 
@@ -31,7 +31,7 @@ public:
     std::size_t primary_number() const;
     machine at(std::size_t number) const; ///< throws `std::out_of_range`
 
-    // As of the server.
+    // See the members of `server` with these names.
     void replicate(std::size_t count, duration lag);
     void keep_by_session(duration session_time);
     void set_lag(std::size_t replica, duration);
@@ -41,14 +41,14 @@ public:
     void announce(std::size_t);
     void restart_empty(std::size_t);
 
-    /// Whether there ever was a replica: otherwise all is confirmed at once.
+    /// Returns whether there ever was a replica. If not, every write is confirmed at once.
     bool has_replicas() const;
 
-    duration session_time() const; ///< zero: holds have leases of their own
+    duration session_time() const; ///< zero: holds have their own leases
 
     announcement last_announced() const;
 
-    std::uint64_t listen(listener); ///< told of each announcement; a number for forget()
+    std::uint64_t listen(listener); ///< called at each announcement; returns a number for forget()
     void forget(std::uint64_t told);
 
 private:
@@ -57,7 +57,8 @@ private:
     const std::function<time_point()> clients_clock_;
     mutable std::mutex mutex_;
     std::vector<machine> machines_;
-    std::vector<std::shared_ptr<stream>> streams_; // to each machine; null: it follows nobody
+    // Stream to each machine. Null: the machine follows nobody.
+    std::vector<std::shared_ptr<stream>> streams_;
     duration lag_{};
     duration session_time_{};
     std::size_t primary_ = 0;

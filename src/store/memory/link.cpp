@@ -13,10 +13,11 @@
 namespace holdfast::memory {
 namespace {
 
-/// A second, as Redis clients have it; and never so long that nothing else has time.
+/// Longest wait for replicas: a second, as for Redis. It is shorter if other work would lack the
+/// time.
 constexpr duration longest_confirmation{1000};
 
-/// For a context that nobody closes, as in tests of the store alone.
+/// Returns a `post` function for a context that has none, as in tests of the store alone.
 std::function<bool(asio::any_completion_handler<void()>)> post_to(asio::any_io_executor executor) {
     return [executor = std::move(executor)](auto work) {
         asio::post(executor, std::move(work));
@@ -67,7 +68,8 @@ fate link::decide(request what) const {
     return faults_(what);
 }
 
-/// What has become of the rest of a request must be known in time, too.
+/// Returns how many replicas must confirm a request, and the time for it. The time is a part of the
+/// request's time limit, so that the reply can still come in time.
 link::confirmation link::confirmation_for(const request& what, time_point answer_by) const {
     if (!group_->has_replicas())
         return {};
@@ -109,7 +111,7 @@ void link::when_it_goes_on(server::state& there, std::function<void()> act) {
     });
 }
 
-/// As soon as the test has it.
+/// Moves to the announced primary, after the delay that the test asks for.
 void link::hear_of(const server::group::announcement& said) {
     if (closed_)
         return;
@@ -118,7 +120,7 @@ void link::hear_of(const server::group::announcement& said) {
         at(now() + *after, [this, said] { move_to(said, "it was announced"); });
 }
 
-/// Of a machine that takes no writes.
+/// Moves to the last announced primary, after a machine refused a write because it is a replica.
 void link::ask_for_primary() {
     move_to(group_->last_announced(), "the old one is a replica now");
 }
@@ -150,14 +152,15 @@ void link::move_to(const server::group::announcement& said, std::string_view who
         home_.doubt({}, true);
 }
 
-/// What is known of a clock is known of the one at the other end.
+/// Opens a connection. It needs a new estimate of the clock, since the old one is about another
+/// server.
 void link::connect() {
     server_clock_ = std::make_shared<runtime::remote_clock>();
     server_clock_->learn(now(), now(), server_->now());
     give_up_connection();
 }
 
-/// Another one to the same machine follows.
+/// Ends this connection; another connection to the same machine follows.
 void link::give_up_connection() {
     ++connection_;
     last_write_ = 0;
@@ -171,7 +174,7 @@ void link::at(time_point when, std::function<void()> act) {
 
 asio::awaitable<void> link::act_later(std::shared_ptr<link> self, time_point when,
                                       std::function<void()> act) {
-    if (self->closed_) // before this began: the clock may be gone
+    if (self->closed_) // the clock may no longer exist
         co_return;
     const std::unique_ptr<alarm> nap = self->home_.time.make_alarm();
     co_await self->rest(*nap, when);

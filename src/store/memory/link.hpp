@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// One client's way to the servers. What a request meets on it, the test's fault function says:
+// Connection of one client to the servers. The test's fault function decides what happens to a
+// request:
 //
 //     asked ──request_delay──▶ executed ──replicas──▶ confirmed ──answer_delay──▶ answered
-//       └─ command_timeout, answer_by, cut_off or another primary ──▶ outcome_unknown; what is
-//          under way goes on
+//       └─ command_timeout, answer_by, cut_off or another primary ──▶ outcome_unknown; a request
+//          that is under way goes on
 //
-// It leads to one machine at a time, over one connection: to the primary that it has heard of last.
+// A link leads to one machine at a time over one connection: to the primary of the last
+// announcement that it got.
 #pragma once
 
 #include "runtime/remote_clock.hpp"
@@ -24,35 +26,36 @@ namespace holdfast::memory {
 
 class ear;
 
-/// What the server said, and when.
+/// Reply of the server, with its times.
 template <typename T>
 struct reply {
     T said;
     time_point sent_at;
     time_point received_at;
-    microseconds server_now;   ///< at the moment between
-    time_point forgets_before; ///< likewise
-    std::string unconfirmed{}; ///< why too few replicas confirmed it; empty: as many as were wanted
-    std::shared_ptr<runtime::remote_clock> clock{}; ///< of the connection
+    microseconds server_now;   ///< when the request was executed
+    time_point forgets_before; ///< see state::forgets_before(), at that time
+    std::string unconfirmed{}; ///< why too few replicas confirmed it; empty: enough did
+    std::shared_ptr<runtime::remote_clock> clock{}; ///< estimate of the connection
 };
 
-/// Thread safety: everything on the client's executor.
+/// Connection of a client that follows announcements of another primary. Thread safety: call
+/// everything on the client's executor.
 class link : public std::enable_shared_from_this<link> {
 public:
     link(std::shared_ptr<server::group>, const way&, const store_context&);
     ~link();
 
-    void begin(); ///< once, before the first request: hears of other primaries from now on
+    void begin(); ///< call it once, before the first request: subscribes to announcements
 
-    /// Has `execute` (which answers a T) happen at the server, and learns the server's time from
-    /// the answer. One that comes after `answer_by` is not waited for. Throws `errc::unreachable`,
-    /// `errc::outcome_unknown` or `errc::closed`.
+    /// Runs `execute`, which returns a T, at the server, and learns the server's clock from the
+    /// reply. Does not wait beyond `answer_by`. Throws `errc::unreachable`, `errc::outcome_unknown`
+    /// or `errc::closed`.
     template <typename T>
     asio::awaitable<reply<T>> call(const request& what, std::function<T(server::state&)> execute) {
         return call<T>(decide(what), what, std::move(execute), time_point::max());
     }
 
-    /// For who has to know it before: what becomes of a request.
+    /// Returns the fate of a request, for callers that must know it before they send the request.
     fate decide(request what) const;
     template <typename T>
     asio::awaitable<reply<T>> call(const fate& f, const request& what,
@@ -61,53 +64,55 @@ public:
                         std::move(execute), answer_by);
     }
 
-    /// Fails what is under way. Nothing of it reaches the server any more.
+    /// Fails all requests that are under way. No part of them reaches the server any more.
     void close() noexcept;
 
     const std::shared_ptr<server::state>& far_end() const { return server_; }
-    /// Of the connection.
+    /// Returns the estimate of the server's clock that this connection keeps.
     const std::shared_ptr<runtime::remote_clock>& server_clock() const { return server_clock_; }
-    /// As it was in the last answer; nothing is known before the first.
+    /// Returns the server's identity as in the last reply; empty before the first reply.
     server_identity identity() const {
         return met_ ? server_identity{server_->id(), forgets_before_} : server_identity{};
     }
     duration command_timeout() const { return command_timeout_; }
-    /// Zero: holds have leases of their own.
+    /// Returns the length of a session. Zero: holds have their own leases.
     duration session_time() const { return session_time_; }
     bool is_by_session() const { return session_time_ > duration::zero(); }
-    /// A release that failed is the store's to repeat.
+    /// Returns whether the store itself must repeat a release that failed.
     bool keeps_orphans() const { return is_by_session(); }
     bool closed() const { return closed_; }
-    asio::awaitable<void> nap(duration); ///< or until it is closed
+    asio::awaitable<void> nap(duration); ///< ends early if the link is closed
     time_point now() const { return home_.time.now(); }
 
-    /// Whether the wake-up that has just come is one that the test wants lost.
+    /// Returns whether the test wants this notification to be lost.
     bool loses_wake_up() { return std::exchange(deaf_, false); }
 
-    // Who listens, wherever that leads.
+    // Adds and removes subscribers, which move with the link to another machine.
     void add(ear& one) { ears_.push_back(&one); }
     void remove(ear& one) { std::erase(ears_, &one); }
 
 private:
-    /// So many replicas within that time.
+    /// Requirement that so many replicas confirm a write within that time.
     struct confirmation {
         unsigned replicas = 0;
         duration within{};
-        time_point until{};               ///< when that is over
-        std::uint64_t demotions_before{}; ///< of the machine: one more ends it
+        time_point until{}; ///< the end of that time
+        /// Demotions of the machine when the wait began. One more demotion ends the wait.
+        std::uint64_t demotions_before{};
     };
     /// One request, until nobody waits for its answer.
     struct errand {
-        std::unique_ptr<alarm> receiver; ///< while somebody waits for the answer
-        std::uint64_t connection = 0;    ///< over which it was sent
-        bool refused = false;            ///< by a replica, which does nothing
+        std::unique_ptr<alarm> receiver; ///< set while somebody waits for the answer
+        std::uint64_t connection = 0;    ///< number of the connection that carries it
+        bool refused = false;            ///< the machine is a replica, which did nothing
         bool cut = false;                ///< its connection was ended
     };
     template <typename T>
     struct parcel : errand {
         std::optional<reply<T>> answer;
     };
-    /// While somebody waits for it, a move to another machine cuts it.
+    /// Registers a request while somebody waits for its answer. If the link moves to another
+    /// machine, the request is cut off.
     class awaited_here;
 
     template <typename T>
@@ -120,11 +125,12 @@ private:
     template <typename T>
     void send_back(const fate&, reply<T>, std::shared_ptr<parcel<T>>);
     confirmation confirmation_for(const request&, time_point answer_by) const;
-    /// Tells when enough have confirmed the write, or why not: empty, or in words.
+    /// Calls `told` when enough replicas have confirmed the write, with an empty text, or when the
+    /// wait has failed, with the reason in words.
     void await_confirmation(std::shared_ptr<server::state> there, std::uint64_t write,
                             confirmation wanted, std::function<void(std::string)> told);
     static void deliver(const errand&);
-    /// On the executor, if the link is not closed by then.
+    /// Runs `act` on the executor when the machine is resumed, unless the link is closed by then.
     void when_it_goes_on(server::state& there, std::function<void()> act);
 
     void hear_of(const server::group::announcement&);
@@ -133,18 +139,19 @@ private:
     void connect();
     void give_up_connection();
 
-    /// Now, if it is that time already; never, if the link is closed by then.
+    /// Runs `act` at that time, or now if it has passed. Does nothing if the link is closed by
+    /// then.
     void at(time_point when, std::function<void()> act);
     static asio::awaitable<void> act_later(std::shared_ptr<link>, time_point when,
                                            std::function<void()> act);
-    asio::awaitable<void> rest(alarm&, time_point until); ///< or until the link is closed
+    asio::awaitable<void> rest(alarm&, time_point until); ///< ends early if the link is closed
 
     std::shared_ptr<server::group> group_;
     std::shared_ptr<server::state> server_;
-    std::uint64_t term_;           // of the announcement that led here
-    std::uint64_t listener_ = 0;   // at the group
-    std::uint64_t connection_ = 0; // the how manieth
-    std::uint64_t last_write_ = 0; // over it, at that machine
+    std::uint64_t term_;           // term of the announcement that led here
+    std::uint64_t listener_ = 0;   // number of the subscription at the group
+    std::uint64_t connection_ = 0; // number of the present connection
+    std::uint64_t last_write_ = 0; // last write of this connection at that machine
     std::list<ear*> ears_;
     std::list<errand*> under_way_;
     fault_function faults_;
@@ -154,7 +161,7 @@ private:
     const store_context home_;
     const std::function<bool(asio::any_completion_handler<void()>)> post_; // see store_context
     std::shared_ptr<runtime::remote_clock> server_clock_;
-    std::list<alarm*> sleepers_; // in order, so that a simulation repeats itself
+    std::list<alarm*> sleepers_; // a list has a fixed order, so a simulation can be repeated
     bool deaf_ = false;
     bool closed_ = false;
     bool met_ = false;

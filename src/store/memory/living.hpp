@@ -10,7 +10,7 @@
 
 namespace holdfast::memory {
 
-/// What is kept under that name, or null. What is over (`ends_at`) goes before anybody looks.
+/// Returns the entry of that name, or null. An entry that has expired (`ends_at`) is removed first.
 template <typename Entries>
 typename Entries::mapped_type* find_living(Entries& all, const lock_name& name,
                                            const server_clock& clock) {
@@ -23,7 +23,7 @@ typename Entries::mapped_type* find_living(Entries& all, const lock_name& name,
     return nullptr;
 }
 
-/// `text` is an owner as it is written: whether it is of the same client.
+/// Returns whether the owner written as `text` belongs to the same client as `owner`.
 inline bool is_of_client(const std::string& text, const owner_id& owner) {
     const std::string one = to_string(owner);
     return text.starts_with(std::string_view{one}.substr(0, one.rfind(':') + 1));

@@ -23,7 +23,7 @@ void fail_if_refused(const std::string& why) {
         throw boost::system::system_error{make_error_code(errc::refused), why};
 }
 
-/// What both a look and a change say of the server that answered.
+/// Returns an attempt with the verdict, and with the reply's times, clock and confirmation.
 template <typename T>
 remote::attempt attempt_of(const reply<T>& got, verdict said) {
     remote::attempt outcome;
@@ -48,7 +48,8 @@ asio::awaitable<counter_answer> memory_counters::change(counter_change what) {
     remote::attempts::sender send = [&](time_point deadline) {
         return change_by(deadline, what, outcome);
     };
-    // As a look with all of the time limit: what comes late did nothing.
+    // Sent like a waiter's first request, which may use the store's whole time limit. If the
+    // request is late, the server does nothing.
     remote::attempts one{context_, nobody, link_->command_timeout()};
     co_await one.look(std::move(send), duration::zero(), duration::zero());
     co_return outcome;
@@ -127,7 +128,7 @@ asio::awaitable<remote::attempt> counter_place::request(time_point deadline) {
     fail_if_refused(got.said.refused);
     remote::attempt outcome = attempt_of(got, got.said.said);
     outcome.left = got.said.left;
-    if (!is_told()) // the rate may be raised, or some be given back
+    if (!is_told()) // the rate may be raised, or permits given back
         outcome.left = std::min(outcome.left.value_or(duration::max()), context_.poll_bound);
     co_return outcome;
 }
@@ -147,7 +148,7 @@ asio::awaitable<void> counter_place::leave() {
         co_return;
     memory::request asked{verb::release, want_.name.text};
     asked.counted = &want_;
-    using nothing = bool; // is answered
+    using nothing = bool; // the reply has no contents
     std::function<nothing(server::state&)> execute =
         [want = want_, memory = context_.request_memory](server::state& server) {
             server.give_back(want, memory);

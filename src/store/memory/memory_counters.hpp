@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// One client's view of the counters of a server in the same process.
+// Counter store of one client, on a server in the same process.
 #pragma once
 
 #include "store/memory/ear.hpp"
@@ -15,12 +15,12 @@
 
 namespace holdfast::memory {
 
-/// Any name, but an empty one or one that is very long. Nothing: it is allowed.
+/// Returns why the name is not allowed: it is empty or too long. Returns empty if it is allowed.
 std::optional<std::string> objection_to_name(const lock_name&);
 
 class memory_counters final : public counter_store {
 public:
-    /// `context` must outlive it, and every place.
+    /// `context` must outlive this object and every place.
     memory_counters(std::shared_ptr<link> way, const store_context& context)
         : link_{std::move(way)}
         , context_{context} {}
@@ -44,10 +44,11 @@ private:
     const store_context& context_;
 };
 
-/// One request that waits for a counter: whether it listens, and how its attempts went.
+/// Waiter for a counter (`place` for one request). It keeps the subscription and the state of the
+/// attempts.
 class counter_place final : public place {
 public:
-    /// `context` and `wake` must outlive it.
+    /// `context` and `wake` must outlive this object.
     counter_place(std::shared_ptr<link>, const store_context& context, counter_ask, alarm& wake);
 
     asio::awaitable<answer> look() override;
@@ -59,7 +60,7 @@ public:
 
 private:
     bool takes() const noexcept { return want_.kind != counter_kind::latch; }
-    /// Else the answer says when to look again.
+    /// Returns whether waiters are notified. If not, the answer says when to ask again.
     bool is_told() const noexcept { return want_.kind != counter_kind::rate; }
     asio::awaitable<remote::attempt> request(time_point deadline);
     void listen();
@@ -67,7 +68,7 @@ private:
     std::shared_ptr<link> link_;
     const store_context& context_;
     const counter_ask want_;
-    const ask in_time_; ///< by when it wants it
+    const ask in_time_; ///< the same request with its deadline, for `attempts_`
     alarm& wake_;
     remote::attempts attempts_;
     std::unique_ptr<ear> ear_;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// One client's view of a server in the same process.
+// Store of one client, on a server in the same process.
 #pragma once
 
 #include "store/memory/link.hpp"
@@ -14,7 +14,7 @@ namespace holdfast::memory {
 
 class memory_locks final : public lock_store {
 public:
-    /// `context` must outlive it, and every place.
+    /// `context` must outlive this object and every place.
     memory_locks(std::shared_ptr<link> way, const store_context& context)
         : link_{std::move(way)}
         , context_{context}
@@ -45,7 +45,7 @@ private:
 
 class memory_inspector final : public inspector {
 public:
-    /// `context` must outlive it.
+    /// `context` must outlive this object.
     memory_inspector(std::shared_ptr<link> way, const store_context& context)
         : link_{std::move(way)}
         , context_{context} {}

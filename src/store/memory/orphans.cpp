@@ -10,7 +10,7 @@
 namespace holdfast::memory {
 namespace {
 
-/// Between two tries.
+/// Pause between two attempts.
 constexpr duration orphans_pause{500};
 
 asio::awaitable<release_answer> release_once(std::shared_ptr<link> way, hold what) {
@@ -39,7 +39,8 @@ void orphans::forget(const hold& what) {
     std::erase_if(left_, [&what](const hold& each) { return each.owner == what.owner; });
 }
 
-/// Each by itself: one that is not answered keeps no other waiting.
+/// Repeats the release of one hold. Each hold has its own loop, so that an unanswered release does
+/// not delay the others.
 asio::awaitable<void> orphans::release(std::shared_ptr<orphans> self, hold what) {
     while (self->is_left(what) && !self->link_->closed()) {
         co_await self->link_->nap(orphans_pause);
@@ -49,7 +50,7 @@ asio::awaitable<void> orphans::release(std::shared_ptr<orphans> self, hold what)
             (void)co_await release_once(self->link_, what);
             self->forget(what);
         } catch (const boost::system::system_error&) {
-            continue; // it stays for the next time
+            continue; // try again later
         }
     }
 }

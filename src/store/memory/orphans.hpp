@@ -9,19 +9,19 @@
 
 namespace holdfast::memory {
 
-/// What was to be released or left, and the server did not acknowledge it. Where holds last as long
-/// as the session, which goes on, they would stay: so this tries until it is acknowledged, or the
-/// link is closed. Elsewhere they end by themselves, and it keeps none.
-/// Thread safety: everything on the client's executor.
+/// List of holds whose release the server did not acknowledge (`orphans`). If holds last as long as
+/// the session, they would stay. So this repeats the release until it is acknowledged or the link
+/// is closed. Holds with a lease end by themselves, and are not kept here. Thread safety: call
+/// everything on the client's executor.
 class orphans : public std::enable_shared_from_this<orphans> {
 public:
-    /// `context` must outlive it, or be closed before.
+    /// `context` must outlive this object, or the link must be closed before.
     orphans(std::shared_ptr<link> way, const store_context& context)
         : link_{std::move(way)}
         , context_{context} {}
 
     void keep(const hold&);
-    void forget(const hold&); ///< it is acknowledged
+    void forget(const hold&); ///< the release was acknowledged
 
 private:
     bool is_left(const hold&) const;
@@ -32,7 +32,7 @@ private:
     std::vector<hold> left_;
 };
 
-/// Releases it. One that fails is an orphan.
+/// Releases a hold. If that fails, the hold is added to the list.
 asio::awaitable<release_answer> release_or_keep(std::shared_ptr<link>, std::shared_ptr<orphans>,
                                                 hold);
 

@@ -14,9 +14,10 @@ verdict_on_look permit_table::look(const ask& want) {
     here->over.clear();
     const auto is_missing = [here](const std::string& id) { return !here->held.contains(id); };
     const std::int64_t missing = std::ranges::count_if(ids, is_missing);
-    // There may be less than none free: what is held already is held all the same.
+    // Permits that are held already stay held, even if the number of free permits is negative.
     if (missing > 0 && here->free < missing) {
-        for (const std::string& id : ids) // all or none: a part of them would belong to nobody
+        // All or none: a part of the permits would belong to nobody.
+        for (const std::string& id : ids)
             here->free += static_cast<std::int64_t>(here->held.erase(id));
         verdict_on_look busy{.said = verdict::busy};
         microseconds first_end = microseconds::max();

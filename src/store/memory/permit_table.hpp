@@ -17,40 +17,43 @@
 
 namespace holdfast::memory {
 
-/// The permits of a server that are leased: under a name so many that are free, and those that are
-/// held, each with its end. What is over goes back before anybody looks.
-/// Thread safety: none; the server's mutex is around it.
+/// Table of leased permits. For each name it has the number of free permits, and each held permit
+/// with its expiry. Expired permits become free before each access. Thread safety: none; the
+/// server's mutex protects it.
 class permit_table {
 public:
-    /// Must outlive it.
+    /// The clock must outlive this object.
     explicit permit_table(const server_clock& clock)
         : clock_{clock}
         , requests_{clock} {}
 
-    /// So many permits can be had now; of a look at what is held, by the asker, too.
+    /// Outcome of a release. `rings` is the number of free permits for which waiters are notified.
     struct left {
         bool was_ours = false;
         std::int64_t rings = 0;
     };
 
     verdict_on_look look(const ask&);
-    bool renew(const hold&, duration lease_time); ///< false: not all are held any more
-    /// How long all of them are still held. Empty: not all are, or they have no end.
+    bool renew(const hold&, duration lease_time); ///< false: some permit is not held any more
+    /// Returns how long all of the permits are still held. Empty: some are not held, or they have
+    /// no end.
     std::optional<duration> left_of(const hold&) const;
-    left release(const hold&); ///< those that are still there
-    /// Whatever that owner's client holds does not end sooner.
+    left release(const hold&); ///< releases the permits that are still held
+    /// Extends all holds of that owner's client to `end`; shortens none.
     void prolong(const owner_id&, microseconds end);
     change_verdict change(const counter_change&, duration memory);
-    change_verdict carry_out(const counter_change&); ///< a stranger's, which is not remembered
+    change_verdict carry_out(const counter_change&); ///< of a foreign program; not remembered
 
-    std::optional<counter_state> inspect(const lock_name&) const; ///< nothing: there is none
-    std::map<std::string, duration> held(const lock_name&) const; ///< by id: for so long
-    std::vector<std::string> names() const;                       ///< of which some are held
-    /// Whether permits are held, or were and nobody has taken out those whose lease is over.
-    /// Without them a leased semaphore is a number like others, as Redisson keeps it.
+    std::optional<counter_state> inspect(const lock_name&) const; ///< empty: there is none
+    /// Returns the rest of each lease, by permit id.
+    std::map<std::string, duration> held(const lock_name&) const;
+    std::vector<std::string> names() const; ///< names with held permits
+    /// Returns whether permits are held, or were held and their expired entries were not removed
+    /// yet. Otherwise a leased semaphore looks like any other number, as in Redisson.
     bool has_members(const lock_name&) const;
-    void put(const lock_name&, const kept_number&); ///< a number that is its free permits now
-    /// Removes one that has no members, and returns its number. Nothing: there is none.
+    void put(const lock_name&, const kept_number&); ///< takes over a number as free permits
+    /// Removes a leased semaphore without held permits and returns its number. Returns empty if
+    /// there is none.
     std::optional<kept_number> take_out(const lock_name&);
     bool erase(const lock_name&);
     void clear();
@@ -62,12 +65,12 @@ public:
 private:
     struct pool {
         std::int64_t free = 0;
-        microseconds ends_at = microseconds::max(); // it has no end
-        std::map<std::string, microseconds> held{}; // the end of each permit, by its id
-        std::set<std::string> over{};               // ids that nobody has taken out yet
+        microseconds ends_at = microseconds::max(); // it does not expire
+        std::map<std::string, microseconds> held{}; // expiry of each held permit, by its id
+        std::set<std::string> over{};               // expired ids that nobody has removed yet
     };
 
-    pool* find(const lock_name&); ///< as it is now
+    pool* find(const lock_name&); ///< with expired permits taken back
     void take_back_expired(pool&) const;
     static std::vector<std::string> ids_of(const hold&);
     change_verdict add(const lock_name&, std::int64_t amount);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// How one client waits for one lock: ask; listen, ask again; sleep; ask.
+// How one client waits for one lock: it asks; it subscribes and asks again; it sleeps; it asks.
 #include "store/memory/place.hpp"
 
 #include "store/remote/mark.hpp"
@@ -10,7 +10,8 @@
 namespace holdfast::memory {
 namespace {
 
-/// Who asks exactly when the lease ends may find it not quite over, and would spin.
+/// Margin after the holder's lease. A request exactly at its end may come too early, and would be
+/// repeated in a tight loop.
 constexpr duration after_the_end{1};
 
 } // namespace

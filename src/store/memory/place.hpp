@@ -10,11 +10,11 @@
 
 namespace holdfast::memory {
 
-/// One owner waiting for one lock of any kind: what this client remembers of it, which is whether
-/// it listens, and how its attempts went.
+/// Waiter for one lock of any kind (`place` for one owner). It keeps the subscription and the state
+/// of the attempts.
 class lock_place final : public place {
 public:
-    /// `context` and `wake` must outlive it.
+    /// `context` and `wake` must outlive this object.
     lock_place(std::shared_ptr<link>, const store_context& context, std::shared_ptr<orphans>, ask,
                alarm& wake);
 

@@ -35,8 +35,8 @@ count_verdict rate_table::look(const counter_ask& want) {
     return {.said = verdict::granted};
 }
 
-/// Whoever waits uses the limiter, too: it is there for `kept` after the wait, and for long enough
-/// to come then.
+/// Keeps the limiter for a waiter, which uses the limiter too. The limiter stays for the wait and
+/// for `kept` after it, or for `waiter_needs` if that is longer.
 void rate_table::keep_for_waiter(limiter& there, std::optional<duration> wait) const {
     constexpr duration waiter_needs{1000};
     if (there.how.kept > duration::zero() && wait)
@@ -44,7 +44,7 @@ void rate_table::keep_for_waiter(limiter& there, std::optional<duration> wait) c
             std::max(there.ends_at, clock_.end_of(*wait + std::max(there.how.kept, waiter_needs)));
 }
 
-/// Until enough of the draws count no more.
+/// Returns busy, with the time until enough draws do not count any more.
 count_verdict rate_table::busy(const limiter& there, const draws& all, std::int64_t missing) const {
     for (const draw& each : all) {
         missing -= each.permits;
@@ -84,7 +84,7 @@ change_verdict rate_table::carry_out(const counter_change& what) {
     return outcome;
 }
 
-/// What all drew together is forgotten, and what this client drew for itself.
+/// Sets the limiter. Forgets the common draws, and the draws that this client made for itself.
 change_verdict rate_table::set(const counter_change& what) {
     limiter& made = limiters_[what.name.text];
     made.how = what.to;
@@ -99,7 +99,7 @@ change_verdict rate_table::set(const counter_change& what) {
     return outcome;
 }
 
-/// What was drawn last is free first: the rest counts for as long as it would have.
+/// Gives back permits. The latest draws go first, so that the other draws count as long as before.
 change_verdict rate_table::release(limiter& there, const counter_change& what) {
     use(there);
     draws& all = there.drawn[drawer_of(there, what.request.client)];
@@ -128,7 +128,8 @@ counter_state rate_table::state(const lock_name& name, const drawer& client) con
     return found;
 }
 
-/// Less than none, where the rate was lowered and what was drawn before counts on.
+/// Returns the number of permits left. It is negative if the rate was lowered and earlier draws
+/// still count.
 std::int64_t rate_table::free_in(const limiter& there, const drawer& client) const {
     std::int64_t free = there.how.permits;
     const auto all = there.drawn.find(drawer_of(there, client));
@@ -148,7 +149,8 @@ rate_table::drawer rate_table::drawer_of(const limiter& there, const drawer& cli
     return there.how.scope == rate::scope_of::per_client ? client : drawer{};
 }
 
-/// It is there for `kept` from now on, or for longer if somebody waits; what counts no more goes.
+/// Notes a use: the limiter stays for `kept` from now on, or longer if somebody waits. Removes
+/// draws that do not count any more.
 void rate_table::use(limiter& there) {
     if (there.how.kept > duration::zero())
         there.ends_at = std::max(there.ends_at, clock_.end_of(there.how.kept));

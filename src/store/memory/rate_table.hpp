@@ -8,32 +8,32 @@
 
 namespace holdfast::memory {
 
-/// The rate limiters of a server: what each is set to, and the draws of which each counts for one
-/// interval of the server's clock. Redisson keeps how many are left, too; here that is what the
-/// draws leave.
-/// Thread safety: none; the server's mutex is around it.
+/// Table of rate limiters: the setting of each, and its draws. A draw counts for one interval of
+/// the server's clock. Redisson also stores how many permits are left; here that is computed from
+/// the draws. Thread safety: none; the server's mutex protects it.
 class rate_table {
 public:
-    /// Whose draws count together: a client's, or all (zeros).
+    /// Client whose draws are counted together; all zeros: the draws of all clients.
     using drawer = std::array<std::uint8_t, 16>;
 
-    /// Must outlive it.
+    /// The clock must outlive this object.
     explicit rate_table(const server_clock& clock)
         : clock_{clock}
         , requests_{clock} {}
 
-    /// Draws, if there is enough; busy: until there may be. A draw that counts is not drawn again.
+    /// Draws permits if enough are left. If busy, the answer has the time until there may be
+    /// enough. A repeated request does not draw again while its draw counts.
     count_verdict look(const counter_ask&);
-    /// What that look drew counts no more.
+    /// Removes the draw of that request.
     change_verdict take_back(const counter_ask&);
     change_verdict change(const counter_change&, duration memory);
-    change_verdict carry_out(const counter_change&); ///< a stranger's, which is not remembered
+    change_verdict carry_out(const counter_change&); ///< of a foreign program; not remembered
 
     counter_state state(const lock_name&, const drawer& client) const;
     bool is_set(const lock_name& name) const { return find(name) != nullptr; }
     std::vector<std::string> names() const;
     bool erase(const lock_name&);
-    void clear(); ///< the requests, too
+    void clear(); ///< removes the remembered requests too
     void become(const rate_table& other) {
         limiters_ = other.limiters_;
         requests_.become(other.requests_);
@@ -45,7 +45,7 @@ private:
         microseconds at;
         std::int64_t permits;
     };
-    using draws = std::vector<draw>; // in order
+    using draws = std::vector<draw>; // in the order of time
     struct limiter {
         rate how;
         microseconds ends_at = microseconds::max();

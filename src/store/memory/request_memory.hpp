@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// At most once: what a request was answered, so that it is answered so again and does nothing.
+// Memory of answered requests, so that a repeated request gets the same answer and does nothing.
 #pragma once
 
 #include "store/memory/server_clock.hpp"
@@ -14,25 +14,25 @@
 
 namespace holdfast::memory {
 
-/// Of the requests about counters that were carried out: each is remembered for as long as its
-/// client asked for, and the latest `requests_max` of all clients.
-/// Thread safety: none; the server's mutex is around it.
+/// Answers to requests about counters. Each answer is kept as long as its client asked for. At most
+/// `requests_max` answers are kept, the latest of all clients. Thread safety: none; the server's
+/// mutex protects it.
 class request_memory {
 public:
     static constexpr std::size_t requests_max = 65'536;
 
-    /// Must outlive it.
+    /// The clock must outlive this object.
     explicit request_memory(const server_clock& clock)
         : clock_{clock} {}
 
-    /// Null: nothing like that was carried out, or it is forgotten.
+    /// Returns the answer to that request. Null: it was not carried out, or is forgotten.
     const counter_answer* find(const lock_name& name, const owner_id& request) {
         forget_the_old();
         const auto found = answers_.find(key_of(name, request));
         return found == answers_.end() ? nullptr : &found->second.said;
     }
 
-    /// What it was answered before counts no more.
+    /// Stores the answer, and replaces an earlier one.
     void remember(const lock_name& name, const owner_id& request, const counter_answer& said,
                   duration how_long) {
         key which = key_of(name, request);
@@ -53,11 +53,11 @@ public:
     }
 
 private:
-    using key = std::pair<std::string, std::string>; // the counter, and the request's own number
+    using key = std::pair<std::string, std::string>; // the counter, and the owner id of the request
     struct entry {
         counter_answer said;
         microseconds ends_at;
-        std::size_t written; // the how manieth
+        std::size_t written; // number in the order of writing
     };
 
     static key key_of(const lock_name& name, const owner_id& request) {
@@ -80,7 +80,7 @@ private:
 
     const server_clock& clock_;
     std::map<key, entry> answers_;
-    std::deque<std::pair<std::size_t, key>> order_; // as they were written
+    std::deque<std::pair<std::size_t, key>> order_; // in the order of writing
     std::size_t last_ = 0;
 };
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The URL memory:NAME. A program that links holdfast::testing can use it without a call: the
-// component tells the linker to want `holdfast_memory_scheme` (tools/testing.cmake).
+// Support for the URL memory:NAME. A program that links holdfast::testing can use such URLs without
+// any call: the component makes the linker keep `holdfast_memory_scheme` (tools/testing.cmake).
 #include <holdfast/memory/server.hpp>
 #include <holdfast/schemes.hpp>
 

@@ -13,8 +13,8 @@ namespace holdfast::memory {
 
 using microseconds = std::chrono::microseconds;
 
-/// The server's own clock. Like a real one it shows a date, which no client's clock does: whoever
-/// takes the one for the other is far off at once.
+/// Clock of the server. It shows a date, as a real server's clock does; a client's clock has no
+/// date. So code that mixes up the two clocks is wrong by years, and a test sees it at once.
 class server_clock {
 public:
     explicit server_clock(std::function<time_point()> clients)
@@ -27,14 +27,14 @@ public:
                microseconds{std::llround(static_cast<double>(passed.count()) * rate_)};
     }
 
-    /// Of a lease that begins now. One longer than a hundred years has no end.
+    /// Returns the end of a lease that begins now. A lease longer than a hundred years has no end.
     microseconds end_of(duration lease_time) const {
         constexpr duration without_end = std::chrono::hours{24 * 36525};
         return lease_time > without_end ? never : now() + lease_time;
     }
     bool is_over(microseconds end) const { return end <= now(); }
 
-    /// Nothing: it has no end.
+    /// Returns the time until `end`; empty if there is no end.
     std::optional<duration> left(microseconds end) const {
         if (end == never)
             return std::nullopt;
@@ -56,7 +56,7 @@ private:
 
     std::function<time_point()> clients_;
     time_point anchor_;
-    microseconds shown_at_anchor_{std::chrono::seconds{1'000'000'000}}; // in September 2001
+    microseconds shown_at_anchor_{std::chrono::seconds{1'000'000'000}}; // a date in September 2001
     double rate_ = 1.0;
 };
 

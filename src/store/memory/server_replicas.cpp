@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a machine does as a primary with replicas, or as a replica.
+// Replication: the machine as a primary with replicas, or as a replica.
 #include "store/memory/server_state.hpp"
 
 #include <algorithm>
@@ -17,7 +17,8 @@ void server::state::wrote() {
         each->send(writes_, copy, clock_.clients_now());
 }
 
-/// What has arrived, it has; and its dates count by its own clock.
+/// Takes over the data that have arrived from the primary. From now on, this machine's own clock
+/// decides when they expire.
 void server::state::catch_up() {
     if (!follows_)
         return;
@@ -38,7 +39,7 @@ void server::state::be_primary() {
     follows_->cut(clock_.clients_now());
     follows_.reset();
     is_primary_ = true;
-    forgets_before_ = clock_.clients_now(); // some of what was granted may not have come so far
+    forgets_before_ = clock_.clients_now(); // some grants may not have arrived
 }
 
 void server::state::follow(std::shared_ptr<stream> from) {

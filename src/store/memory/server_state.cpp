@@ -125,7 +125,7 @@ left_verdict server::state::release_alone(const hold& what) {
     const bool is_token = what.kind == lock_kind::token;
     const bool was_ours = is_token ? has_.tokens.release(what) : has_.locks.release(what);
     return {.was_ours = was_ours,
-            .is_told = was_ours && what.kind != lock_kind::spin}; // whose waiters poll
+            .is_told = was_ours && what.kind != lock_kind::spin}; // waiters of a spin lock poll
 }
 
 std::optional<holding> server::state::inspect(const lock_name& name) const {
@@ -160,7 +160,7 @@ std::optional<holding> server::state::holding_of(const lock_name& name) const {
     return shared;
 }
 
-/// Returns in words what has the name. Null: nothing has it.
+/// Returns the words for the kind that has the name; null if the name is free.
 const char* server::state::what_is_there(const lock_name& name) const {
     if (has_.tokens.inspect(name))
         return words_for(lock_kind::token);
@@ -175,8 +175,9 @@ const char* server::state::what_is_there(const lock_name& name) const {
     return has_.counters.value(name) ? "a semaphore or a latch" : nullptr;
 }
 
-/// The same, if it is another kind than the wanted one. A number is a semaphore, a latch, or a
-/// leased semaphore of which nobody holds a permit: that cannot be told, as on Redis.
+/// Returns the words for what has the name, if that is another kind than `wanted`. A number may be
+/// a semaphore, a latch, or a leased semaphore without held permits: these look the same, as on
+/// Redis.
 const char* server::state::other_than(const lock_name& name, const char* wanted) const {
     const char* const there = what_is_there(name);
     if (!there || std::string_view{there} == wanted)
@@ -188,7 +189,8 @@ const char* server::state::other_than(const lock_name& name, const char* wanted)
     return is_number && wants_number ? nullptr : there;
 }
 
-/// A number that goes by itself looks like another program's token.
+/// Returns whether the name has a number with an expiry. Such a number may be another program's
+/// token.
 bool server::state::may_be_token(const lock_name& name) const {
     return has_.counters.value(name) && has_.counters.left(name);
 }
@@ -271,7 +273,7 @@ forced_verdict server::state::force(const lock_name& name, const std::string& on
     if (comes_late(deadline))
         return {.late = true};
     const std::optional<holding> held = holding_of(name);
-    const bool is_number = may_be_token(name); // and perhaps a semaphore
+    const bool is_number = may_be_token(name); // it may also be a semaphore
     const char* const there = is_number ? words_for(lock_kind::token) : what_is_there(name);
     if (!there)
         return {};
@@ -398,13 +400,13 @@ bool server::state::stranger_releases(const lock_name& name, const std::string& 
     const writing after{*this};
     const std::optional<holding> token = has_.tokens.inspect(name);
     if (token && token->owners.front() == owner)
-        return has_.tokens.erase(name); // and tells nobody
+        return has_.tokens.erase(name); // no notification
     const std::optional<holding> held = has_.locks.inspect(name);
     const bool had_it = held && held->owners.front() == owner && has_.locks.erase(name);
     if (!had_it && !has_.shared.vacate(name, owner))
         return false;
     tell(name);
-    tell(name, has_.fair.next(name)); // as a JVM does that held it as a fair lock
+    tell(name, has_.fair.next(name)); // as a JVM does after a fair lock
     return true;
 }
 

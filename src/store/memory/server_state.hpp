@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The model: what a lock on a server is. The Redis store's scripts mean the same; both are held
-// against one conformance suite.
+// State of one machine of a memory::server. It is the model of locks on a server: the Redis store's
+// scripts do the same, and one conformance suite tests both.
 #pragma once
 
 #include "store/memory/server_clock.hpp"
@@ -24,39 +24,41 @@ namespace holdfast::memory {
 
 class ear;
 
-/// What one request about a counter came to, for the simulator: one of the three.
+/// Record of one request about a counter, for the simulator. Exactly one of the three pointers is
+/// set.
 struct count_record {
     const counter_ask* taken = nullptr;
     const counter_ask* given_back = nullptr;
-    const counter_change* changed = nullptr; ///< number 0: a stranger's
-    /// Of a semaphore or latch the number, of permits all of them, the held ones too; nothing:
-    /// there was none, or it is a rate.
+    const counter_change* changed = nullptr; ///< request number 0: by a foreign program
+    /// Value before and after the request: the number of a semaphore or a latch, or all permits of
+    /// a leased semaphore, held and free. Empty: there was no such counter, or it is a rate
+    /// limiter.
     std::optional<std::int64_t> before{};
     std::optional<std::int64_t> after{};
-    bool granted = false; ///< what was to be taken is, or the change is done
+    bool granted = false; ///< the permits were taken, or the change was made
     microseconds at{};
 };
 
 struct forced_verdict {
     bool late = false;
-    const char* other = nullptr; ///< in words, the other kind that has the name
+    const char* other = nullptr; ///< words for another kind that has the name
     forced what{};
 };
 
-/// One machine: a primary, or a replica.
-/// Thread safety: every member may be called from any thread.
+/// One machine: a primary or a replica. Thread safety: every member may be called from any thread.
 class server::state {
 public:
     explicit state(std::function<time_point()> clients_clock, std::size_t number = 0);
 
-    const std::size_t number; ///< in its group
+    const std::size_t number; ///< index in its group
 
     static bool keeps(lock_kind) noexcept { return true; }
     static bool keeps(counter_kind) noexcept { return true; }
 
-    // The verbs.
+    // Requests.
 
-    /// Comes the request after `deadline`, a moment of this server's clock, it is refused.
+    /// Asks for a lock. Refuses the request as late after `deadline`, a time of this server's
+    /// clock.
     verdict_on_look look(const ask&, std::optional<microseconds> deadline);
     struct renewed {
         bool is_held = false;
@@ -65,15 +67,15 @@ public:
     std::vector<renewed> renew(const std::vector<hold>&, duration lease_time);
     release_answer release(const hold&);
     std::optional<holding> inspect(const lock_name&) const;
-    /// As `inspector::force_release` and `force_kind`, with a deadline like a look's.
+    /// Ends a lock (`inspector::force_release` and `force_kind`). `deadline` works as in look().
     forced_verdict force(const lock_name&, const std::string& only_from, std::optional<lock_kind>,
                          std::optional<microseconds> deadline);
     std::uint64_t last_token(const lock_name&) const;
     std::optional<lock_state> describe(const lock_name&) const;
     lock_list list(const std::string& pattern, std::size_t limit) const;
 
-    // Of counters, with a deadline like a look's. So long as `memory` it is known what was
-    // answered.
+    // Requests about counters. `deadline` works as in look(). `memory` is how long the answer is
+    // remembered.
     count_verdict count(const counter_ask&, std::optional<microseconds> deadline, duration memory);
     void give_back(const counter_ask&, duration memory);
     change_verdict change(const counter_change&, std::optional<microseconds> deadline,
@@ -82,44 +84,48 @@ public:
                                   const rate_table::drawer& client) const;
     counter_list list_counters(counter_kind, const std::string& pattern, std::size_t limit,
                                const rate_table::drawer& client) const;
-    /// The permits that are leased, by their ids, and how long each still is.
+    /// Returns the leased permits by their ids, with the rest of each lease.
     std::map<std::string, duration> permits_held(const lock_name&) const;
-    /// Returns in words what has that name instead of such a counter. Null: no other kind has it.
+    /// Returns the words for the other kind that has that name; null if no other kind has it.
     const char* other_kind(const lock_name&, counter_kind) const;
 
     microseconds now() const;
 
-    /// A request of that client has come: what it holds lasts for so long from now on.
+    /// Notes a request of that client: all its holds last at least `session_time` from now on.
     void prolong_session(const std::array<std::uint8_t, 16>& client, duration session_time);
 
-    const std::string& id() const noexcept { return id_; } ///< no two in a process have the same
-    /// By the clients' clock. One that was never restarted has forgotten nothing.
+    const std::string& id() const noexcept { return id_; } ///< unique in the process
+    /// Returns the time, on the clients' clock, before which this machine may have forgotten
+    /// something. `time_point::min()`: it has forgotten nothing.
     time_point forgets_before() const;
 
-    // Replication (server_replicas.cpp). Whatever changes something here is a write.
+    // Replication (server_replicas.cpp). A write is any request that changes something.
     bool is_primary() const;
-    void be_primary();                         ///< with what has arrived by now
-    std::uint64_t demotions() const;           ///< so often it was a primary, and is not any more
-    void follow(std::shared_ptr<stream>);      ///< from now on it is a replica, with what it has
-    void feed(const std::shared_ptr<stream>&); ///< one more replica is sent all, and each write
-    std::uint64_t writes() const;              ///< so many so far
-    unsigned confirmed(std::uint64_t write) const; ///< by so many replicas, all up to that one
-    time_point next_confirmation() const;          ///< `time_point::max()`: none is on its way
-    /// Of a replica: up to that write of its primary it has all. Nothing: it is not sent anything,
-    /// or has not been sent all yet that there was.
+    void be_primary();                    ///< with the data that have arrived by now
+    std::uint64_t demotions() const;      ///< how often it stopped being the primary
+    void follow(std::shared_ptr<stream>); ///< makes it a replica, with the data it has
+    /// Adds a replica. It is sent all data, and then each write.
+    void feed(const std::shared_ptr<stream>&);
+    std::uint64_t writes() const; ///< number of writes so far
+    /// Returns the number of replicas that have all writes up to this one.
+    unsigned confirmed(std::uint64_t write) const;
+    time_point next_confirmation() const; ///< `time_point::max()`: none is under way
+    /// Returns the last write of the primary up to which this replica has everything. Empty: it
+    /// follows no primary, or the first copy has not arrived yet.
     std::optional<std::uint64_t> received() const;
 
-    // A machine that stands still carries out nothing until it goes on, and then all that came.
+    // A stopped machine carries out nothing. When it is resumed, it carries out all requests that
+    // came.
     bool stands_still() const;
     void stop();
     void resume();
-    void when_it_goes_on(std::function<void()>); ///< on the thread that calls resume()
+    void when_it_goes_on(std::function<void()>); ///< calls it on the thread that calls resume()
 
-    // Who is told of releases.
+    // Subscribers to releases.
     void add(ear&);
     void remove(ear&);
 
-    // What tests do to a server.
+    // Interventions of tests.
     void step_clock(duration);
     void set_clock_rate(double);
     void forget_all();
@@ -130,29 +136,31 @@ public:
     std::size_t held_count() const;
     std::size_t listener_count() const;
 
-    // What a stranger does to a counter is not remembered.
+    // Changes by foreign programs, which a test plays. Their requests are not remembered.
     void stranger_changes(const counter_change&);
     void stranger_takes_permits(const hold&, duration lease_time);
     std::size_t requests_remembered() const;
-    /// Told of each request about a counter that comes in time, within it: it must ask nothing.
+    /// Sets a function that is called with each request about a counter that is in time. It runs
+    /// with the mutex held, so it must not call the server.
     void tell_of_counts(std::function<void(const count_record&)>);
 
-    // A JVM in the queue of a fair lock, by Redisson's arithmetic.
+    // A JVM in the queue of a fair lock, with Redisson's arithmetic.
     bool stranger_takes_or_queues(const lock_name&, const std::string& owner, duration wait,
                                   duration lease);
     void stranger_leaves(const lock_name&, const std::string& owner, duration wait);
     bool stranger_releases(const lock_name&, const std::string& owner);
-    void set_jvm_wait(duration); ///< how long a JVM waits in a queue (fairLockWaitTimeout)
+    void set_jvm_wait(duration); ///< fairLockWaitTimeout: how long a JVM waits in a queue
     duration stranger_waits() const;
     std::vector<std::string> waiting(const lock_name&) const;
     std::vector<std::string> counting(const lock_name&) const;
-    /// Grows with each call that may have changed a holder or a queue, but for the clock.
+    /// Returns a number that grows with each call that may have changed a holder or a queue. The
+    /// passing of time does not change it.
     std::uint64_t changes() const;
 
 private:
     using guard = std::lock_guard<std::mutex>;
 
-    /// What is done until the scope is left is a write.
+    /// Counts one write when its scope is left.
     class writing {
     public:
         explicit writing(state& at)
@@ -164,7 +172,7 @@ private:
         state& at_;
     };
 
-    // All with the mutex held.
+    // Call these with the mutex held.
     bool comes_late(std::optional<microseconds> deadline) const;
     verdict_on_look look_at_lock(const ask&);
     void wrote();
@@ -197,8 +205,8 @@ private:
     server_clock clock_;
     time_point forgets_before_ = time_point::min();
     tables has_{clock_};
-    std::shared_ptr<stream> follows_;                // of a replica
-    std::vector<std::shared_ptr<stream>> followers_; // of a primary
+    std::shared_ptr<stream> follows_;                // on a replica
+    std::vector<std::shared_ptr<stream>> followers_; // on a primary
     std::uint64_t writes_ = 0;
     std::uint64_t demotions_ = 0;
     bool is_primary_ = true;
@@ -208,11 +216,13 @@ private:
     std::function<void(const count_record&)> keeps_record_;
 };
 
-/// Where an owner that waits for a lock is told: a fair lock tells one waiter, others all.
+/// Returns the channel that notifies an owner that waits for a fair lock. Each such waiter has its
+/// own channel; other locks have one channel for all waiters.
 inline lock_name channel_of(const lock_name& name, const std::string& owner) {
     return name.text + '\0' + owner;
 }
-/// Where it is told that a counter has more, or is open.
+/// Returns the channel that notifies waiters of a counter: it has more permits, or the latch is
+/// open.
 inline lock_name channel_of(const lock_name& name, counter_kind kind) {
     return name.text + (kind == counter_kind::latch ? std::string{"\0latch", 6}
                                                     : std::string{"\0semaphore", 10});

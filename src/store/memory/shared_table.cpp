@@ -13,7 +13,8 @@ std::string owner_beside(const ask& want) {
     return to_string(owner_id{want.owner.client, want.under});
 }
 
-/// Only ours keep their timers up: of a stranger nobody knows.
+/// Returns whether the owner is a holdfast client. Such a reader always has a timer. A reader of a
+/// foreign program may live without a timer.
 bool is_ours(const std::string& owner) {
     return owner.find(':') != std::string::npos;
 }
@@ -114,13 +115,13 @@ void shared_table::leave_mark(const ask& want) {
         waiting_[want.name.text] = {};
     waiting& all = waiting_[want.name.text];
     const microseconds until = clock_.now() + want.outlasts;
-    all.ends_at = std::max(all.ends_at, until); // others wait, too, and look again later
+    all.ends_at = std::max(all.ends_at, until); // never shortened: others may ask later
     all.head_start = std::max(all.head_start, want.head_start);
     all.marks.insert_or_assign(to_string(want.owner),
                                mark{until, want.under == 0 ? std::string{} : owner_beside(want)});
 }
 
-/// Whether it was the last.
+/// Removes a writer's mark. Returns whether it was the last mark.
 bool shared_table::withdraw(const hold& what) {
     waiting* const all = find_waiting(what.name);
     if (!all || all->marks.erase(to_string(what.owner)) == 0 || !all->marks.empty())
@@ -148,7 +149,7 @@ bool shared_table::renew(const hold& what, duration lease_time) {
     if (reader == held->readers.end())
         return false;
     if (lease_time == duration::zero() && clock_.is_over(reader->second))
-        return false; // only others keep the lock
+        return false; // expired: only others keep the lock
     reader->second = std::max(reader->second, clock_.end_of(lease_time));
     held->ends_at = std::max(held->ends_at, reader->second);
     return true;
@@ -246,7 +247,7 @@ std::optional<holding> shared_table::inspect(const lock_name& name) const {
             told.owners.push_back(owner);
     told.shared = told.owners.size() > (told.alone ? 1U : 0U);
     if (told.owners.empty())
-        return std::nullopt; // the dead are no holders
+        return std::nullopt; // all its readers are dead
     told.remaining = clock_.left(held.ends_at);
     return told;
 }

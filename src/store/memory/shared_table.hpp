@@ -10,41 +10,43 @@
 
 namespace holdfast::memory {
 
-/// What came of a release of a lock that can be shared.
+/// Outcome of a release of a read-write lock.
 struct left_verdict {
     bool was_ours = false;
-    bool is_told = false; ///< to who waits
+    bool is_told = false; ///< waiters are notified
 };
 
-/// The locks of a server that many may share and one may have alone. Redisson's layout, as the
-/// scripts keep it: the lease of a lock is the longest of those in it, and a reader has a timer of
-/// its own; without that it is a zombie, which the next writer or the last reader sweeps out.
-/// Thread safety: none; the server's mutex is around it.
+/// Table of read-write locks, in Redisson's layout, as the scripts keep it. The lease of a lock is
+/// the longest of its holds. Each reader has a timer of its own. A reader whose timer has ended is
+/// dead, and the next writer or the last reader removes it. Thread safety: none; the server's mutex
+/// protects it.
 class shared_table {
 public:
-    /// Must outlive it.
+    /// The clock must outlive this object.
     explicit shared_table(const server_clock& clock)
         : clock_{clock} {}
 
     verdict_on_look look(const ask&);
-    bool renew(const hold&, duration lease_time); ///< false: it is not held by that owner
-    /// How long that owner still has it. Empty: it is not held, or has no end.
+    bool renew(const hold&, duration lease_time); ///< false: that owner does not hold it
+    /// Returns the rest of that owner's hold. Empty: it does not hold the lock, or the hold has no
+    /// end.
     std::optional<duration> left_of(const hold&) const;
     left_verdict release(const hold&);
-    /// Whatever that owner's client holds does not end sooner.
+    /// Extends all holds of that owner's client to `end`; shortens none.
     void prolong(const owner_id&, microseconds end);
 
-    std::optional<holding> inspect(const lock_name&) const; ///< nothing: it is free
-    std::vector<std::string> held() const;                  ///< their names, in order
+    std::optional<holding> inspect(const lock_name&) const; ///< empty: it is free
+    std::vector<std::string> held() const;                  ///< names, sorted
 
-    // For people; of a lock that is held.
+    // For people. The lock must be held.
     std::vector<lock_owner> owners(const lock_name&) const;
     std::vector<lock_waiter> waiting_writers(const lock_name&) const;
 
-    /// `kind` says how; who had it otherwise has it no more.
+    /// Gives the lock to `owner` in the mode `kind`. Holders in another mode lose it.
     void occupy(const lock_name&, const std::string& owner, lock_kind kind, duration lease_time);
-    bool vacate(const lock_name&, const std::string& owner); ///< false: that owner is not there
-    /// Each reader's timer, and the lock's lease, are over in `lease_time`. False: nobody reads.
+    bool vacate(const lock_name&, const std::string& owner); ///< false: that owner does not hold it
+    /// Makes all readers' timers, and the lease of the lock, end in `lease_time`. Returns false if
+    /// nobody reads.
     bool cut_readers(const lock_name&, duration lease_time);
     bool erase(const lock_name&); ///< false: it was free
     void clear();
@@ -55,11 +57,11 @@ public:
 
 private:
     struct lock {
-        std::string writer{};                          // empty: nobody has it alone
-        std::map<std::string, microseconds> readers{}; // and when each one's timer is over
+        std::string writer{};                          // empty: there is no writer
+        std::map<std::string, microseconds> readers{}; // readers, each with the end of its timer
         microseconds ends_at{};
     };
-    /// Of a writer that waits: until when, and beside which reader's hold it would write.
+    /// Mark of a waiting writer: until when it counts, and the read hold that the writer upgrades.
     struct mark {
         microseconds until{};
         std::string beside{};

@@ -13,9 +13,9 @@
 
 namespace holdfast::memory {
 
-/// What a primary sends to one replica: after each write all that it has by then, in order. It
-/// arrives a while later, and as long after that the primary knows it.
-/// Thread safety: every member may be called from any thread.
+/// Stream of data from a primary to one replica. After each write it sends a full copy, in order. A
+/// copy arrives after the lag, and the primary knows of the arrival after another lag. Thread
+/// safety: every member may be called from any thread.
 class stream {
 public:
     using copy = std::shared_ptr<const tables>;
@@ -23,22 +23,22 @@ public:
     explicit stream(duration lag)
         : lag_{lag} {}
 
-    // At the primary, whose writes are numbered.
+    // For the primary, which numbers its writes.
     void send(std::uint64_t write, copy, time_point now);
-    /// All writes up to that one have arrived, as far as the primary knows. Nothing: the replica
-    /// has not been sent all yet that there was at the beginning.
+    /// Returns the last write that has arrived, as far as the primary knows. Empty: the first copy
+    /// has not been confirmed yet.
     std::optional<std::uint64_t> confirmed(time_point now);
-    /// When that may next become more; `time_point::max()`: not by itself.
+    /// Returns when `confirmed` may next grow; `time_point::max()`: nothing is under way.
     time_point next_confirmation(time_point now);
 
-    /// At the replica: the latest that has arrived. Null: nothing since it was last asked for.
+    /// For the replica. Returns the latest copy that has arrived. Null: none since the last call.
     copy take_arrived(time_point now);
-    /// Up to which write. Nothing: not even what there was at the beginning.
+    /// Returns the last write that has arrived. Empty: the first copy has not arrived yet.
     std::optional<std::uint64_t> arrived(time_point now);
 
-    void set_lag(duration); ///< of what is sent from now on; nothing overtakes anything
+    void set_lag(duration); ///< for later copies; no copy overtakes another
     bool is_cut();
-    void cut(time_point now);   ///< for good: what is on its way is lost, in both directions
+    void cut(time_point now);   ///< final: copies and confirmations under way are lost
     void pause(time_point now); ///< the replica stands still
     void go_on(time_point now);
 
@@ -53,7 +53,7 @@ private:
 
     std::mutex mutex_;
     duration lag_;
-    std::deque<parcel> under_way_; // until the primary knows that it has arrived
+    std::deque<parcel> under_way_; // copies until the primary knows of their arrival
     std::optional<std::uint64_t> arrived_, confirmed_;
     copy latest_;
     time_point last_arrival_ = time_point::min();

@@ -11,10 +11,10 @@
 
 namespace holdfast::memory {
 
-/// All that a server keeps. What ends has dates of its clock, and a replica gets these dates.
-/// Thread safety: none; the server's mutex is around it.
+/// All data of a server. Expiry times are on the server's clock, and a replica gets them unchanged.
+/// Thread safety: none; the server's mutex protects it.
 struct tables {
-    /// Must outlive it.
+    /// The clock must outlive this object.
     explicit tables(const server_clock& clock)
         : locks{clock}
         , fair{clock, locks}
@@ -48,8 +48,8 @@ struct tables {
     exclusive_table locks;
     fair_table fair;
     shared_table shared;
-    exclusive_table tokens; ///< strings, where the others are hashes
-    counter_table counters; ///< numbers
+    exclusive_table tokens; ///< strings; other locks are hashes
+    counter_table counters; ///< semaphores and latches
     permit_table permits;
     rate_table rates;
 };

@@ -14,10 +14,11 @@ namespace {
 
 constexpr net::option_checks check{"redis::options"};
 
-/// Each question costs the nodes of a cluster something.
+/// Least time between two checks of the topology: each check costs the nodes of a cluster some
+/// work.
 constexpr duration topology_check_least{100};
 
-/// What is beyond these is a slip of the pen: a server has ten thousand connections for all.
+/// Greater values are typing errors: by default, a server allows ten thousand connections in all.
 constexpr std::size_t lanes_most = 1000;
 constexpr std::chrono::microseconds polling_longest = std::chrono::milliseconds{10};
 
@@ -69,7 +70,7 @@ void check_place(const options& how) {
         check_tls(*how.tls, "tls", is_one ? how.host : "");
 }
 
-/// One way of telling is what servers outside of a cluster have.
+/// Servers outside of a cluster have plain messages only.
 void check_pubsub(const options& how) {
     check.require(how.pubsub <= pubsub_form::both,
                   "pubsub is none of automatic, plain, sharded and both");
@@ -83,7 +84,8 @@ void check_time(duration value, std::string_view field, duration least = duratio
     check.time(value, field, least);
 }
 
-/// As a renewal must not wait for replicas until it is too late for another.
+/// Returns the longest allowed replica_timeout: a renewal that waits for replicas must leave time
+/// for another attempt.
 duration replica_timeout_most(const options& how) {
     return std::max(duration{1}, how.command_timeout / 3);
 }

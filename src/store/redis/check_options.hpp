@@ -5,8 +5,8 @@
 
 namespace holdfast::redis {
 
-/// The options as they will be used, or `errc::invalid_argument` with the field's name. Reads the
-/// files of TLS; asks nobody.
+/// Returns the options as the client uses them. Throws `errc::invalid_argument` with the name of
+/// the field. Reads the files for TLS; sends nothing.
 options checked(options);
 
 } // namespace holdfast::redis

@@ -15,7 +15,7 @@ constexpr std::string_view key_prefix = "holdfast_client:";
 
 constexpr std::size_t uuid_size = 36;
 
-/// Our UUIDs' third group: version 8, and our mark.
+/// Third group of the UUIDs of holdfast clients: version 8 and a mark.
 constexpr std::size_t mark_at = 14;
 constexpr std::string_view mark = "8fd5";
 
@@ -58,7 +58,7 @@ asio::awaitable<void> announce_client(node& server, std::string key, client_card
 
 namespace {
 
-/// All of one slot.
+/// Reads the descriptions of clients whose keys are all in one slot.
 asio::awaitable<std::vector<std::optional<client_card>>>
 read_some(node& server, const std::vector<std::string>& clients) {
     const std::vector<std::string_view> keys{clients.begin(), clients.end()};
@@ -84,7 +84,7 @@ read_clients(node& server, std::vector<std::string> clients) {
             cards = co_await read_some(server, some);
         } catch (const boost::system::system_error& why) {
             if (groups.size() == 1 || why.code() != errc::unreachable)
-                throw; // else these are unknown: one of several servers is away
+                throw; // one of several servers is away: its clients are unknown
         }
         for (std::size_t i = 0; i < cards.size(); ++i)
             known[some[i]] = std::move(cards[i]);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Who a client is: one key per client, which it writes and whoever asks reads
-// (docs/protocol/client.md). Nobody else names their scripts' keys and arguments.
+// Descriptions of clients. Each client writes a key about itself, for people who ask who holds a
+// lock (docs/protocol/client.md). The keys and arguments of these scripts appear in this unit only.
 #pragma once
 
 #include "redis/node.hpp"
@@ -16,14 +16,16 @@
 
 namespace holdfast::redis {
 
-/// Where the client of that owner says who it is; nothing if it is none of ours, by its mark.
+/// Returns the key that describes the client of that owner; empty if the owner is no holdfast
+/// client, which a mark in its UUID shows.
 std::optional<std::string> client_key(std::string_view owner);
 std::string client_key(const std::array<std::uint8_t, 16>& client);
 
-/// Kept for that long, and for zero taken away.
+/// Writes the description with the TTL `kept`; zero deletes the key.
 asio::awaitable<void> announce_client(node&, std::string key, client_card, duration kept);
 
-/// In the order of the keys. Nothing for a client that does not say who it is, or may not be asked.
+/// Reads descriptions, in the order of the keys. An entry is empty if the client has written none,
+/// or if its server could not be asked.
 asio::awaitable<std::vector<std::optional<client_card>>> read_clients(node&,
                                                                       std::vector<std::string>);
 

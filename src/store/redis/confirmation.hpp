@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a failover must not lose counts only when enough replicas have it.
+// Confirmation by replicas. A grant that a failover must not lose counts only if enough replicas
+// have it.
 #pragma once
 
 #include "redis/node.hpp"
@@ -13,27 +14,31 @@
 
 namespace holdfast::redis {
 
-/// So that it is confirmed in a small part of a lease of that length.
+/// Returns the options of a request that replicas must confirm. The wait for them is at most a
+/// third of the lease.
 inline call_wishes confirmed_by(std::uint8_t replicas, duration lease) {
     return {.replicas = replicas, .replicas_within = std::max(lease / 3, duration{1})};
 }
 
-/// How the answer came: when, by which connection, and who confirmed what it tells of.
+/// Copies from the reply to the attempt when and over which connection the reply came, and how many
+/// replicas confirmed the write.
 void came_by(const reply&, remote::attempt&);
 
-/// Whether fewer confirmed it than must; then `unconfirmed` says so in words.
+/// Returns whether enough replicas confirmed it. If not, `unconfirmed` has the reason in words.
+/// `refused`: the server refuses WAIT, so a retry does not help.
 enum class confirmation { enough, missing, refused };
 confirmation judge_confirmation(remote::attempt&, std::uint8_t replicas);
 
-/// What was carried out and is not confirmed fails so.
+/// Throws `not_replicated` if too few replicas confirmed the change, which was carried out.
 void require_confirmed(remote::attempt, std::uint8_t replicas);
 
-/// An attempt that was granted and that the server refuses to have confirmed, in its own words: no
-/// repetition helps.
+/// Throws the error of a grant whose confirmation the server refuses, in the server's words. A
+/// retry does not help. `was_left`: the grant was released again; otherwise the error is
+/// `not_replicated`.
 [[noreturn]] void fail_refused(const remote::attempt&, const std::string& refusal, bool was_left);
 
-/// Judges what was granted. Where the server refuses to say how many replicas have it, it is left
-/// again, and only when that is acknowledged the attempt is `refused`.
+/// Checks the confirmation of a grant. If the server refuses WAIT, calls `leave` to release the
+/// grant. The call then throws `refused` if the release was acknowledged, else `not_replicated`.
 template <typename Leave>
 asio::awaitable<void> confirm(remote::attempt& got, std::uint8_t replicas, Leave leave) {
     if (got.said != remote::verdict::granted)

@@ -10,10 +10,11 @@
 namespace holdfast::redis {
 namespace {
 
-/// A waiter that cannot be told asks at least this often.
+/// Longest time between two requests while the subscription is not confirmed.
 constexpr duration untold_bound = std::chrono::seconds{1};
 
-/// See place.cpp: a key goes in the millisecond after its last.
+/// Margin after a key's TTL, as in place.cpp: Redis removes a key in the millisecond after the end
+/// of its TTL.
 constexpr duration end_of_key_rounding{2};
 
 ask in_time(const counter_ask& want) {
@@ -35,7 +36,8 @@ counter_place::counter_place(node& server, const store_context& context, denials
     , wake_{wake}
     , attempts_{context, in_time_, server.command_timeout()} {}
 
-/// A later request in its slot has a greater number: whatever still comes of this one is late.
+/// Frees the slot. The next request in it has a greater number, so late copies of this one do
+/// nothing.
 counter_place::~counter_place() {
     if (takes())
         slots_.over(want_.name, want_.request.number);
@@ -62,7 +64,8 @@ asio::awaitable<remote::attempt> counter_place::request(time_point deadline) {
     co_return got;
 }
 
-// Confirmed first, asked afterwards: a release in between is seen by the one or the other.
+// Subscribes, and waits for the server's confirmation before the next request. So no release is
+// missed: either the subscription or the request sees it.
 asio::awaitable<void> counter_place::listen() {
     const time_point now = context_.time.now();
     time_point patient_until = now;

@@ -12,16 +12,18 @@
 
 namespace holdfast::redis {
 
-/// One request that waits for a counter: whether it listens, where it is remembered, and how its
-/// attempts went. At a latch it takes nothing, and so leaves nothing.
+/// Waiter for a semaphore or a latch (`place` for one request). It keeps the subscription, the slot
+/// in which the server remembers the request, and the state of the attempts. A request to a latch
+/// takes nothing, so it leaves nothing behind.
 class counter_place final : public place {
 public:
-    /// All but `want` must outlive it.
+    /// All arguments but `want` must outlive this object.
     counter_place(node& server, const store_context& context, denials&, request_slots&,
                   counter_ask want, alarm& wake);
     ~counter_place() override;
 
-    /// As of a lock: the first look is one script, and the second one listens first.
+    /// Asks as a lock's place does: the first call sends one script, and the second call subscribes
+    /// first.
     asio::awaitable<answer> look() override;
     asio::awaitable<void> leave() override;
 
@@ -39,7 +41,7 @@ private:
     denials& denials_;
     request_slots& slots_;
     const counter_ask want_;
-    const ask in_time_; ///< by when it wants it
+    const ask in_time_; ///< the same request with its deadline, for `attempts_`
     alarm& wake_;
     remote::attempts attempts_;
     std::unique_ptr<hearing> ear_;

@@ -87,7 +87,7 @@ std::string_view word_of(counter_verb verb) {
     case counter_verb::set_lease:
         return "set_lease";
     }
-    return {}; // there is no other verb
+    return {}; // not reached
 }
 
 channel_name channel_of(const lock_name& name, counter_kind kind) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What is asked of a server about counters: a caller for each script.
+// Requests about semaphores and latches: one function for each script.
 #pragma once
 
 #include "redis/node.hpp"
@@ -14,20 +14,20 @@
 
 namespace holdfast::redis {
 
-/// What one request carries beside what it asks for.
+/// Where, and for how long, the server remembers a request.
 struct remembered {
     request_slot where;
     duration memory;
 };
 
-/// What came of a change, and how many connections were told of it (below zero: that is denied).
+/// Outcome of a change, and how many connections were notified (negative: the message is denied).
 struct changed {
     attempt seen;
     counter_answer what;
     std::int64_t receivers = 0;
 };
 
-// Arguments live until a request has completed.
+// The arguments of these functions must live until the request has completed.
 
 asio::awaitable<attempt> take_permits(node&, const counter_ask&, remembered, server_deadline);
 asio::awaitable<released> revoke_permits(node&, const counter_ask&, remembered);
@@ -35,14 +35,13 @@ asio::awaitable<attempt> look_at_latch(node&, const counter_ask&);
 asio::awaitable<changed> change_counter(node&, const counter_change&, remembered, server_deadline);
 asio::awaitable<counter_state> inspect_counter(node&, const lock_name&, counter_kind);
 
-/// What a script calls it; and what it answers.
+/// Returns the word for the verb in scripts' arguments. `changed_in` reads the reply of a change.
 std::string_view word_of(counter_verb);
 changed changed_in(const reply&);
 
-/// As scripts are told what to do.
 std::string_view word_of(counter_verb);
 
-/// Where changes of such a counter are told.
+/// Returns the channel of messages about changes of such a counter.
 channel_name channel_of(const lock_name&, counter_kind);
 
 } // namespace holdfast::redis

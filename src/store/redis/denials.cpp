@@ -11,7 +11,8 @@
 namespace holdfast::redis {
 namespace {
 
-/// Of a fair lock each waiter has one of its own.
+/// Returns the channel of releases, as a pattern for a fair lock: there each waiter has its own
+/// channel.
 channel_name channels_of(const hold& held) {
     return held.kind == lock_kind::fair ? channel_name{lock_channel(held.name).text + ":*"}
                                         : verbs_of(held.kind)->told_on(held);

@@ -10,14 +10,14 @@
 
 namespace holdfast::redis {
 
-/// What telling by these commands needs, as ACL SETUSER spells it.
+/// Returns the rights that these publish commands need, as ACL SETUSER spells them.
 std::string rights_to_tell(const publishing&, const channel_name&);
 
-/// What a server denies and locks can do without, at a price: the observer is told once of
-/// each, with the right that is missing.
+/// Reports rights that the user lacks and that locks can do without, at a price. The observer is
+/// told once for each, with the missing right.
 class denials {
 public:
-    /// Both must outlive it.
+    /// Both arguments must outlive this object.
     denials(const node& server, const store_context& context)
         : server_{server}
         , context_{context} {}

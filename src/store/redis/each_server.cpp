@@ -8,11 +8,11 @@
 namespace holdfast::redis {
 namespace {
 
-/// What several servers have in common: how bad it is, about what, and what to do.
+/// Finding that several servers have in common: the same severity, topic and remedy.
 struct shared_finding {
     finding first;
-    std::vector<std::string> words;     ///< of each of them, in order
-    std::vector<std::string> addresses; ///< likewise
+    std::vector<std::string> words;     ///< the words of each server's finding, in order
+    std::vector<std::string> addresses; ///< the servers' addresses, in the same order
 };
 
 bool is_alike(const finding& one, const finding& other) {

@@ -25,22 +25,22 @@ finding trouble(const char* topic, const boost::system::system_error& why) {
     return {severity::danger, topic, net::story_of(why), why.code().message()};
 }
 
-/// Of the trial lock: should it have to be left behind, it is gone soon. Long enough for a request
-/// each to take and to renew it, and for listening between them.
+/// Returns the lease of the trial lock. It is short, in case the lock must be left behind. It is
+/// long enough to take the lock, to subscribe, and to renew.
 duration trial_lease(const node& server, duration lease_time) {
     return std::min(lease_time, 3 * server.command_timeout() + confirmation_patience);
 }
 
-/// So often the release is sent until one is acknowledged.
+/// Largest number of attempts to release the trial lock.
 constexpr int releases_max = 3;
 
-/// Nothing that was sent can have taken the lock.
+/// Returns whether the error means that no request can have taken the lock.
 bool did_nothing(const error_code& why) {
     return why == errc::unreachable || why == errc::refused || why == errc::closed ||
            why == errc::overloaded;
 }
 
-/// Asking again would be answered the same.
+/// Returns whether another attempt would get the same answer.
 bool is_final(const error_code& why) {
     return why == errc::refused || why == errc::closed;
 }
@@ -99,7 +99,8 @@ private:
         }
     }
 
-    /// At all servers that belong to it; or, where nobody else is asked, at what this one said.
+    /// Examines all servers of the topology. If these cannot be asked, judges the INFO of this
+    /// server.
     asio::awaitable<void> look_around() {
         topology_report all;
         try {
@@ -138,7 +139,7 @@ private:
         co_return false;
     }
 
-    /// What follows is tried in any case.
+    /// Reports a missing confirmation by replicas. The later steps are tried all the same.
     void judge_confirmed(attempt& got) {
         if (judge_confirmation(got, trial_.replicas) == confirmation::enough)
             return;
@@ -184,7 +185,8 @@ private:
         }
     }
 
-    /// Whatever went wrong before, and again while nobody can tell whether it was done.
+    /// Releases the trial lock whatever failed before, and repeats the request while the outcome is
+    /// unknown.
     asio::awaitable<void> release() {
         for (int left = releases_max; left > 0; --left) {
             try {
@@ -209,7 +211,8 @@ private:
             found_.push_back(remote::trial_went_well(trial_.name));
     }
 
-    // Under a key of its own: the client's may be in use.
+    // Tries to write and delete a description under a separate key, since the client may use its
+    // own.
     asio::awaitable<void> say_who() {
         if (!context_.announce)
             co_return;

@@ -9,8 +9,8 @@
 
 namespace holdfast::redis {
 
-/// As `store::examine`. Rights are found out by doing what locks do, under the name of `trial`; of
-/// that nothing is left behind.
+/// Examines the server (`store::examine`). It tests the rights by what locks do, with a lock named
+/// `trial`, and leaves nothing behind.
 asio::awaitable<std::vector<finding>> examine_server(node&, const store_context&, ask trial);
 
 } // namespace holdfast::redis

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a failover does to locks.
+// Findings about what a failover does to locks.
 #include "redis/survey/replica_lines.hpp"
 #include "redis/wire/classify.hpp"
 #include "redis/wire/info.hpp"
@@ -14,18 +14,19 @@ namespace {
 using shape = topology_report::kind;
 using std::chrono::microseconds;
 
-/// A third of it may have passed since the last renewal, and the next one needs some time.
+/// Returns the longest failover that a hold survives: 65% of the lease. A third of the lease may
+/// have passed since the last renewal, and the next renewal takes some time.
 constexpr duration outlasted_by(duration lease) {
     return lease / 100 * 65 + lease % 100 * 65 / 100;
 }
 
-/// As far as clocks may differ without harm to a lease of that length.
+/// Returns how far clocks may differ without harm to a lease of that length.
 constexpr microseconds clocks_apart_max(duration lease) {
     return lease / 100 + duration{2};
 }
 
-/// The server's own setting, by its name there, and what a failover takes with it from the fault
-/// until clients find the new primary: as measured (docs/topologies.md).
+/// Setting of the server that decides how long a failover takes. `whole` is the time from the fault
+/// until clients find the new primary, as measured (docs/topologies.md).
 struct failover_time {
     const char* setting;
     duration set;
@@ -81,11 +82,11 @@ finding judge_time(const failover_time& takes, duration lease) {
     return {severity::fine, "failover", whole + " (" + setting + "), and " + hold, ""};
 }
 
-/// Of the primary that has the fewest.
+/// Numbers of replicas that are online. `of` is the primary with the fewest.
 struct replica_count {
     const server_report* of = nullptr;
     std::size_t fewest = 0;
-    std::size_t most = 0; ///< of any primary
+    std::size_t most = 0; ///< greatest number at any primary
 };
 
 replica_count count_replicas(const topology_report& all) {
@@ -145,7 +146,7 @@ void judge_wait(const topology_report& all, std::size_t required, std::vector<fi
     }
 }
 
-/// How far the two are apart for sure.
+/// Returns the least difference between two clocks that the readings prove.
 microseconds apart(const clock_reading& one, const clock_reading& other) {
     return std::max({microseconds::zero(), one.least - other.most, other.least - one.most});
 }

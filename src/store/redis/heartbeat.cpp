@@ -12,12 +12,13 @@
 namespace holdfast::redis {
 namespace {
 
-/// The key outlives the longest hold of its client: who held a lock is asked when its holder has
-/// died. And it is written anew in a third of that, for a hold is renewed as often.
+/// Least TTL of the key. The key outlives the longest hold of its client: people ask who held a
+/// lock after its holder has died. It is written again after a third of the TTL, as holds are
+/// renewed.
 constexpr duration kept_min = std::chrono::minutes{1};
 constexpr int writes_while_kept = 3;
 
-/// close() waits no longer for a server that does not answer; the key goes by itself.
+/// Longest wait of close() for a server that does not answer. The key then expires by itself.
 constexpr duration farewell_patience{500};
 
 } // namespace
@@ -53,7 +54,8 @@ asio::awaitable<void> heartbeat::write(std::shared_ptr<heartbeat> self, duration
         self->ended_->ring();
 }
 
-// Whatever else went wrong, the next beat tries again.
+// Tells the observer, once, if the right to write the key is missing. After any other error, the
+// next beat tries again.
 void heartbeat::note(const boost::system::system_error& why) {
     if (why.code() != store_errc::no_permission || !server_ || std::exchange(denied_, true))
         return;
@@ -75,8 +77,8 @@ asio::awaitable<void> heartbeat::end() {
         co_return;
     const std::unique_ptr<alarm> ended = context_.time.make_alarm();
     ended_ = ended.get();
-    kept_ = due_at_ = std::numeric_limits<duration::rep>::max(); // no beat is due any more
-    start_writing(duration::zero()); // behind all others, for they use one connection
+    kept_ = due_at_ = std::numeric_limits<duration::rep>::max(); // no later beat is due
+    start_writing(duration::zero()); // last, since all writes use one connection
     co_await ended->wait_until(context_.time.now() + farewell_patience);
     ended_ = nullptr;
 }

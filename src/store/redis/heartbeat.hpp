@@ -12,25 +12,25 @@
 
 namespace holdfast::redis {
 
-/// Says on the server who this client is, while it holds locks there.
+/// Writes to the server who this client is, while the client holds locks there.
 ///
-/// It has no timer of its own: each grant and each renewal is a beat, and a beat that is due has
-/// the client's key written anew, beside the locks' requests and not before them. So a client that
-/// does nothing writes nothing, and a key that is not written any more goes by itself. No lock ever
-/// fails for it.
+/// It has no timer of its own. Each grant and each renewal calls beat(). If a write is due, the
+/// client's key is written again, beside the requests about locks and never before them. So an idle
+/// client writes nothing, and a key that is not written again expires. An error here never makes a
+/// lock fail.
 class heartbeat : public std::enable_shared_from_this<heartbeat> {
 public:
-    /// `server`, and what `context` names, must live until stop().
+    /// `server`, and all objects that `context` refers to, must live until stop().
     heartbeat(node& server, store_context context);
 
-    /// A lock of that lease is held, said the server at `now`. Two comparisons, where none is due.
-    /// Thread safety: any thread.
+    /// Notes that the server granted or renewed a lock with this lease at `now`. Costs two
+    /// comparisons if no write is due. Thread-safe.
     void beat(duration lease, time_point now);
 
-    /// Has the key taken away, and waits for that a little.
+    /// Deletes the key, and waits a short time for the server's answer.
     asio::awaitable<void> end();
 
-    /// Afterwards it touches nothing any more.
+    /// After this call, the server is not used any more.
     void stop() noexcept { server_ = nullptr; }
 
 private:
@@ -42,9 +42,9 @@ private:
     const store_context context_;
     const std::string key_;
     const client_card card_;
-    std::atomic<duration::rep> kept_ = 0; ///< how long, when it was last written; 0: never
+    std::atomic<duration::rep> kept_ = 0; ///< TTL of the last write in ms; 0: never written
     std::atomic<duration::rep> due_at_ = 0;
-    alarm* ended_ = nullptr; ///< who waits for the end
+    alarm* ended_ = nullptr; ///< alarm of the caller that waits in end()
     bool denied_ = false;
 };
 

@@ -13,10 +13,10 @@
 
 namespace holdfast::redis {
 
-/// Sees and ends any hold that Redisson or holdfast put on a lock.
+/// Reads and ends holds of locks, whether Redisson or holdfast made them.
 class lock_inspector final : public inspector {
 public:
-    /// Both must outlive it.
+    /// Both arguments must outlive this object.
     lock_inspector(node& server, const store_context& context)
         : server_{server}
         , context_{context} {}
@@ -30,7 +30,7 @@ public:
     asio::awaitable<std::unique_ptr<watch>> listen(lock_name, alarm& wake) override;
 
 private:
-    /// `mode`: of a read-write lock, nothing else is ended then; empty: any lock.
+    /// Ends a lock. `mode` is the only kind of lock to end; empty: any kind.
     asio::awaitable<forced> force(lock_name, std::string only_from, std::string_view mode);
     asio::awaitable<attempt> force_by(server_deadline, const lock_name&,
                                       const std::string& only_from, std::string_view mode,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the kinds of locks differ in, at this store: a row of functions for each.
+// Functions of each kind of lock in this store: a table with one row for each kind.
 #pragma once
 
 #include "redis/node.hpp"
@@ -17,45 +17,51 @@ namespace holdfast::redis {
 using remote::attempt;
 using remote::verdict;
 
-/// What came of a release.
+/// Outcome of a release.
 struct released {
     bool was_ours = false;
-    bool denied_message = false; ///< the server may not tell who waits
-    std::int64_t receivers = 0;  ///< connections that were told
-    bool heard_late = false;     ///< where they listen they need not have been told
+    bool denied_message = false; ///< the user may not publish to the waiters
+    std::int64_t receivers = 0;  ///< number of connections that were notified
+    bool heard_late = false;     ///< some subscribers may have missed the message
 };
 
-/// Whether a hold is still its owner's; or that the server which was asked has not its name.
+/// Whether the owner still has a hold. `elsewhere`: the server that was asked does not have the
+/// name.
 enum class standing : std::uint8_t { gone = 0, held = 1, elsewhere = 2 };
 
-/// What came of a renewal of several.
+/// Outcome of a renewal of several holds.
 struct renewed_holds {
     std::vector<standing> each;
-    std::vector<duration> left_before{}; ///< of each, see answer; empty: its script does not tell
-    /// Too few replicas have what was written: why, in words.
+    /// Rest of each lease, see `answer`. Empty: the script does not return it.
+    std::vector<duration> left_before{};
+    /// The reason in words if too few replicas have the write.
     std::string unconfirmed{};
 };
 
-/// How one kind is kept. Arguments live until a request has completed.
+/// Functions for one kind of lock (`verbs`): a row of the table. Arguments must live until the
+/// request has completed.
 struct verbs {
-    /// Granted to who holds it already, late if the server comes to it after the deadline.
+    /// Takes the lock. Grants it again to an owner that has it already. Answers late if the server
+    /// reaches the request after the deadline.
     asio::awaitable<attempt> (*take)(node&, const ask&, server_deadline);
 
-    /// As often as one likes. Afterwards this owner has nothing there.
+    /// Ends the hold or the wait of this owner. It can be repeated.
     asio::awaitable<released> (*release)(node&, const hold&);
 
-    /// Which of them are still their owners', by one script: holds of one client, of kinds that
-    /// have this function, and that want as many replicas. `at`: asked there, whichever slots they
-    /// have; otherwise all have one slot.
+    /// Renews several holds by one script, and returns which of them are still held. All holds are
+    /// of one client, have this function in their rows, and need the same number of replicas. `at`
+    /// is the server to ask; then the names may be in any slots. If it is empty, all names are in
+    /// one slot.
     asio::awaitable<renewed_holds> (*renew)(node&, std::optional<shard> at, hold_list,
                                             const renewal_wishes&);
 
-    /// Where whoever waits for such a hold is told of releases. Null: nowhere, and waiters poll.
+    /// Returns the channel that notifies waiters of releases. Null: there is none, and waiters
+    /// poll.
     channel_name (*told_on)(const hold&);
     linger afterwards = linger::usual;
 };
 
-/// Null: this store keeps no such locks.
+/// Returns the row of that kind; null if this store has no such locks.
 const verbs* verbs_of(lock_kind) noexcept;
 
 } // namespace holdfast::redis

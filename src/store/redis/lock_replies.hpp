@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the scripts answer that take, release and renew locks, of whatever kind.
+// Readers of the replies of scripts that take, release and renew locks.
 #pragma once
 
 #include "store/redis/confirmation.hpp"
@@ -16,8 +16,8 @@
 
 namespace holdfast::redis {
 
-/// Its verdict (the greatest that this script can say is `last`), the ms that are left of the hold
-/// that keeps it busy (-1: no end), the server's time, and perhaps more behind that.
+/// Returns the attempt in a reply: verdict, ms left of the hold that keeps it busy (-1: no end), µs
+/// of the server's clock, and perhaps more numbers. `last` is the greatest verdict of this script.
 template <std::size_t Count = 3>
 attempt attempt_in(const reply& answer, verdict last = verdict::late) {
     const std::array<std::int64_t, Count> numbers = integers<Count>(answer);
@@ -36,8 +36,8 @@ inline released released_in(const reply& answer) {
     return {integer_up_to(1, answer.items[0]) == 1, receivers < 0, receivers, answer.moves};
 }
 
-/// As a renewal asks for some holds together. One that only asks extends nothing, so there is
-/// nothing to be confirmed.
+/// Returns the options of a renewal of several holds by one request. If the renewal extends
+/// nothing, no replica has to confirm it.
 inline call_wishes wishes_of(hold_list holds, const renewal_wishes& how) {
     const bool extends = how.lease_time > duration::zero();
     call_wishes wishes =
@@ -49,8 +49,8 @@ inline call_wishes wishes_of(hold_list holds, const renewal_wishes& how) {
     return wishes;
 }
 
-/// At one server of several the names stand behind the arguments, since they have no slot in
-/// common.
+/// Sends the script of a renewal. For a request to one server of a cluster, the names follow the
+/// arguments, since they have no common slot.
 inline asio::awaitable<reply> ask_for_holds(node& server, std::optional<shard> at,
                                             const script& what,
                                             const std::vector<std::string_view>& names,
@@ -85,8 +85,8 @@ inline renewed_holds held_in(const reply& said, hold_list holds, const renewal_w
     return all;
 }
 
-/// The same where the script tells of each hold that is still there how many ms it had left: that
-/// number plus `left_from`.
+/// Returns the holds in a reply that also has the rest of each lease. For a hold that is still
+/// there, the number is its rest in ms plus `left_from`.
 inline renewed_holds held_and_left_in(const reply& said, hold_list holds, const renewal_wishes& how,
                                       std::optional<shard> at) {
     constexpr std::int64_t left_from = 3, most = std::int64_t{1} << 53;
@@ -106,14 +106,14 @@ inline renewed_holds held_and_left_in(const reply& said, hold_list holds, const 
     return all;
 }
 
-/// What all owners of a client begin with.
+/// Returns the common beginning of all owners of a client.
 inline std::string client_part(const owner_id& owner) {
     std::string text = to_string(owner);
     text.erase(text.find(':') + 1);
     return text;
 }
 
-/// Behind that, of a write hold.
+/// Returns the rest of the field of a write hold.
 inline std::string write_field(std::uint64_t number) {
     return std::to_string(number) + ":write";
 }

@@ -21,7 +21,7 @@
 namespace holdfast::redis {
 namespace {
 
-/// What the script tells of a key, in its order.
+/// Fields of the script's reply about a key, in their order.
 enum told_of_key : std::size_t {
     its_type,
     its_left,
@@ -34,7 +34,8 @@ enum told_of_key : std::size_t {
     told_of_key_count
 };
 
-/// A field, its value, a lease of its own; a waiter, its time, its listeners.
+/// Number of words for each entry of a list: field, value and own lease; or waiter, time and
+/// listeners.
 constexpr std::size_t words_each = 3;
 
 constexpr std::string_view write_mark = ":write";
@@ -47,7 +48,8 @@ std::optional<std::int64_t> number_in(std::string_view text) {
     return value;
 }
 
-/// `<uuid>:<number>`, and behind it `:write` in a read-write lock. Ours and every Redisson's.
+/// Returns whether the field has the form `<uuid>:<number>`, with `:write` behind it in a
+/// read-write lock. All owners of holdfast and of every Redisson have it.
 bool looks_like_owner(std::string_view field) {
     constexpr std::string_view form = "xxxxxxxx-xxxx-xxxx-xxxx-xxxxxxxxxxxx:";
     constexpr std::string_view hexadecimal = "0123456789abcdefABCDEF";
@@ -68,7 +70,8 @@ const std::vector<reply>& triples(const reply& list) {
     return words;
 }
 
-/// One of ours that has no timer any more is dead; some JVMs let theirs run out (lock_write.lua).
+/// Returns the lease of a reader, from its timer. A reader of ours without a timer is dead; a JVM's
+/// may live, since some JVMs let timers run out (lock_write.lua).
 std::optional<duration> own_lease(const lock_owner& owner, std::int64_t left) {
     constexpr std::int64_t none = -2;
     if (left >= 0)
@@ -84,7 +87,8 @@ lock_owner owner_of(const std::string& field, std::int64_t count, std::int64_t l
     return told;
 }
 
-/// The fields of a hash, judged: those of a lock are owners and how often each has entered.
+/// Decides from the fields of a hash whether it is a lock. A lock's fields are owners, each with
+/// the number of times it has entered.
 void add_owners(lock_state& told, const reply& answer) {
     const std::int64_t fields = integer(answer.items[its_field_count]);
     const std::vector<reply>& words = triples(answer.items[its_fields]);
@@ -107,12 +111,12 @@ void add_owners(lock_state& told, const reply& answer) {
     else
         told.owners.clear();
     std::stable_partition(told.owners.begin(), told.owners.end(), std::mem_fn(&lock_owner::writes));
-    if (told.kind == key_kind::lock) // its lease is the key's
+    if (told.kind == key_kind::lock) // the lease of this kind is the key's
         told.owners.front().remaining.reset();
 }
 
-/// Whether a string's value is like the tokens that programs write: random letters and digits, or
-/// an owner of ours. Of what a user's own data are nobody can tell for sure.
+/// Returns whether a string looks like a token of some program: random letters and digits, or an
+/// owner of ours. This is a guess, since a user's data may look so too.
 bool looks_like_token(std::string_view value) {
     constexpr std::size_t least = 16, most = 64;
     constexpr std::string_view also = "+/=_:.-";
@@ -123,7 +127,7 @@ bool looks_like_token(std::string_view value) {
     return value.size() >= least && value.size() <= most && std::ranges::all_of(value, fits);
 }
 
-/// A string, judged: that of a lock is its only owner's token.
+/// Decides whether a string is a lock. The string of a lock is the token of its only owner.
 void add_token(lock_state& told, const reply& answer) {
     const std::vector<reply>& words = triples(answer.items[its_fields]);
     const std::string value = words.empty() ? "" : text(words.front());
@@ -148,7 +152,7 @@ void add_waiters(lock_state& told, const reply& answer) {
     }
 }
 
-/// Calls `act` with each owner and each waiter that is ours, and with its client's key.
+/// Calls `act` with each owner and each waiter of a holdfast client, and with that client's key.
 template <typename Locks, typename Act>
 void for_each_of_ours(Locks& locks, Act act) {
     for (auto& each : locks) {
@@ -161,15 +165,15 @@ void for_each_of_ours(Locks& locks, Act act) {
     }
 }
 
-/// Each once.
+/// Returns the clients' keys, each once.
 std::vector<std::string> clients_of(const std::vector<lock_state>& locks) {
     std::set<std::string> keys;
     for_each_of_ours(locks, [&](const auto&, const std::string& key) { keys.insert(key); });
     return {keys.begin(), keys.end()};
 }
 
-/// A user who may not ask who clients are still learns whose owners there are; nor does it matter
-/// that cards of several clients cannot be asked for at once (CROSSSLOT).
+/// Reads the descriptions of clients as far as possible. A user without the right still gets the
+/// owners. The same holds if one request cannot ask about several clients (CROSSSLOT).
 asio::awaitable<std::vector<std::optional<client_card>>>
 read_what_may_be_read(node& server, std::vector<std::string> keys) {
     try {
@@ -232,7 +236,7 @@ std::optional<lock_state> lock_state_in(std::string name, const reply& told) {
 
 namespace {
 
-/// All of one slot.
+/// Describes names that are all in one slot.
 asio::awaitable<std::vector<lock_state>> describe_some(node& server,
                                                        std::vector<std::string> names) {
     using belonging = std::string (*)(const lock_name&);

@@ -13,14 +13,14 @@
 
 namespace holdfast::redis {
 
-/// One script looks at no more, and stalls its server no longer than a renewal of as many does.
+/// Largest number of names in one script. It keeps the server as busy as a renewal of as many
+/// holds.
 inline constexpr std::size_t described_at_once_max = 100;
 
-/// What there is under each of these names, as long as there is something, and who the clients are
-/// that hold it.
+/// Returns the state of each of these names that exists, with the descriptions of the clients.
 asio::awaitable<std::vector<lock_state>> describe_locks(node&, std::vector<std::string> names);
 
-/// What the server told of one key; nothing if it is gone. No I/O.
+/// Returns the state in the server's reply about one key; empty if the key is gone. No I/O.
 std::optional<lock_state> lock_state_in(std::string name, const reply& told);
 
 } // namespace holdfast::redis

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which servers there are, and what is wrong with one of them.
+// Findings about which servers there are, and about what is wrong with one of them.
 #include "net/address.hpp"
 #include "redis/wire/info.hpp"
 #include "store/redis/topology_findings.hpp"

@@ -13,13 +13,13 @@
 namespace holdfast::redis {
 namespace {
 
-/// Keys looked at in one script: a fraction of a millisecond of the server's time.
+/// Number of keys that one script looks at. It takes a fraction of a millisecond.
 constexpr std::int64_t keys_in_step = 250;
 
-/// At a fraction of a millisecond each, some seconds.
+/// Largest number of steps. At a fraction of a millisecond each, they take some seconds.
 constexpr int steps_max = 20'000;
 
-/// What one step tells: where to go on, and what it found.
+/// Returns the words of a step's reply: the cursor for the next step, and the names found.
 std::vector<std::string> words_in(const reply& step) {
     std::vector<std::string> words;
     for (const reply& each : items(step))
@@ -42,13 +42,13 @@ std::string_view word_of(counter_kind kind) {
     return "number";
 }
 
-/// What is looked for, and what was found at the servers so far.
+/// Search parameters, and what was found at the servers so far.
 struct search {
     const script& by;
     const std::string pattern;
     const std::size_t limit;
-    const std::string_view kind;   ///< of what the script is to look for, if it knows several
-    std::set<std::string> names{}; // a SCAN may tell one twice
+    const std::string_view kind;   ///< kind to look for, if the script knows several
+    std::set<std::string> names{}; // SCAN may return a name twice
     bool complete = true;
     std::vector<std::string> unreachable{};
 };
@@ -74,8 +74,8 @@ asio::awaitable<void> find_at(node& server, shard where, search& what) {
     what.complete = false;
 }
 
-/// One of several servers that cannot be asked makes the list incomplete; if none can, that is the
-/// outcome.
+/// Searches all servers. If one of several cannot be asked, the list is incomplete. If none can be
+/// asked, throws the error.
 asio::awaitable<found_names> find(node& server, search what) {
     std::exception_ptr trouble;
     bool any = false;

@@ -12,18 +12,18 @@
 namespace holdfast::redis {
 
 struct found_names {
-    std::vector<std::string> names; ///< in their order, each once
-    bool complete = true;           ///< false: `limit`, or the bound on looking, was reached
+    std::vector<std::string> names;         ///< sorted, without repetition
+    bool complete = true;                   ///< false: `limit` or the bound on steps was reached
     std::vector<std::string> unreachable{}; ///< servers that could not be asked, and why
 };
 
-// Each asks step by step (SCAN, never KEYS), so that nobody else waits for it, and gives up after
-// some millions of keys.
+// The functions below ask in small steps (SCAN, never KEYS), so that other requests need not wait.
+// They stop after some millions of keys.
 
-/// The keys that may be locks and match a glob pattern.
+/// Returns the keys that may be locks and match a glob pattern.
 asio::awaitable<found_names> find_locks(node&, std::string pattern, std::size_t limit);
 
-/// Those that may be counters of that kind.
+/// Returns the keys that may be counters of that kind and match a glob pattern.
 asio::awaitable<found_names> find_counters(node&, counter_kind, std::string pattern,
                                            std::size_t limit);
 

@@ -80,7 +80,7 @@ std::string spinners_key(const lock_name& name) {
     return timer_prefix(name) + ":waiters";
 }
 
-// Redisson gives this one braces of its own, whatever the name has.
+// Redisson always puts braces around the name here, even if the name has braces.
 channel_name latch_channel(const lock_name& name) {
     return channel_name{"redisson_countdownlatch__channel__{" + name.text + '}'};
 }

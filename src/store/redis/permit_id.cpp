@@ -7,7 +7,8 @@
 namespace holdfast::redis {
 namespace {
 
-/// Of those that the client has in an id; six more are the number's.
+/// Number of digits that name the client in an id. They are the client's first bytes; six more
+/// bytes are the number.
 constexpr std::size_t digits_of_client = 20;
 
 } // namespace

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The ids of permits in the forms that Redisson's releases have: docs/protocol/permits.md.
+// Ids of permits in the forms of Redisson's versions: docs/protocol/permits.md.
 #pragma once
 
 #include <holdfast/redis/options.hpp>
@@ -10,11 +10,11 @@
 
 namespace holdfast::redis {
 
-/// A permit as the server has it: the bytes that its id writes as digits, or before Redisson 3.17
-/// the digits themselves. `id` has only such digits, an even number of them.
+/// Returns a permit as the server stores it: as the bytes of its id, or before Redisson 3.17 as the
+/// digits of its id. `id` must have an even number of hexadecimal digits and nothing else.
 std::string stored_permit(std::string_view id, redisson_form);
 
-/// What all permits of a client begin with there: a script appends the number.
+/// Returns the common beginning of all permits of a client; a script appends the number.
 std::string permit_prefix(const owner_id&, redisson_form);
 
 } // namespace holdfast::redis

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The requests of a semaphore whose permits are leased: of those that are held, and of how many
-// there are.
+// Requests of a leased semaphore: about held permits, and about the number of permits.
 #pragma once
 
 #include "store/redis/counter_requests.hpp"
@@ -8,13 +7,13 @@
 
 namespace holdfast::redis {
 
-// As in `verbs`.
+// See `verbs`.
 asio::awaitable<attempt> lease_permits(node&, const ask&, server_deadline);
 asio::awaitable<released> return_permits(node&, const hold&);
 asio::awaitable<renewed_holds> renew_permits(node&, std::optional<shard> at, hold_list,
                                              const renewal_wishes&);
 
-// As of the other counters. Arguments live until a request has completed.
+// See counter_requests.hpp. Arguments must live until the request has completed.
 asio::awaitable<changed> change_permits(node&, const counter_change&, remembered, server_deadline);
 asio::awaitable<counter_state> inspect_permits(node&, const lock_name&);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// How one client waits for one lock: ask; listen, ask again; sleep; ask.
+// How one client waits for one lock: it asks; it subscribes and asks again; it sleeps; it asks.
 #include "store/redis/place.hpp"
 
 #include "store/redis/confirmation.hpp"
@@ -13,11 +13,14 @@ namespace {
 
 using remote::unheard_poll_bound;
 
-/// Before a first look, which is to save the second one: whatever comes later costs more than that.
+/// Longest wait for the confirmation of a subscription before the first request. The early
+/// subscription is meant to save the second request. A longer wait would cost more than that
+/// request.
 constexpr duration early_confirmation_patience{20};
 
-/// A key goes in the millisecond after its last, and both clocks are cut to milliseconds: who asks
-/// after exactly the time that was left asks too early, and once more.
+/// Margin after a key's TTL. Redis removes a key in the millisecond after the end of its TTL, and
+/// both clocks are rounded to milliseconds. A request after exactly the remaining time would be too
+/// early.
 constexpr duration expiry_rounding{2};
 
 } // namespace
@@ -68,7 +71,8 @@ asio::awaitable<attempt> lock_place::request(time_point deadline) {
     co_return got;
 }
 
-/// What waited for it says nothing of the next one.
+/// Notes whether the first request found a fair lock busy. Later requests say nothing about the
+/// next waiter.
 void lock_place::note_whether_busy(const attempt& got) {
     if (want_.kind != lock_kind::fair || was_busy_ || got.said == verdict::late)
         return;
@@ -76,7 +80,7 @@ void lock_place::note_whether_busy(const attempt& got) {
     busy_.note(want_.name.text, was_busy_);
 }
 
-/// In the queue of a fair lock.
+/// Notes the state of the place in a fair lock's queue, and reports a place that was lost.
 void lock_place::note_place(const attempt& got) {
     if (!got.queued)
         return;
@@ -86,7 +90,8 @@ void lock_place::note_place(const attempt& got) {
         place_lasts_until_ = got.sent_at + want_.outlasts;
 }
 
-// Confirmed first, asked afterwards: a release in between is seen by the one or the other.
+// Subscribes, and waits for the server's confirmation before the next request. So no release is
+// missed: either the subscription or the request sees it.
 asio::awaitable<void> lock_place::listen(duration patience) {
     const time_point now = context_.time.now();
     time_point patient_until = now;

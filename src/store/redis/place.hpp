@@ -14,16 +14,16 @@
 
 namespace holdfast::redis {
 
-/// One owner waiting for one lock of any kind: what this client remembers of it, which is whether
-/// it listens, and how its attempts went.
+/// Waiter for one lock of any kind (`place` for one owner). It keeps the subscription and the state
+/// of the attempts.
 class lock_place final : public place {
 public:
-    /// All but `want` must outlive it.
+    /// All arguments but `want` must outlive this object.
     lock_place(node& server, const store_context& context, denials& denied, fair_patience& patience,
                remote::lately_busy& busy, heartbeat* heart, ask want, alarm& wake);
 
-    /// The first look is one script, for most locks are free. The second one listens first, and so
-    /// does the first one at a fair lock that was busy lately.
+    /// Asks for the lock. The first call sends a single script, since most locks are free. The
+    /// second call subscribes first. So does the first call for a fair lock that was busy lately.
     asio::awaitable<answer> look() override;
     asio::awaitable<void> leave() override;
 
@@ -48,7 +48,7 @@ private:
     alarm& wake_;
     remote::attempts attempts_;
     std::unique_ptr<hearing> ear_;
-    duration round_trip_{}; ///< of the last look
+    duration round_trip_{}; ///< round trip of the last request
     bool listening_ = false;
     bool was_busy_ = false;
     time_point place_lasts_until_{};

@@ -26,12 +26,13 @@ released untold_in(const reply& answer) {
     return outcome;
 }
 
-/// A write hold of a read-write lock is renewed with the plain ones.
+/// Returns whether the hold is a write hold of a read-write lock. Write holds are renewed together
+/// with plain locks.
 bool writes(const hold& held) {
     return held.kind == lock_kind::write;
 }
 
-/// `waiters`: of a spin lock, the key of those who wait.
+/// Takes a lock. `waiters` is the key of a spin lock's waiters; empty for other locks.
 asio::awaitable<attempt> take(node& server, const ask& want, server_deadline deadline,
                               std::string waiters) {
     const std::string owner = to_string(want.owner);
@@ -45,7 +46,8 @@ asio::awaitable<attempt> take(node& server, const ask& want, server_deadline dea
     co_return checked(server, answer, plain_attempt_in);
 }
 
-/// Either tells those who listen to `channel`, or asks whether some are among `waiters`.
+/// Releases a lock. Notifies the subscribers of `channel`, or for a spin lock returns whether other
+/// clients are among `waiters`.
 asio::awaitable<released> release(node& server, const hold& held, std::string channel,
                                   std::string waiters) {
     const std::string owner = to_string(held.owner);
@@ -81,7 +83,7 @@ asio::awaitable<renewed_holds> renew_leases(node& server, std::optional<shard> a
                                             const renewal_wishes& how) {
     const std::string client = client_part(holds.front()->owner);
     std::vector<std::string_view> names;
-    std::deque<std::string> fields; // of the write holds; in place while others are added
+    std::deque<std::string> fields; // fields of write holds; a deque does not move them
     std::vector<argument> arguments{how.lease_time.count(), client};
     names.reserve(holds.size());
     arguments.reserve(arguments.size() + holds.size());

@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
-// The requests of a plain lock. Nobody else names their scripts' keys and arguments.
+// Requests of a plain lock. The keys and arguments of these scripts appear in this unit only.
 #pragma once
 
 #include "store/redis/kinds.hpp"
 
 namespace holdfast::redis {
 
-// As in `verbs`.
+// See `verbs`.
 asio::awaitable<attempt> lock_mutex(node&, const ask&, server_deadline);
 asio::awaitable<released> release_mutex(node&, const hold&);
 
-// Of a spin lock: who waits is not woken, and says that it waits.
+// For a spin lock: its waiters get no messages, and they record that they wait.
 asio::awaitable<attempt> lock_spin(node&, const ask&, server_deadline);
 asio::awaitable<released> release_spin(node&, const hold&);
 asio::awaitable<renewed_holds> renew_leases(node&, std::optional<shard> at, hold_list,

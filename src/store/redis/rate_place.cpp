@@ -34,7 +34,8 @@ asio::awaitable<answer> rate_place::look() {
     co_return co_await attempts_.look(std::move(send), context_.poll_bound, duration::zero());
 }
 
-/// The delay is exact, unless the rate is raised or somebody gives some back.
+/// Sends one request. The delay in the answer is exact, unless the rate is raised or somebody gives
+/// permits back. So the next request comes after `poll_bound` at most.
 asio::awaitable<remote::attempt> rate_place::request(time_point deadline) {
     attempt got =
         co_await take_rate(server_, want_, context_.request_memory, server_deadline{deadline});

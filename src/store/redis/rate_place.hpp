@@ -9,11 +9,11 @@
 
 namespace holdfast::redis {
 
-/// One request that waits for permits of a rate limiter. Nobody tells of those: the answer says
-/// when to look again.
+/// Waiter for permits of a rate limiter (`place` for one request). There are no messages about free
+/// permits: the answer says when to ask again.
 class rate_place final : public place {
 public:
-    /// All but `want` must outlive it.
+    /// All arguments but `want` must outlive this object.
     rate_place(node& server, const store_context& context, denials&, counter_ask want);
 
     asio::awaitable<answer> look() override;
@@ -30,7 +30,7 @@ private:
     const store_context& context_;
     denials& denials_;
     const counter_ask want_;
-    const ask in_time_; ///< by when it wants it
+    const ask in_time_; ///< the same request with its deadline, for `attempts_`
     remote::attempts attempts_;
 };
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What is asked of a server about rate limiters: a caller for each script.
+// Requests about rate limiters: one function for each script.
 #pragma once
 
 #include "redis/node.hpp"
@@ -14,13 +14,13 @@
 
 namespace holdfast::redis {
 
-/// What stands for one draw among those that count: who drew, and how many. It is the memory of the
-/// request, too: as long as it counts, the same draws nothing more.
+/// Returns the member that stands for one draw among the draws that count: the client, a number,
+/// and how many permits. While the member is there, a repeated request draws nothing more.
 std::string rate_member(const owner_id& request, std::int64_t permits, redisson_form);
 
-// Arguments live until a request has completed.
+// The arguments of these functions must live until the request has completed.
 
-/// `memory`: how long a request is remembered.
+/// Draws permits. `memory` is how long a request is remembered; it limits the wait for replicas.
 asio::awaitable<attempt> take_rate(node&, const counter_ask&, duration memory, server_deadline);
 asio::awaitable<released> give_back_rate(node&, const counter_ask&);
 asio::awaitable<changed> change_rate(node&, const counter_change&, remembered, server_deadline);

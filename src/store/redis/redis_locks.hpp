@@ -13,11 +13,12 @@
 
 namespace holdfast::redis {
 
-/// The lock store on one server, for all kinds in the table (kinds.hpp): as Redisson keeps them.
-/// Which script serves which verb: docs/protocol.
+/// Lock store on Redis, for all kinds in the table of kinds.hpp, on Redisson's keys. docs/protocol
+/// says which script serves which function.
 class redis_locks final : public lock_store {
 public:
-    /// All must outlive it, and everything it makes. Without a heart nobody is told who this is.
+    /// All arguments must outlive this object and everything that it makes. If `heart` is null, the
+    /// client does not write who it is.
     redis_locks(node& server, const store_context& context, heartbeat* heart = nullptr)
         : server_{server}
         , context_{context}
@@ -38,11 +39,11 @@ public:
     asio::awaitable<void> renew(hold_list, const renewal_wishes&, renewal_sink&) override;
     asio::awaitable<release_answer> release(hold) override;
 
-    /// Null: a server tells of releases, and not of what is evicted or expires.
+    /// Returns null: a server reports releases, but not keys that it evicted or that expired.
     std::unique_ptr<watch> watch_over(const hold&, doubter&) override { return nullptr; }
 
 private:
-    /// No primary has more of them that could follow it.
+    /// Greatest number of replicas that can be required; no primary has more.
     static constexpr std::uint8_t replicas_most = 100;
 
     bool others_listen(const hold&, const released&) const;

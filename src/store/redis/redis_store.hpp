@@ -14,7 +14,8 @@
 
 namespace holdfast::redis {
 
-/// A store on one server, over whatever reaches it: in production a connection, in tests a model.
+/// Store on Redis, over a `node` that reaches the servers: connections in production, a model in
+/// tests.
 class redis_store final : public store {
 public:
     redis_store(std::unique_ptr<node> server, store_context context)

@@ -22,22 +22,22 @@
 namespace holdfast::redis {
 namespace {
 
-/// Names in one script: it stalls the server for no longer than a few lock requests do, and is
-/// what Redisson sends.
+/// Largest number of names in one script. It keeps the server busy no longer than a few lock
+/// requests do, and Redisson sends as many.
 constexpr std::size_t batch_max = 100;
 
-/// A refused batch is asked about again in so many parts, and those likewise: the names that were
-/// refused are found with few requests, and in few round trips.
+/// Number of parts into which a refused batch is split. The parts are split again, so that the
+/// refused names are found with few requests and few round trips.
 constexpr std::size_t parts_of_refused = 10;
 
-/// Whether one script may renew both: it names the client once, and each hold by its number alone;
-/// and what it writes is confirmed as a whole.
+/// Returns whether one script may renew both holds. The script names the client once and each hold
+/// by its number, and replicas confirm all that it writes.
 bool go_together(const hold& one, const hold& other) {
     return one.owner.client == other.owner.client && one.replicas == other.replicas &&
            verbs_of(one.kind)->renew == verbs_of(other.kind)->renew;
 }
 
-/// How many of the first may go in one script.
+/// Returns how many holds, from the first one on, may go in one script.
 template <typename Belongs>
 std::size_t first_batch(hold_list holds, Belongs also) {
     std::size_t size = 1;
@@ -47,15 +47,15 @@ std::size_t first_batch(hold_list holds, Belongs also) {
     return size;
 }
 
-/// Whether a refusal may be about one of the names alone: the user may not touch it, or it lives
-/// elsewhere ("non local key", or TRYAGAIN while a slot moves). Others are about the server or its
-/// user, and would be repeated.
+/// Returns whether the error may be about a single name: the user has no right to it, or it is on
+/// another server ("non local key", or TRYAGAIN while a slot moves). Other errors are about the
+/// server or the user, and would come again.
 bool is_about_a_name(const boost::system::system_error& why) {
     return why.code() == store_errc::no_permission || why.code() == store_errc::other ||
            why.code() == store_errc::wrong_type || why.code() == store_errc::try_again;
 }
 
-/// One call's renewal: what all its requests have in common.
+/// State of one call of renew_holds, common to all its requests.
 class renewing {
 public:
     renewing(node& server, asio::any_io_executor executor, hold_list holds,
@@ -73,7 +73,7 @@ public:
     }
 
 private:
-    /// Some that follow each other in the list, which one server is asked about.
+    /// Holds that follow each other in the list and go to one server.
     struct part {
         std::size_t first, count;
         std::optional<shard> at;
@@ -88,8 +88,9 @@ private:
         return all;
     }
 
-    /// By server, where names of all slots may go together; what a server has not is asked for once
-    /// more when the map is new, and then by slot, which leads to whoever has it.
+    /// Renews the holds of a cluster, server by server: one request may have names of all slots.
+    /// Holds that a server does not have are asked for again with a new map. The rest is asked for
+    /// by slot, which leads to the right server.
     asio::awaitable<void> run_sharded() {
         for (const bool anew : {false, true}) {
             const std::optional<boost::system::system_error> why = co_await learn_map(anew);
@@ -124,7 +125,7 @@ private:
         co_return std::nullopt;
     }
 
-    /// Those that belong together come next to each other.
+    /// Sorts the holds by `key`, so that those of one request follow each other.
     template <typename Key>
     void order_by(Key key) {
         if (places_.empty()) {
@@ -145,7 +146,7 @@ private:
         holds_ = hold_list{ordered_}.first(places_.size());
     }
 
-    /// Where it was in the list that was asked for.
+    /// Returns the index of the hold in the caller's list.
     std::size_t place_of(std::size_t which) const {
         return places_.empty() ? which : places_[which];
     }
@@ -163,7 +164,8 @@ private:
         return all;
     }
 
-    /// All at once: one behind the other, a slow connection could let the last ones run out.
+    /// Renews all parts at the same time. One after the other, leases might end before a slow
+    /// server has answered.
     asio::awaitable<void> renew_all(parts all_parts) {
         if (all_parts.size() == 1) {
             co_await renew(all_parts.front());
@@ -177,7 +179,7 @@ private:
         for (const part some : all_parts)
             under_way.push_back(start(some));
         auto all = asio::experimental::make_parallel_group(std::move(under_way));
-        // In the order of the parts: who ended first, and what they threw.
+        // Outcomes of the parallel group: the order of completion, and the exception of each part.
         auto outcomes =
             co_await all.async_wait(asio::experimental::wait_for_all{}, asio::use_awaitable);
         for (const std::exception_ptr& bug : std::get<1>(outcomes))
@@ -194,7 +196,8 @@ private:
         } catch (const boost::system::system_error& why) {
             failed = why;
         }
-        if (failed && some.at && is_about_a_name(*failed)) // it may want to know the names before
+        // A server may check the rights to the names before it looks where they are.
+        if (failed && some.at && is_about_a_name(*failed))
             outcome.each.assign(some.count, standing::elsewhere);
         else if (failed && some.count > 1 && is_about_a_name(*failed))
             co_return co_await renew_all(split(some));
@@ -203,7 +206,8 @@ private:
         report(some, outcome, failed);
     }
 
-    /// What is not held any more is known, whatever failed beside that.
+    /// Reports the part's outcomes. A hold that is gone is reported as gone, even if something else
+    /// failed.
     void report(part some, const renewed_holds& outcome,
                 const std::optional<boost::system::system_error>& failed) {
         const std::vector<standing>& each = outcome.each;
@@ -233,11 +237,11 @@ private:
     const renewal_wishes& how_;
     renewal_sink& to_;
 
-    // Where there are several servers: the list that was asked for, and in which order it is now.
+    // In a cluster: the caller's list, and the order in which it is now.
     hold_list all_{};
     std::vector<const hold*> ordered_;
     std::vector<std::size_t> places_;
-    std::vector<std::size_t> elsewhere_; // of them
+    std::vector<std::size_t> elsewhere_; // indices of holds that their server did not have
 };
 
 } // namespace

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the scripts answer, checked for its shape: a proxy or another program's script can answer
-// anything, and nothing may be believed that was not said.
+// Readers that check the form of scripts' replies. A proxy or another program's script may answer
+// anything, so a reply of another form is not believed.
 #pragma once
 
 #include "redis/node.hpp"
@@ -28,7 +28,7 @@ inline std::int64_t integer(const reply& answer) {
     return answer.integer;
 }
 
-/// One of a few, numbered from zero.
+/// Returns an integer from 0 to `last`.
 inline std::int64_t integer_up_to(std::int64_t last, const reply& answer) {
     const std::int64_t said = integer(answer);
     if (said < 0 || said > last)
@@ -48,14 +48,14 @@ inline const std::vector<reply>& items(const reply& answer) {
     return answer.items;
 }
 
-/// Exactly so many.
+/// Returns the items of a list of `count`.
 inline const std::vector<reply>& items(const reply& answer, std::size_t count) {
     if (items(answer).size() != count)
         throw_unexpected_answer();
     return answer.items;
 }
 
-/// Exactly so many integers.
+/// Returns a list of `Count` integers.
 template <std::size_t Count>
 std::array<std::int64_t, Count> integers(const reply& answer) {
     const std::vector<reply>& said = items(answer, Count);
@@ -65,8 +65,8 @@ std::array<std::int64_t, Count> integers(const reply& answer) {
     return values;
 }
 
-/// What `read` makes of an answer. One of another shape ends the connection it came by: each later
-/// one may belong to the question before.
+/// Returns the result of `read`. If the reply has another form, ends its connection, because each
+/// later reply may belong to the request before.
 template <typename Read>
 auto checked(node& from, const reply& answer, Read read) {
     try {

@@ -10,7 +10,7 @@
 
 namespace holdfast::redis {
 
-/// A request that waits for a slot, until its scope is left.
+/// Entry of a request in the queue for a slot. The destructor removes it.
 class request_slots::place_in_line {
 public:
     place_in_line(request_slots& of, std::string name)
@@ -25,7 +25,7 @@ public:
         book& all = of_.names_[name_];
         all.waiting.erase(me_);
         if (!all.is_full())
-            all.call_next(); // perhaps this one was called, and left without taking a slot
+            all.call_next(); // this request may leave without the slot that it was woken for
         of_.forget_if_unused(name_);
     }
 

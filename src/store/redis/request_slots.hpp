@@ -22,13 +22,13 @@ struct request_slot {
 };
 
 /// Gives each request of this client that changes a counter a slot of that counter, as an NFS
-/// client does (RFC 8881, section 2.10.6). The request has its slot for itself until it is over,
-/// and the numbers in a slot only grow. So the server remembers one request for each slot, and a
-/// request that arrives behind a later one in its slot does nothing. Thread safety: none;
-/// everything happens on the client's executor.
+/// client does (RFC 8881, section 2.10.6). A request has its slot for itself until it is over. The
+/// numbers in a slot only grow. So the server remembers one request for each slot, and a request
+/// that arrives after a later request in its slot does nothing. Thread safety: none; call
+/// everything on the client's executor.
 class request_slots {
 public:
-    /// More requests about one counter wait until one of these is over.
+    /// Largest number of requests about one counter at the same time. Further requests wait.
     static constexpr std::size_t of_one_name_max = 1024;
 
     explicit request_slots(clock& time)

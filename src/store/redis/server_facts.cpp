@@ -53,7 +53,7 @@ finding server_facts::version() const {
     return {severity::fine, "version", name, ""};
 }
 
-// Under every policy but one, the keys with an expiry go first or go too, and those are the locks.
+// Every eviction policy but noeviction removes keys with a TTL, and locks have one.
 finding server_facts::eviction() const {
     const std::string policy{text("maxmemory_policy")};
     if (policy == "noeviction")

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a server's INFO means for locks. No I/O.
+// Findings from a server's INFO about its fitness for locks. No I/O.
 #pragma once
 
 #include <holdfast/diagnosis.hpp>
@@ -11,26 +11,29 @@
 
 namespace holdfast::redis {
 
-/// What INFO does not say.
+/// Facts that INFO does not have.
 struct server_surroundings {
-    bool has_replicas = false; ///< or is one: what it loses when it restarts is lost at others, too
-    std::string fsync{};       ///< when its append-only file is written; empty: not known
+    /// True if the server has replicas or is one. Data that it loses in a restart is then lost at
+    /// the other servers too.
+    bool has_replicas = false;
+    /// When the append-only file is synced (appendfsync); empty: unknown.
+    std::string fsync{};
 };
 
 class server_facts {
 public:
-    /// Lines of `field:value`; whatever else there is, is not looked at.
+    /// Reads the lines `field:value` of INFO, and ignores all others.
     explicit server_facts(std::string_view info, server_surroundings = {});
 
-    /// Of its version, memory, disk and clients.
+    /// Returns the findings about version, memory, disk and clients.
     std::vector<finding> judge() const;
 
-    /// Whether it is one that grants locks, where nobody else was asked.
+    /// Returns the finding whether the server is a primary, if no other server was asked.
     finding role() const;
 
 private:
     std::string_view text(std::string_view field) const;
-    long long number(std::string_view field) const; ///< 0: it does not say
+    long long number(std::string_view field) const; ///< 0: INFO does not have the field
 
     finding version() const;
     finding eviction() const;

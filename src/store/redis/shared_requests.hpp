@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// The requests of a lock that can be shared. Nobody else names their scripts' keys and arguments.
-// Write holds are renewed with the plain ones (plain_requests.hpp).
+// Requests of a read-write lock. The keys and arguments of these scripts appear in this unit only.
+// Write holds are renewed together with plain locks (plain_requests.hpp).
 #pragma once
 
 #include "store/redis/kinds.hpp"
 
 namespace holdfast::redis {
 
-// As in `verbs`.
+// See `verbs`.
 asio::awaitable<attempt> lock_read(node&, const ask&, server_deadline);
 asio::awaitable<released> release_read(node&, const hold&);
 asio::awaitable<renewed_holds> renew_reads(node&, std::optional<shard> at, hold_list,

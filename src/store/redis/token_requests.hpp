@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// The requests of a lock that is a string with its owner's token: `SET key token NX PX`.
+// Requests of a token lock, which is a string with its owner's token: `SET key token NX PX`.
 #pragma once
 
 #include "store/redis/kinds.hpp"
 
 namespace holdfast::redis {
 
-// As in `verbs`.
+// See `verbs`.
 asio::awaitable<attempt> lock_token(node&, const ask&, server_deadline);
 asio::awaitable<released> release_token(node&, const hold&);
 asio::awaitable<renewed_holds> renew_tokens(node&, std::optional<shard> at, hold_list,

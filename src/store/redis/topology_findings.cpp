@@ -48,7 +48,8 @@ std::vector<const server_report*> servers_in(const topology_report& all) {
     return found;
 }
 
-/// Behind one address there may be several servers, and they may know nothing of each other.
+/// Adds findings about the connection. Several servers that do not know each other may share one
+/// address.
 void judge_reach(const topology_report& all, std::string_view met_info,
                  std::vector<finding>& found) {
     if (all.shards.empty() || all.what == shape::cluster)
@@ -70,7 +71,8 @@ void judge_reach(const topology_report& all, std::string_view met_info,
                          "what holds for them (docs/topologies.md)."});
 }
 
-/// Whoever listens in a form in which nothing is told waits until the lease that it saw is over.
+/// Adds findings about subscribers. Clients publish releases as plain or as sharded messages. A
+/// subscriber of the other form gets none, and waits until the lease that it saw has ended.
 void judge_listeners(const topology_report& all, std::vector<finding>& found) {
     if (all.what != shape::cluster)
         return;

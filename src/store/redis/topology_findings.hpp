@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What servers that belong together mean for locks. No I/O.
+// Findings about what several servers together mean for locks. No I/O.
 #pragma once
 
 #include "redis/survey/report.hpp"
@@ -14,18 +14,18 @@
 
 namespace holdfast::redis {
 
-/// What is asked of them.
+/// Requirements of the client's locks.
 struct lock_needs {
     duration lease{};
-    std::size_t replicas = 0; ///< so many confirm each grant
+    std::size_t replicas = 0; ///< number of replicas that must confirm each grant
 };
 
-/// All of it, of a report that is not empty. `met_info`: what INFO said over the connection by
-/// which locks are asked for; empty if that is denied.
+/// Returns all findings about a report that is not empty. `met_info` is the INFO of the connection
+/// that carries the requests for locks; empty if INFO is denied.
 std::vector<finding> judge_topology(const topology_report&, const lock_needs&,
                                     std::string_view met_info);
 
-// Its parts. Each adds what it finds.
+// Parts of judge_topology. Each adds its findings.
 void judge_members(const topology_report&, std::vector<finding>&);
 void judge_reach(const topology_report&, std::string_view met_info, std::vector<finding>&);
 void judge_failover(const topology_report&, duration lease, std::vector<finding>&);
@@ -33,16 +33,17 @@ void judge_replicas(const topology_report&, std::size_t required, std::vector<fi
 void judge_clocks(const topology_report&, duration lease, std::vector<finding>&);
 void judge_listeners(const topology_report&, std::vector<finding>&);
 
-/// Of each server by itself; what several have in common is said once.
+/// Adds the findings about single servers. A finding that several servers have in common is added
+/// once.
 void judge_each(const topology_report&, std::vector<finding>&);
 
-/// Primaries and replicas that answered.
+/// Returns the primaries and replicas that answered.
 std::vector<const server_report*> servers_in(const topology_report&);
 
-/// `a, b, c`; the first few of many.
+/// Returns the list as text: `a, b, c`. A long list is cut after the first entries.
 std::string listed(const std::vector<std::string>&);
 
-/// `500 ms`, `19.5 s`.
+/// Returns a length in words: `500 ms`, `19.5 s`.
 std::string length_in_words(duration);
 
 } // namespace holdfast::redis

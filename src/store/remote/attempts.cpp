@@ -13,7 +13,7 @@
 namespace holdfast::remote {
 namespace {
 
-/// Errors after which the request has not been and will not be carried out.
+/// Returns whether the error means that the request was not carried out and never will be.
 bool was_not_carried_out(const error_code& failure) {
     return failure == errc::unreachable || failure == errc::refused ||
            failure == errc::overloaded || failure == errc::closed;
@@ -28,7 +28,8 @@ void throw_if_hopeless(verdict said) {
                                           "the hold that it was to stand beside is gone"};
 }
 
-/// The caller's time ended before the store could say anything.
+/// Returns the answer for a call whose deadline passed before the store said whether the lock is
+/// free.
 answer unanswered(duration look_again_within = {}) {
     answer nothing;
     nothing.term = look_again_within;
@@ -58,7 +59,8 @@ asio::awaitable<answer> attempts::look(sender send, duration poll_bound, duratio
         const time_point asked_at = context_.time.now();
         const limit until = next_limit(first);
         if (until.is_callers && until.at <= asked_at)
-            co_return unanswered(); // even a server that tells no time must not grant this one
+            // Nothing is sent: a server without the right to TIME cannot refuse a late request.
+            co_return unanswered();
 
         const attempt got = co_await request(send, until.at);
         if (got.said != verdict::late)
@@ -71,9 +73,9 @@ asio::awaitable<answer> attempts::look(sender send, duration poll_bound, duratio
         if (got.said == verdict::busy)
             co_return busy(got, poll_bound, after_the_end);
         throw_if_hopeless(got.said);
-        // Slow: the request spent its time on the way. Quick: what we knew of the server's clock
-        // was wrong, and this answer has told us anew; so once more by each connection, and not for
-        // ever.
+        // A slow "late" means that the request spent its time on the way. A quick "late" means that
+        // our estimate of the server's clock was wrong. The answer has corrected the estimate, so
+        // send the request again: once for each connection, and `lates_max` times at most.
         const bool late_before = lates > 1 && (got.clock == learnt || lates >= lates_max);
         learnt = got.clock;
         const bool slow = context_.time.now() - asked_at >= command_timeout_ / 2;
@@ -109,8 +111,9 @@ asio::awaitable<attempt> attempts::request(const sender& send, time_point deadli
         throw;
     }
     learn_clock(got);
-    // Says nothing of an earlier request that is still on its way and in time; and "late" is said
-    // before the lock is looked at.
+    // This answer says nothing about an earlier request that is still on its way and within its
+    // deadline. A "late" answer says nothing either: the script returns it before it looks at the
+    // lock.
     const bool looked = got.said != verdict::late && !got.not_looked_at;
     const bool tells_all = looked && got.sent_at > unanswered_before;
     unanswered_until_ = tells_all ? none : unanswered_before;
@@ -136,14 +139,14 @@ answer attempts::granted(const attempt& got) const {
 
 answer attempts::busy(const attempt& got, duration poll_bound, duration after_the_end) {
     if (!std::exchange(found_busy_, true) && is_told_)
-        return {}; // nobody listens yet: look again at once
+        return {}; // not subscribed yet: ask again at once
     if (!got.holder_tells)
         poll_bound = std::min(poll_bound, untold_poll_bound);
     if (got.heard_late)
         poll_bound = std::min(poll_bound, unheard_poll_bound);
-    // Who is told of nothing polls when it likes.
+    // A waiter that gets no notifications chooses its own polling pauses.
     duration term = is_told_ ? jittered(poll_bound, context_.random()) : duration::max();
-    if (got.left) // a dead holder releases nothing: never sleep past its end
+    if (got.left) // a dead holder sends no release: do not sleep past its lease end
         term = std::min(term, *got.left + after_the_end);
     return {.term = term};
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// How one owner asks for one lock, at a server that may answer late or never:
-// again and again, each time to be granted by a deadline, and it is remembered which requests may
-// still be carried out.
+// Acquire requests of one owner for one lock, at a server that may answer late or never. Each
+// request has a deadline, after which the server must not grant it. The class remembers which
+// requests may still be carried out.
 #pragma once
 
 #include "runtime/remote_clock.hpp"
@@ -17,84 +17,92 @@
 
 namespace holdfast::remote {
 
-/// `conflict`: another owner waits for the asker to leave, as the asker does for it. `unfounded`:
-/// the hold is gone that it was to stand beside.
+/// Outcome of one acquire request. `conflict`: another owner waits for this owner to release, while
+/// this owner waits for it (a deadlock). `unfounded`: the hold that the new hold was to stand
+/// beside is gone.
 enum class verdict { busy = 0, granted = 1, late = 2, conflict = 3, unfounded = 4 };
 
-/// What the server said to one request for a lock, and when.
+/// Reply to one acquire request, with the times at which it was sent and received.
 struct attempt {
     verdict said{};
-    std::optional<duration> left;           ///< of the present hold, or granted, of others that
-                                            ///< share it; nothing: it has no end
-    bool holder_tells = true;               ///< busy: who waits is told when the lock is released
-    bool not_looked_at = false;             ///< busy: a lock on its row, or alike, was in the way
-    bool heard_late = false;                ///< busy: where one listens a release may not be told
-    bool queued = false;                    ///< busy: the owner now has a place in a queue there
-    bool joined_now = false;                ///< that place is new: it had none before
-    bool place_stays = false;               ///< it was not prolonged: there is no room to write
-    std::chrono::microseconds server_now{}; ///< zero: the server may not tell; late: it must
-    std::uint64_t token = 0;                ///< granted, of a fenced lock: the first of its tokens
-    /// Granted, but too few replicas have confirmed it: why, in words. Empty: as many as are
-    /// wanted.
+    /// Rest of the lease: of the present holder if busy, of the other holders of a shared lock if
+    /// granted. Empty: it has no end.
+    std::optional<duration> left;
+    bool holder_tells = true;   ///< busy: the holder notifies waiters when it releases
+    bool not_looked_at = false; ///< busy: not examined, e.g. its row was locked
+    bool heard_late = false;    ///< busy: notifications may be missed at present
+    bool queued = false;        ///< busy: the owner now has a place in the store's queue
+    bool joined_now = false;    ///< that place is new
+    bool place_stays = false;   ///< the place was not prolonged, as memory is full
+    /// Time on the server's clock, in microseconds. Zero: TIME is denied (impossible if late).
+    std::chrono::microseconds server_now{};
+    std::uint64_t token = 0; ///< granted, fenced lock: the first of its tokens
+    /// Granted, but not confirmed by enough replicas: the reason in words. Empty: confirmed by as
+    /// many as required.
     std::string unconfirmed{};
-    std::int64_t confirmed = 0; ///< by so many replicas
+    std::int64_t confirmed = 0; ///< number of replicas that confirmed it
     time_point sent_at{};
     time_point received_at{};
-    /// Of the connection by which it came: what is known of the clock at its other end. Null:
-    /// nobody keeps that.
+    /// Estimate of the server's clock, kept by the connection that brought the reply. Null if the
+    /// connection keeps none.
     std::shared_ptr<runtime::remote_clock> clock{};
 };
 
-/// A read hold is contacted at least so often on keys that JVMs use. A JVM before Redisson 4.4 that
-/// renews its own makes all read holds there last as long as its watchdog time, which may be 3 s.
+/// Longest time between two renewals of a read hold on keys that JVMs use. When a JVM before
+/// Redisson 4.4 renews its own read hold, it cuts all read holds of that lock to its watchdog time.
+/// That time may be as short as 3 s.
 inline constexpr duration read_contact_max{2000};
 
-/// Whoever waits behind a holder that tells nobody of its release asks at least this often.
+/// Longest time between two requests of a waiter if the holder notifies nobody of its release.
 inline constexpr duration untold_poll_bound{250};
 
-/// Likewise whoever listens where a release may not be told.
+/// Longest time between two requests of a subscriber that may miss the notification of a release.
 inline constexpr duration unheard_poll_bound = std::chrono::seconds{1};
 
-/// Thread safety: everything on the client's executor.
+/// Sends the acquire requests of one owner and keeps track of those without a reply. Thread safety:
+/// call everything on the client's executor.
 class attempts {
 public:
-    /// A request and its answer take `command_timeout` at most. `is_told`: whoever waits for such a
-    /// lock listens before the second look. All must outlive it.
+    /// `command_timeout` bounds a request and its reply. `is_told`: waiters for this kind of lock
+    /// subscribe before the second request. All arguments must outlive this object.
     attempts(const store_context&, const ask&, duration command_timeout, bool is_told = true);
 
-    /// Sends one request. If the server comes to it after `deadline`, it says "late".
+    /// Sends one request. The server answers "late" if it reaches the request after `deadline`.
     using sender = std::function<asio::awaitable<attempt>(time_point deadline)>;
 
-    /// As `place::look`; one that is granted and not confirmed throws `not_replicated`. Busy, it is
-    /// to be looked again within `poll_bound` (who is not told: when it likes), and when the
-    /// holder's lease ends, `after_the_end` of it: who asks too early has to ask once more.
+    /// Works as `place::look`, and throws `not_replicated` if a grant is not confirmed. If the lock
+    /// is busy, the answer's term is the time until the next call. It is at most `poll_bound` (no
+    /// bound if `is_told` is false). It does not go beyond the end of the holder's lease plus
+    /// `after_the_end`. Without that margin the next call would come too early.
     asio::awaitable<answer> look(sender, duration poll_bound, duration after_the_end);
 
-    /// Whether a look found it busy: then the next one listens first.
+    /// Returns whether a call of look() found the lock busy. If so, the caller subscribes before
+    /// the next call.
     bool found_busy() const noexcept { return found_busy_; }
 
-    /// Somebody listens before the first look: no other need follow at once where that finds it
-    /// busy.
+    /// Says that the caller has subscribed before the first request. If that request finds the lock
+    /// busy, no second request follows at once.
     void listens_already() noexcept { found_busy_ = true; }
 
-    /// Whether the last answer said that the owner has a place in a queue.
+    /// Returns whether the last answer said that the owner has a place in a queue.
     bool queued() const noexcept { return queued_; }
 
-    // As of a place.
+    // See the members of `place` with these names.
     bool uncertain() const noexcept { return unanswered_until_ != none; }
     time_point settled_at() const noexcept { return settled_at_; }
 
-    /// Whether there may be something to release, or a place in a queue to leave.
+    /// Returns whether there may be a hold to release or a place in a queue to leave.
     bool must_leave() const noexcept { return granted_ || queued_ || uncertain(); }
     void left() noexcept { granted_ = queued_ = false; }
 
 private:
-    /// So many connections in a row may have misjudged the server's clock: each learns by itself.
+    /// Largest number of late answers in a row before the call fails. Each connection estimates the
+    /// server's clock separately, so several may be wrong one after the other.
     static constexpr int lates_max = 3;
 
     static constexpr time_point none = time_point::min();
 
-    /// Until when one request may be granted, and whether that is the caller's own limit.
+    /// Deadline of one request, and whether it is the caller's own deadline.
     struct limit {
         time_point at;
         bool is_callers;
@@ -115,8 +123,8 @@ private:
     bool granted_ = false;
     bool queued_ = false;
 
-    time_point settled_at_ = none;       // latest deadline of a request that was sent
-    time_point unanswered_until_ = none; // the same of those without an answer
+    time_point settled_at_ = none;       // latest deadline of all requests that were sent
+    time_point unanswered_until_ = none; // latest deadline of requests without an answer
 };
 
 } // namespace holdfast::remote

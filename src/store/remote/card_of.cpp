@@ -10,7 +10,7 @@
 namespace holdfast::remote {
 namespace {
 
-/// Of a label. It is for people to read, and written every now and then.
+/// Longest label in bytes. The label is for people, and it is sent often.
 constexpr std::size_t label_bytes_max = 256;
 
 } // namespace

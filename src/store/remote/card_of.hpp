@@ -6,7 +6,7 @@
 
 namespace holdfast::remote {
 
-/// This process, under the label that the client was given.
+/// Returns the description of this process, with the label that the client was given.
 client_card card_of(const store_context&);
 
 } // namespace holdfast::remote

@@ -7,7 +7,8 @@
 
 namespace holdfast::remote {
 
-/// Waiters that slept the same time would all ask at the same moment: up to a fifth less.
+/// Returns `bound`, shortened at random by up to a fifth. Otherwise waiters that fell asleep
+/// together would all ask the server at the same moment.
 inline duration jittered(duration bound, std::uint64_t random) {
     const auto fifth = static_cast<std::uint64_t>(bound.count()) / 5;
     return bound - duration{static_cast<duration::rep>(random % (fifth + 1))};

@@ -7,8 +7,8 @@
 
 namespace holdfast::remote {
 
-/// The locks that this client found busy when it asked last. Only a guess: nothing but the number
-/// of requests depends on it.
+/// Set of lock names that this client found busy at its last request. It is only a guess: a wrong
+/// entry changes the number of requests and nothing else.
 class lately_busy {
 public:
     bool contains(const std::string& name) const { return names_.contains(name); }

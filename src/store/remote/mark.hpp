@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A writer that waits while others read leaves a mark at the store: no new reader joins them then.
+// Mark that a waiting writer leaves at the store while others read. While it lasts, no new reader
+// joins them.
 #pragma once
 
 #include "store/remote/attempts.hpp"
@@ -10,9 +11,10 @@
 
 namespace holdfast::remote {
 
-/// Sets in a writer's ask for how long its mark lasts from this look on, which is longer than until
-/// the next, and its head start: when nobody reads any more, readers are held back for so long. It
-/// is enough for the message to come and the request to go. Other asks leave no mark.
+/// Sets two terms in a writer's request; other requests leave no mark. `outlasts` is the lifetime
+/// of the mark: longer than the time until the next request, which renews it. `head_start` is the
+/// time for which new readers are held back after the last reader left. It is long enough for the
+/// notification to arrive and for the writer's request to be sent.
 inline void set_terms_of_mark(ask& want, duration poll_bound, duration round_trip) {
     constexpr duration head_start_min{100};
     if (want.kind != lock_kind::write)
@@ -21,13 +23,13 @@ inline void set_terms_of_mark(ask& want, duration poll_bound, duration round_tri
     want.head_start = std::max(head_start_min, 2 * round_trip);
 }
 
-/// Whether that look may have left one.
+/// Returns whether that request may have left a mark.
 inline bool may_be_marked(const ask& want, verdict said) {
     return want.kind == lock_kind::write && want.waits && said != verdict::granted;
 }
 
-/// Who would write on top of its read hold asks more often: Redisson's readers tell nobody when
-/// they leave others behind.
+/// Returns the poll bound for this request. A writer that upgrades its own read hold polls more
+/// often, because a Redisson reader notifies nobody when other readers remain.
 inline duration poll_bound_of(const ask& want, duration usual) {
     constexpr duration of_an_upgrade{250};
     const bool upgrades = want.kind == lock_kind::write && want.under != 0;

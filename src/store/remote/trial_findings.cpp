@@ -8,11 +8,13 @@
 namespace holdfast::remote {
 namespace {
 
-/// Locks do not mind how far apart the clocks are; people who read logs of both do, and Redisson's
-/// fair locks, which look at their own.
+/// Largest difference between two clocks that is not reported. Locks work with any difference.
+/// People who compare logs notice it, and so do Redisson's fair locks, which use the client's
+/// clock.
 constexpr std::chrono::microseconds clocks_agree = std::chrono::seconds{1};
 
-/// Of a lease: a renewal, which has two thirds of one, may then need several attempts.
+/// A reply is slow if it takes more than a tenth of the lease. A renewal has two thirds of the
+/// lease and may need several attempts in that time.
 constexpr int slow_part_of_lease = 10;
 
 } // namespace

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What an examination says of the way to a server and of the lock that it takes for a trial: in the
-// same words, whichever store it is.
+// Findings about the round trip to a server and about the trial lock of an examination. All stores
+// use the same words.
 #pragma once
 
 #include <holdfast/diagnosis.hpp>
@@ -11,14 +11,14 @@
 
 namespace holdfast::remote {
 
-/// Of an answer that took so long.
+/// Returns the finding for a reply that took `took`.
 finding judge_delay(duration took, duration lease_time);
 
-/// Of a server whose clock shows that time since 1970.
+/// Returns the finding for a server whose clock showed `shown` (time since 1970).
 finding judge_clock(std::chrono::microseconds shown);
 
-// Of the trial: it could not begin; its lock was gone too soon, and what to do about that; it was
-// carried out.
+// Return the findings about the trial lock: it is held by somebody else; it was lost before its
+// renewal, with advice; it was taken, renewed and released.
 finding trial_lock_is_held(const lock_name&);
 finding trial_lock_was_lost(std::string remedy);
 finding trial_went_well(const lock_name&);

@@ -1,6 +1,7 @@
--- Says who a client is, for whoever asks who holds its locks.
--- KEYS: the client's key. ARGV: ms it is kept (0: away with it), host, pid, program, label, since.
--- Returns OK | how many keys went. Not of Redisson.
+-- Stores the description of a client, for programs that ask who holds a lock.
+-- KEYS: the client's key.
+-- ARGV: ms that the key is kept (0: delete it), host, pid, program, label, since (s).
+-- Returns OK, or the number of deleted keys. Not of Redisson.
 
 if ARGV[1] == '0' then
     return redis.call('del', KEYS[1])

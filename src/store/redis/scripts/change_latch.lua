@@ -1,9 +1,9 @@
--- Sets, counts down or erases a latch; at most once, however often the request comes.
--- KEYS: name, requests of this client. ARGV: what to do, by how many, slot, number, deadline in µs
---   of this server's clock (0: none), for how many ms the request is remembered, channel, publish
---   command, perhaps another.
--- Returns {1 done | 0 not | 2 late, µs now or 0, count, receivers (-1: message denied)}.
---   trySetCount, countDown and delete of RedissonCountDownLatch
+-- Sets, counts down or erases a latch. A repeated request is carried out at most once.
+-- KEYS: name, requests of this client.
+-- ARGV: verb, amount, slot, number, deadline in µs of this server's clock (0: none), ms for which
+--   the request is remembered, channel, publish command, a second publish command (optional).
+-- Returns {1 done | 0 not done | 2 late, µs now or 0, count, receivers (-1: message denied)}.
+-- Redisson: trySetCount, countDown and delete of RedissonCountDownLatch.
 -- uses: deadline request instead count tell
 
 local now, late = clock_and_whether_late(ARGV[5])
@@ -35,7 +35,7 @@ local function change(...)
     carry_out(KEYS[2], ARGV[3], nil, ...)
 end
 
--- A JVM's waiters open at '0' and shut at '1'.
+-- Waiters in a JVM open at the message '0' and shut at '1'.
 local function tell_of(said, message)
     said[4] = tell(ARGV[7], message, ARGV[8], ARGV[9])
     return said
@@ -50,7 +50,8 @@ elseif verb == 'count_down' and stored and stored > amount then
     change('decrby', KEYS[1], ARGV[2])
     return said
 elseif stored and (verb == 'count_down' or verb == 'erase') then
-    -- Deleted first and told last, so that a denied message does not keep it shut.
+    -- The key is deleted before the message is sent, so that a denied message does not keep the
+    -- latch shut.
     local was_shut = stored > 0
     local said = answer((verb == 'erase' or was_shut) and 1 or 0, 0)
     change('del', KEYS[1])

@@ -1,16 +1,18 @@
--- Changes how many permits there are, or one that is held; at most once, however often the request
---   comes.
--- KEYS: name, held permits, requests of this client. ARGV: what to do, permits (of set_lease: ms),
---   the id of one that is held, slot, number, deadline in µs of this server's clock (0: none), for
---   how many ms the request is remembered, channel, publish command, perhaps another.
--- Returns {1 done | 0 not | 2 late | 3 it would be too many, µs now, permits that can be had,
---   receivers (-1: message denied)}. trySetPermits, setPermits, addPermits, release,
---   updateLeaseTime and delete of RedissonPermitExpirableSemaphore
+-- Changes how many permits there are, or a permit that is held. A repeated request is carried out
+-- at most once.
+-- KEYS: name, held permits, requests of this client.
+-- ARGV: verb, number of permits (set_lease: ms), id of a held permit, slot, number, deadline in µs
+--   of this server's clock (0: none), ms for which the request is remembered, channel, publish
+--   command, a second publish command (optional).
+-- Returns {1 done | 0 not done | 2 late | 3 too many permits, µs now, free permits, receivers (-1:
+--   message denied)}.
+-- Redisson: trySetPermits, setPermits, addPermits, release, updateLeaseTime and delete of
+--   RedissonPermitExpirableSemaphore.
 -- uses: deadline request instead count permits tell
 
 local clock, late = clock_and_whether_late(ARGV[6])
 if clock == 0 then
-    return redis.call('time') -- without it nothing ends: the refusal says what is missing
+    return redis.call('time') -- no lease ends without TIME; the error names the missing right
 end
 if late then
     return {2, clock, 0, 0}
@@ -43,8 +45,9 @@ local function change(...)
     carry_out(KEYS[3], ARGV[4], nil, ...)
 end
 
--- So many more, or fewer, and perhaps one that is not held any more; told is what there is now,
--- which a JVM cannot read if it is less than none.
+-- Adds `more` permits (fewer if negative) and removes a held permit if `given_back` names one. The
+-- message is the new number of free permits. It is not sent if that is negative, since a JVM cannot
+-- read it.
 local function change_by(more, done, given_back)
     local value = there + more
     if value > count_max or value < -count_max then

@@ -1,11 +1,12 @@
--- Sets a rate limiter, deletes it, or gives back permits that anybody drew, the latest first; at
--- most once, however often the request comes.
+-- Sets or deletes a rate limiter, or gives back permits that anybody drew, the latest draws first.
+-- A repeated request is carried out at most once.
 -- KEYS: name, permits left, this client's permits left, draws, this client's draws, requests of
---   this client. ARGV: what to do, permits, the interval in ms, 1 for each client | 0 overall, for
---   how many ms it is kept unused (0: for ever), slot, number, deadline in µs of this server's
---   clock (0: none), for how many ms the request is remembered.
--- Returns {1 done | 0 not | 2 late, µs now, permits (of add: that can be drawn now), 0}.
---   trySetRate, setRate, release and delete of RedissonRateLimiter
+--   this client.
+-- ARGV: verb, permits, interval in ms, 1 for each client | 0 overall, ms for which an unused
+--   limiter is kept (0: for ever), slot, number, deadline in µs of this server's clock (0: none),
+--   ms for which the request is remembered.
+-- Returns {1 done | 0 not done | 2 late, µs now, permits (add: permits that can be drawn now), 0}.
+-- Redisson: trySetRate, setRate, release and delete of RedissonRateLimiter.
 -- uses: deadline elsewhere request instead rate together
 
 local clock, late = clock_and_whether_late(ARGV[8])
@@ -40,8 +41,8 @@ local function change(undo, ...)
     carry_out(KEYS[6], ARGV[6], undo, ...)
 end
 
--- The latest draws go, so that the others count for as long as they would have. One of which a part
--- stays is written anew. What goes anyway goes with them.
+-- Removes the latest draws, so that the other draws count as long as before. If a part of a draw
+-- remains, the draw is written again with the smaller number. Expired draws are removed too.
 local function take_from_draws(latest, edge, count, gone, undo)
     local given, old = 0, {}
     for i = 1, #latest, 2 do
@@ -74,7 +75,7 @@ local function add(count)
             redis.call('incrby', limiter.left, string.format('%.0f', limiter.stored))
         end
     end
-    if not limiter.stored then -- or it is no number
+    if not limiter.stored then -- missing, or no number
         change(nil, 'del', limiter.left)
     end
     change(nil, 'incrby', limiter.left, string.format('%.0f', said[3] - (limiter.stored or 0)))
@@ -88,7 +89,8 @@ local function add(count)
     return said
 end
 
--- The other clients that have draws of their own, and the keys of these. The first of very many.
+-- Returns the keys of the other clients that have draws of their own. If there are very many
+-- clients, it returns the keys of the first `others_max`.
 local others_max = 10000
 local function others_that_draw()
     local now = string.format('%.0f', math.floor(clock / 1000))
@@ -103,8 +105,8 @@ local function others_that_draw()
     return keys, trouble_with_place(KEYS[1], keys)
 end
 
--- What others drew for themselves counts on under the new rate: what is left of it is counted anew,
--- and their draws are kept for as long as they may count then.
+-- Keeps the draws of other clients under the new rate. Their permits left are deleted, so that they
+-- are counted again, and their draws are kept as long as they may count.
 local function carry_over(keys, made)
     local lasts = client_keys_last(made, made.kept)
     local length = string.format('%.0f', lasts)
@@ -142,7 +144,7 @@ local function set()
             redis.call('del', KEYS[1])
         end
     end
-    if not limiter then -- so that what was done can be undone
+    if not limiter then -- so that the change can be undone
         change(nil, 'del', KEYS[1])
     end
     change(nil, 'hset', KEYS[1], 'rate', ARGV[2], 'interval', ARGV[3], 'type', ARGV[4],

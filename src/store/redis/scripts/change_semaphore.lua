@@ -1,11 +1,13 @@
--- Changes how many permits there are; at most once, however often the request comes.
--- KEYS: name, requests of this client. ARGV: what to do, permits, the most that there may be then
---   (0: as many as can be), for how many ms a new one is kept (0: for ever), slot, number, deadline
---   in µs of this server's clock (0: none), for how many ms the request is remembered, channel,
---   publish command, perhaps another.
--- Returns {1 done | 0 not | 2 late | 3 it would be too many, µs now or 0, permits (of drain:
---   before it), receivers (-1: message denied)}. release, releaseIfExists, addPermits,
---   trySetPermits, drainPermits and delete of RedissonSemaphore
+-- Changes how many permits a semaphore has. A repeated request is carried out at most once.
+-- KEYS: name, requests of this client.
+-- ARGV: verb, permits, largest number of permits after it (0: no limit), ms for which a new
+--   semaphore is kept (0: for ever), slot, number, deadline in µs of this server's clock (0: none),
+--   ms for which the request is remembered, channel, publish command, a second publish command
+--   (optional).
+-- Returns {1 done | 0 not done | 2 late | 3 too many permits, µs now or 0, permits (drain: permits
+--   before it), receivers (-1: message denied)}.
+-- Redisson: release, releaseIfExists, addPermits, trySetPermits, drainPermits and delete of
+--   RedissonSemaphore.
 -- uses: deadline request instead count tell
 
 local now, late = clock_and_whether_late(ARGV[7])
@@ -38,7 +40,7 @@ local function change(...)
     carry_out(KEYS[2], ARGV[5], nil, ...)
 end
 
--- Told is what there is now; a JVM cannot read less than none.
+-- The message is the new number of permits. A JVM cannot read a negative number, so none is sent.
 local function tell_of(said)
     said[4] = said[3] > 0 and tell(ARGV[9], string.format('%.0f', said[3]), ARGV[10], ARGV[11]) or 0
     return said
@@ -68,7 +70,7 @@ elseif verb == 'set_new' and not stored then
     return tell_of(said)
 elseif verb == 'drain' then
     local said = answer(1, there)
-    if stored then -- by subtraction, so that the key ends when it would have ended
+    if stored then -- DECRBY keeps the TTL of the key
         change('decrby', KEYS[1], string.format('%.0f', there))
     end
     return said

@@ -1,13 +1,15 @@
--- Tells all there is to know about keys that may be locks.
--- KEYS: names. ARGV: the channel of each, then the token counter of each; of each fair lock the
---   queue, the deadlines; of each read-write lock the channel, the marks of waiting writers, what
---   timers begin with; of each token lock the channel.
--- Returns for each {type, ms left (-1: no end), listeners (-1: denied), last token (0: none, or it
---   may not be told), fields, {field, value, ms left of its own timer (-1: no end, -2: none), ...},
---   how many wait (-1: denied), {waiter, ms that its place lasts, its listeners, ...}}; -1 is what
---   is not known.
---   RedissonLock: TYPE, PTTL, HGETALL. Fields are counted; if they are many, only `mode` is told.
---   A string is told as if it were a field, entered once; the beginning of a long one.
+-- Describes keys that may be locks, with everything that this server knows about them.
+-- KEYS: names.
+-- ARGV: eight lists in a row, each with an entry for each name: channel, token counter; fair lock:
+--   queue, deadlines; read-write lock: channel, marks of waiting writers, prefix of timers; token
+--   lock: channel.
+-- Returns for each name {type, ms left (-1: no end), listeners (-1: denied), last token (0: none,
+--   or denied), number of fields, {field, value, ms left of its own timer (-1: no end, -2: no
+--   timer), ...}, number of waiters (-1: denied), {waiter, ms that its place lasts, its listeners,
+--   ...}}. -1 means unknown.
+-- If a hash has many fields, they are counted and only `mode` is returned. A string is returned as
+--   a field with the count 1; a long string is cut.
+-- RedissonLock: TYPE, PTTL, HGETALL.
 -- uses: deadline listeners shared
 
 local fields_told_max, timers_asked_max = 100, math.max(1, math.floor(16 / #KEYS))
@@ -66,7 +68,7 @@ local function timer_left(timers, owner, holds)
     for k = math.min(holds, timers_asked_max), 1, -1 do
         local left = redis.pcall('pttl', timer_of(timers, owner, k))
         if left == -1 or type(left) == 'table' then
-            return -1 -- no end, or it may not be told
+            return -1 -- no end, or denied
         end
         longest = math.max(longest, left)
     end

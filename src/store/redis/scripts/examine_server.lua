@@ -1,5 +1,6 @@
--- What the server tells of itself, asked where locks are: by a script, on the node of this name.
+-- Returns the server's INFO. It is a script with a key, so that a cluster runs it on the node that
+-- has this lock name.
 -- KEYS: name. ARGV: none.
--- Returns what INFO says | the refusal of it. Not of Redisson.
+-- Returns the text of INFO, or the error. Not of Redisson.
 
 return redis.pcall('info')

@@ -1,15 +1,16 @@
--- Looks at some more of a server's keys, and tells which of them may be counters of a kind.
--- KEYS: none. ARGV: cursor, pattern, how many to look at, 'number' (a semaphore or a latch),
---   'permits' (some of which are held) or 'rate'.
--- Returns {next cursor (0: that was all), name, ...}. Not of Redisson, which has no such list
+-- Scans a part of a server's keys, and returns the keys that may be counters of a kind.
+-- KEYS: none.
+-- ARGV: cursor, pattern, how many keys to scan, kind: 'number' (a semaphore or a latch), 'permits'
+--   (a leased semaphore of which some permits are held) or 'rate'.
+-- Returns {next cursor (0: the scan is complete), name, ...}. Not of Redisson.
 
--- In pcalls: a key this user may not see is none.
+-- A key that this user may not read counts as no counter.
 local function is_number(name)
     local value = redis.pcall('getrange', name, 0, 20)
     return type(value) == 'string' and string.find(value, '^%-?%d+$')
 end
 
--- Numbers that belong to something else: to a fenced lock, or to a rate limiter.
+-- Numbers that belong to other locks: to a fenced lock, or to a rate limiter.
 local function is_a_part(name)
     return string.find(name, '^redisson_') or string.find(name, '^holdfast_') or
         string.find(name, ':value$') or string.find(name, ':value:%x+%-%x+%-%x+%-%x+%-%x+$')

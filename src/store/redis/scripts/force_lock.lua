@@ -1,11 +1,12 @@
--- Takes a lock of any kind away from whoever holds it, and wakes who may have it next.
--- KEYS: name. ARGV: deadline in µs of this server's clock (0: none), whom it is to be taken from
---   ('': anybody), publish command, channels of a plain and of a read-write lock, where a fair one
---   has its queue and its deadlines, mode that a read-write lock must have, or 'mutex' or 'token'
---   (''; any lock), channel of a token lock, perhaps another publish command.
--- Returns {1 taken | 0 free | 2 late | 3 it is others', µs now or 0, owner, ...}; an error if the
---   key is no lock, or not of that kind. forceUnlock of RedissonLock, -ReadLock, -WriteLock and
---   -FairLock
+-- Takes a lock of any kind away from its holders, and wakes the waiters that may get it next.
+-- KEYS: name.
+-- ARGV: deadline in µs of this server's clock (0: none), owner that must hold it ('': anybody),
+--   publish command, channel of a plain lock, channel of a read-write lock, queue of a fair lock,
+--   deadlines of a fair lock, required kind (mode of a read-write lock, 'mutex' or 'token'; '':
+--   any), channel of a token lock, a second publish command (optional).
+-- Returns {1 taken | 0 free | 2 late | 3 held by others, µs now or 0, owner, ...}, or an error if
+--   the key is no lock or a lock of another kind.
+-- Redisson: forceUnlock of RedissonLock, -ReadLock, -WriteLock and -FairLock.
 -- uses: deadline instead tell tokens
 
 local fields_max, owners_told_max, queue_told_max = 10000, 100, 100
@@ -20,14 +21,15 @@ local words = {read = 'a read-write lock', write = 'a read-write lock', mutex = 
                token = 'a token lock'}
 local wanted = words[mode] or 'a lock'
 
--- A string with an owner's token: what others write cannot be told from their data. Whoever means
--- no owner, and does not say that it is a lock, must not end what is none.
+-- Takes a string away from its owner. Strings of other programs look like any data. So if the
+-- caller names neither an owner nor the kind 'token', only a token of ours is deleted.
 local function force_token()
     local holder = redis.pcall('get', KEYS[1])
     if type(holder) == 'table' then
         return another_kind(KEYS[1], wanted, holder)
     end
-    -- A number with an end may be another program's token, if it has no held permits.
+    -- A number that has a TTL may be another program's token, if no permits are held under that
+    -- name.
     local held = string.find(KEYS[1], '{', 1, true) and KEYS[1] .. ':timeout' or
         '{' .. KEYS[1] .. '}:timeout'
     local is_counter = string.find(holder, '^%-?%d+$') and
@@ -54,7 +56,8 @@ if count == 0 then
     return {0, now}
 end
 
--- One owner; or any number beside `mode`, and a writer among them.
+-- A mutex has one field, its owner. A read-write lock has `mode` and any number of owners, perhaps
+-- with a writer among them.
 local answer, has_mode, written, is_lock = {1, now}, false, false, count <= fields_max
 for _, field in ipairs(is_lock and redis.call('hkeys', KEYS[1]) or {}) do
     local owner, writes = string.match(field, '^(%x+%-%x+%-%x+%-%x+%-%x+:%d+)(.*)$')
@@ -64,7 +67,7 @@ for _, field in ipairs(is_lock and redis.call('hkeys', KEYS[1]) or {}) do
         table.insert(answer, field)
     end
 end
-local value = has_mode and redis.pcall('hget', KEYS[1], 'mode') -- which may be denied
+local value = has_mode and redis.pcall('hget', KEYS[1], 'mode') -- an error if HGET is denied
 local is_other_mode = type(value) == 'string' and value ~= 'read' and value ~= 'write'
 if not is_lock or is_other_mode or #answer == 2 or not has_mode and (count > 1 or written) then
     return another_kind(KEYS[1], wanted)
@@ -81,8 +84,9 @@ if has_mode and mode ~= '' and (mode == 'write') ~= written then
     return answer
 end
 
--- Of a fair lock's waiters the first whose time is not over is next; those before it are told,
--- too, since their clocks decide. In pcalls: what is denied, or elsewhere, wakes nobody.
+-- In a fair lock's queue, the first waiter whose time has not passed is next. The expired waiters
+-- before it are notified too, since their clients' clocks decide. A message that is denied, or a
+-- key on another server, wakes nobody.
 local message = written and '1' or '0'
 channels[1] = has_mode and ARGV[5] or ARGV[4]
 local queue = has_mode and {} or redis.pcall('lrange', ARGV[6], 0, queue_told_max - 1)

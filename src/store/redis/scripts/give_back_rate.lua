@@ -1,6 +1,8 @@
--- Gives back what a request drew, if it did.
--- KEYS: name, permits left, this client's permits left, draws, this client's draws. ARGV: member.
--- Returns {1 given back | 0 nothing was drawn, or it counts no more, 0}. Not of Redisson
+-- Gives back the permits of one draw, if the draw exists.
+-- KEYS: name, permits left, this client's permits left, draws, this client's draws.
+-- ARGV: member.
+-- Returns {1 given back | 0 nothing was drawn or the draw does not count any more, 0}. Not of
+--   Redisson.
 -- uses: instead rate
 
 local limiter, trouble = limiter_of(KEYS[1])
@@ -21,11 +23,11 @@ local function give_back(left, draws)
         local done = redis.pcall('incrby', left, string.format('%.0f', more))
         if type(done) == 'table' then
             redis.call('zadd', draws, drawn_at, ARGV[1])
-            redis.call('incrby', left, '0') -- which ends the script
+            redis.call('incrby', left, '0') -- raises the error and ends the script
         end
     end
     return 1
 end
 
--- What it is now, it need not have been then.
+-- The scope (overall or per client) may have changed since the draw, so both are tried.
 return {math.max(give_back(KEYS[2], KEYS[4]), give_back(KEYS[3], KEYS[5])), 0}

@@ -1,7 +1,7 @@
--- What a semaphore or a latch has.
--- KEYS: name. ARGV: the channel of its waiters, what it is called.
--- Returns {1 there is one | 0, the number, listeners (-1: denied)}. availablePermits of
---   RedissonSemaphore, getCount of RedissonCountDownLatch
+-- Returns the number of a semaphore or a latch.
+-- KEYS: name. ARGV: the channel of its waiters, the words for its kind.
+-- Returns {1 it exists | 0, the number, listeners (-1: denied)}.
+-- Redisson: availablePermits of RedissonSemaphore, getCount of RedissonCountDownLatch.
 -- uses: instead count listeners
 
 local stored, trouble = count_of(KEYS[1], ARGV[2] or 'a semaphore')

@@ -1,7 +1,7 @@
--- Tells who holds a lock and for how long.
+-- Returns the holders of a lock and the rest of its lease.
 -- KEYS: name. ARGV: none.
--- Returns {ms left (-1: no end), owner, ...} | {} it is free | {ms left, {owner}} it is a string |
---   an error if the key is no lock. RedissonLock: HGET, EXISTS, PTTL
+-- Returns {ms left (-1: no end), owner, ...} | {} free | {ms left, {owner}} a string | an error if
+--   the key is no lock. RedissonLock: HGET, EXISTS, PTTL.
 -- uses: instead
 
 local token_max, fields_max = 200, 10000
@@ -16,7 +16,8 @@ if type(count) == 'table' then
     if type(holder) == 'table' then
         return another_kind(KEYS[1], 'a lock', holder)
     end
-    -- A number with an end may be another program's token, if it has no held permits.
+    -- A number that has a TTL may be another program's token, if no permits are held under that
+    -- name.
     local held = string.find(KEYS[1], '{', 1, true) and KEYS[1] .. ':timeout' or
         '{' .. KEYS[1] .. '}:timeout'
     if string.find(holder, '^%-?%d+$') and (left == -1 or redis.pcall('exists', held) == 1) then
@@ -36,7 +37,7 @@ for _, field in ipairs(answer) do
     owners = owners + (string.find(owner, owner_form) and 1 or 0)
 end
 local others = #answer - owners - (has_mode and 1 or 0)
-local value = has_mode and redis.pcall('hget', KEYS[1], 'mode') -- which may be denied
+local value = has_mode and redis.pcall('hget', KEYS[1], 'mode') -- an error if HGET is denied
 if type(value) == 'string' and value ~= 'read' and value ~= 'write' or
     owners == 0 or others > 0 or not has_mode and (count > 1 or written) then
     return another_kind(KEYS[1], 'a lock')

@@ -1,8 +1,8 @@
--- What a semaphore with leased permits has.
+-- Returns the number of free and held permits of a leased semaphore. Expired permits count as free.
 -- KEYS: name, held permits. ARGV: the channel of its waiters.
--- Returns {1 there is one | 0, permits that can be had, permits that are held, listeners (-1:
---   denied)}. availablePermits and acquiredPermits of RedissonPermitExpirableSemaphore, which take
---   out what is over
+-- Returns {1 it exists | 0, free permits, held permits, listeners (-1: denied)}.
+-- Redisson: availablePermits and acquiredPermits of RedissonPermitExpirableSemaphore, which also
+--   remove expired permits.
 -- uses: deadline instead count listeners permits
 
 local stored, trouble = count_of(KEYS[1], 'a leased semaphore')

@@ -1,7 +1,8 @@
--- What a rate limiter is set to, and how many permits can be drawn now.
+-- Returns the setting of a rate limiter, and how many permits can be drawn now.
 -- KEYS: name, permits left, this client's permits left, draws, this client's draws.
--- Returns {1 there is one | 0, permits, rate, interval ms, 1 for each client | 0 overall, for how
---   many ms it is kept unused (0: for ever)}. getConfig and availablePermits of RedissonRateLimiter
+-- Returns {1 it exists | 0, permits, rate, interval in ms, 1 for each client | 0 overall, ms for
+--   which an unused limiter is kept (0: for ever)}.
+-- Redisson: getConfig and availablePermits of RedissonRateLimiter.
 -- uses: deadline instead rate
 
 local clock = clock_and_whether_late('0')

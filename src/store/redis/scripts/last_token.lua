@@ -1,7 +1,7 @@
--- Tells the greatest fencing token of a lock, given away or reserved.
+-- Returns the greatest fencing token of a lock that was granted or reserved.
 -- KEYS: token counter. ARGV: none.
--- Returns it | 0 there was none; an error if the counter is no number of ours.
---   RedissonFencedLock: GET
+-- Returns the token | 0 if there was none | an error if the counter is no number of ours.
+-- RedissonFencedLock: GET.
 
 local last = redis.call('get', KEYS[1]) or '0'
 if not string.find(last, '^%d+$') then

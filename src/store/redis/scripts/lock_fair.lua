@@ -1,16 +1,17 @@
--- Takes a free fair lock if it is its asker's turn; confirms, and never shortens, a hold that its
--- asker has already; else gives it a place behind all who wait, or confirms the place.
--- KEYS: name, queue, deadlines. ARGV: lease ms, owner, deadline in µs of this server's clock (0:
---   none), channel, publish command, 1 it waits | 0 one look, for how many ms its place outlives a
---   look, and a JVM's, perhaps another publish command.
--- Returns {1 granted | 0 busy | 2 late, ms left if busy (-1: no end), µs now, 1 the place is new,
---   2 it lasts as it did before}.
---   RedissonFairLock
+-- Takes a free fair lock if it is the owner's turn. Confirms a hold that the owner has already, and
+-- never shortens it. Otherwise adds the owner to the end of the queue, or renews its place there.
+-- KEYS: name, queue, deadlines.
+-- ARGV: lease ms, owner, deadline in µs of this server's clock (0: none), channel, publish command,
+--   1 the owner waits | 0 it asks once, ms that its place lasts after a request, ms that a JVM's
+--   place lasts, a second publish command (optional).
+-- Returns {1 granted | 0 busy | 2 late, ms left if busy (-1: no end), µs now, 1 the place is new |
+--   2 the place was not renewed | 0}.
+-- Redisson: RedissonFairLock.
 -- uses: deadline confirm instead take tell turns
 
 local clock, late = clock_and_whether_late(ARGV[3])
 if clock == 0 then
-    return redis.call('time') -- without it there is no order: the refusal says what is missing
+    return redis.call('time') -- no order without TIME; the error names the missing right
 end
 if late then
     return {2, 0, clock, 0}
@@ -27,8 +28,8 @@ if holder == ARGV[2] then
     return {1, 0, clock, 0}
 end
 
--- All is read before anything is written, what is new is written first, and what may empty a key
--- last: half of this must never be done.
+-- The script reads everything before it writes. It adds new entries first, and removes entries
+-- last: an error in between must not leave a half-done change.
 local me, now, jvm_lasts = ARGV[2], math.floor(clock / 1000), tonumber(ARGV[8])
 local queue = front_of_queue()
 local first = first_in(queue, me, now)
@@ -38,14 +39,15 @@ local function set_time(owner, time)
     return redis.pcall('zadd', KEYS[3], string.format('%.17g', time), owner)
 end
 
--- The first `count` go; who is behind them begins its turn, at a lock that is held so long.
+-- Removes the first `count` waiters, and begins the turn of the next waiter. `left` is the rest of
+-- the present lease (ms; -1: no end).
 local function let_go(count, left)
     local next = queue[count + 1]
     local time, is_wrong
     if next and next ~= me then
         time, is_wrong = turn_of(next, count > 0, now, jvm_lasts, left)
         if is_wrong then
-            set_time(next, time) -- or it stays as it is: who goes must go
+            set_time(next, time) -- an error is ignored: the removal must go on
         end
     end
     for i = 1, count do
@@ -73,19 +75,20 @@ if ARGV[6] == '1' then
         jvms = jvms + (is_ours(queue[place]) and 0 or 1)
         place = place + 1
     end
-    -- Whoever stands behind the part that was read has a time.
+    -- An owner behind the part of the queue that was read is known by its score.
     if not queue[place] and (#queue < read_max or time_of(me) == 0) then
         place_said = 1
-        redis.call('rpush', KEYS[2], me) -- first: without a time it blocks nobody
+        redis.call('rpush', KEYS[2], me) -- first: an entry without a score blocks nobody
         table.insert(queue, me)
     end
-    -- Never what it was before: a JVM that gives up takes from it no more than its own wait, and
-    -- one that is taken away nothing. (Of JVMs that far ahead it may take more; the next look comes
-    -- before they are through.)
+    -- The score is always computed anew, not from the old score. So a JVM that gives up takes no
+    -- more than its own wait from it, and a removed JVM takes nothing. (Far behind many JVMs more
+    -- may be taken, but the next request comes before all these JVMs have had the lock.)
     local lasts = tonumber(ARGV[7])
     local refused = set_time(me, score_for(lasts, now + lasts + jvms * jvm_lasts))
     if type(refused) == 'table' then
-        -- A place on a full server lasts as its last look said: no reason to give up waiting.
+        -- On a full server, a place lasts as long as the last request said. The waiter need not
+        -- give up.
         if place_said == 1 or not string.find(refused.err, 'OOM', 1, true) then
             return refused
         end
@@ -93,9 +96,10 @@ if ARGV[6] == '1' then
     end
 end
 local time = let_go(first - 1, left)
-if left == -2 then -- free, and another's turn
+if left == -2 then -- free, but another owner's turn
     left = math.max(1, math.floor(time - now))
-    -- Which nobody may have told: a JVM that gives up just when it is told tells nobody.
+    -- Notify the first waiter, since perhaps nobody did: a JVM that gives up just when it is
+    -- notified notifies nobody.
     tell(ARGV[4] .. ':' .. head, '0', ARGV[5], ARGV[9])
 end
 return {0, left, clock, place_said}

@@ -1,11 +1,12 @@
--- Takes a free lock with fencing tokens of its own; confirms a hold that its asker has already.
--- KEYS: name, token counter. ARGV: lease ms, owner, deadline in µs of this server's clock (0:
---   none), how many tokens, 1: they are at least the time in µs.
+-- Takes a free lock and reserves fencing tokens for it. Confirms a hold that the owner has already.
+-- KEYS: name, token counter.
+-- ARGV: lease ms, owner, deadline in µs of this server's clock (0: none), number of tokens, 1: the
+--   tokens are at least the time in µs.
 -- Returns {1 granted | 0 busy | 2 late, ms left if busy (-1: no end), µs now or 0, first token}.
---   RedissonFencedLock
+-- Redisson: RedissonFencedLock.
 -- uses: deadline confirm instead take
 
-local tokens_end = 2^53 -- beyond it, this server's scripts lose count
+local tokens_end = 2^53 -- Lua numbers are exact only below it
 
 local now, late = clock_and_whether_late(ARGV[3])
 if late then
@@ -13,7 +14,7 @@ if late then
 end
 local dated = ARGV[5] == '1'
 if dated and now == 0 then
-    return redis.pcall('time') -- says which right is missing
+    return redis.pcall('time') -- the error names the missing right
 end
 
 local count = tonumber(ARGV[4])
@@ -28,8 +29,8 @@ if left ~= -2 and not mine then
     return {0, left, now, 0}
 end
 
--- Reserved before the lock is taken: an error in between wastes tokens, and gives none twice.
--- A hold whose tokens the counter no longer knows gets new ones.
+-- The tokens are reserved before the lock is taken. An error in between wastes tokens, but no token
+-- is given twice. If the counter has lost the tokens of a hold, the hold gets new tokens.
 local last = tonumber(redis.call('get', KEYS[2]) or '0')
 if not mine or (last or 0) < count then
     local first = math.max((last or 0) + 1, dated and now or 1)

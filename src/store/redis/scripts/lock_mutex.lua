@@ -1,7 +1,9 @@
--- Takes a free lock; confirms, and never shortens, a hold that its asker has already.
--- KEYS: name; of a spin lock, who waits. ARGV: lease ms, owner, deadline in µs of this server's
---   clock (0: none); of a spin lock, for how many ms it is known that its asker waits (0: not).
--- Returns {1 granted | 0 busy | 2 late, ms left if busy (-1: no end), µs now or 0}. RedissonLock
+-- Takes a free lock. Confirms a hold that the owner has already, and never shortens it.
+-- KEYS: name; spin lock: its waiters.
+-- ARGV: lease ms, owner, deadline in µs of this server's clock (0: none); spin lock: ms for which
+--   this client is recorded as a waiter (0: not at all).
+-- Returns {1 granted | 0 busy | 2 late, ms left if busy (-1: no end), µs now or 0}.
+-- Redisson: RedissonLock.
 -- uses: deadline confirm instead take
 
 local now, late = clock_and_whether_late(ARGV[3])
@@ -14,15 +16,16 @@ if left == -2 then
     return take_hold(KEYS[1], ARGV[2], ARGV[1]) or {1, 0, now}
 end
 
--- A mutex is a hash of one field, its owner.
+-- A mutex is a hash with one field, its owner.
 local fields = redis.pcall('hlen', KEYS[1])
 local holder = fields == 1 and redis.call('hkeys', KEYS[1])[1]
 if not holder or not string.find(holder, owner_form) then
     return another_kind(KEYS[1], 'a mutex', type(fields) == 'table' and fields)
 end
 if holder ~= ARGV[2] then
-    -- Nobody tells a spin lock's waiters anything; so they tell its holder that they are there. In
-    -- pcalls: without the rights, or on a full server, it does not know.
+    -- Waiters of a spin lock get no messages. So they record here that they wait, and the holder
+    -- sees it when it releases. Without the rights, or on a full server, the holder does not see
+    -- them.
     if KEYS[2] and ARGV[4] ~= '0' then
         local client = string.match(ARGV[2], '^[^:]*')
         redis.pcall('hset', KEYS[2], client, '1')

@@ -1,9 +1,12 @@
--- Lets its asker read: beside others, or under a write hold of its own client. Confirms, and never
--- shortens, a hold that it has already. A writer that waits keeps new readers away.
--- KEYS: name, its own timer, marks of waiting writers. ARGV: lease ms, owner, deadline in µs of
---   this server's clock (0: none), write field that it shall stand beside ('': beside none).
--- Returns {1 granted | 0 busy | 2 late | 4 that write hold is gone, ms that the lock lasted until
---   now (-1: no end, -2: it was free; of late, gone 0), µs now or 0}. RedissonReadLock
+-- Grants a read hold: beside other readers, or beside a write hold of its own client. Confirms a
+-- hold that the owner has already, and never shortens it. A waiting writer keeps new readers away.
+-- KEYS: name, the owner's timer, marks of waiting writers.
+-- ARGV: lease ms, owner, deadline in µs of this server's clock (0: none), write field that the hold
+--   shall stand beside ('': none).
+-- Returns {1 granted | 0 busy | 2 late | 4 that write hold is gone, ms left, µs now or 0}. If
+--   granted, ms left is the rest of the lock's lease before this request (-1: no end, -2: it was
+--   free). If busy, the lock may be free after that time (-1: no end).
+-- Redisson: RedissonReadLock.
 -- uses: deadline confirm elsewhere full instead together shared fields
 
 local now, late = clock_and_whether_late(ARGV[3])
@@ -33,7 +36,7 @@ elseif not mine then
         if not mode then
             cut_to_head_start(marks)
         end
-        -- Whichever comes first: the mark's end, or that of those who read now.
+        -- Busy until the marks end or the present readers' leases end, whichever is sooner.
         local kept_back = math.max(1, redis.call('pttl', marks))
         return {0, left >= 0 and math.min(left, kept_back) or kept_back, now}
     end
@@ -42,7 +45,7 @@ end
 if mine or ARGV[4] ~= '' then
     write_although_full('hdel', name)
 end
--- The timer first: with a lease that no key can have, nothing is taken.
+-- The timer is set first: if the server rejects the lease, nothing is taken.
 local timed = redis.call('pttl', timer)
 if timed < tonumber(lease) then
     local set = redis.pcall('set', timer, '1', 'px', lease)

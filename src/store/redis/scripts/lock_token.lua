@@ -1,8 +1,8 @@
--- Takes a free lock that is a string with its owner's token, as SET NX PX does; confirms, and never
--- shortens, a hold that its asker has already.
+-- Takes a free lock that is a string with its owner's token, as SET NX PX does. Confirms a hold
+-- that the owner has already, and never shortens it.
 -- KEYS: name. ARGV: lease ms, owner, deadline in µs of this server's clock (0: none).
--- Returns {1 granted | 0 busy | 2 late, ms left if busy (-1: no end), µs now or 0, 1 busy by one of
---   ours, who will tell | 0}. Not of Redisson
+-- Returns {1 granted | 0 busy | 2 late, ms left if busy (-1: no end), µs now or 0, 1 if a holdfast
+--   client holds it, which will notify waiters | 0}. Not of Redisson.
 -- uses: deadline confirm instead tokens
 
 local now, late = clock_and_whether_late(ARGV[3])
@@ -15,14 +15,15 @@ if type(holder) == 'table' then
     return another_kind(KEYS[1], 'a token lock', holder)
 end
 if not holder then
-    -- With a lease that no key can have, nothing is taken.
+    -- If the server rejects the lease, nothing is taken.
     local taken = redis.pcall('set', KEYS[1], ARGV[2], 'px', ARGV[1])
     return taken.err and taken or {1, 0, now, 0}
 end
 
 local left = redis.call('pttl', KEYS[1])
 if holder ~= ARGV[2] and string.find(holder, '^%-?%d+$') then
-    -- A number with an end may be another program's token, if it has no held permits.
+    -- A number that has a TTL may be another program's token, if no permits are held under that
+    -- name.
     local held = string.find(KEYS[1], '{', 1, true) and KEYS[1] .. ':timeout' or
         '{' .. KEYS[1] .. '}:timeout'
     if left == -1 or redis.pcall('exists', held) == 1 then

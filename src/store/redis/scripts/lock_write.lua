@@ -1,11 +1,13 @@
--- Takes a free read-write lock, or one that only its asker reads: then it writes on top of that.
--- Confirms, and never shortens, a hold that it has already. Who waits while others read leaves a
--- mark: until when, whose read field it stands on ('-': none's), its head start.
--- KEYS: name, marks of waiting writers. ARGV: lease ms, owner, deadline in µs of this server's
---   clock (0: none), read field that it shall stand beside ('': beside none), what timers begin
---   with, how long the mark lasts (ms; 0: it leaves none), head start (ms).
--- Returns {1 granted | 0 busy | 2 late | 3 another reader waits to write on top of its hold | 4 its
---   own read hold is gone, ms left if busy (-1: no end), µs now or 0}. RedissonWriteLock
+-- Takes a free read-write lock, or upgrades a lock that only this owner's client reads. Confirms a
+-- hold that the owner has already, and never shortens it. A writer that waits while others read
+-- leaves a mark: until when it waits, the read field that it upgrades ('-': none), its head start.
+-- KEYS: name, marks of waiting writers.
+-- ARGV: lease ms, owner, deadline in µs of this server's clock (0: none), read field that the hold
+--   shall stand beside ('': none), prefix of timers, ms that the mark lasts (0: no mark), head
+--   start ms.
+-- Returns {1 granted | 0 busy | 2 late | 3 another reader waits for its own upgrade | 4 the read
+--   hold is gone, ms left if busy (-1: no end), µs now or 0}.
+-- Redisson: RedissonWriteLock.
 -- uses: deadline confirm elsewhere instead together shared fields
 
 local others_swept_max = 200
@@ -36,8 +38,8 @@ if mode == 'write' then
     return {0, left, now}
 end
 
--- Of our readers (version 8, d5: see engine.cpp) those are dead whose timers are over; of a JVM's
--- one cannot tell, since some versions let them run out.
+-- A reader of ours (version 8, d5: see engine.cpp) is dead if its timer has ended. A JVM's reader
+-- may live without a timer, since some versions let timers run out.
 local others, dead, dead_timers = 0, {}, {}
 local count = mode and redis.call('hlen', name) or 0
 if count > others_swept_max then
@@ -62,17 +64,17 @@ if trouble then
 end
 
 if others == 0 then
-    redis.call('del', marks) -- so at each write's end readers and writers have the same chance
+    redis.call('del', marks) -- so readers and writers have equal chances after each write
     redis.call('hset', name, 'mode', 'write', field, '1')
     for _, each in ipairs(dead) do
         redis.call('hdel', name, each)
     end
     if left == -1 and base ~= '' then
-        return {1, 0, now} -- somebody made the read hold endless: it stays so
+        return {1, 0, now} -- another program made the read hold endless: keep it so
     end
     local length = base ~= '' and math.max(1, left, lease) or ARGV[1]
     local expires = redis.pcall('pexpire', name, length)
-    if expires ~= 1 then -- nothing rolls a script back, and no lock may stay without an end
+    if expires ~= 1 then -- Redis does not roll a script back, and no lock may stay without an end
         redis.call('hset', name, 'mode', 'read')
         redis.call(unpack(base ~= '' and {'hdel', name, field} or {'del', name}))
         return expires
@@ -95,10 +97,10 @@ if ARGV[6] ~= '0' then
     local marked = redis.pcall('hset', marks, owner,
         waits_until .. ' ' .. (base ~= '' and base or '-') .. ' ' .. ARGV[7])
     if type(marked) ~= 'table' then
-        -- Never shorter than it was: others wait, too, and look again later.
+        -- Never shortened: other writers wait too, and may ask again later.
         redis.call('pexpire', marks, math.max(redis.call('pttl', marks), tonumber(ARGV[6])))
     elseif not string.find(marked.err, 'OOM', 1, true) then
         return marked
-    end -- on a full server it waits without a mark
+    end -- on a full server the writer waits without a mark
 end
 return {0, left, now}

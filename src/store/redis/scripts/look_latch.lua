@@ -1,7 +1,7 @@
--- Whether a latch is open: it has come down to zero, or there is none.
+-- Returns whether a latch is open: it has come down to zero, or it does not exist.
 -- KEYS: name.
--- Returns {1 open | 0 shut, ms until it goes by itself (-1: never)}. getCount of
---   RedissonCountDownLatch
+-- Returns {1 open | 0 shut, ms until the key expires (-1: never)}.
+-- Redisson: getCount of RedissonCountDownLatch.
 -- uses: instead count
 
 local stored, trouble = count_of(KEYS[1], 'a latch')
@@ -11,7 +11,8 @@ end
 if stored and stored > 0 then
     return {0, redis.call('pttl', KEYS[1])}
 end
--- Nothing is there to delete; but a replica, which may not know of it yet, refuses to.
+-- The key does not exist, so DEL changes nothing. But a replica, which may have old data, refuses a
+-- write.
 if not stored then
     redis.call('del', KEYS[1])
 end

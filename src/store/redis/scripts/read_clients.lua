@@ -1,10 +1,10 @@
--- Tells who clients are, as they said it themselves.
+-- Returns the descriptions that clients have stored about themselves.
 -- KEYS: the clients' keys. ARGV: none.
--- Returns for each {host, pid, program, label, since (s)} | {} it says nothing. Not of Redisson.
+-- Returns for each {host, pid, program, label, since (s)} | {} if there is none. Not of Redisson.
 
 local all = {}
 for i, key in ipairs(KEYS) do
-    -- In pcalls: who a client is must never spoil the answer about its lock.
+    -- An error about one client must not spoil the answer about its lock.
     local text = redis.pcall('get', key)
     local readable, card = pcall(cjson.decode, type(text) == 'string' and text or '')
     all[i] = readable and type(card) == 'table' and

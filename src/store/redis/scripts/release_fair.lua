@@ -1,17 +1,19 @@
--- Ends its asker's hold of a fair lock, or its wait for it, and wakes who is next. Repeating it is
--- harmless.
--- KEYS: name, queue, deadlines. ARGV: owner, channel, publish command, for how many ms a JVM's
---   place lasts, perhaps another publish command.
--- Returns {1 it was held | 0 not, receivers of other clients (-1: denied)}. RedissonFairLock
+-- Ends the owner's hold of a fair lock, or its place in the queue, and notifies the next waiter. It
+-- can be repeated.
+-- KEYS: name, queue, deadlines.
+-- ARGV: owner, channel, publish command, ms that a JVM's place lasts, a second publish command
+--   (optional).
+-- Returns {1 it was held | 0 not held, receivers of other clients (-1: denied)}.
+-- Redisson: RedissonFairLock.
 -- uses: deadline tell turns
 
 local told_max = 100
 local me, jvm_lasts = ARGV[1], tonumber(ARGV[4])
-local clock = clock_and_whether_late(0) -- 0 if that is denied: then nobody's time is over
+local clock = clock_and_whether_late(0) -- 0 if TIME is denied: then no place has expired
 local now = math.floor(clock / 1000)
 
--- All is read before anything is written. In pcalls: whatever is wrong with the queue must not keep
--- the lock.
+-- The script reads everything before it writes. An error in the queue must not prevent the release,
+-- so it is ignored.
 local owners = redis.pcall('hlen', KEYS[1])
 local listed = redis.pcall('lrange', KEYS[2], 0, told_max)
 local my_time = redis.pcall('zscore', KEYS[3], me)
@@ -22,7 +24,7 @@ for _, owner in ipairs(is_well and listed or {}) do
         table.insert(queue, owner)
     end
 end
-local waited = is_well and (my_time or #queue < #listed) -- perhaps far behind
+local waited = is_well and (my_time or #queue < #listed) -- my_time: it may be far behind
 local head = queue[1]
 local head_is_new = head ~= listed[1]
 local time, is_wrong
@@ -32,7 +34,8 @@ if head and clock > 0 then
     time, is_wrong = turn_of(head, head_is_new, now, jvm_lasts, tonumber(left) or 0)
 end
 
--- Whose time is over is told, too: its clock decides. The first whose is not will take them away.
+-- Expired waiters are notified too, since their clients' clocks decide. The first waiter that has
+-- not expired will remove them.
 local told = {}
 for i = 1, math.min(#queue, told_max) do
     table.insert(told, queue[i])
@@ -46,7 +49,7 @@ if type(ended) == 'table' then
     if not string.find(ended.err, 'WRONGTYPE', 1, true) then
         return ended
     end
-    ended = 0 -- whatever took the key's place, this owner's hold is gone
+    ended = 0 -- another kind of key: this owner's hold is gone
 end
 if is_wrong then
     redis.pcall('zadd', KEYS[3], string.format('%.17g', time), head)
@@ -56,8 +59,8 @@ if waited then
     redis.call('zrem', KEYS[3], me)
 end
 
--- Also after a hold whose lease had ended before: the next one may have looked under an earlier
--- one, and then sleeps until that would have been over.
+-- Also notify if the lease of this hold had ended before. The next waiter may have asked during an
+-- earlier lease, and would sleep until the end of that lease.
 local others, denied = 0, false
 if owners == ended and (ended == 1 or head_is_new or not waited) then
     for _, owner in ipairs(told) do

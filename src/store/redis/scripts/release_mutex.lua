@@ -1,18 +1,19 @@
--- Ends its asker's hold and wakes who waits. Repeating it is harmless.
--- KEYS: name; of a spin lock, who waits. ARGV: owner, channel (empty: none is told), publish
---   command, perhaps another.
--- Returns {1, receivers (-1: message denied), or of a spin lock, other clients that wait} | {0, 0}
---   nothing of this owner here. RedissonLock
+-- Ends the owner's hold and notifies the waiters. It can be repeated.
+-- KEYS: name; spin lock: its waiters.
+-- ARGV: owner, channel (empty: no message), publish command, a second publish command (optional).
+-- Returns {1, receivers (-1: message denied); spin lock: number of other clients that wait} | {0,
+--   0} if this owner does not hold it.
+-- Redisson: RedissonLock.
 -- uses: tell
 
--- One owner, one field, one count: the key goes with it. Deleted first and told last, so that
--- neither a full server nor a denied message keeps the lock.
+-- The lock has one field, so HDEL deletes the key. The message is sent after that: neither a full
+-- server nor a denied message can keep the lock held.
 local ended = redis.pcall('hdel', KEYS[1], ARGV[1])
 if ended == 0 then
     return {0, 0}
 end
 if ended ~= 1 then
-    -- Whatever took the key's place, this owner's hold is gone.
+    -- The key is of another kind now, so this owner's hold is gone.
     return string.find(ended.err, 'WRONGTYPE', 1, true) and {0, 0} or ended
 end
 if KEYS[2] then

@@ -1,8 +1,9 @@
--- Gives permits back, as many as are still there, and tells who waits. Repeating it is harmless.
--- KEYS: name, held permits. ARGV: first number, how many, what the ids begin with, channel, publish
---   command, perhaps another.
--- Returns {1 all were held | 0 not all, or one was over, receivers (-1: message denied)}. release
---   of RedissonPermitExpirableSemaphore
+-- Gives back the permits that are still held, and notifies the waiters. It can be repeated.
+-- KEYS: name, held permits.
+-- ARGV: first number, how many, prefix of the ids, channel, publish command, a second publish
+--   command (optional).
+-- Returns {1 all were held | 0 some were missing or expired, receivers (-1: message denied)}.
+-- Redisson: release of RedissonPermitExpirableSemaphore.
 -- uses: deadline permits tell
 
 local now = math.floor(clock_and_whether_late('0') / 1000)
@@ -10,7 +11,7 @@ local there, in_time, as_it_was = {}, 0, {}
 for _, id in ipairs(permit_ids(ARGV[3], ARGV[1], ARGV[2])) do
     local ends = redis.pcall('zscore', KEYS[2], id)
     if type(ends) == 'table' then
-        -- Whatever took the key's place, these permits are gone.
+        -- The key is of another kind now, so these permits are gone.
         return string.find(ends.err, 'WRONGTYPE', 1, true) and {0, 0} or ends
     end
     if ends then
@@ -23,7 +24,7 @@ end
 if #there == 0 then
     return {0, 0}
 end
--- First what a full server does not refuse either.
+-- ZREM comes first, since a full server does not refuse it.
 redis.call('zrem', KEYS[2], unpack(there))
 local value = redis.pcall('incrby', KEYS[1], #there)
 if type(value) == 'table' then

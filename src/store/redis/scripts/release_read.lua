@@ -1,8 +1,8 @@
--- Ends its asker's read hold; the last one wakes who waits. Repeating it is harmless.
--- KEYS: name, its own timer, marks of waiting writers. ARGV: owner, what timers begin with,
---   channel, publish command, perhaps another.
--- Returns {1, receivers or listeners (-1: denied)} | {0, 0} nothing of this owner here.
---   RedissonReadLock
+-- Ends the owner's read hold. The last reader notifies the waiters. It can be repeated.
+-- KEYS: name, the owner's timer, marks of waiting writers.
+-- ARGV: owner, prefix of timers, channel, publish command, a second publish command (optional).
+-- Returns {1, receivers or listeners (-1: denied)} | {0, 0} if this owner holds nothing here.
+-- Redisson: RedissonReadLock.
 -- uses: elsewhere listeners together shared tell
 
 local name, timer, marks, timers, channel = KEYS[1], KEYS[2], KEYS[3], ARGV[2], ARGV[3]
@@ -13,7 +13,7 @@ if not is_lock and not string.find(mode.err, 'WRONGTYPE', 1, true) then
     return mode
 end
 
--- All is read before anything is written: half of this must never be done.
+-- The script reads everything before it writes: an error must not leave half of the change.
 local is_held = is_lock and redis.call('hexists', name, ARGV[1]) == 1
 local longest, trouble = 0, nil
 if is_held and mode ~= 'write' then
@@ -32,14 +32,14 @@ local function listeners()
 end
 
 if mode == 'write' then
-    redis.call('hdel', name, ARGV[1]) -- the write hold on top of it has its own lease
+    redis.call('hdel', name, ARGV[1]) -- the write hold beside it has its own lease
     return {1, listeners()}
 end
 
 if longest > 0 then
     redis.call('hdel', name, ARGV[1])
     redis.call('pexpire', name, longest)
-    if is_marked then -- somebody may wait to write on top of the only hold that is left
+    if is_marked then -- a writer may wait to upgrade the last read hold
         return {1, tell(channel, '0', ARGV[4], ARGV[5])}
     end
     return {1, listeners()}

@@ -1,9 +1,9 @@
--- Ends its asker's write hold, and its mark that it waits; then who reads under it goes on reading,
--- and others may, too. Repeating it is harmless.
--- KEYS: name, marks of waiting writers. ARGV: owner, what timers begin with, channel, publish
---   command, perhaps another.
--- Returns {1, receivers (-1: message denied)} | {0, 0} nothing of this owner was held here.
---   RedissonWriteLock
+-- Ends the owner's write hold and removes its mark as a waiting writer. A read hold beside it
+-- stays, and other readers may join. It can be repeated.
+-- KEYS: name, marks of waiting writers.
+-- ARGV: owner, prefix of timers, channel, publish command, a second publish command (optional).
+-- Returns {1, receivers (-1: message denied)} | {0, 0} if this owner had no write hold.
+-- Redisson: RedissonWriteLock.
 -- uses: elsewhere full together shared tell
 
 local name, marks, field, timers, channel = KEYS[1], KEYS[2], ARGV[1] .. ':write', ARGV[2], ARGV[3]
@@ -12,7 +12,8 @@ if type(held) == 'table' and not string.find(held.err, 'WRONGTYPE', 1, true) the
     return held
 end
 
--- All is read before anything is written, and what may empty a key is not asked about it again.
+-- The script reads everything before it writes, and does not read a key again that it may have
+-- emptied.
 local longest, trouble = 0, nil
 if held == 1 then
     longest, trouble = longest_timer(name, timers)
@@ -26,7 +27,7 @@ if is_marked then
     redis.call('hdel', marks, ARGV[1])
 end
 if held ~= 1 then
-    if withdrawn then -- readers that it kept away
+    if withdrawn then -- notifies the readers that the mark kept away
         tell(channel, '0', ARGV[4], ARGV[5])
     end
     return {0, 0}

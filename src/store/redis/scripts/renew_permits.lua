@@ -1,13 +1,15 @@
--- Extends each hold whose permits are all there, shortens none, brings none back.
--- KEYS: the sets of held permits. ARGV: lease ms (0: extend none), what the ids begin with, then
---   for each '<first number> <how many>'.
--- Returns for each 3 + the ms until the first of them ends | 0 not all are still held.
---   updateLeaseTime of RedissonPermitExpirableSemaphore
+-- Extends each hold of which all permits are held. It shortens no hold, and never creates one.
+-- KEYS: the sets of held permits.
+-- ARGV: lease ms (0: extend none), prefix of the ids, then for each set '<first number> <how
+--   many>'.
+-- Returns for each set 3 + the ms after which the first of these permits would have ended | 0 some
+--   permit is not held any more.
+-- Redisson: updateLeaseTime of RedissonPermitExpirableSemaphore.
 -- uses: deadline elsewhere full names permits
 
 local clock = clock_and_whether_late('0')
 if clock == 0 then
-    return redis.call('time') -- the refusal says what is missing
+    return redis.call('time') -- the error names the missing right
 end
 local now = math.floor(clock / 1000)
 local ends = now + tonumber(ARGV[1])
@@ -28,7 +30,8 @@ return for_each_name(3, function(held, numbers)
     end
     write_although_full('zrem', held)
     for i, id in ipairs(ids) do
-        -- Written even if enough is left, see renew_leases.lua; what is the same is not written.
+        -- Written even if enough is left, see renew_leases.lua. ZADD with an equal score writes
+        -- nothing, so the score grows by 1 at least.
         local done = end_at(held, id, math.max(tonumber(scores[i]) + 1, ends))
         if type(done) == 'table' then
             return done

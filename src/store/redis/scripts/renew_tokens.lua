@@ -1,6 +1,8 @@
--- Extends each hold whose string is still its owner's, shortens none, brings none back.
--- KEYS: names. ARGV: lease ms (0: extend none), what all owners begin with, then the rest of each.
--- Returns for each name 1 still its owner's | 0 not any more. Not of Redisson
+-- Extends each hold whose string is still its owner's token. It shortens no hold, and never creates
+-- one.
+-- KEYS: names.
+-- ARGV: lease ms (0: extend none), common prefix of the owners, then the rest of each owner.
+-- Returns for each name 1 still held | 0 lost. Not of Redisson.
 -- uses: elsewhere names
 
 local lease = tonumber(ARGV[1])
@@ -13,6 +15,6 @@ return for_each_name(3, function(name, number)
         return 0
     end
     local left = redis.call('pttl', name)
-    -- Written even if enough is left, see renew_leases.lua. What has no end stays without one.
+    -- Written even if enough is left, see renew_leases.lua. A key without an end keeps none.
     return left == -1 and 1 or redis.pcall('pexpire', name, math.max(1, left, lease))
 end)

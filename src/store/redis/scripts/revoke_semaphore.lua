@@ -1,8 +1,9 @@
--- Gives back what a request took, if it did, and sees to it that it takes nothing any more. A
--- semaphore that was deleted meanwhile is not made anew.
--- KEYS: name, requests of this client. ARGV: permits, slot, number, for how many ms that is
---   remembered, channel, publish command, perhaps another.
--- Returns {1 given back | 0 nothing was taken, receivers (-1: message denied)}. Not of Redisson
+-- Gives back the permits that a request took, if it took any, and makes a late copy of the request
+-- take none. It does not create a semaphore that was deleted meanwhile.
+-- KEYS: name, requests of this client.
+-- ARGV: permits, slot, number, ms for which this is remembered, channel, publish command, a second
+--   publish command (optional).
+-- Returns {1 given back | 0 nothing was taken, receivers (-1: message denied)}. Not of Redisson.
 -- uses: request instead count tell
 
 local before, overtaken = answer_before(KEYS[2], ARGV[2], ARGV[3], ARGV[4])

@@ -1,16 +1,18 @@
--- Takes permits under a lease, if enough are free; confirms, and never shortens, those that its
---   asker has already. What is over goes back first.
--- KEYS: name, held permits. ARGV: lease ms, first number, how many, what the ids begin with,
---   deadline in µs of this server's clock (0: none), channel, publish command, perhaps another.
--- Returns {1 granted | 0 busy | 2 late, ms until the next one is over if busy (-1: no end), µs
---   now}. tryAcquire of RedissonPermitExpirableSemaphore
+-- Takes permits under a lease, if enough are free. Confirms permits that the owner has already, and
+-- never shortens them. Expired permits become free first.
+-- KEYS: name, held permits.
+-- ARGV: lease ms, first number, how many, prefix of the ids, deadline in µs of this server's clock
+--   (0: none), channel, publish command, a second publish command (optional).
+-- Returns {1 granted | 0 busy | 2 late, if busy ms until the next permit expires (-1: never), µs
+--   now}.
+-- Redisson: tryAcquire of RedissonPermitExpirableSemaphore.
 -- uses: deadline instead count full permits tell
 
 local expired_max = 100
 
 local clock, late = clock_and_whether_late(ARGV[5])
 if clock == 0 then
-    return redis.call('time') -- without it nothing ends: the refusal says what is missing
+    return redis.call('time') -- no lease ends without TIME; the error names the missing right
 end
 if late then
     return {2, 0, clock}
@@ -24,7 +26,7 @@ if trouble then
 end
 local now = math.floor(clock / 1000)
 
--- Of an earlier attempt whose answer was lost.
+-- Permits of an earlier attempt whose answer was lost.
 local mine, missing = {}, {}
 for _, id in ipairs(ids) do
     mine[id] = tonumber(redis.call('zscore', KEYS[2], id) or nil)
@@ -42,10 +44,10 @@ for _, id in ipairs(over) do
         table.insert(others, id)
     end
 end
--- There may be less than none free: what is held already is held all the same.
+-- Permits that are held already stay held, even if the number of free permits is negative.
 local is_granted = #missing == 0 or (free or 0) + #others >= #missing
 local back = is_granted and others or over
-if not is_granted then -- all or none: a part of them would belong to nobody
+if not is_granted then -- all or none: a part of the permits would belong to nobody
     for id, ends in pairs(mine) do
         if ends > now then
             table.insert(back, id)
@@ -61,19 +63,20 @@ local function refused(answer)
     return type(answer) == 'table' and answer.err
 end
 
--- Whatever is refused, as many are held and free afterwards as before.
+-- If the server refuses a command, as many permits are held and free as before the script.
 local more = #back - (is_granted and #missing or 0)
 local value = (free or 0) + more
 local lasts_until = now + tonumber(ARGV[1])
 
--- A key that is emptied must not be touched again: it passes for one that is elsewhere while its
--- slot moves. So what is taken is there first, if what is over can be taken out, too.
+-- A key that the script has emptied must not be touched again: while its slot moves, the server
+-- would report that the key is elsewhere. So new permits are added before the last expired ones are
+-- removed.
 local empties = is_granted and #back > 0 and #back == redis.call('zcard', KEYS[2])
 if empties then
     redis.call('zrem', KEYS[2], '')
     for _, id in ipairs(missing) do
         local done = end_at(KEYS[2], id, lasts_until)
-        if refused(done) then -- the first of them, or none
+        if refused(done) then -- only the first command can be refused
             return done
         end
     end
@@ -95,9 +98,10 @@ if more ~= 0 then
 end
 if is_granted then
     for _, id in ipairs(ids) do
-        -- One more than it was, since what is the same is not written: see parts/confirm.lua.
+        -- The score grows by 1 at least, since ZADD with an equal score writes nothing. For the
+        -- reason see parts/confirm.lua.
         local done = end_at(KEYS[2], id, math.max((mine[id] or 0) + 1, lasts_until))
-        if refused(done) then -- the first of them, or none
+        if refused(done) then -- only the first command can be refused
             redis.call('incrby', KEYS[1], #missing)
             return done
         end

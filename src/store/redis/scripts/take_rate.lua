@@ -1,13 +1,14 @@
--- Draws permits of a rate limiter, if there are enough; at most once, for its member is the memory.
--- KEYS: name, permits left, this client's permits left, draws, this client's draws. ARGV: permits,
---   member, deadline in µs of this server's clock (0: none).
--- Returns {1 drawn | 0 not enough | 2 late, if there are not: in how many ms there may be, µs now}.
---   tryAcquire of RedissonRateLimiter
+-- Draws permits of a rate limiter, if there are enough. A repeated request draws at most once,
+-- because its member is in the set of draws.
+-- KEYS: name, permits left, this client's permits left, draws, this client's draws.
+-- ARGV: permits, member, deadline in µs of this server's clock (0: none).
+-- Returns {1 drawn | 0 not enough | 2 late, if not enough ms until there may be enough, µs now}.
+-- Redisson: tryAcquire of RedissonRateLimiter.
 -- uses: deadline instead rate
 
 local clock, late = clock_and_whether_late(ARGV[3])
 if clock == 0 then
-    return redis.call('time') -- without it there is no rate: the refusal says what is missing
+    return redis.call('time') -- no rate without TIME; the error names the missing right
 end
 if late then
     return {2, 0, clock}
@@ -25,9 +26,10 @@ end
 
 local edge = edge_of(limiter, clock)
 local drawn_at = redis.call('zscore', limiter.draws, ARGV[2])
--- One that counts no more is drawn anew: whoever asks so late begins now.
+-- A draw that does not count any more is made again: such a late request begins now.
 if drawn_at and tonumber(drawn_at) > tonumber(edge) then
-    -- Written, so that no replica says so from old data, nor confirms what it has not.
+    -- Something is written: a replica with old data cannot give this answer, and WAIT confirms this
+    -- draw.
     redis.call('hset', KEYS[1], 'rate', string.format('%.0f', limiter.rate))
     return {1, 0, clock}
 end
@@ -38,10 +40,11 @@ if trouble then
 end
 local free, gone = free_in(limiter, edge, wanted)
 if free >= wanted then
-    -- Rounded down: a JVM of 3.13 fails on a draw that is later than its own clock says.
+    -- The time is rounded down: a JVM of 3.13 fails on a draw that is later than its own clock.
     local at = string.format('%.0f', math.floor(clock / 1000))
-    -- A key that is emptied must not be touched again: it passes for one that is elsewhere while
-    -- its slot moves. So where all others go, the new draw is there first.
+    -- A key that the script has emptied must not be touched again: while its slot moves, the server
+    -- would report that the key is elsewhere. So if all other draws expire, the new draw is added
+    -- first.
     local is_first = gone > 0 and redis.call('zcard', limiter.draws) == gone
     if is_first then
         redis.call('zadd', limiter.draws, at, ARGV[2])
@@ -65,7 +68,7 @@ if free >= wanted then
     return {1, 0, clock}
 end
 
--- Each draw that goes frees one permit at least; one answer counts up to so many of them.
+-- Each draw that expires frees at least one permit. One answer adds up at most `read_max` draws.
 local read_max = 100
 local next_ones = redis.call('zrangebyscore', limiter.draws, '(' .. edge, '+inf', 'withscores',
     'limit', 0, math.min(wanted - free, read_max))

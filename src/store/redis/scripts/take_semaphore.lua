@@ -1,8 +1,9 @@
--- Takes permits, if there are enough; at most once, however often the request comes.
--- KEYS: name, requests of this client. ARGV: permits, slot, number, deadline in µs of this server's
---   clock (0: none), for how many ms the request is remembered.
--- Returns {1 taken | 0 not enough, or given back before | 2 late, µs now or 0}. tryAcquire of
---   RedissonSemaphore
+-- Takes permits, if there are enough. A repeated request takes them at most once.
+-- KEYS: name, requests of this client.
+-- ARGV: permits, slot, number, deadline in µs of this server's clock (0: none), ms for which the
+--   request is remembered.
+-- Returns {1 taken | 0 not enough, or given back before | 2 late, µs now or 0}.
+-- Redisson: tryAcquire of RedissonSemaphore.
 -- uses: deadline request instead count
 
 local now, late = clock_and_whether_late(ARGV[4])

@@ -1,10 +1,11 @@
--- A counter is a string with a whole number, as Redisson keeps semaphores and latches. Another
--- string is somebody else's, and stays as it is.
+-- A counter is a string that is a whole number: Redisson stores semaphores and latches so. Any
+-- other string belongs to another program and stays unchanged.
 
-local count_max = 2147483647 -- Redisson counts so far
+local count_max = 2147483647 -- Redisson's numbers have 32 bits
 
--- Returns the number, or nothing if there is none; and an error for what is no counter of the
--- wanted kind. A leased semaphore none of whose permits is held is a number like others.
+-- Returns the number, or nil if the key does not exist. If the key is no counter of the wanted
+-- kind, returns nil and an error. A leased semaphore without held permits looks like any other
+-- number.
 local function count_of(name, wanted)
     local stored = redis.pcall('get', name)
     if type(stored) == 'table' then

@@ -1,5 +1,5 @@
--- This server's clock in µs (0: an ACL forbids TIME, and then there is no deadline), and whether
--- a deadline by it (0: none) is over.
+-- Returns this server's clock in µs, and whether `deadline` (µs of this clock; 0: none) has passed.
+-- If an ACL forbids TIME, the clock is 0 and no deadline has passed.
 
 local function clock_and_whether_late(deadline)
     local clock = redis.pcall('time')

@@ -1,5 +1,6 @@
--- In a cluster, keys that a script has not declared may be at another server while their slot
--- moves; in the words of 7.0, of 8.0, and where nobody serves the slot.
+-- Returns whether an error means that a key is on another server of the cluster. It happens to keys
+-- that a script has not declared, while their slot moves. The texts are from 7.0, from 8.0, and
+-- from a slot that no server serves.
 local function is_elsewhere(refusal)
     return string.find(refusal, 'non local key', 1, true) or
         string.find(refusal, 'accessed during rehashing', 1, true) or

@@ -1,5 +1,5 @@
--- Returns whether there are others than owners among a few fields of a hash that has a mode: then
--- it is somebody's data, and no read-write lock.
+-- Returns whether a hash that has a `mode` also has fields that are no owners. Then it is other
+-- data and no read-write lock. Only a hash of at most 16 fields is examined.
 local function has_foreign_field(name)
     local few = 16
     for _, field in ipairs(redis.call('hlen', name) <= few and redis.call('hkeys', name) or {}) do

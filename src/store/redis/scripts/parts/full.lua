@@ -1,7 +1,7 @@
--- A full server (maxmemory, noeviction) refuses commands that may need memory, until the script has
--- written something. So a script that keeps or gives back what is held writes first what is always
--- allowed and changes nothing: it removes a field or a member that is not there. In a pcall: where
--- that is denied, the script goes on as it would without it.
+-- Makes a full server (maxmemory, noeviction) accept the later writes of a script that keeps or
+-- returns a hold. A full server refuses commands that may need memory until the script has written
+-- something. So this removes a field or member that does not exist, which is always allowed and
+-- changes nothing. If an ACL denies the command, the script goes on as it would without this call.
 local function write_although_full(remove, key)
     redis.pcall(remove, key, '')
 end

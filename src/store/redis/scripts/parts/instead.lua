@@ -1,12 +1,12 @@
--- One name has one kind: another kind than the one that was asked for is refused.
--- What follows says what a key is.
+-- A name has one kind of lock. A request for another kind is refused, and the functions below say
+-- what the key is.
 
--- A field of a hash that is an owner: a client of ours, or a thread of a JVM.
+-- Form of a hash field that is an owner: a holdfast client, or a thread of a JVM.
 local owner_form = '^%x+%-%x+%-%x+%-%x+%-%x+:%-?%d+$'
 
--- Returns the error for a name that another kind has than the one that was asked for, and says what
--- is there. `refused`: the error of a command; if that is not WRONGTYPE, it is returned. There is
--- one function, since each call of a script makes its functions anew.
+-- Returns the error for a key that is not of the kind `wanted`; the text says what the key is.
+-- `refused` is the error of a command; if that is not WRONGTYPE, it is returned instead. All is in
+-- one function, because each call of a script creates its functions again.
 local function another_kind(name, wanted, refused)
     if refused and not string.find(refused.err, 'WRONGTYPE', 1, true) then
         return refused
@@ -31,7 +31,7 @@ local function another_kind(name, wanted, refused)
             are_owners = are_owners and
                 (field == 'mode' or string.find(string.gsub(field, ':write$', ''), owner_form))
         end
-        local mode = redis.pcall('hget', name, 'mode') -- which may be denied
+        local mode = redis.pcall('hget', name, 'mode') -- an error if HGET is denied
         local is_pair = mode == 'read' or mode == 'write' or type(mode) == 'table' and has('mode')
         local kind = is_pair and are_owners and 'a read-write lock' or
             has('rate') and has('interval') and 'a rate limiter' or

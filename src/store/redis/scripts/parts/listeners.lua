@@ -1,5 +1,5 @@
--- How many connections of this server listen to each of these channels, if need be in its sharded
--- form too (which servers before 7.0 do not know). Nothing where that is denied.
+-- Returns for each of the channels how many connections of this server subscribe to it, or nil if
+-- that is denied. `are_sharded`: also counts sharded subscriptions, which servers before 7.0 lack.
 
 local function listeners_of(channels, are_sharded)
     local plain = redis.pcall('pubsub', 'numsub', unpack(channels))

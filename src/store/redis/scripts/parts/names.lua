@@ -1,9 +1,9 @@
--- Does something to each name in KEYS, with an argument of its own: the first one's is ARGV[first].
--- `act` has both, and the key behind the name; there are so many `keys_each`, if not 1. Without
--- KEYS the names stand behind these arguments: so names of many slots go together, if they are at
--- one server of a cluster.
--- Returns for each what was done (1) | 0 no such hold | 2 it is not at this server; or what is
--- everybody's trouble (rights, a replica), which must not pass for a lost hold.
+-- Calls `act` for each name in KEYS with the name, the name's own argument, and the key behind the
+-- name. The arguments begin at ARGV[first]. Each name takes `keys_each` keys (1 if nil). If KEYS is
+-- empty, the names follow these arguments in ARGV. So names of many slots fit in one request to one
+-- server of a cluster. Returns for each name the result of `act`: 1 done | 0 no such hold | 2 the
+-- name is not on this server. An error that concerns all names (rights, a replica) is returned
+-- instead, so that nobody takes it for a lost hold.
 
 local function for_each_name(first, act, keys_each)
     local names, each = KEYS, keys_each or 1
@@ -16,7 +16,8 @@ local function for_each_name(first, act, keys_each)
         if type(said) == 'table' then
             if is_elsewhere(said.err) then
                 said = 2
-            -- A name that has become something else must not spoil the others' answers.
+            -- If one name is another kind of key by now, the answers about the other names still
+            -- count.
             elseif string.find(said.err, 'WRONGTYPE', 1, true) then
                 said = 0
             else

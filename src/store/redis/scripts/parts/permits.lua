@@ -1,11 +1,12 @@
--- Permits that are leased: KEYS[1] says how many are free, and a sorted set has those that are
--- held, each with the moment (ms) at which it ends. One that is over counts as held until somebody
--- takes it out. Users see ids as hexadecimal text; from Redisson 3.17 on the set has their bytes.
+-- Leased permits. KEYS[1] is the number of free permits. A sorted set has the held permits, each
+-- with the time (ms) at which it ends. An ended permit counts as held until a script removes it.
+-- Users see permit ids as hexadecimal text; from Redisson 3.17 on, the set has the bytes.
 
-local without_end = 922337203685477 -- Redisson's: a permit that nobody gives back stays for ever
+local without_end = 922337203685477 -- Redisson's end of a permit without a lease
 
--- Those of so many numbers in a row, behind what all of a client begin with. In two halves, since a
--- number of 48 bits is more than %x takes everywhere.
+-- Returns the ids of `count` permits with consecutive numbers. All ids of a client begin with
+-- `prefix`. The number has 48 bits and is formatted in two halves, since %x does not take so many
+-- bits on every server.
 local function permit_ids(prefix, first, count)
     local ids = {}
     for number = tonumber(first), tonumber(first) + tonumber(count) - 1 do
@@ -20,8 +21,8 @@ local function permit_ids(prefix, first, count)
     return ids
 end
 
--- What has ids of one form cannot be kept with ids of the other: nobody would find its own. Nothing
--- if they are as long as these.
+-- Returns an error if the held permits have ids of another form (length) than this client's; nil
+-- otherwise. In a set of both forms, no client would find its own permits.
 local function trouble_with_form(held, length)
     local first = redis.call('zrange', held, 0, 0)[1]
     if not first or #first == length then

@@ -1,9 +1,10 @@
--- A rate limiter, as Redisson keeps it: a hash that says how many permits may be drawn in which
--- time, how many are left, and the draws that still count, each a member with its time (ms) as the
--- score.
+-- A rate limiter as Redisson stores it. A hash has the rate and the interval. A number says how
+-- many permits are left. A sorted set has the draws that still count, each with its time (ms) as
+-- the score.
 -- KEYS: name, permits left, this client's permits left, draws, this client's draws.
 
--- The count of every layout that Redisson ever wrote: the last four bytes, the lowest first.
+-- Returns the number of permits of a draw. In each layout that Redisson ever had, it is the last
+-- four bytes, the lowest first.
 local function count_in(member)
     local a, b, c, d = string.byte(member, -4, -1)
     return a + 256 * (b + 256 * (c + 256 * d))
@@ -18,11 +19,11 @@ local function member_with(member, count)
     return string.sub(member, 1, -5) .. table.concat(bytes)
 end
 
--- Redisson that reads a draw, by how long it is; see docs/protocol/rate.md.
+-- Redisson version that can read a draw, by the draw's length; see docs/protocol/rate.md.
 local form_of_length = {[8] = '3.13', [20] = '3.16', [13] = '3.17', [21] = '3.17'}
 
--- Nothing if the first draw that counts is of the same form as this one. JVMs cannot read both, and
--- take what they cannot read for any number.
+-- Returns an error if the first draw that counts has another form than this member; nil otherwise.
+-- A JVM can read only one form, and takes the bytes of the other for a wrong number.
 local function trouble_with_draws(limiter, edge, member)
     local first = redis.call('zrangebyscore', limiter.draws, '(' .. edge, '+inf', 'limit', 0, 1)[1]
     local form = first and form_of_length[#first]
@@ -43,7 +44,7 @@ local function limiter_of(name)
         return {
             rate = rate,
             interval = interval,
-            lasts = interval + 1, -- a draw, for its time was rounded down
+            lasts = interval + 1, -- how long a draw counts: its time was rounded down
             per_client = per_client,
             kept = tonumber(stored[4]) or 0,
             left = KEYS[per_client and 3 or 2],
@@ -67,14 +68,15 @@ local function sum_of(members)
     return sum
 end
 
--- At and before this time (ms, as a text) draws do not count any more.
+-- Returns the time (ms, as text) at and before which draws do not count any more.
 local function edge_of(limiter, clock)
     return string.format('%.0f', math.floor(clock / 1000) - limiter.lasts)
 end
 
--- How many permits can be drawn now, of which `wanted` are enough to know; and how many draws have
--- gone. All that counts is counted where the number of those left cannot be right: it is missing,
--- or with one permit for each draw that counts there would be more than the rate, or fewer.
+-- Returns how many permits can be drawn now, and how many draws have expired. The number of permits
+-- left is stored, and it is wrong if it is missing or too great: more than the rate, when each draw
+-- that counts is taken for one permit. It may also be too small. That is checked only if fewer than
+-- `wanted` are free. In these cases all draws that count are added up.
 local function free_in(limiter, edge, wanted)
     local gone = redis.call('zrangebyscore', limiter.draws, '-inf', edge)
     local stored = tonumber(redis.call('get', limiter.left))
@@ -88,21 +90,22 @@ local function free_in(limiter, edge, wanted)
     return free, #gone
 end
 
--- So many are left, where free_in found what was stored. Fewer than there are is no harm, for then
--- the draws are counted: so this comes before a draw, and after draws that go.
+-- Stores how many permits are left; call free_in first, which reads the stored number. A number
+-- that is too small does no harm, because the draws are then added up. So call this before a draw
+-- is added, and after expired draws are removed.
 local function keep_left(limiter, left)
-    if not limiter.stored then -- or it is no number
+    if not limiter.stored then -- missing, or no number
         redis.call('del', limiter.left)
     end
     redis.call('incrby', limiter.left, string.format('%.0f', left - (limiter.stored or 0)))
 end
 
--- Clients of ours that draw for themselves, each with the moment (ms) at which its draws go.
--- change_rate reads it, since nobody else knows which keys they have.
+-- Sorted set of our clients that draw from a rate of their own, each with the time (ms) at which
+-- its draws expire. change_rate reads the set, since nothing else names the keys of these clients.
 local clients = string.gsub(KEYS[2], 'value$', 'clients')
 
--- Says that this client has draws of its own, for `lasts` ms from now on. In pcalls: where that is
--- denied, only a change of the rate may forget draws.
+-- Records that this client has draws of its own until `lasts` ms after `now`. If the commands are
+-- denied, nothing fails; but a change of the rate may then forget draws.
 local function note_client(now, lasts)
     local id = string.sub(KEYS[3], #KEYS[2] + 2)
     if redis.pcall('zadd', clients, string.format('%.0f', now + lasts), id) == 1 then
@@ -114,17 +117,19 @@ local function note_client(now, lasts)
     end
 end
 
--- For how many ms the keys of one client alone are kept from a draw on, since nobody deletes them:
--- as long as the limiter, or for two intervals, and at least as long as a draw counts.
+-- Returns for how many ms the keys of a single client are kept after a draw, since nobody deletes
+-- them: as long as the limiter, or two intervals, and at least as long as a draw counts.
 local function client_keys_last(limiter, left_of_limiter)
     local lasts = left_of_limiter > 0 and left_of_limiter or 2 * limiter.interval
     return math.max(lasts, limiter.lasts)
 end
 
--- What is left unused goes; of one client alone it must. Who waits uses it, too, for `wait` ms. It
--- never goes earlier than somebody who waits was promised. Returns what was refused, if anything.
+-- Sets the TTL of the limiter's keys. An unused limiter goes after its `kept` time, and the keys of
+-- a single client always have a TTL. A waiter uses the limiter too, for `wait` ms. No key goes
+-- earlier than a waiter was promised. Returns the server's error if a command was refused, else
+-- nil.
 local function keep_state(limiter, clock, wait)
-    local waiter_needs = 1000 -- at least, to come when its wait is over
+    local waiter_needs = 1000 -- least ms in which a waiter can come back after its wait
     local lasts = redis.pcall('pttl', KEYS[1])
     if type(lasts) == 'table' then
         return lasts

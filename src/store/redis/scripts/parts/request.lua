@@ -1,11 +1,13 @@
--- At most once. A client that changes a counter gives each request a slot in a hash of its own, and
--- a number that is greater than those before it; the slot remembers the last one, and what it was
--- answered: '<number> <done> <value>'. What came before is not carried out any more.
+-- Carries out each request at most once. A client that changes a counter gives each request a slot
+-- in a hash of its own, and a number greater than all numbers before. The slot remembers its last
+-- request and the answer: '<number> <done> <value>'. A request with a smaller number is not carried
+-- out any more.
 
-local stored_before = '' -- in the slot
+local stored_before = '' -- what the slot had before this request
 
--- The answer to this very request, if it was carried out; and whether it is too late for it. It is
--- written anew, so that replicas which confirm the answer confirm what was done.
+-- Returns the earlier answer to this very request if it was carried out, and whether a later
+-- request has taken its slot. The record is written again, so that replicas which confirm the
+-- answer also confirm the change.
 local function answer_before(requests, slot, number, memory)
     stored_before = redis.call('hget', requests, slot) or ''
     local last, done, value = string.match(stored_before, '^(%d+) (%d+) (%-?%d+)$')
@@ -19,15 +21,15 @@ local function answer_before(requests, slot, number, memory)
     return {tonumber(done), tonumber(value)}, false
 end
 
--- Before a request that gives something back is remembered, so that a full server allows it: it
--- refuses commands that may need memory, until the script has written something. In a pcall: where
--- that is denied, what follows says so.
+-- Makes a full server accept the record of a request that gives something back. A full server
+-- refuses commands that may need memory until the script has written something. If this command is
+-- denied, a later command reports it.
 local function write_request_although_full(requests, memory)
     redis.pcall('pexpire', requests, memory)
 end
 
--- Before the change: what cannot be remembered is not done; nor is it remembered where that could
--- have no end, which an ACL may deny.
+-- Records the answer before the change: a change that cannot be remembered must not be made. The
+-- record is also undone if it cannot get a TTL, which an ACL may deny.
 local function remember_answer(requests, slot, number, done, value, memory)
     local answer = string.format('%s %d %.0f', number, done, value)
     redis.call('hset', requests, slot, answer)
@@ -37,7 +39,7 @@ local function remember_answer(requests, slot, number, done, value, memory)
         else
             redis.call('hset', requests, slot, stored_before)
         end
-        redis.call('pexpire', requests, memory) -- which ends the script
+        redis.call('pexpire', requests, memory) -- raises the error and ends the script
     end
 end
 
@@ -49,15 +51,15 @@ local function forget(requests, slot)
     redis.call('hset', requests, slot, stored_before)
 end
 
--- A command of the change that is remembered already. Where it is refused (an ACL may deny it) the
--- request is forgotten, so that it can be repeated, and the script ends; what other commands did
--- before it, `undo` takes back.
+-- Runs a command of the change; the request is recorded already. If the command is refused (an ACL
+-- may deny it), `undo` takes back the commands before it. Then the record is removed, so that the
+-- request can be repeated, and the script ends.
 local function carry_out(requests, slot, undo, ...)
     if is_refused(redis.pcall(...)) then
         if undo then
             undo()
         end
         forget(requests, slot)
-        redis.call(...) -- which ends the script
+        redis.call(...) -- raises the error and ends the script
     end
 end

@@ -1,12 +1,13 @@
--- Of a read-write lock. Every read hold k of an owner has a timer key; who has none left is dead. A
--- client of ours has 1 hold under each owner number, a JVM as many as it has entered.
+-- Parts of a read-write lock. Each read hold has a timer key: hold k of an owner has timer k. An
+-- owner without a living timer is dead. An owner number of our clients has 1 hold; a JVM has as
+-- many holds as it has entered.
 
 local function timer_of(timers, owner, k)
     return timers .. ':' .. owner .. ':rwlock_timeout:' .. k
 end
 
--- How long the longest of the timers of all readers but `leaving` lasts (<= 0: none does), or a
--- read lease at all; or what keeps that from being known.
+-- Returns the longest rest (ms) of the timers of all readers except `leaving`, or a number <= 0 if
+-- no timer lives. The second result is an error if the timers cannot all be read here.
 local function longest_timer(name, timers, leaving)
     local fields, all = redis.call('hgetall', name), {}
     for i = 1, #fields, 2 do
@@ -22,8 +23,9 @@ local function longest_timer(name, timers, leaving)
     return longest, trouble
 end
 
--- Nobody reads any more: writers that wait have their head start before new readers, and no more.
--- Its length stands with each mark, behind the moment until which it waits and whom it stands on.
+-- Shortens the marks of waiting writers after the last reader has left. New readers are then kept
+-- back for the longest head start of these writers only. A mark is '<waits until> <read field>
+-- <head start>'.
 local function cut_to_head_start(marks)
     local longest = 0
     for _, mark in ipairs(redis.call('hvals', marks)) do
@@ -34,7 +36,7 @@ local function cut_to_head_start(marks)
     end
 end
 
--- Returns the mode of a read-write lock; or nothing, and WRONGTYPE if there is something else.
+-- Returns the mode of a read-write lock. If the key is something else, returns WRONGTYPE as well.
 local function mode_of(name)
     local mode = redis.pcall('hget', name, 'mode')
     if type(mode) == 'table' then

@@ -1,5 +1,5 @@
--- Takes a free lock for its only owner. Returns an error if it cannot have an end: then it is free
--- again, for nothing rolls a script back, and no lock may stay without one.
+-- Takes a free lock for its only owner. Returns an error if the lease cannot be set. The lock is
+-- then free again: Redis does not roll a script back, and no lock may stay without an end.
 local function take_hold(name, owner, lease)
     redis.call('hset', name, owner, '1')
     local expires = redis.pcall('pexpire', name, lease)

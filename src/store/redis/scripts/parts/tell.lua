@@ -1,5 +1,5 @@
--- Tells who listens, by one publish command or by two. In pcalls: a message that is denied undoes
--- nothing. Returns how many connections were told (-1: denied).
+-- Publishes a message by one publish command or by two. A denied message undoes nothing. Returns
+-- how many connections received the message (-1: denied).
 
 local function tell(channel, message, command, other)
     local told = redis.pcall(command, channel, message)

@@ -1,7 +1,7 @@
--- A key that has not come yet with its slot passes for absent at the new server, and for one that
--- is elsewhere at the old one. Only several keys in one command are refused at both. Returns
--- nothing if all these keys are where `name` is, or in a slot that does not move; else what is to
--- be answered, for nothing must be done yet.
+-- Returns nil if all these keys are on the same server as `name`, or in a slot that does not move.
+-- Otherwise returns the error to answer with, before anything is changed. While a slot moves, a key
+-- that is on the other server looks absent to a command with that key alone. Only a command with
+-- several keys is refused, on both servers.
 local function trouble_with_place(name, keys)
     local at_once = 100
     for i = 1, #keys, at_once do

@@ -1,7 +1,7 @@
--- Whose turn it is at a fair lock. KEYS[2] is the list of owners that wait, KEYS[3] says until
--- when (ms) each counts. A JVM is given its whole wait when its turn begins. A place of ours is
--- short and written anew by each look; what its score has behind the point says how short (in
--- 2 s / 2048): JVMs only add to scores whole numbers and take them away.
+-- Decides whose turn it is at a fair lock. KEYS[2] is the list of waiting owners, and KEYS[3] has
+-- the time (ms) until which each of them counts. A JVM gets its whole wait when its turn begins. A
+-- place of ours is short, and each request renews it. The fraction of its score is its length, in
+-- units of 2 s / 2048: JVMs add and subtract whole numbers only.
 
 local function is_ours(owner)
     return string.sub(owner, 15, 18) == '8fd5'
@@ -15,8 +15,9 @@ local function time_of(owner)
     return tonumber(redis.call('zscore', KEYS[3], owner) or 0)
 end
 
--- One script takes away so many that have gone, and reads two more, who takes the lock and who is
--- next then: the whole queue may be long, and whoever waits in it looks.
+-- Largest number of expired waiters that one script removes. It reads two more: the waiter that
+-- takes the lock and the next one. Without this bound every request would read the whole queue,
+-- which may be long.
 local gone_max = 1000
 local read_max = gone_max + 2
 
@@ -24,8 +25,8 @@ local function front_of_queue()
     return redis.call('lrange', KEYS[2], 0, read_max - 1)
 end
 
--- The first in `queue` that counts, or is `me`; those before it have gone. One script takes away
--- one JVM at most, and none whose turn had not begun.
+-- Returns the index of the first waiter in `queue` that counts or is `me`. The waiters before it
+-- have expired. One script removes one JVM at most, and no JVM whose turn begins only now.
 local function first_in(queue, me, now)
     for i, owner in ipairs(queue) do
         local time = time_of(owner)
@@ -37,17 +38,19 @@ local function first_in(queue, me, now)
     return #queue + 1
 end
 
--- Until when `owner` counts that is first, of a lock that is held for `left` more (ms; -1: without
--- an end): a JVM gets its whole wait if it was not first before, and it has no more from when the
--- lock is free: Redisson adds to its wait what all before it had, of ours too, and takes away less.
--- Of ours no more than a look gives it is left, which had more while JVMs were before it.
+-- Returns until when `owner`, which is first in the queue, counts, and whether its score must
+-- change. `left` is the rest of the present lease (ms; -1: no end). A JVM that has just become
+-- first gets its whole wait. It never gets more than its wait after the lock becomes free.
+-- Redisson's scores may be too great: they contain the waits of all before, ours too, and less is
+-- subtracted when these leave. An owner of ours has at most the length that its request gave; the
+-- request added more for JVMs before it.
 local function turn_of(owner, is_new, now, jvm_lasts, left)
     local time = time_of(owner)
     local rightly = time
     if is_ours(owner) then
         local lasts = (time % 1) * 2048 * 2000
         rightly = lasts > 0 and math.min(time, score_for(lasts, now + lasts)) or time
-    elseif time > 0 then -- without a time it is stale
+    elseif time > 0 then -- without a score it has expired
         rightly = is_new and math.max(time, now + jvm_lasts) or time
         local most = now + jvm_lasts + math.max(left, 0)
         rightly = left == -1 and rightly or math.min(rightly, most)
