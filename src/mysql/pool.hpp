@@ -113,11 +113,11 @@ private:
     const std::unique_ptr<alarm> rest_; // wakes keep_connecting from its pause
     net::lookout lookout_;
 
-    std::size_t current_ = 0; // index in how_.servers
-    std::vector<net::failure> round_; // why each server could not be connected to, in this round
+    std::size_t current_ = 0;             // index in how_.servers
+    std::vector<net::failure> round_;     // why each server failed, in this round
     std::optional<net::failure> trouble_; // last failure to connect
-    std::size_t under_way_ = 0; // number of requests, including queued requests
-    std::size_t to_be_waited_on_ = 0; // number of connections for waiters that are being made
+    std::size_t under_way_ = 0;           // requests, including queued requests
+    std::size_t to_be_waited_on_ = 0;     // connections for waiters that are being made
     time_point not_before_ = time_point::min();
     time_point connected_since_{};
     std::optional<server_facts> facts_;

@@ -20,8 +20,8 @@ std::string session_settings(duration keep_alive) {
     // - time_zone: in a local time zone one hour occurs twice each autumn.
     // - sql_mode: without strict mode a long name is cut, and two locks become one.
     // - completion_type: chained transactions would leave one open after each request.
-    // - innodb_lock_wait_timeout: a row lock wait must end before the request does, to be an answer.
-    //   MySQL checks this timeout once a second, and a reader's attempt may wait twice.
+    // - innodb_lock_wait_timeout: a row lock wait must end before the request does, so that it is
+    //   an answer. MySQL checks this timeout once a second, and a reader's attempt may wait twice.
     return "SET time_zone='+00:00',autocommit=1,sql_mode='STRICT_ALL_TABLES',completion_type=0,"
            "innodb_lock_wait_timeout=1,lock_wait_timeout=2,wait_timeout=" +
            std::to_string(idle.count());
