@@ -14,10 +14,9 @@ namespace holdfast::zookeeper {
 /// reasons an answer alone does not prove that the leader has heard from the session:
 ///
 /// 1. A follower answers reads and pings itself. It reports the sessions that it has heard from
-/// only
-///    when the leader asks, which happens each half tick. If the follower dies before that, the
-///    leader never learns of the request. A timeout is at least two ticks. So half a timeout after
-///    the answer, the leader has asked, and it handles later requests after that report.
+///    only when the leader asks, which happens each half tick. If the follower dies before that,
+///    the leader never learns of the request. A timeout is at least two ticks. So half a timeout
+///    after the answer, the leader has asked, and it handles later requests after that report.
 /// 2. A server that is cut off from the ensemble goes on answering for several ticks, even the
 ///    leader. Meanwhile the other servers elect a new leader. But a write needs a majority, and a
 ///    new leader gives each session its whole timeout. So if a write was answered, no new leader

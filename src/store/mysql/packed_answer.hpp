@@ -24,7 +24,7 @@ inline constexpr unsigned reason_bits = 20;
 /// Reasons that are not a length of time.
 inline constexpr std::uint64_t late_reason = 0;
 inline constexpr std::uint64_t longest_left = 1'048'569; ///< this long or longer: 17 minutes
-// Reasons: the name belongs to another kind.
+// The next four reasons mean that the name belongs to another kind.
 inline constexpr std::uint64_t mutex_reason = 1'048'570;
 inline constexpr std::uint64_t shared_reason = 1'048'571;
 inline constexpr std::uint64_t permits_reason = 1'048'572;

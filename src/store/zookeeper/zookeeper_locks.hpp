@@ -9,7 +9,7 @@
 
 namespace holdfast::zookeeper {
 
-/// The lock store in one session, for all kinds that Curator has: as Curator keeps them.
+/// The lock store in one session, for all kinds of locks that Curator has. The nodes are Curator's.
 class zookeeper_locks final : public lock_store {
 public:
     explicit zookeeper_locks(std::shared_ptr<household> home)
