@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // This header hides where libmariadb comes from. The library component links libmariadb
-// (linked.cpp). The program loads libmariadb when it meets the first mysql:// URL (on_demand/),
-// because libmariadb and its OpenSSL double the time that a start takes, and most starts do not use
+// (linked.cpp). The program loads libmariadb when it meets the first mysql:// URL (on_demand/).
+// libmariadb and its OpenSSL double the time to start, and most runs of the program do not use
 // MySQL.
 #pragma once
 

@@ -16,8 +16,8 @@ constexpr net::option_checks check{"mysql::options"};
 
 constexpr duration keep_alive_least = std::chrono::seconds{1};
 
-/// Upper limit of each number of connections. A larger number is a typing error, because a server
-/// has a few hundred connections for all its clients.
+/// Upper limit of each number of connections. A larger number must be a mistake, because a server
+/// allows a few hundred connections for all its clients.
 constexpr std::size_t connections_most = 1000;
 /// The limit of MySQL and MariaDB for identifiers.
 constexpr std::size_t identifier_bytes_max = 64;

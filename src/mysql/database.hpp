@@ -68,8 +68,8 @@ struct call_wishes {
     time_point answer_by = time_point::max();
     /// Connection to use. If it is cut, the call fails with unreachable, and nothing was sent.
     std::shared_ptr<carrier> on{};
-    /// Set if an earlier request was not answered, to ask for another connection. The pool does not
-    /// read this flag: it cuts every connection whose answer is late.
+    /// Asks for another connection, because an earlier request was not answered. The pool does not
+    /// read this flag, because it cuts each connection whose answer is late.
     bool elsewhere = false;
     /// Allows a transaction to be open after the answers. The caller ends it on `answers::by`.
     bool leaves_open = false;
@@ -82,9 +82,9 @@ struct call_wishes {
     /// Allows the request to exceed `requests_max`. Only releases and renewals set it.
     bool reserved = false;
     /// Index of a statement that may wait for a row that another transaction has locked. If that
-    /// wait ends with error 1205, the error is stored in its `result`: nothing is thrown or
-    /// retried, and an open transaction is rolled back. The later statements must then have no
-    /// effect that matters.
+    /// wait ends with error 1205, the error is stored in its `result`. Nothing is thrown or retried
+    /// then, and an open transaction is rolled back. The later statements must then have no effect
+    /// that matters.
     std::optional<std::size_t> may_meet_lock{};
 };
 

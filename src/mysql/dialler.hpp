@@ -29,13 +29,13 @@ struct door {
 };
 
 /// Connects and logs in. Returns a connection whose socket is non-blocking and close-on-exec.
-/// Throws `failure` with the code of `classify_connecting`. Throws unreachable at `give_up_at`, and
-/// closed once `given_up` returns true; `given_up` is called whenever `wake` rings.
+/// Throws `failure` with the code of `classify_connecting`. Throws unreachable at `give_up_at`.
+/// Throws closed once `given_up` returns true, which is checked whenever `wake` rings.
 ///
-/// libmariadb's non-blocking connect blocks in the address lookup and in the TLS handshake, without
-/// a limit if the server stops answering there. It would block the executor too. So a separate
-/// thread connects. That thread cannot be stopped: when the caller gives up, the thread closes its
-/// result and ends by the timeouts of the library.
+/// In spite of its name, libmariadb's non-blocking connect blocks in the address lookup and in the
+/// TLS handshake. It blocks without a limit if the server stops answering there. The executor would
+/// be blocked too. So a separate thread connects. That thread cannot be stopped: when the caller
+/// gives up, the thread closes its result and ends by the timeouts of the library.
 asio::awaitable<handle> dial(const store_context&, door, time_point give_up_at, alarm& wake,
                              std::function<bool()> given_up);
 

@@ -48,7 +48,7 @@ private:
     place what_;
 };
 
-/// Guard that counts one more request (`room`).
+/// Guard that counts a running request (`room`).
 class pool::room {
 public:
     explicit room(pool& in)
@@ -268,9 +268,9 @@ std::shared_ptr<carrier> pool::carrier_of(const place& on) {
     return there;
 }
 
-/// Gives up what a destroyed handle left on its connection, because nobody else can end it. If the
-/// connection can only have user locks and is idle, they are released. Otherwise the connection is
-/// cut, and the server ends everything.
+/// Cleans up a connection whose handle was destroyed, because no other code can end what is open
+/// there. If the connection can only have user locks and is idle, they are released. Otherwise the
+/// connection is cut, and the server ends everything.
 void pool::let_go(const place& one) {
     if (closed_)
         return;

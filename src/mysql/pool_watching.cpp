@@ -74,8 +74,8 @@ asio::awaitable<void> pool::use_idle(std::shared_ptr<pool>, place one) {
     take_back(one);
 }
 
-/// Cuts each idle connection that was last heard before a request that got no answer was sent. The
-/// server may be just as dead for these connections.
+/// Cuts the idle connections after a request got no answer. It cuts each one that received nothing
+/// since `unheard_since`, when that request was sent, because it may be dead too.
 void pool::distrust(time_point unheard_since) {
     const std::vector<place> all = seats_.all();
     for (const place& each : all)

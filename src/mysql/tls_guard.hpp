@@ -12,8 +12,8 @@ namespace holdfast::mysql {
 /// gone. That would kill a program that does not ignore the signal.
 ///
 /// The thread's OpenSSL error queue is empty before and after the calls. libmariadb does not clear
-/// it, and takes an error that other code left there for its own. An answer that has not arrived
-/// yet would then look like a lost connection.
+/// it. An error that other code left there would look like an error of libmariadb. The wait for an
+/// answer would then end as a lost connection.
 class tls_guard {
 public:
     explicit tls_guard(bool needed) noexcept;

@@ -28,9 +28,9 @@ public:
     const std::vector<server_address>& all() const { return servers_; }
     std::size_t present() const { return at_; } ///< index of the current server
 
-    /// Returns the timeout for an attempt to connect. It is short at first, so that a server that
-    /// accepts and says nothing does not use up the time for the other servers, or the session's
-    /// timeout. It doubles with each round, in case the network is slow.
+    /// Returns the timeout for an attempt to connect. It is short at first, because a server may
+    /// accept the connection and then say nothing. Such a server must not use up the time for the
+    /// others, or the session's timeout. It doubles with each round, in case the network is slow.
     duration patience(duration longest, std::optional<duration> session_timeout) const;
 
     /// Gives up the current server and makes the next server current. Returns how long to wait

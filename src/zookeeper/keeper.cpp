@@ -22,8 +22,8 @@ namespace {
 /// it.
 constexpr duration timeout_longest = std::chrono::hours{24};
 
-/// Thrown when the session has ended. This is no failure of the server, so the next attempt follows
-/// at once.
+/// Thrown when the session has ended. This is not a failure of the server, so the client connects
+/// again at once.
 struct session_has_ended {};
 
 } // namespace
@@ -190,8 +190,8 @@ asio::awaitable<void> keeper::begin_session(connection& line) {
         co_await log_in(line, who);
 }
 
-/// Closes at the server a session that only the client's clock has ended. It may still be alive,
-/// and as long as its nodes exist, all other clients wait behind them.
+/// Closes an earlier session that has ended by the client's clock. The server may still have it,
+/// and all other clients wait while its nodes exist.
 asio::awaitable<void> keeper::bury(connection& line) {
     const greeting said = corpse_->to_greet({});
     const welcome told = co_await greet(line, said);

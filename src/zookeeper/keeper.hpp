@@ -69,18 +69,18 @@ public:
     void close();
 
 private:
-    /// Most bytes that are written at once. Requests that are still queued can be given up.
+    /// Maximum number of bytes that are written at once. The rest stays queued, so that late
+    /// requests can still be given up.
     static constexpr std::size_t batch_bytes_max = 256 * 1024;
-    /// A session that nobody uses is closed after this time, or after two timeouts if that is
-    /// longer.
+    /// An unused session is closed after this time, or after two timeouts if that is longer.
     static constexpr duration idle_most = std::chrono::minutes{1};
     /// Longest pause between two attempts to connect while the session is in use.
     static constexpr duration pause_max_in_use{250};
 
-    /// Most running requests with which a calling thread may still run its own request. With more,
-    /// the background thread does as well or better: it sends many requests in one write, and a
-    /// reading thread would have to be woken for others. Measured with 1 to 64 threads on two
-    /// cores.
+    /// Maximum number of running requests at which a calling thread still runs its own request.
+    /// With more, the background thread does as well or better. It sends many requests in one
+    /// write, and it need not be woken to read answers for others. Measured with 1 to 64 threads on
+    /// two cores.
     static constexpr std::size_t visitors_max = 1;
 
     class use;
@@ -104,8 +104,8 @@ private:
     void tell(session_news);
     void use_ended();
     duration wanted_timeout() const;
-    /// Returns whether the session is needed. Watches count, because their owners must learn when
-    /// the watched node can no longer be reported on.
+    /// Returns whether the session is needed. Watches count too, because their owners must be
+    /// called if watching becomes impossible.
     bool is_needed() const { return users_ > 0 || watches_.size() > 0; }
     bool wants_connection() const { return requests_.anything_queued() || is_needed(); }
 
@@ -160,7 +160,7 @@ private:
     time_point not_before_ = time_point::min(); // earliest time of the next attempt to connect
 
     known_session session_;
-    // Session that only the client's clock has ended; its nodes may still exist.
+    // Session that has ended by the client's clock; its nodes may still exist.
     std::optional<known_session> corpse_;
     requests requests_;
     watches watches_;

@@ -10,7 +10,7 @@
 namespace holdfast::zookeeper {
 namespace {
 
-/// Node that a heartbeat checks. It always exists, and nobody watches it.
+/// Node that a heartbeat checks. It always exists, and it has no watches.
 constexpr const char* always_there = "/";
 
 } // namespace
@@ -59,9 +59,10 @@ void keeper::limit_reached(time_point now) {
 }
 
 /// Sends a heartbeat. If the session is in use, the heartbeat is a write, because nothing else
-/// proves that the ensemble has heard it. A request that is sent between two writes makes the next
-/// write prove more. The pings of an idle session do the same for its first write. At least a third
-/// of the timeout is then left, less the possible drift of the clocks.
+/// proves that the ensemble has heard it. A write also proves that earlier requests of the session
+/// were heard (session_term.hpp). So the pings of an idle session help its first write when the
+/// session is used again. At least a third of the timeout is then left, less the possible drift of
+/// the clocks.
 void keeper::beat(time_point now) {
     beat_due_ = now + beat_period();
     if (users_ > 0 && last_write_ <= now - 2 * beat_period()) {
@@ -97,7 +98,7 @@ void keeper::give_up(const std::vector<shared_request>& late, duration within) {
 /// A repeated request uses the same connection while the server is not silent. The keeper leaves a
 /// silent server after a sixth of the session's timeout, or after a third if it is the only server.
 /// A hold lasts at least 5/12 of the timeout after the answer to a heartbeat. So a quarter of the
-/// timeout is left to resume the session at another server and to renew the hold there; with only
+/// timeout is left to resume the session at another server and to renew the hold there. With only
 /// one server a twelfth is left. To leave earlier would make all watches be set again because of a
 /// server that is only slow.
 asio::awaitable<void> keeper::settled_by(shared_request asked, time_point limit) {

@@ -204,7 +204,7 @@ void keeper::fail_later(const std::vector<shared_request>& all, const net::failu
     }
 }
 
-/// Closes the session at the server. The answer ends the connection.
+/// Closes the session at the server. When the answer comes, the connection is cut.
 void keeper::say_goodbye(const shared_request& goodbye) {
     goodbye->on_answer = [this](const request&) {
         leaves_ = true;

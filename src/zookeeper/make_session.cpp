@@ -126,7 +126,7 @@ asio::awaitable<session::entrance> kept_session::create_and_list(new_node node,
     std::optional<net::failure> unlisted;
     try {
         listed = asked(*home, list_message(home->below_chroot(parent), false));
-        // Answered after the creation, so waiting for both takes one wait.
+        // The list is answered after the creation, so one wait is enough for both.
         co_await home->settled(listed);
     } catch (const net::failure& why) {
         unlisted = why;
@@ -189,8 +189,7 @@ asio::awaitable<void> kept_session::prove_alive(time_point answer_by) {
     const shared_keeper home = keeper_;
     if (!home->may_end_soon())
         co_return;
-    // This may be proof enough, and it leaves no request unanswered.
-    co_await confirm({}, answer_by);
+    co_await confirm({}, answer_by); // this may be enough; afterwards no request is unanswered
     if (!home->may_end_soon())
         co_return;
     home->connect_anew();

@@ -13,9 +13,9 @@ namespace {
                        "an answer that nobody asked for, number " + std::to_string(number)};
 }
 
-/// Returns whether the request was carried out, and agreed upon if it is a write. Errors about
-/// throttling or sessions come from one server alone. Of the other errors, only these can occur
-/// here.
+/// Returns whether the request was carried out. For a write this means that the ensemble has agreed
+/// on it. Errors about throttling or sessions come from one server alone. The errors below are the
+/// only others that can occur here.
 bool is_carried_out(std::int32_t error) {
     return error == answered::well || error == answered::no_node ||
            error == answered::node_exists || error == answered::not_empty;
@@ -86,7 +86,7 @@ requests::heard requests::hear(std::string_view frame) {
         said.done = whose->sent_at;
     said.is_write = whose->what.is_write();
     if (whose->standing == request::stage::settled)
-        return said; // the request was given up; nobody waits for the answer
+        return said; // the request was given up, and its answer is ignored
     whose->error = head.error;
     whose->body = from.rest();
     settle(*whose);

@@ -62,7 +62,7 @@ public:
     bool anything_queued() const;
     /// Appends the next queued request to `out`. Returns null if none is queued.
     shared_request write_next(std::string& out, time_point now);
-    /// Appends a ping, whose answer nobody waits for.
+    /// Appends a ping. No caller waits for its answer.
     void write_ping(std::string& out, time_point now);
 
     /// What a received frame says.
@@ -70,8 +70,8 @@ public:
         shared_request answered{}; ///< a request whose caller still waits, or null
         std::optional<node_event> event{};
         std::int64_t zxid = 0;
-        /// When the request was sent, if the answer says that it was carried out. Empty: a refusal,
-        /// or no answer.
+        /// When the request was sent, if the frame says that it was carried out. Empty: the frame
+        /// is a refusal, or is not an answer.
         std::optional<time_point> done{};
         bool is_write = false; ///< the request was a write
         std::int32_t error = 0;

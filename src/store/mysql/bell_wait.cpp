@@ -40,7 +40,7 @@ struct bell_wait::state {
 
     site& at;
     const std::string bell;
-    alarm* wake; ///< null: nobody waits any more
+    alarm* wake; ///< null: the waiter does not wait any more
     std::shared_ptr<carrier> on{};
     bool has_bell = false, waits = true;
 };

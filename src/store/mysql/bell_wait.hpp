@@ -9,9 +9,10 @@
 
 namespace holdfast::mysql {
 
-/// One waiter in the queue of a lock's user lock (GET_LOCK), on its own connection. The user lock
-/// is only a notification. If its connection is cut, refused or stuck, the waiter asks the lock's
-/// row instead.
+/// A wait in GET_LOCK, on its own connection. For each lock there is a user lock (the bell) that
+/// its holder has. A release gives it back, and the server passes it to the next waiter as a
+/// notification. The user lock is only a notification: if this connection is cut, refused or stuck,
+/// the waiter asks the lock's row instead.
 class bell_wait {
 public:
     /// Returns whether the server has user locks, and the time limit is long enough to wait for

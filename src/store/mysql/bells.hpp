@@ -12,12 +12,13 @@
 
 namespace holdfast::mysql {
 
-/// Releases the lock's user lock on that connection, in the background. If that fails, cuts the
-/// connection.
+/// Releases the user lock that belongs to the lock, on that connection, in the background. If that
+/// fails, cuts the connection.
 void ring_off(site&, const lock_name&, std::shared_ptr<carrier> on);
 
-/// Table of the user locks of this client's holds, with the connection that has each. User locks
-/// are only notifications: a waiter always asks the lock's row.
+/// Table of this client's holds that also have the user lock (GET_LOCK) which notifies the next
+/// waiter, with the connection that has it. User locks are only notifications: a waiter always asks
+/// the lock's row.
 class bells {
 public:
     /// `at` must outlive the table.

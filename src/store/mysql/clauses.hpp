@@ -36,7 +36,7 @@ inline constexpr std::string_view past_text = "UTC_TIMESTAMP(6)-INTERVAL 1 HOUR"
 /// server's clock is not known, every attempt is late, and the answer tells the time.
 std::string late_after(const runtime::remote_clock&, time_point deadline);
 
-/// Returns the condition that the server runs this later than `late`.
+/// Returns the condition that the server runs the statement later than `late`.
 std::string is_late(std::string_view late);
 
 /// Returns the expiry of a lease that starts when the statement begins.

@@ -53,7 +53,7 @@ std::string marks_cut(const tables& named, const lock_name& name) {
 /// Returns the CASE arms that refuse a reader. They stand between "already mine" and "granted".
 std::string refused_to_read(const tables& named, const ask& want) {
     const std::string beside = owner_beside(want);
-    if (!beside.empty()) // a reader beside its own write hold; other waiters do not matter
+    if (!beside.empty()) // a reader under its own client's write hold; other waiters do not matter
         return arm("NOT(owner=" + hex(beside) + " AND expires>" + sql_now + ")",
                    kept(std::to_string(unfounded_reason)));
     const std::string marked = living(named, hold_row::mark);

@@ -21,8 +21,8 @@ enum class hold_row : int {
     turn = 3 ///< a waiter of a fair lock; `token` is its number in the queue
 };
 
-/// Returns the owner of the same client's other hold, beside which this request is made. Empty:
-/// none.
+/// Returns the owner of this client's other hold, if the request upgrades or downgrades a hold
+/// (`ask::under`). Empty: it does not.
 std::string owner_beside(const ask&);
 
 // Conditions and values inside an UPDATE of the table of locks, so they are read while the lock's

@@ -121,9 +121,9 @@ std::string lock_row(const tables& named, const lock_name& name) {
            " FROM DUAL ON DUPLICATE KEY UPDATE touched=" + named.locks + ".touched";
 }
 
-// The row keeps its owner, so its length stays the same when this client takes the lock again; a
-// lock and unlock then cost the server a third less. An expired hold is set to the past too, so
-// that a delayed attempt of its owner does not find it.
+// The release leaves the owner in the row. When this client takes the lock again, the row's length
+// stays the same, and a lock with its unlock costs the server a third less. An expired hold is also
+// set to the past, so that a delayed attempt of the owner does not find the hold.
 std::string lock_release(const tables& named, const hold& held, std::string_view bell) {
     const std::string name = quoted(bell);
     const std::string awaited =

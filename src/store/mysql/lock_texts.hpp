@@ -28,12 +28,13 @@ struct attempt_terms {
 };
 
 /// Returns the shortest attempt; it is tried first because most locks are free. It is not for
-/// writers. Its insert id is that of a grant, or 0. From 0 follows nothing, neither "busy" nor "no
-/// row".
+/// writers. Its insert id is that of a grant, or 0. If it is 0, the lock may be busy or its row may
+/// be missing.
 std::string lock_attempt_if_free(const tables&, const ask&, const attempt_terms&);
 
 /// Returns one attempt to take the lock exclusively; its insert id is a `packed_answer`. A writer
-/// is granted while nobody else reads; the read hold beside which it asks does not count.
+/// is granted while there are no other readers; its own client's read hold that it upgrades
+/// (`ask::under`) does not count.
 std::string lock_attempt(const tables&, const ask&, const attempt_terms&);
 
 /// Returns a statement that makes the row of a name that was not used yet. INSERT IGNORE would cut

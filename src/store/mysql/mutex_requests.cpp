@@ -121,8 +121,9 @@ asio::awaitable<taken> take_lock(site& at, const ask& want, take_terms how) {
     co_return co_await with_row_made(at, want.name, once);
 }
 
-// If the bell's connection is cut, the user lock is gone too, and any connection may send the
-// release. If the lock is not ours any more, the user lock still is, and it is released here.
+// If the connection that has the user lock is cut, the user lock is gone too, and any connection
+// may send the release. If the lock is not ours any more, the user lock still is, and it is
+// released here.
 asio::awaitable<released> release_lock(site& at, const hold& held, std::shared_ptr<carrier> bell) {
     if (bell && bell->is_cut())
         bell.reset();

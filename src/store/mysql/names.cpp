@@ -18,8 +18,8 @@ std::string quoted(std::string_view first, std::string_view suffix) {
     return all.append(suffix).append("`");
 }
 
-/// Returns 32 bits of FNV-1a with a different start for each round. All 160 bits of two names are
-/// equal only if somebody made them so. The harm is small: a waiter of the other lock is woken.
+/// Returns 32 bits of FNV-1a with a different start for each round. Two names have the same 160
+/// bits only if an attacker chose them. The harm is small: a waiter of the other lock is woken.
 std::uint32_t mixed(std::uint32_t round, std::string_view text) {
     std::uint32_t sum = 2166136261U ^ (round * 0x9e3779b9U);
     for (const char each : text) {

@@ -54,9 +54,10 @@ asio::awaitable<attempt> lock_place::request(time_point deadline) {
     co_return got.seen;
 }
 
-/// Starts to wait for a notification. If the server has user locks, the waiter waits for one and
-/// polls rarely, because a holder may be dead or have lost the lock while it has the user lock.
-/// Otherwise, or if the user lock was granted while the lock is held, the waiter polls often.
+/// Starts to wait for a notification. If the server has user locks, the waiter waits for one. It
+/// also polls, but rarely, because a dead holder may still have the user lock, or a holder may have
+/// lost only the lock. Otherwise, or if the user lock was granted while the lock is held, the
+/// waiter polls often.
 void lock_place::listen() {
     if (how_.has_bell && !bell_ && bell_wait::is_of_use(at_))
         bell_ = std::make_unique<bell_wait>(at_, want_.name, wake_);

@@ -22,7 +22,7 @@ constexpr duration pause_of_called{250};
 /// Waiters that are due within this time are included in the current poll.
 constexpr duration slack{10};
 
-/// Most waiters in one SELECT; the next SELECT has the rest.
+/// Maximum number of waiters in one SELECT. The next SELECT has the rest.
 constexpr std::size_t asked_at_once = 200;
 
 } // namespace

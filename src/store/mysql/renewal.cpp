@@ -105,8 +105,8 @@ private:
         return {.answer_by = how_.answer_by, .elsewhere = how_.elsewhere, .reserved = true};
     }
 
-    /// Extends the rows that nobody else has locked. Returns them with the whole lease as the time
-    /// left.
+    /// Extends the rows that no other transaction has locked. Returns them with the whole lease as
+    /// the time left.
     asio::awaitable<rows_left> prolong(const batch& some) {
         two_writes both{at_, wishes()};
         const std::vector<std::string> locking{rows_locked(at_.named, some.where, some.rows)};

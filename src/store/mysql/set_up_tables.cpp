@@ -8,7 +8,7 @@
 namespace holdfast::mysql {
 namespace {
 
-/// Returns a SELECT that counts which of the tables exist already.
+/// Returns a SELECT that counts how many of the tables exist already.
 std::string tables_there(const site& at) {
     return "SELECT COUNT(*) FROM information_schema.tables WHERE table_schema=DATABASE() AND "
            "table_name IN (" +

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The requests of readers. Writers use those of a mutex (mutex_requests.hpp).
+// The requests of readers. Writers use the requests of a mutex (mutex_requests.hpp).
 #pragma once
 
 #include "store/mysql/kinds.hpp"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What all requests of one client share, and how they are sent.
+// The context that all requests of one client share, and functions that read their answers.
 #pragma once
 
 #include "mysql/database.hpp"

@@ -29,7 +29,7 @@ std::optional<holding> holding_of(const lock_state&);
 /// Returns a SELECT of the names of held locks that follow the name `behind`, in order.
 std::string held_names(const tables&, const std::string& behind, std::size_t at_most);
 
-/// Returns the condition that nobody holds the lock, neither exclusively nor shared.
+/// Returns the condition that the lock has no holder, neither exclusive nor shared.
 std::string lock_is_free(const tables&, const lock_name&);
 
 } // namespace holdfast::mysql

@@ -12,7 +12,7 @@ namespace {
 constexpr duration between_sweeps = std::chrono::minutes{10};
 constexpr std::size_t rows_in_step = 500;
 
-/// Most steps in one sweep; the next sweep does the rest.
+/// Maximum number of steps in one sweep. The next sweep does the rest.
 constexpr int steps_max = 1000;
 
 const std::string day_ago = std::string{now_text} + "-INTERVAL 1 DAY";

@@ -9,8 +9,8 @@
 
 namespace holdfast::mysql {
 
-/// Returns this client's description for the column `info`: host, process, program, label and the
-/// second when the client was made, with tabs between them; at most 255 bytes.
+/// Returns this client's description for the column `info`: host, process, program, label and
+/// creation time in seconds. Tabs separate them, and the whole has at most 255 bytes.
 std::string written(const client_card&);
 std::optional<client_card> card_in(std::string_view info);
 

@@ -18,8 +18,8 @@ namespace {
 /// are out of order, and some servers then repeat the last number.
 constexpr std::int64_t number_last = (std::int64_t{1} << 31) - (std::int64_t{1} << 20);
 
-/// Most attempts in one call. Each may fail because the session ended, somebody deleted the node,
-/// or the ensemble deleted the empty path above it.
+/// Maximum number of attempts in one call. An attempt fails if the session ends, if the node is
+/// deleted, or if the ensemble deletes the empty path above it.
 constexpr int rounds_max = 5;
 
 bool was_not_made(const error_code& why) {
@@ -85,7 +85,7 @@ asio::awaitable<std::vector<std::string>> claim::among() {
             refuse_too_long(want_.parent, names->size());
             co_return std::move(*names);
         }
-        if (names || !mine_) // somebody deleted the node, or its session ended: make it anew
+        if (names || !mine_) // the node was deleted, or its session has ended: make it again
             mine_.reset();
     }
     throw net::failure{errc::unreachable, "the node below '" + want_.parent +
@@ -95,12 +95,12 @@ asio::awaitable<std::vector<std::string>> claim::among() {
 asio::awaitable<std::optional<std::vector<std::string>>> claim::list_beside() {
     listing names = co_await home_->at->list(want_.parent);
     if (!names)
-        names.emplace(); // somebody deleted the whole path
+        names.emplace(); // the whole path was deleted
     co_return names;
 }
 
-/// Deletes the path whose numbers are used up, if it is empty and has no data. When the path is
-/// made again, its numbers begin with 0.
+/// Deletes the parent after its numbers are used up, if it is empty and has no data. When the
+/// parent is made again, its numbers begin with 0.
 asio::awaitable<void> claim::make_parent_anew() {
     co_await remove();
     std::string path = want_.parent;

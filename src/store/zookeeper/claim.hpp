@@ -61,8 +61,8 @@ private:
     bool unseen_ = false; ///< the node may exist, because the answer was lost
 };
 
-/// Most children of a parent. The list is searched for each attempt, and a server sends at most one
-/// megabyte.
+/// Maximum number of nodes in a queue. Each attempt searches the whole list, and a server sends at
+/// most one megabyte.
 inline constexpr std::size_t line_longest = 10'000;
 
 } // namespace holdfast::zookeeper

@@ -13,8 +13,8 @@
 namespace holdfast::zookeeper {
 namespace {
 
-/// How long a node exists before it is watched. Most holds are released earlier, and it is unlikely
-/// that somebody else deletes the node so soon.
+/// Time between a grant and the watch of its node. Most holds are released earlier, and it is
+/// unlikely that another client deletes the node so soon.
 constexpr duration unwatched_for{100};
 
 } // namespace

@@ -12,9 +12,9 @@ namespace holdfast::zookeeper {
 
 class household;
 
-/// Watches the nodes of this client's holds (`custodian`), so that a holder learns at once if
-/// somebody deletes a node. The watch is set some time after the grant, because most holds are
-/// released before that. Thread safety: call everything on the client's executor.
+/// Watches the nodes of this client's holds (`custodian`), so that a holder learns at once if its
+/// node is deleted. The watch is set some time after the grant, because most holds are released
+/// before that. Thread safety: call everything on the client's executor.
 class custodian {
 public:
     explicit custodian(household& home)

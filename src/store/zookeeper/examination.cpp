@@ -29,7 +29,7 @@ namespace {
 /// sixth of the timeout, then has time for several attempts.
 constexpr int slow_part_of_session = 20;
 
-/// Most locks that are examined, because each costs two requests.
+/// Maximum number of locks that are examined. Each costs two requests.
 constexpr std::size_t looked_at_most = 100;
 
 constexpr std::int64_t numbers_of_the_old = std::int64_t{1} << 30;

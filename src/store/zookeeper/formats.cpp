@@ -10,8 +10,8 @@
 namespace holdfast::zookeeper {
 namespace {
 
-/// The part of a node's name before the number. A mark must come before the marks that it ends
-/// with.
+/// The part of a node's name before the number. Longer marks come first in the table, because one
+/// mark may end with another.
 struct mark {
     std::string_view text;
     bool shares;

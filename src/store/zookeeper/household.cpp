@@ -57,7 +57,8 @@ void household::hear(session_news what) {
         context.doubt({}, true);
 }
 
-/// Reads the root node. If it does not exist yet, `make_node` learns it when it is made.
+/// Reads the identity of the ensemble from the root node. If the root does not exist yet,
+/// `make_node` reads it when it makes the root.
 asio::awaitable<void> household::read_root(std::shared_ptr<household>) {
     try {
         std::string root = where.root();

@@ -43,8 +43,8 @@ public:
     void keep(const hold&, std::vector<own_node>);
     void forget(const hold&);
 
-    /// Returns whether the node's session is still open, so that the node exists unless somebody
-    /// deleted it.
+    /// Returns whether the node's session is still open, so that the node exists unless it was
+    /// deleted.
     bool lives(const own_node& node) const { return node.session == at->state().id; }
 
     /// Returns how long a hold is valid, from `began`, according to the ensemble's answers.

@@ -30,7 +30,7 @@ asio::awaitable<line> read_line(household&, std::string path);
 /// Reads the queue at the connected server, which may be behind the ensemble.
 asio::awaitable<line> read_line_here(household&, std::string path);
 
-/// Most owners that are read from their nodes.
+/// Maximum number of owners that are read from their nodes.
 inline constexpr std::size_t owners_told_max = 100;
 
 /// Owner of a node, from the node's data. For nodes of other programs it is taken from the name.

@@ -15,7 +15,7 @@ namespace {
 struct listening {
     std::shared_ptr<household> home;
     std::string path;
-    alarm* whom; ///< null: nobody listens any more
+    alarm* whom; ///< null: the watch was destroyed
     std::shared_ptr<alarm> change;
     std::unique_ptr<watch> set{};
 

@@ -11,7 +11,7 @@
 namespace holdfast::zookeeper {
 
 /// Implements `inspector::listen`: rings for each node that is added to the queue or removed. That
-/// is much traffic in a long queue. It is only for observers that do not queue themselves.
+/// is much traffic in a long queue, so only observers that do not queue themselves use it.
 asio::awaitable<std::unique_ptr<watch>> watch_line(std::shared_ptr<household>, std::string path,
                                                    alarm& wake);
 

@@ -14,7 +14,7 @@
 namespace holdfast::zookeeper {
 namespace {
 
-/// Most nodes that are searched; each costs at least one request.
+/// Maximum number of nodes that are searched. Each costs at least one request.
 constexpr std::size_t nodes_max = 2000;
 
 bool matches(const std::string& pattern, const std::string& name) {

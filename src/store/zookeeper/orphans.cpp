@@ -77,7 +77,7 @@ asio::awaitable<void> orphans::keep_trying(std::shared_ptr<household> home) {
 
 asio::awaitable<void> orphans::try_each(household& home) {
     for (std::size_t left = left_.size(); left > 0 && !left_.empty(); --left) {
-        // The entry is out of the list meanwhile, because the list may be cleared.
+        // Take the entry out of the list, because the list may be cleared during the request.
         const entry one = left_.front();
         left_.pop_front();
         const std::int64_t session = home.at->state().id;

@@ -28,8 +28,8 @@ public:
     /// Adds a node. `asked_for` says that `take_deleted` will be called for it.
     void add(own_node, bool asked_for = false);
 
-    /// Adds all children of `parent` with that name prefix that the current or next session has
-    /// made. For a request that makes a node and whose answer was lost.
+    /// Adds all children of `parent` with that name prefix that the current or next session makes.
+    /// Call it after the answer to a creation was lost.
     void add_unseen(std::string parent, std::string prefix);
 
     /// Returns whether the node was deleted here, and forgets that.

@@ -17,7 +17,7 @@ namespace {
 
 constexpr int turns_max = 10;
 
-/// Most permits in one request, because one renewal checks that many nodes.
+/// Maximum number of permits in one request, because one renewal checks that many nodes.
 constexpr std::uint32_t permits_most = 500;
 
 /// Mode of both folders. Containers would be deleted when they are empty, and then the number of

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// How one client waits for one lock: make a node and list the queue; then watch the node before it,
-// sleep and list again, in a loop.
+// How one client waits for one lock. It makes a node and lists the queue. Then it watches the node
+// before its own, sleeps and lists again, in a loop.
 #include "store/zookeeper/place.hpp"
 
 #include "net/failure.hpp"
@@ -17,8 +17,8 @@
 namespace holdfast::zookeeper {
 namespace {
 
-/// Most lists in one attempt. The node before ours may be deleted between the list and the watch,
-/// and then the queue is listed again.
+/// Maximum number of lists in one attempt. The node before ours may be deleted between the list and
+/// the watch. The queue is then listed again.
 constexpr int steps_max = 10;
 
 /// Returns the number in a node's name, for a node of the same owner that gets the same number.
@@ -38,8 +38,8 @@ const own_node* node_under(const household& home, const ask& want) {
     return &nodes->front();
 }
 
-/// Returns the node to make. A reader under its own write hold gets the write node's number, so it
-/// keeps its position in the queue when the write hold is released.
+/// Returns the node to make. A reader under its own write hold gets the write node's number. It
+/// thus keeps its position in the queue when the write hold is released.
 claim::wish wish_of(const household& home, const ask& want) {
     const own_node* const under = node_under(home, want);
     const bool above = under && want.kind == lock_kind::write;

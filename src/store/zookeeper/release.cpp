@@ -13,8 +13,9 @@
 namespace holdfast::zookeeper {
 namespace {
 
-/// Number from which an empty path is deleted, so that its numbers begin again. The ensemble
-/// deletes empty paths too, but looks only once a minute, and may never see the path empty.
+/// If a released node had this number or a greater one, the path is deleted once it is empty, so
+/// that its numbers begin again. The ensemble deletes empty paths too, but looks only once a
+/// minute, and may never see the path empty.
 constexpr std::int64_t number_of_the_old = std::int64_t{1} << 30;
 
 /// Deletes the node. Returns whether it existed until now.

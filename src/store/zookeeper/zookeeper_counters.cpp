@@ -27,8 +27,8 @@ namespace {
 
 } // namespace
 
-/// Throws, because no counter can be waited for here. Waiters for permits queue like those of a
-/// lock.
+/// Throws, because no counter can be waited for here. Waiters for permits queue in a
+/// `permit_place`.
 std::unique_ptr<place> zookeeper_counters::line_up(counter_ask, alarm&) {
     throw net::failure{errc::invalid_argument, "ZooKeeper keeps no such counters"};
 }
@@ -100,7 +100,7 @@ asio::awaitable<bool> zookeeper_counters::make(const semaphore_paths& at, std::s
     co_return got.why == session::refusal::none;
 }
 
-/// Gives a permit back, whoever holds it.
+/// Gives a permit back. Any client may hold it.
 asio::awaitable<bool> zookeeper_counters::give_back(const semaphore_paths& at, std::string permit) {
     std::string path = at.leases;
     co_await home_->at->sync(path);

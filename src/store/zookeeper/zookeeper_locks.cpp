@@ -50,8 +50,8 @@ asio::awaitable<release_answer> zookeeper_locks::release(hold what) {
     return release_nodes(home_, std::move(what));
 }
 
-/// Watches one node of the hold. One is enough: whoever deletes nodes of the hold deletes all, or
-/// gives permits back by their ids.
+/// Watches only the first node of the hold. A forced release deletes all nodes of the hold. Only a
+/// permit that is given back by its id is deleted alone, and the next renewal notices that.
 std::unique_ptr<watch> zookeeper_locks::watch_over(const hold& what, doubter& whom) {
     const std::vector<own_node>* const nodes = home_->held.find(what);
     if (!nodes || nodes->empty())
