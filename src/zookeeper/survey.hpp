@@ -12,8 +12,8 @@ namespace holdfast::zookeeper {
 /// answer.
 inline constexpr std::string_view word_for_facts = "srvr";
 
-/// Adds to `to` what the answer says. Any other answer adds nothing, for example that of a proxy
-/// that blocks the word.
+/// Adds to `to` what the answer says. Any other answer adds nothing, for example the answer of a
+/// proxy that blocks "srvr".
 void read_facts(std::string_view answer, server_seen& to);
 
 } // namespace holdfast::zookeeper

@@ -15,8 +15,7 @@ namespace holdfast::mysql {
 /// the waiter asks the lock's row instead.
 class bell_wait {
 public:
-    /// Returns whether the server has user locks, and the time limit is long enough to wait for
-    /// one.
+    /// Returns whether the server has user locks and the time limit is long enough for a wait.
     static bool is_of_use(const site&);
 
     /// Begins to wait. The site and the alarm must outlive the object.

@@ -11,7 +11,7 @@
 
 namespace holdfast::zookeeper {
 
-/// The translation for one set of options. Thread safety: any thread.
+/// Translator between lock names and paths. Thread safety: any thread may use it.
 class paths {
 public:
     /// The parameters are those of the options. `root` must be a valid path.
