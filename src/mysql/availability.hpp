@@ -1,14 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
-// Where libmariadb comes from. The component links it (linked.cpp). The program loads it when the
-// first URL wants it (on_demand/): with OpenSSL, which it brings along, it doubles the time of a
-// start, and most starts have nothing to do with MySQL.
+// This header hides where libmariadb comes from. The library component links libmariadb
+// (linked.cpp). The program loads libmariadb when it meets the first mysql:// URL (on_demand/).
+// libmariadb and its OpenSSL double the time to start, and most runs of the program do not use
+// MySQL.
 #pragma once
 
 #include <string>
 
 namespace holdfast::mysql {
 
-/// Why libmariadb cannot be used; empty: it can. Ask before its first use. Any thread.
+/// Returns why libmariadb cannot be used; empty if it can. Call it before the first use of
+/// libmariadb. Any thread may call it.
 std::string objection_to_library();
 
 } // namespace holdfast::mysql

@@ -8,7 +8,8 @@
 
 namespace holdfast::mysql {
 
-/// One connection of a pool, in the hands of the store.
+/// Handle through which the store keeps a connection of the pool. The destructor tells the pool
+/// that the store does not need the connection any more.
 class carrier_of_pool final : public carrier {
 public:
     carrier_of_pool(std::shared_ptr<pool> of, seats::place what)

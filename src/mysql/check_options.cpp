@@ -16,11 +16,13 @@ constexpr net::option_checks check{"mysql::options"};
 
 constexpr duration keep_alive_least = std::chrono::seconds{1};
 
-/// What is beyond this is a slip of the pen: a server has a few hundred for all.
+/// Upper limit of each number of connections. A larger number must be a mistake, because a server
+/// allows a few hundred connections for all its clients.
 constexpr std::size_t connections_most = 1000;
-/// The server's own limits.
+/// The limit of MySQL and MariaDB for identifiers.
 constexpr std::size_t identifier_bytes_max = 64;
-/// The names of the other tables begin with this one, so there must be room for their ends.
+/// Limit for the first table's name. The names of the other tables are this name with a suffix, so
+/// there must be room for the suffix.
 constexpr std::size_t table_bytes_max = 48;
 
 void check_servers(const std::vector<server_address>& all) {
@@ -35,7 +37,7 @@ void check_place(const options& how) {
     check.require(!how.tls, "tls is for TCP, and unix_socket is given");
 }
 
-/// It goes into statements as it is, in backquotes.
+/// Checks a name that is inserted into statements between backquotes without escaping.
 void check_identifier(const std::string& name, std::string_view field, std::size_t most) {
     const std::string subject{field};
     check.require(!name.empty(), subject + " is empty");
@@ -46,7 +48,8 @@ void check_identifier(const std::string& name, std::string_view field, std::size
     check.require(name.back() != ' ', subject + " ends with a blank");
 }
 
-/// libmariadb checks the certificate for the host that it connects to, and for nothing else.
+/// Checks `tls.server_name`. libmariadb checks a certificate only for the host that it connects to,
+/// so another name is refused.
 void check_server_name(const tls_options& tls, const std::vector<server_address>& servers) {
     const bool same = std::ranges::all_of(servers, [&](const server_address& each) {
         return tls.server_name.empty() || each.host == tls.server_name;

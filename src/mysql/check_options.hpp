@@ -5,8 +5,8 @@
 
 namespace holdfast::mysql {
 
-/// The options as they will be used, or `errc::invalid_argument` with the field's name. Reads the
-/// files of TLS; asks nobody.
+/// Returns the options as the store will use them. Throws `errc::invalid_argument` with the field's
+/// name if an option is wrong. It reads the TLS files, and it does not contact a server.
 options checked(options);
 
 } // namespace holdfast::mysql

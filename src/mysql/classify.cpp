@@ -15,11 +15,13 @@ struct known_error {
     then what = then::nothing;
 };
 
-/// Neither list has what is unknown: see `is_unknown`.
+/// Errors that mean that the statement was not carried out. Errors after which the outcome is
+/// unknown are in `unknown_errors`.
 constexpr std::array known_errors{
-    known_error{1205, store_errc::try_again, then::again}, // waited too long for a row
-    known_error{1213, store_errc::try_again, then::again}, // deadlock; Galera: another was first
-    known_error{3101, store_errc::try_again, then::again}, // the same in group replication
+    known_error{1205, store_errc::try_again, then::again}, // the wait for a row lock timed out
+    // Deadlock; on Galera: a conflict with another node's transaction.
+    known_error{1213, store_errc::try_again, then::again},
+    known_error{3101, store_errc::try_again, then::again}, // the same conflict in group replication
     known_error{1290, store_errc::read_only, then::leave},
     known_error{1792, store_errc::read_only, then::leave},
     known_error{1836, store_errc::read_only, then::leave},
@@ -30,14 +32,14 @@ constexpr std::array known_errors{
     known_error{1226, store_errc::too_many_clients, then::cut},
     known_error{1044, store_errc::not_authenticated},
     known_error{1045, store_errc::not_authenticated, then::cut},
-    known_error{1130, store_errc::not_authenticated, then::cut}, // not from this host
+    known_error{1130, store_errc::not_authenticated, then::cut}, // this host may not connect
     known_error{1156, store_errc::not_authenticated, then::cut},
     known_error{1251, store_errc::not_authenticated, then::cut},
     known_error{1698, store_errc::not_authenticated, then::cut},
     known_error{1820, store_errc::not_authenticated, then::cut}, // the password must be changed
     known_error{1862, store_errc::not_authenticated, then::cut}, // the password has expired
     known_error{3118, store_errc::not_authenticated, then::cut}, // the account is locked
-    known_error{4151, store_errc::not_authenticated, then::cut}, // likewise, MariaDB
+    known_error{4151, store_errc::not_authenticated, then::cut}, // the account is locked (MariaDB)
     known_error{2049, store_errc::not_authenticated, then::cut},
     known_error{2059, store_errc::not_authenticated, then::cut},
     known_error{2061, store_errc::not_authenticated, then::cut},
@@ -49,21 +51,21 @@ constexpr std::array known_errors{
     known_error{1049, store_errc::not_set_up},
     known_error{1146, store_errc::not_set_up},
     known_error{1054, store_errc::not_set_up},
-    known_error{1665, store_errc::unfit}, // the binary log is STATEMENT
+    known_error{1665, store_errc::unfit}, // binlog_format is STATEMENT
     known_error{1021, store_errc::disk_trouble},
     known_error{1114, store_errc::disk_trouble},
     known_error{3, store_errc::disk_trouble},
 };
 
-/// No connection was made, or the server ends: nothing was done.
+/// Errors after which nothing was carried out: no connection was made, or the server shuts down.
 constexpr std::array unreachable_errors{1053u, 1129u, 2001u, 2002u, 2003u, 2004u, 2005u, 2007u};
 
-/// It may have been carried out. Of errors of the server these are the ones that end what is under
-/// way, at whatever point that is.
+/// Errors after which the outcome is unknown. The server's errors in this list abort a running
+/// statement at any point.
 constexpr std::array unknown_errors{1152u, 1158u, 1159u, 1160u, 1161u, 1180u,
                                     1317u, 1927u, 1969u, 3024u, 4031u};
 
-/// Of libmariadb: what came is not what the protocol has.
+/// Errors of libmariadb that mean that the reply violates the protocol.
 constexpr std::array garbled_errors{2012u, 2014u, 2027u};
 
 bool is_of_library(unsigned error) {
@@ -79,7 +81,7 @@ bool has(std::string_view words, std::string_view part) {
     return words.find(part) != words.npos;
 }
 
-/// OpenSSL's words, and libmariadb's own.
+/// Tells an untrusted certificate from other TLS errors by the text of OpenSSL or libmariadb.
 store_errc classify_tls(std::string_view words) {
     const bool untrusted = has(words, "certificate verify failed") || has(words, "self-signed") ||
                            has(words, "self signed") || has(words, "Validation of SSL server") ||
@@ -110,10 +112,11 @@ std::string hint_of(unsigned error) {
     }
 }
 
-/// ER_USER_LIMIT_REACHED: only the text says which limit of the account that is.
+/// ER_USER_LIMIT_REACHED. Only the text says which limit of the account was reached.
 constexpr unsigned limit_of_account = 1226;
 
-/// A storage engine's: only the text has the system's number.
+/// Returns whether a storage engine reports a full disk. Only the text has the system's error
+/// number (28 is ENOSPC).
 bool is_full_disk(unsigned error, std::string_view words) {
     return (error == 1030 || error == 1026) && has(words, "28");
 }

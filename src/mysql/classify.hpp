@@ -8,22 +8,24 @@
 
 namespace holdfast::mysql {
 
-/// What an error of the server, or of libmariadb, means to whoever asked.
+/// The meaning of an error of the server or of libmariadb for the caller of a statement.
 struct meaning {
-    error_code code;    ///< unreachable and refused: nothing was done
-    bool again = false; ///< two were in each other's way: it is asked once more
-    bool leave = false; ///< this server takes no writes: another one may
-    bool cut = false;   ///< the connection is of no use any more
-    std::string hint{}; ///< for people, behind the server's own words; empty: none
+    /// `unreachable` and all refusals mean that nothing was carried out.
+    error_code code;
+    bool again = false; ///< a conflict with another transaction; try again
+    bool leave = false; ///< this server accepts no writes; try another server
+    bool cut = false;   ///< the connection cannot be used any more
+    std::string hint{}; ///< advice for people, shown after the server's text; empty: none
 };
 
-/// Told by the number; by the words only where the number says too little.
+/// Classifies an error by its number. The text counts only where the number is not precise enough.
 meaning classify(unsigned error, std::string_view words);
 
-/// The same while connecting: nothing was asked yet, so nothing is unknown.
+/// Classifies an error that came while connecting. No statement was sent yet, so the outcome is
+/// never unknown.
 meaning classify_connecting(unsigned error, std::string_view words);
 
-/// With the number and the server's words, and what to do about it.
+/// Makes a failure whose text has the error number, the server's text and the advice.
 net::failure failure_of(const meaning&, unsigned error, std::string_view words);
 
 } // namespace holdfast::mysql

@@ -22,10 +22,12 @@
 namespace holdfast::mysql {
 namespace {
 
-/// None of these shows the password to the other side, or asks a person.
+/// Login plug-ins for connections without TLS. None of them shows the password to the other side or
+/// asks a person.
 constexpr const char* safe_ways_to_log_in =
     "mysql_native_password,caching_sha2_password,client_ed25519,sha256_password,parsec";
-/// Over TLS, to a server that was verified, the password itself may be sent.
+/// Login plug-ins for TLS and unix sockets. They include the plain password, because the server is
+/// verified or local.
 constexpr const char* ways_over_tls =
     "mysql_native_password,caching_sha2_password,client_ed25519,sha256_password,parsec,"
     "mysql_clear_password";
@@ -89,10 +91,10 @@ struct connected {
 
 void set_socket(int fd) {
     ::fcntl(fd, F_SETFD, FD_CLOEXEC);
-    ::fcntl(fd, F_SETFL, ::fcntl(fd, F_GETFL) | O_NONBLOCK); // else reads over TLS would block
+    ::fcntl(fd, F_SETFL, ::fcntl(fd, F_GETFL) | O_NONBLOCK); // otherwise reads over TLS would block
 }
 
-/// On the thread.
+/// Connects and logs in. Runs on the connecting thread.
 connected connect(const door& to) {
     connected come;
     come.made = handle{mysql_init(nullptr)};
@@ -103,7 +105,7 @@ connected connect(const door& to) {
     }
     set_options(raw, to);
     const bool by_socket = !to.unix_socket.empty();
-    // Not null: then the library would read MYSQL_PWD.
+    // A null password would make the library read MYSQL_PWD.
     std::string password{to.who.password.reveal()};
     const MYSQL* const done = mysql_real_connect(
         raw, by_socket ? nullptr : to.where.host.c_str(), to.who.user.c_str(), password.c_str(),
@@ -121,20 +123,21 @@ connected connect(const door& to) {
     return come;
 }
 
-/// What the executor and the thread share.
+/// State that the executor and the connecting thread share.
 class exchange_place {
 public:
     exchange_place(asio::any_io_executor where, alarm& wake)
         : executor_{std::move(where)}
         , wake_{&wake} {}
 
-    /// On the thread. What nobody wants any more is closed here.
+    /// Hands over the result; runs on the connecting thread. Closes the connection if the caller
+    /// has given up.
     static void deliver(const std::shared_ptr<exchange_place>& self, connected come) {
         const std::scoped_lock guard{self->mutex_};
         if (!self->executor_)
             return;
         self->come_ = std::move(come);
-        // The executor is there as long as it is wanted; then its context may be gone.
+        // While `executor_` is set, its context exists; after `abandon` it may be gone.
         asio::post(*self->executor_, [self] { self->ring(); });
     }
 
@@ -157,9 +160,9 @@ private:
     }
 
     std::mutex mutex_;
-    std::optional<asio::any_io_executor> executor_; // none: nobody is interested
+    std::optional<asio::any_io_executor> executor_; // none: the caller has given up
     std::optional<connected> come_;
-    alarm* wake_; // on the executor
+    alarm* wake_; // used only on the executor
 };
 
 class interest {

@@ -16,25 +16,26 @@ namespace holdfast::mysql {
 
 inline constexpr std::uint16_t usual_port = 3306;
 
-/// Where to connect, and as who.
+/// Address and login of a connection.
 struct door {
     server_address where{};
-    std::string unix_socket{}; ///< then `where` is not used
+    std::string unix_socket{}; ///< if set, `where` is not used
     std::string schema{};
     credentials who{};
     std::optional<tls_options> tls{};
     std::string server_key_file{};
-    std::string label{}; ///< for people: who is connected
-    duration limit{};    ///< of connecting; the library counts whole seconds
+    std::string label{}; ///< name of the client, for people
+    duration limit{};    ///< timeout of connecting; the library rounds it up to seconds
 };
 
-/// A connection that is logged in, and whose socket is non-blocking and closed on exec. Throws
-/// `failure`: what `classify_connecting` says; unreachable at `give_up_at`, or when `given_up`,
-/// which is asked whenever `wake` rings.
+/// Connects and logs in. Returns a connection whose socket is non-blocking and close-on-exec.
+/// Throws `failure` with the code of `classify_connecting`. Throws unreachable at `give_up_at`.
+/// Throws closed once `given_up` returns true, which is checked whenever `wake` rings.
 ///
-/// libmariadb's own non-blocking connect stands still, and with it the executor, in the look-up and
-/// in TLS' handshake, without end if the server falls silent there. So another thread connects. It
-/// cannot be stopped: it is left alone with what comes of it, and ends by the library's limits.
+/// In spite of its name, libmariadb's non-blocking connect blocks in the address lookup and in the
+/// TLS handshake. It blocks without a limit if the server stops answering there. The executor would
+/// be blocked too. So a separate thread connects. That thread cannot be stopped: when the caller
+/// gives up, the thread closes its result and ends by the timeouts of the library.
 asio::awaitable<handle> dial(const store_context&, door, time_point give_up_at, alarm& wake,
                              std::function<bool()> given_up);
 

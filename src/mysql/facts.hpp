@@ -13,23 +13,24 @@
 
 namespace holdfast::mysql {
 
-/// What SHOW VARIABLES and SHOW STATUS answer.
+/// The rows of SHOW VARIABLES or SHOW STATUS: name and value.
 using variables = std::map<std::string, std::string, std::less<>>;
 variables variables_in(const result&);
 
-/// What a connection's set-up asks, and a keep-alive again.
+/// What is read from a server when a connection is set up, and again at each keep-alive.
 struct portrait {
     server_facts facts{};
-    /// The same for the same server, whichever way it is reached; as far as it can be told.
+    /// Identifier of the server. It is the same for each address of the server, as far as can be
+    /// told.
     std::string server{};
     std::chrono::seconds uptime{};
-    bool is_ready = true; ///< Galera: it is a member of a cluster that can write
+    bool is_ready = true; ///< Galera: the node belongs to a cluster that accepts writes
 };
 
 portrait portrait_of(const variables& global, const variables& status, bool sysdate_is_now);
 
-/// Says whether the server is a replica, by what it answered to each of `replica_questions`: MySQL
-/// from 8.0 on has no status variable for that, unlike MariaDB.
+/// Stores in `server_facts` whether the server is a replica. `said` has the answers to
+/// `replica_questions`. MySQL has no status variable for that since 8.0, unlike MariaDB.
 void judge_role(server_facts&, std::span<const result> said);
 
 inline constexpr std::array<const char*, 3> replica_questions{
@@ -40,11 +41,12 @@ inline constexpr std::array<const char*, 3> replica_questions{
     "CHANNEL_NAME NOT LIKE 'group\\_replication%')",
     "SHOW REPLICA STATUS", "SHOW SLAVE STATUS"};
 
-/// Why no lock may be asked for there: it takes no writes, or its grants could be late or lost.
+/// Returns why this server may not be used for locks: it accepts no writes, or a grant could be
+/// late or lost. Empty: it may be used.
 std::optional<net::failure> objection_to(const portrait&);
 
-/// Why the session is not as it was set up, from its SHOW SESSION VARIABLES: a proxy, say, has
-/// swallowed that.
+/// Returns which setting of the session differs from what was set, from SHOW SESSION VARIABLES. A
+/// proxy may have dropped the SET statement. Empty: all settings are right.
 std::optional<net::failure> objection_to_session(const variables& session);
 
 } // namespace holdfast::mysql

@@ -35,8 +35,9 @@ void handle::shut_down() noexcept {
         ::shutdown(fd, SHUT_RDWR);
 }
 
-/// mysql_close() would say it too, and could then wait until the server has room for it. Over TLS
-/// only the library can say it; the socket is non-blocking, and its buffer is empty.
+/// Sends COM_QUIT without blocking. mysql_close() sends it too, but could wait for space in the
+/// socket's send buffer. Over TLS only the library can send it, and that does not block: the socket
+/// is non-blocking, and its buffer is empty.
 void handle::say_goodbye() noexcept {
     if (!raw_)
         return;
@@ -45,7 +46,7 @@ void handle::say_goodbye() noexcept {
         mysql_close(std::exchange(raw_, nullptr));
         return;
     }
-    constexpr std::array<unsigned char, 5> quit{1, 0, 0, 0, 1}; // COM_QUIT, with its length
+    constexpr std::array<unsigned char, 5> quit{1, 0, 0, 0, 1}; // COM_QUIT with its packet header
     if (const int fd = socket(); fd >= 0)
         (void)::send(fd, quit.data(), quit.size(), MSG_DONTWAIT | MSG_NOSIGNAL);
 }

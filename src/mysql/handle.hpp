@@ -8,7 +8,7 @@ struct st_mysql;
 
 namespace holdfast::mysql {
 
-/// libmariadb's object for one connection, and its socket. It never waits when it is closed.
+/// Owner of libmariadb's object for one connection, with its socket. Closing it never blocks.
 class handle {
 public:
     handle() = default;
@@ -24,17 +24,19 @@ public:
 
     explicit operator bool() const noexcept { return raw_ != nullptr; }
     st_mysql* get() const noexcept { return raw_; }
-    int socket() const noexcept; ///< -1: it has none
+    int socket() const noexcept; ///< -1: no socket
     bool over_tls() const noexcept;
 
     unsigned error() const noexcept;
     std::string words() const;
-    bool in_transaction() const noexcept; ///< as the last answer said
+    bool in_transaction() const noexcept; ///< according to the last answer
 
-    /// Ends both directions of the connection: whatever call is under way on it ends at once.
+    /// Shuts down the socket in both directions. A call that is running on the connection ends at
+    /// once.
     void shut_down() noexcept;
 
-    /// Tells the server that it ends, if nothing is under way. Call it last.
+    /// Tells the server that the connection ends. Call it last, and only if no statement is
+    /// running.
     void say_goodbye() noexcept;
 
 private:

@@ -8,26 +8,28 @@
 
 namespace holdfast::mysql {
 
-/// What a server said to one of several statements.
+/// The server's answer to one of several statements.
 struct said {
     result what{};
-    bool open = false; ///< a transaction, behind it; of an error that is not told
+    bool open = false; ///< a transaction is open after this answer; not known after an error
 };
 
-/// What the answers to several statements that went out together come to. No I/O.
+/// The outcome of several statements that were sent together.
 struct judgement {
     enum class outcome {
         carried_out,
         not_carried_out,
-        unknown,   ///< some of them, or a transaction is open that must not be
-        left_open, ///< a transaction, as it was wished
-        met_lock,  ///< a row was locked for too long, where that is an answer
+        /// Some statements may have been carried out, or a transaction is open that must not be
+        /// open.
+        unknown,
+        left_open, ///< a transaction is open, as requested
+        met_lock,  ///< a row lock wait timed out where `may_meet_lock` allows it
     };
     outcome what = outcome::carried_out;
-    std::size_t failed = 0; ///< the first that did, if any: else as many as there are
+    std::size_t failed = 0; ///< index of the first failed statement; if none failed: their number
 };
 
-/// `was_open`: a transaction, before them.
+/// Judges the answers. `was_open` says whether a transaction was open before them.
 judgement judge(std::span<const said>, bool was_open, const call_wishes&);
 
 } // namespace holdfast::mysql

@@ -13,10 +13,12 @@
 namespace holdfast::mysql {
 namespace {
 
-/// A thread that looks up an address can take longer than this; it does not use OpenSSL yet.
+/// Longest wait for threads inside libmariadb when the process exits. An address lookup can take
+/// longer, but a thread that looks up an address does not use OpenSSL yet.
 constexpr std::chrono::seconds patience_at_exit{3};
 
-/// Made after OpenSSL has begun, so that this ends before that.
+/// Counter of the threads inside libmariadb. It is made after OpenSSL was initialised, so its
+/// destructor runs before OpenSSL is cleaned up.
 class threads_inside {
 public:
     ~threads_inside() {
@@ -49,7 +51,8 @@ void prepare_once() {
     ::sigaction(SIGPIPE, nullptr, &before);
     mysql_server_init(0, nullptr, nullptr);
     ::sigaction(SIGPIPE, &before, nullptr);
-    forget_tls_errors(); // libmariadb would begin with OpenSSL when the first connection wants it
+    // Initialises OpenSSL now; libmariadb would do it at the first TLS connection.
+    forget_tls_errors();
     threads();
 }
 

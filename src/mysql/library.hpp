@@ -3,13 +3,13 @@
 
 namespace holdfast::mysql {
 
-/// Makes libmariadb ready, once in a process and before its first use. Left to itself it sets
-/// SIGPIPE to be ignored in the whole process, and in all children, for good; whatever the program
-/// had chosen is put back. Any thread.
+/// Initialises libmariadb, once per process and before its first use. libmariadb sets SIGPIPE to be
+/// ignored in the whole process and all its children. This function restores the program's own
+/// setting. Any thread may call it.
 void prepare_library();
 
-/// While it lives, a thread is inside libmariadb that nobody waits for. At the end of the process
-/// such threads are waited for, as long as they may take at most: OpenSSL is taken apart there.
+/// Guard for a detached thread while it is inside libmariadb. When the process exits, static
+/// destructors wait up to three seconds for such threads, because OpenSSL is cleaned up there.
 class inside_library {
 public:
     inside_library() noexcept;

@@ -15,57 +15,64 @@
 
 namespace holdfast::mysql {
 
-/// One connection, as the pool uses it: statements, one call at a time. Its end is final.
+/// One connection as the pool uses it (interface). It runs one call at a time, and it cannot be
+/// reopened.
 class line {
 public:
     virtual ~line() = default;
 
-    /// What the server said to each, or `failure`: unreachable if it cannot have come to any,
-    /// outcome_unknown if the connection ended before the last answer; `errc::closed` and the like
-    /// if it was cut for that reason. Whoever watches `limit()` cuts it then.
+    /// Sends the statements and returns the server's answer to each. Throws `failure`:
+    /// - unreachable: no statement can have reached the server.
+    /// - outcome_unknown: the connection ended before the last answer.
+    /// - the reason of the cut, such as `errc::closed`.
+    ///
+    /// The caller watches `limit()` and cuts the connection then.
     virtual asio::awaitable<std::vector<said>> ask(const std::vector<std::string>& statements,
                                                    time_point limit) = 0;
 
-    /// When the call that is under way must have ended; never, if none is.
+    /// Deadline of the running call; `time_point::max()` if no call is running.
     virtual time_point limit() const = 0;
-    virtual time_point sent_at() const = 0;  ///< the last call
-    virtual time_point heard_at() const = 0; ///< and its answers
+    virtual time_point sent_at() const = 0;  ///< when the last call was sent
+    virtual time_point heard_at() const = 0; ///< when its answers came
     virtual bool transaction_open() const = 0;
 
-    /// Ends it; a call that is under way ends with this failure. The first reason counts.
+    /// Cuts the connection. A running call fails with `why`. If `cut` is called twice, the first
+    /// reason counts.
     virtual void cut(net::failure why) noexcept = 0;
-    /// The same of one that is not needed any more, with a word to the server.
+    /// Ends a connection that is not needed any more, and tells the server.
     virtual void end() noexcept = 0;
     virtual bool is_cut() const = 0;
-    virtual const net::failure& why() const = 0; ///< it was cut
+    virtual const net::failure& why() const = 0; ///< call it only after the cut
 
-    /// Looks whether the server has hung up meanwhile; then it is cut. Of one that is idle.
+    /// Checks whether the server has closed an idle connection; if so, cuts it. Returns whether it
+    /// is cut.
     virtual bool has_ended() noexcept = 0;
 
-    /// Called when the server has hung up while nothing was asked, after the cut. Of one that is
-    /// unwatched it is not seen, which is how a calling thread leaves it that asked there itself.
+    /// Called after the cut when the server has closed an idle connection. An unwatched connection
+    /// is not monitored for this; a calling thread that ran the request itself leaves it unwatched.
     std::function<void()> on_lost{};
     virtual bool is_unwatched() const { return false; }
     virtual void watch() {}
 
-    /// What is known of the clock at the other end.
+    /// Estimate of the server's clock.
     virtual const std::shared_ptr<runtime::remote_clock>& clock() const = 0;
 };
 
-/// A line that is set up, and who is at the other end.
+/// A connection that is set up, and facts about its server.
 struct introduced {
     std::shared_ptr<line> at;
     portrait who;
 };
 
-/// Makes lines.
+/// Factory of connections.
 class line_maker {
 public:
     virtual ~line_maker() = default;
-    /// Throws `failure`: nothing is unknown then. It keeps to the limit by itself.
+    /// Connects and sets the session up, by `give_up_at` at the latest. Throws `failure`; its code
+    /// is never outcome_unknown.
     virtual asio::awaitable<introduced> make(const server_address&, time_point give_up_at) = 0;
     virtual std::string address_of(const server_address&) const = 0; ///< for people
-    virtual void close() noexcept = 0; ///< what is being made fails soon
+    virtual void close() noexcept = 0; ///< connections that are being made fail soon
 };
 
 } // namespace holdfast::mysql

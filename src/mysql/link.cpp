@@ -16,7 +16,8 @@
 namespace holdfast::mysql {
 namespace {
 
-/// Of libmariadb, and of nobody else: the connection has ended, or cannot be understood any more.
+/// Returns whether the error is one of libmariadb's own. The connection has then ended, or its data
+/// cannot be understood any more.
 bool ended_by(unsigned error) {
     return error >= 2000 && error < 3000;
 }
@@ -36,7 +37,7 @@ std::vector<std::optional<std::string>> copy_of(MYSQL_ROW row, const unsigned lo
 
 } // namespace
 
-/// While it lives, a call is under way.
+/// Guard of a running call.
 class link::call {
 public:
     call(link& on, time_point limit)
@@ -49,10 +50,10 @@ public:
         on_.busy_ = false;
         on_.limit_ = time_point::max();
         if (!done_)
-            on_.cut({errc::closed, "the call was given up"}); // its frame is destroyed
+            on_.cut({errc::closed, "the call was given up"}); // the coroutine's frame was destroyed
         if (on_.cut_)
             on_.release();
-        else if (!on_.visitor()) // who visits comes again soon, as a rule
+        else if (!on_.visitor()) // a calling thread usually sends its next request soon
             on_.watch();
     }
     void done() { done_ = true; }
@@ -178,7 +179,7 @@ asio::awaitable<int> link::ready(int wanted) {
         if (wait_outside(*caller))
             co_return MYSQL_WAIT_READ;
     if (!can_be_watched())
-        co_return wanted; // it goes on to its error
+        co_return wanted; // libmariadb finds the error when it goes on
     auto begin = [this, to_write](auto handler) {
         asio::any_completion_handler<void()>{std::move(handler)}.swap(waiter_);
         if (!to_write)
@@ -193,13 +194,14 @@ asio::awaitable<int> link::ready(int wanted) {
     co_return to_write ? MYSQL_WAIT_WRITE : MYSQL_WAIT_READ;
 }
 
-/// Who may wait for the answer on its own thread, or null.
+/// Returns the calling thread's visit if that thread may wait for the answer itself, or null.
 runtime::visit* link::visitor() const {
     runtime::visit* const caller = entrance_ ? entrance_->visitor() : nullptr;
     return caller && caller->waits() ? caller : nullptr;
 }
 
-/// False: nothing came in time, or nobody wants it any more. Then it goes on as all others do.
+/// Waits for the answer on the calling thread. Returns false if nothing came in time or the wait
+/// was interrupted; the call then waits through Asio like all others.
 bool link::wait_outside(runtime::visit& caller) {
     if (!wait_.prepare())
         return false;
@@ -211,14 +213,15 @@ bool link::wait_outside(runtime::visit& caller) {
     return came;
 }
 
-/// One wait for all times: for the answer while a call is under way, and else for the end.
+/// Waits for the socket to become readable: for an answer while a call is running, and otherwise
+/// for the server to close the connection. There is one such wait at a time.
 void link::watch() {
     if (watching_ || !socket_.is_open() || !can_be_watched())
         return;
     auto seen = [weak = weak_from_this(), number = ++watch_number_](error_code) {
         const auto self = weak.lock();
         if (!self || self->watch_number_ != number)
-            return; // it was stopped
+            return; // this wait was stopped
         self->watching_ = false;
         self->readable();
     };
@@ -226,7 +229,7 @@ void link::watch() {
     socket_.async_wait(own_socket::wait_type::wait_read, seen);
 }
 
-/// Else it is cut.
+/// Registers the socket with Asio. If that fails, cuts the connection and returns false.
 bool link::can_be_watched() {
     const error_code failed = socket_.introduce();
     if (failed)
@@ -246,7 +249,7 @@ void link::readable() {
     if (cut_ || !socket_.is_open())
         return;
     if (!has_ended())
-        watch(); // what was seen has been read meanwhile
+        watch(); // the data that woke us was read in the meantime
     if (cut_ && on_lost)
         std::exchange(on_lost, {})();
 }
@@ -265,7 +268,8 @@ bool link::has_ended() noexcept {
     return is_cut();
 }
 
-/// A server says nothing unasked; only why it ends the connection.
+/// Returns whether the idle connection has data or has ended. A server sends nothing unasked,
+/// except the reason why it closes the connection.
 bool link::says_something() const noexcept {
     char any = 0;
     const ssize_t got = ::recv(handle_.socket(), &any, 1, MSG_PEEK | MSG_DONTWAIT);

@@ -15,13 +15,13 @@
 
 namespace holdfast::mysql {
 
-/// One connection, from when it was dialled to its end.
+/// Connection to a server, from the login to its end (`line` over libmariadb).
 ///
-/// libmariadb's calls are never left in the middle: what has to end early has its socket shut down,
-/// and is then carried through to its error.
+/// A call of libmariadb is never left half finished. To end a call early, the socket is shut down,
+/// and the call goes on until it returns its error.
 ///
-/// A calling thread that visits the client waits for its answers itself, and Asio does not know of
-/// the socket then: nobody else is woken.
+/// A calling thread that runs its request inside the client's monitor waits for its answers itself.
+/// The socket is then not registered with Asio, so no other thread is woken.
 class link final : public line, public std::enable_shared_from_this<link> {
 public:
     link(const store_context&, handle);
@@ -66,11 +66,12 @@ private:
     handle handle_;
     const bool over_tls_;
     own_socket socket_;
-    runtime::monitor* const entrance_; // null: nobody visits
+    runtime::monitor* const entrance_; // null: calling threads cannot run requests themselves
     runtime::outside_wait wait_;
     const std::shared_ptr<runtime::remote_clock> clock_ = std::make_shared<runtime::remote_clock>();
 
-    asio::any_completion_handler<void()> waiter_; // swap it, never assign it: Boost 1.81
+    // Swap it, never assign to it: a fault of Boost 1.81.
+    asio::any_completion_handler<void()> waiter_;
     bool watching_ = false;
     std::uint64_t watch_number_ = 0;
     bool busy_ = false;

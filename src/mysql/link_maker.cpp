@@ -12,7 +12,7 @@
 
 namespace holdfast::mysql {
 
-/// One that is being made.
+/// One attempt to connect; `close` can end it.
 class link_maker::visit {
 public:
     explicit visit(link_maker& at)

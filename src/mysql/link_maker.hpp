@@ -10,10 +10,10 @@
 
 namespace holdfast::mysql {
 
-/// Makes lines to real servers.
+/// Factory of connections to real servers.
 class link_maker final : public line_maker {
 public:
-    /// Both must outlive what it makes.
+    /// Both arguments must outlive the factory and its connections.
     link_maker(const store_context&, const options&);
 
     asio::awaitable<introduced> make(const server_address&, time_point give_up_at) override;

@@ -9,7 +9,7 @@
 
 namespace holdfast::mysql {
 
-/// Connects when it is asked for the first time. `options`: checked.
+/// Makes a database that connects at its first request. The options must have passed `checked`.
 std::unique_ptr<database> make_database(options, store_context);
 
 } // namespace holdfast::mysql

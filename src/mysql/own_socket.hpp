@@ -9,16 +9,16 @@
 
 namespace holdfast::mysql {
 
-/// Our own number of a socket of libmariadb's. Where the connection ends, libmariadb closes its
-/// own, which may be another thread's file by the time that Asio is told.
+/// A duplicate of the file descriptor of libmariadb's socket. libmariadb closes its own descriptor
+/// when the connection ends. That number may belong to another thread's file before Asio is told.
 ///
-/// Asio need not know it: whatever comes on a socket that it knows wakes the background thread,
-/// also while another thread waits for it.
+/// The socket need not be registered with Asio. Data on a registered socket wakes the background
+/// thread, even while another thread waits for that data.
 class own_socket {
 public:
     using wait_type = asio::posix::descriptor_base::wait_type;
 
-    /// Throws `net::failure`.
+    /// Throws `net::failure` if the descriptor cannot be duplicated.
     own_socket(const asio::any_io_executor&, int theirs);
     own_socket(const own_socket&) = delete;
     ~own_socket() { close(); }
@@ -27,20 +27,20 @@ public:
     int number() const noexcept { return number_; }
     bool asio_knows_it() const { return waits_.is_open(); }
 
-    /// Asio knows it from then on, unless it says why not.
+    /// Registers the socket with Asio. Returns the error if that fails.
     error_code introduce();
     template <typename Handler>
     void async_wait(wait_type what, Handler handler) {
         waits_.async_wait(what, std::move(handler));
     }
 
-    /// Whoever waits here ends with `operation_aborted`.
+    /// Removes the socket from Asio. A pending wait ends with `operation_aborted`.
     void leave_asio() noexcept;
     void close() noexcept;
 
 private:
     int number_;
-    asio::posix::stream_descriptor waits_; // not its owner
+    asio::posix::stream_descriptor waits_; // does not own the descriptor
 };
 
 } // namespace holdfast::mysql

@@ -27,7 +27,7 @@ meaning meaning_of(const std::vector<said>& told, const judgement& came) {
 
 } // namespace
 
-/// A connection for as long as this lives.
+/// Guard that holds a connection for one request (`lent`).
 class pool::lent {
 public:
     lent(std::shared_ptr<pool> from, place what)
@@ -48,7 +48,7 @@ private:
     place what_;
 };
 
-/// One more request, for as long as this lives.
+/// Guard that counts a running request (`room`).
 class pool::room {
 public:
     explicit room(pool& in)
@@ -98,7 +98,8 @@ asio::awaitable<answers> pool::run(statements& what, call_wishes wishes) {
     const auto keep = shared_from_this();
     admit(wishes);
     const room mine{*this};
-    // Who waits for a bell is no work for anybody.
+    // A wait for a user lock is not counted as load, because it gives the background thread no
+    // work.
     const runtime::monitor::load under_way{wishes.on ? nullptr : entrance_};
     const time_point limit =
         std::min(wishes.answer_by, net::later(home_.time.now(), how_.command_timeout));
@@ -164,7 +165,8 @@ void pool::take_back(const place& one) {
         watch_for(unwatched_until(*one));
 }
 
-/// Nothing: it was not carried out, and is to be repeated.
+/// Sends the statements once. Returns nothing if nothing was carried out and the request is to be
+/// retried.
 asio::awaitable<std::optional<answers>> pool::carry_out(const place& on, statements& what,
                                                         const call_wishes& wishes, time_point limit,
                                                         int tries) {
@@ -214,7 +216,8 @@ asio::awaitable<std::vector<said>> pool::ask(const place& on, const std::vector<
     throw net::failure{*failed};
 }
 
-/// After an error it is not told whether a transaction is open. Nobody is to find one.
+/// Rolls the transaction back. After an error it is not known whether a transaction is open, and
+/// the next request must not find one open.
 asio::awaitable<void> pool::roll_back(const place& on, const std::string* undo, time_point limit) {
     std::vector<std::string> texts{"ROLLBACK"};
     if (undo)
@@ -224,13 +227,13 @@ asio::awaitable<void> pool::roll_back(const place& on, const std::string* undo, 
         const std::vector<said> told = co_await ask(on, texts, limit);
         done = told.front().what.error == 0 && told.back().what.error == 0 && !told.back().open;
     } catch (const net::failure&) {
-        // What it could not roll back, the server does when the connection ends.
+        // The server rolls back what is left when the connection ends.
     }
     if (!done)
         on->at->cut({errc::unreachable, "its transaction could not be rolled back"});
 }
 
-/// Who met in a deadlock would meet again.
+/// Waits for a random time, so that two requests that met in a deadlock do not meet again.
 asio::awaitable<void> pool::pause_before_repeat() {
     waiting mine{home_.time.make_alarm()};
     pausing_.push_back(mine);
@@ -265,9 +268,9 @@ std::shared_ptr<carrier> pool::carrier_of(const place& on) {
     return there;
 }
 
-/// Its carrier is gone: nobody can end any more what is open there. Where that may be user locks
-/// alone, and nothing is under way, they are given back; else the connection is cut, and with it
-/// ends all.
+/// Cleans up a connection whose handle was destroyed, because no other code can end what is open
+/// there. If the connection can only have user locks and is idle, they are released. Otherwise the
+/// connection is cut, and the server ends everything.
 void pool::let_go(const place& one) {
     if (closed_)
         return;
@@ -291,7 +294,7 @@ asio::awaitable<void> pool::clean(std::shared_ptr<pool>, place one) {
         const std::vector<said> told = co_await ask(one, text, limit);
         done = told[0].what.error == 0 && !told[0].open;
     } catch (const net::failure&) {
-        // It is cut already, and has none any more.
+        // The connection is already cut and has no user locks any more.
     }
     if (done)
         one->kept = false;
@@ -301,7 +304,7 @@ asio::awaitable<void> pool::clean(std::shared_ptr<pool>, place one) {
 }
 
 void pool::close() noexcept {
-    if (std::exchange(closed_, true)) // the second time on any thread
+    if (std::exchange(closed_, true)) // the second call may come on any thread
         return;
     const net::failure why{errc::closed, address() + ": the client is closed"};
     maker_->close();

@@ -19,17 +19,18 @@
 
 namespace holdfast::mysql {
 
-/// All connections of one client: makes them, lends them, watches over them, and leaves a server
-/// that takes no writes. They all lead to one server at a time.
+/// The connections of one client. The pool makes them, lends them to requests, watches their
+/// deadlines, and leaves a server that accepts no writes. All connections lead to the same server
+/// at a time.
 ///
-///   a request ──▶ waits for a connection ──▶ is written ──▶ answered
+///   a request ──▶ waits for a connection ──▶ is sent ──▶ is answered
 ///                   │                          └─▶ late: the connection is cut, outcome_unknown
-///                   └─▶ late, or none of the servers can be connected to: unreachable
+///                   └─▶ late, or no server can be connected to: unreachable
 ///
-/// A thread that calls asks by itself while there are fewer requests than connections; beyond that
-/// the background asks for many each time it wakes.
+/// A calling thread runs its request itself while there are fewer requests than connections. With
+/// more requests, the background thread runs them and handles many each time it wakes.
 ///
-/// What runs in it keeps it alive, so it may outlive the store.
+/// Coroutines that run in the pool keep it alive, so it may outlive the store.
 class pool final : public std::enable_shared_from_this<pool> {
 public:
     using maker_of_lines =
@@ -37,7 +38,7 @@ public:
     pool(options, store_context, const maker_of_lines&);
     pool(const pool&) = delete;
 
-    // As of `database`.
+    // The functions of `database`.
     asio::awaitable<answers> run(statements&, call_wishes);
     asio::awaitable<std::shared_ptr<carrier>> connection_to_wait_on(time_point limit);
     const std::optional<server_facts>& facts() const { return facts_; }
@@ -47,7 +48,7 @@ public:
     std::string address() const;
     void close() noexcept;
 
-    // As of `carrier`.
+    // Function for `carrier_of_pool`.
     void let_go(const seats::place&);
 
 private:
@@ -57,9 +58,9 @@ private:
 
     static constexpr int repeats_max = 3;
     static constexpr duration repeat_pause_max{40};
-    /// While this client holds anything, no pause between two attempts to connect is longer.
+    /// Longest pause between two attempts to connect while this client holds a lock.
     static constexpr duration pause_max_while_holding{250};
-    /// So long after its last answer at most, nobody sees that a connection has ended.
+    /// Longest time after the last answer during which the end of a connection may go unnoticed.
     static constexpr duration unwatched_max{100};
 
     // Requests: pool.cpp
@@ -103,25 +104,25 @@ private:
 
     const options how_;
     const store_context home_;
-    runtime::monitor* const entrance_; // null: nobody visits
+    runtime::monitor* const entrance_; // null: calling threads cannot run requests themselves
     const std::unique_ptr<line_maker> maker_;
     seats seats_;
-    queue pausing_; // before they are repeated
+    queue pausing_; // requests that pause before a retry
     net::presence presence_;
     net::backoff backoff_;
-    const std::unique_ptr<alarm> rest_; // of keep_connecting
+    const std::unique_ptr<alarm> rest_; // wakes keep_connecting from its pause
     net::lookout lookout_;
 
-    std::size_t current_ = 0;             // of how_.servers
-    std::vector<net::failure> round_;     // why the servers could not be connected to, one by one
-    std::optional<net::failure> trouble_; // the last of that
-    std::size_t under_way_ = 0;           // requests, queued ones too
-    std::size_t to_be_waited_on_ = 0;     // connections that are being made
+    std::size_t current_ = 0;             // index in how_.servers
+    std::vector<net::failure> round_;     // why each server failed, in this round
+    std::optional<net::failure> trouble_; // last failure to connect
+    std::size_t under_way_ = 0;           // requests, including queued requests
+    std::size_t to_be_waited_on_ = 0;     // connections for waiters that are being made
     time_point not_before_ = time_point::min();
     time_point connected_since_{};
     std::optional<server_facts> facts_;
-    std::string server_;      // that was met last
-    time_point last_heard_{}; // of it
+    std::string server_;      // identifier of the server that was connected to last
+    time_point last_heard_{}; // when that server answered last
     bool connecting_ = false;
     bool no_bells_ = false;
     bool closed_ = false;

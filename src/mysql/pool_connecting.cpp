@@ -15,7 +15,8 @@
 namespace holdfast::mysql {
 namespace {
 
-/// One failure for all servers that were tried: what may be over soon counts more than a refusal.
+/// Joins the failures of all servers that were tried. The code is `unreachable` if any failure has
+/// it, because that trouble may soon be over, unlike a refusal.
 net::failure joined(const std::vector<net::failure>& all) {
     const auto passing = std::ranges::find_if(
         all, [](const net::failure& each) { return each.code() == errc::unreachable; });
@@ -64,7 +65,7 @@ void pool::want_connection() {
 }
 
 asio::awaitable<void> pool::keep_connecting(std::shared_ptr<pool>) {
-    // Not within the call that wants it: that one is still on its way to sleep.
+    // Do not connect inside the caller's own call, because the caller has not gone to sleep yet.
     co_await asio::post(home_.executor, asio::use_awaitable);
     while (wants_connection()) {
         if (home_.time.now() < not_before_) {
@@ -77,7 +78,7 @@ asio::awaitable<void> pool::keep_connecting(std::shared_ptr<pool>) {
             seats_.give_back(join(std::move(made), false));
         } catch (const net::failure& why) {
             failed = why;
-        } catch (const std::exception& why) { // no memory, no thread: this loop must go on
+        } catch (const std::exception& why) { // no memory or no thread: this loop must go on
             failed.emplace(errc::unreachable, why.what());
         }
         if (failed && !closed_)
@@ -101,8 +102,9 @@ asio::awaitable<introduced> pool::make_line(time_point limit) {
     co_return made;
 }
 
-/// All servers are tried, one after the other, before anybody is told and before any pause. One
-/// that has connections of ours is not left because it gives no more.
+/// Handles a failed attempt to connect. All servers are tried, one after the other, before a
+/// failure is reported and before a pause. A server to which connections exist is kept even if it
+/// accepts no more connections.
 void pool::attempt_failed(const net::failure& why) {
     trouble_ = why;
     round_.push_back(why);
@@ -130,7 +132,7 @@ void pool::pause_connecting() {
 
 pool::place pool::join(introduced made, bool to_wait_on) {
     auto one = std::make_shared<seat>(std::move(made));
-    one->taken = true; // until its first user is there
+    one->taken = true; // until its first user gets it
     one->to_wait_on = one->kept = to_wait_on;
     one->at->on_lost = [self = weak_from_this(), seat = std::weak_ptr{one}] {
         const auto here = self.lock();
@@ -146,18 +148,19 @@ pool::place pool::join(introduced made, bool to_wait_on) {
     return one;
 }
 
-/// Everything that is held may be gone after a reconnection, and whoever holds it is to know.
+/// Notes which server a new connection has reached. After a reconnection all held locks may be
+/// lost, so the holds are checked again (`doubt`).
 void pool::meet(const portrait& who) {
     const time_point now = home_.time.now();
     const bool is_first = server_.empty();
     const bool is_other = !is_first && who.server != server_;
     const bool was_away = seats_.empty() && !is_first;
-    // Behind one name there are several servers, and only the last one that was met counts; unless
-    // they all know of each other's locks.
+    // Several servers may answer at one name. Only the server of the newest connection counts,
+    // unless the servers share their locks.
     const bool replaces = is_other && !was_away && !who.facts.has_several_writers;
     if (replaces)
         cut_all({errc::outcome_unknown, "another server answers at " + who.facts.address + " now"});
-    // It counts seconds, each from when the clock struck.
+    // The uptime is in whole seconds, so it can be one second too long or too short.
     const bool restarted = was_away && who.uptime <= now - last_heard_ + std::chrono::seconds{1};
     facts_ = who.facts;
     server_ = who.server;
@@ -171,14 +174,14 @@ void pool::meet(const portrait& who) {
         home_.doubt({}, is_other || restarted);
 }
 
-/// Its connection has ended. Safe to say twice.
+/// Removes a connection that has ended. It is safe to call it twice.
 void pool::gone(const place& one) {
     if (!seats_.drop(one) || closed_)
         return;
     if (seats_.empty()) {
         const time_point now = home_.time.now();
         last_heard_ = now;
-        // A server that accepts, and drops us at once, is not one to be asked again at once.
+        // Do not reset the backoff if the server accepts connections and drops them at once.
         if (now - connected_since_ > how_.backoff_max)
             backoff_.reset();
         pause_connecting();
@@ -187,7 +190,7 @@ void pool::gone(const place& one) {
     want_connection();
 }
 
-/// It takes no writes, so there is nothing more to be had from it, by any connection.
+/// Cuts all connections to a server that accepts no writes, and turns to the next server.
 void pool::leave_server(const net::failure& why) {
     if (how_.servers.size() > 1) {
         round_.assign(1, why);

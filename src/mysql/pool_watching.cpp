@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// How a pool ends what takes too long, and uses what is idle.
+// How a pool ends calls that take too long, and keeps idle connections alive.
 #include "mysql/pool.hpp"
 #include "mysql/set_up.hpp"
 #include "net/later.hpp"
@@ -14,7 +14,8 @@ time_point pool::idle_until(const seat& one) const {
     return net::later(one.at->heard_at(), how_.keep_alive);
 }
 
-/// Never, if its end would be seen, or somebody asks there.
+/// Returns when the pool must watch an unwatched idle connection. Never, if the connection is
+/// watched or in use.
 time_point pool::unwatched_until(const seat& one) const {
     return !one.taken && one.at->is_unwatched() ? net::later(one.at->heard_at(), unwatched_max)
                                                 : time_point::max();
@@ -50,7 +51,8 @@ void pool::look_at_limits(time_point now) {
     }
 }
 
-/// So that nothing on the way forgets it. A server that takes no writes any more shows it here.
+/// Sends a keep-alive, so that no firewall or proxy forgets the connection. It also shows that a
+/// server has stopped accepting writes.
 asio::awaitable<void> pool::use_idle(std::shared_ptr<pool>, place one) {
     const time_point limit = net::later(home_.time.now(), how_.command_timeout);
     watch_for(limit);
@@ -72,7 +74,8 @@ asio::awaitable<void> pool::use_idle(std::shared_ptr<pool>, place one) {
     take_back(one);
 }
 
-/// Whoever was silent at least as long as one that did not answer may be as dead.
+/// Cuts the idle connections after a request got no answer. It cuts each one that received nothing
+/// since `unheard_since`, when that request was sent, because it may be dead too.
 void pool::distrust(time_point unheard_since) {
     const std::vector<place> all = seats_.all();
     for (const place& each : all)

@@ -5,7 +5,7 @@
 
 namespace holdfast::mysql {
 
-/// The one that was used last: those beyond what is needed stay idle.
+/// Returns the free connection that was used last, so that surplus connections stay idle.
 seats::place seats::take_free() {
     place best;
     for (const place& each : all_)

@@ -13,20 +13,20 @@ namespace holdfast::mysql {
 
 struct seat;
 
-/// Somebody who waits for a connection; in the frame of whoever does. Destroyed, it waits no more,
-/// and a seat that it was given goes back.
+/// A request that waits for a connection; it lives in the frame of the waiting coroutine. The
+/// destructor removes it from its queue.
 struct waiting
     : boost::intrusive::list_base_hook<boost::intrusive::link_mode<boost::intrusive::auto_unlink>> {
     explicit waiting(std::unique_ptr<alarm> a)
         : wake{std::move(a)} {}
 
     const std::unique_ptr<alarm> wake;
-    std::shared_ptr<seat> got;                    ///< it has it
-    std::shared_ptr<const net::failure> failed{}; ///< or it will not get one
+    std::shared_ptr<seat> got;                    ///< the connection, once the request has got it
+    std::shared_ptr<const net::failure> failed{}; ///< why the request will not get a connection
 };
 using queue = boost::intrusive::list<waiting, boost::intrusive::constant_time_size<false>>;
 
-/// One connection of the pool.
+/// One connection of the pool, with its state (`seat`).
 struct seat {
     explicit seat(introduced made)
         : at{std::move(made.at)}
@@ -34,49 +34,50 @@ struct seat {
 
     const std::shared_ptr<line> at;
     portrait who;
-    bool taken = false;          ///< somebody asks there
-    bool to_wait_on = false;     ///< it is not one of those that requests share
-    bool kept = false;           ///< and somebody has it
-    bool in_transaction = false; ///< which was left open
-    queue named;                 ///< who waits for this one
+    bool taken = false;          ///< a request uses it now
+    bool to_wait_on = false;     ///< a connection for a waiter; requests do not share it
+    bool kept = false;           ///< a waiter has reserved it
+    bool in_transaction = false; ///< a transaction was left open on it
+    queue named;                 ///< requests that wait for this connection
     std::weak_ptr<carrier> given{};
 
-    /// For whoever names it alone.
+    /// Returns whether only requests that name this connection may use it.
     bool apart() const { return kept || in_transaction; }
     bool free() const { return !taken && !apart() && !at->is_cut(); }
 };
 
-/// Who gets which connection. No I/O, no clock.
+/// Table that decides which request gets which connection. No I/O, no clock.
 ///
-///   shared requests ──▶ one queue ──▶ any shared seat that is free
-///   who names one   ──▶ its own queue, before the others
+///   shared requests           ──▶ one queue ──▶ any free shared connection
+///   requests that name one    ──▶ the queue of that connection, which is served first
 class seats {
 public:
     using place = std::shared_ptr<seat>;
 
-    /// One that is free, which is then taken; or null.
+    /// Marks a free shared connection as taken and returns it. Null: none is free.
     place take_free();
-    place take(const place& named); ///< null: somebody asks there
-    /// One that is for waiting on, and that nobody uses; then it is taken and apart.
+    place take(const place& named); ///< null: another request uses it
+    /// Reserves a free connection for a waiter and returns it. Null: none is free.
     place take_spare();
 
-    /// For any of those that requests share, in the order of asking.
+    /// Puts the request at the end of the queue for shared connections.
     void wait(waiting& who) { shared_.push_back(who); }
 
     void add(const place& made) { all_.push_back(made); }
 
-    /// Nobody asks there any more. Whoever waited longest for it gets it; one that is cut is
-    /// forgotten.
+    /// Marks the connection as free, and gives it to the request that has waited longest for it. A
+    /// connection that is cut is removed instead.
     void give_back(const place&);
 
-    /// Forgets one that is cut. False: it was forgotten before.
+    /// Removes a connection that is cut. Returns false if it was removed before.
     bool drop(const place&);
 
     bool anybody_waits() const { return !shared_.empty(); }
     void fail_shared(const net::failure& why);
     void fail_all(const net::failure& why);
 
-    /// Of those that requests share. One with an open transaction comes back to them soon.
+    /// Returns the number of shared connections. A connection with an open transaction is counted,
+    /// because it is shared again soon.
     std::size_t shared_count() const;
     std::size_t to_wait_on_count() const;
     bool empty() const { return all_.empty(); }

@@ -5,12 +5,12 @@
 
 namespace holdfast::mysql {
 
-/// Makes the session one in which the store's statements mean what they say, finds out who is
-/// there, and teaches the line's clock. Throws `failure`, also where no lock may be asked for.
+/// Sets the session variables that the store's statements need, reads facts about the server, and
+/// reads the server's clock. Throws `failure`, also if the server may not be used for locks.
 asio::awaitable<portrait> set_up(line&, duration keep_alive, time_point limit);
 
-/// Asks again, of a line that was idle: it is used, its clock is read, and a server that takes no
-/// writes any more is noticed. Throws likewise.
+/// Reads the facts and the clock again on an idle connection. This serves as a keep-alive, and it
+/// finds a server that has stopped accepting writes. Throws `failure` like `set_up`.
 asio::awaitable<portrait> look_again(line&, time_point limit);
 
 } // namespace holdfast::mysql

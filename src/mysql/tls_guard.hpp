@@ -5,15 +5,15 @@
 
 namespace holdfast::mysql {
 
-/// While it lives, libmariadb may do TLS in this thread.
+/// Guard that prepares this thread for TLS calls of libmariadb.
 ///
-/// The thread gets no SIGPIPE from that: it is blocked, and one that was raised meanwhile is taken
-/// away. OpenSSL writes with write(), which raises it when the peer is gone, and would kill a
-/// program that has not chosen to ignore it.
+/// The thread gets no SIGPIPE from these calls: the signal is blocked, and a SIGPIPE that was
+/// raised meanwhile is removed. OpenSSL writes with write(), which raises SIGPIPE when the peer is
+/// gone. That would kill a program that does not ignore the signal.
 ///
-/// And OpenSSL's list of errors, which each thread has, is empty before and after. libmariadb does
-/// not empty it, and takes an error that somebody else left there for its own: an answer that is
-/// only not there yet is then a lost connection.
+/// The thread's OpenSSL error queue is empty before and after the calls. libmariadb does not clear
+/// it. An error that other code left there would look like an error of libmariadb. The wait for an
+/// answer would then end as a lost connection.
 class tls_guard {
 public:
     explicit tls_guard(bool needed) noexcept;
@@ -22,11 +22,12 @@ public:
 
 private:
     const bool needed_;
-    bool was_pending_ = false; // then it is somebody else's
+    bool was_pending_ = false; // a SIGPIPE was pending before; it is not ours to remove
     sigset_t before_{};
 };
 
-/// Where libmariadb is linked, and where it is loaded, this is had in different ways.
+/// Clears the thread's OpenSSL error queue. The linked and the loaded libmariadb need different
+/// code for this (linked.cpp, on_demand/).
 void forget_tls_errors() noexcept;
 
 } // namespace holdfast::mysql

@@ -14,7 +14,8 @@ namespace {
 constexpr net::option_checks check{"zookeeper::options"};
 
 constexpr duration session_shortest{100};
-/// Names come behind it, and a server takes no more than a megabyte at once.
+/// Longest chroot or root. Node names follow it in a path, and a server accepts at most a megabyte
+/// in one request.
 constexpr std::size_t path_bytes_max = 1000;
 
 void check_servers(const std::vector<server_address>& all) {
@@ -29,7 +30,7 @@ bool is_step(std::string_view name) {
     return !name.empty() && name != "." && name != ".." && !has_control;
 }
 
-/// As servers want it: they refuse each request with another one.
+/// Checks a path by the servers' rules. A server would refuse every request with a wrong path.
 void check_path(std::string_view path, const std::string& field) {
     check.require(path.size() <= path_bytes_max,
                   field + " is longer than " + std::to_string(path_bytes_max) + " bytes");

@@ -5,8 +5,8 @@
 
 namespace holdfast::zookeeper {
 
-/// The options as they are used. Throws `errc::invalid_argument`, whose text names the wrong field
-/// and says what is allowed.
+/// Returns the options as the store will use them. Throws `errc::invalid_argument`; the text names
+/// the wrong field and says what is allowed.
 options checked(options);
 
 } // namespace holdfast::zookeeper

@@ -8,7 +8,7 @@
 namespace holdfast::zookeeper {
 namespace {
 
-/// More than any answer of words that is of use.
+/// More bytes than any useful answer to a four-letter word has.
 constexpr std::size_t words_most = 16 * 1024;
 
 } // namespace
@@ -28,7 +28,8 @@ std::optional<std::string_view> connection::next() {
     return is_cut() ? std::nullopt : reader_.next();
 }
 
-// Servers hang up on whom they do not serve, and say nothing.
+// Adds a hint to the error text, because a server that refuses a client closes the connection
+// without an answer.
 std::string connection::end_in_words(error_code why) const {
     std::string words = byte_stream::end_in_words(why);
     if (is_silent() && why == asio::error::eof)

@@ -13,18 +13,19 @@
 
 namespace holdfast::zookeeper {
 
-/// One connection, whose bytes it cuts into frames.
+/// A connection that splits the received bytes into frames.
 class connection final : public net::byte_stream {
 public:
     connection(const store_context&, const options&);
 
-    /// What receive() took.
+    /// Returns the next frame of the received bytes, or nothing.
     std::optional<std::string_view> next();
 
-    /// The next frame, however long it takes: for the talk before there is a session.
+    /// Receives until a frame is complete, without a time limit. For the handshake only.
     asio::awaitable<std::string> frame();
 
-    /// All that comes until the server hangs up, which has no frames: for a talk of one word.
+    /// Receives everything until the server closes the connection. For a four-letter word, whose
+    /// answer has no frames.
     asio::awaitable<std::string> words();
 
 private:
@@ -32,7 +33,7 @@ private:
     std::string end_in_words(error_code) const override;
 
     frame_reader reader_;
-    std::optional<std::string> words_; // are read, and no frames
+    std::optional<std::string> words_; // set while the answer to a four-letter word is read
 };
 
 } // namespace holdfast::zookeeper

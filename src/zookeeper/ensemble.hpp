@@ -16,8 +16,9 @@ namespace holdfast::zookeeper {
 
 inline constexpr std::uint16_t usual_port = 2181;
 
-/// Which server is asked next, and how patiently. One after the other, in an order that is drawn
-/// once, so that the clients of an ensemble are spread over it. No I/O, no clock.
+/// List of the servers: which server to connect to next, and how long to try. The servers are tried
+/// one after the other. Each client shuffles them once, so that the clients of an ensemble are
+/// spread over it. No I/O, no clock.
 class ensemble {
 public:
     ensemble(std::vector<server_address>, const std::function<std::uint64_t()>& random,
@@ -25,27 +26,27 @@ public:
 
     std::size_t size() const { return servers_.size(); }
     const std::vector<server_address>& all() const { return servers_; }
-    std::size_t present() const { return at_; } ///< its number among them
+    std::size_t present() const { return at_; } ///< index of the current server
 
-    /// How long an attempt to connect may take. A server that accepts and says nothing must not use
-    /// up the time of the others, nor the session's: so it is little at first. Where the way is as
-    /// slow as that, it takes longer each round.
+    /// Returns the timeout for an attempt to connect. It is short at first, because a server may
+    /// accept the connection and then say nothing. Such a server must not use up the time for the
+    /// others, or the session's timeout. It doubles with each round, in case the network is slow.
     duration patience(duration longest, std::optional<duration> session_timeout) const;
 
-    /// The present one is of no use, or no more; the next one is present now. How long to wait
-    /// before it is tried: not at all until each was tried.
+    /// Gives up the current server and makes the next server current. Returns how long to wait
+    /// before connecting: zero until all servers were tried.
     duration leave(std::uint64_t random);
-    /// Whether each was tried in vain.
+    /// Returns whether all servers failed, one after the other.
     bool all_failed() const { return failed_ >= servers_.size(); }
 
-    /// The present one served well for a while.
+    /// Notes that the current server worked well for a while.
     void served();
 
 private:
     std::vector<server_address> servers_;
     net::backoff backoff_;
     std::size_t at_ = 0;
-    std::size_t failed_ = 0; // one after the other
+    std::size_t failed_ = 0; // number of servers that failed in a row
 };
 
 } // namespace holdfast::zookeeper

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The talk on a new connection, before anybody's requests. Each throws `net::failure`.
+// The handshake on a new connection, before any request. All functions throw `net::failure`.
 #pragma once
 
 #include "zookeeper/connection.hpp"
@@ -7,14 +7,15 @@
 
 namespace holdfast::zookeeper {
 
-/// Opens or resumes a session. The answer may be another session than the one that was asked for.
+/// Opens or resumes a session. The server may answer with a different session.
 asio::awaitable<welcome> greet(connection&, const greeting&);
 
-/// Who we are, by name and password. Before anything else is asked, and on each connection: the
-/// server forgets it with the connection.
+/// Logs in with a user name and password. This comes before all requests on each connection,
+/// because the server forgets the login with the connection.
 asio::awaitable<void> log_in(connection&, const credentials&);
 
-/// Ends a session that was resumed on this connection, which is of no use any more then.
+/// Closes the session that was resumed on this connection. The connection cannot be used
+/// afterwards.
 asio::awaitable<void> say_farewell(connection&);
 
 } // namespace holdfast::zookeeper

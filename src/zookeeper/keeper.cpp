@@ -18,10 +18,12 @@
 namespace holdfast::zookeeper {
 namespace {
 
-/// No ensemble grants more, and the protocol has 32 bits for it.
+/// Longest session timeout to ask for. No ensemble grants more, and the protocol has 32 bits for
+/// it.
 constexpr duration timeout_longest = std::chrono::hours{24};
 
-/// It is no failure of the server's: the next attempt follows at once.
+/// Thrown when the session has ended. This is not a failure of the server, so the client connects
+/// again at once.
 struct session_has_ended {};
 
 } // namespace
@@ -44,7 +46,7 @@ class keeper::listening final : public watch {
 public:
     explicit listening(listener mine)
         : mine_{std::move(mine)} {}
-    ~listening() override { *mine_ = nullptr; } // the list drops it when it is used next
+    ~listening() override { *mine_ = nullptr; } // the list drops it at the next event
 
 private:
     const listener mine_;
@@ -100,7 +102,7 @@ std::shared_ptr<void> keeper::in_use() {
 }
 
 void keeper::use_ended() {
-    if (--users_ == 0 && !closed_) { // and if closed, the clock may be gone
+    if (--users_ == 0 && !closed_) { // if closed, the clock may be destroyed
         last_asked_ = home_.time.now();
         watch_for(idle_until());
     }
@@ -114,7 +116,7 @@ std::unique_ptr<watch> keeper::on_news(std::function<void(session_news)> whom) {
 void keeper::tell(session_news what) {
     std::erase_if(listeners_, [](const listener& one) { return !*one; });
     for (const listener& one : std::vector<listener>{listeners_.begin(), listeners_.end()})
-        if (const auto call = *one) // a copy: it may end itself
+        if (const auto call = *one) // a copy, because the callback may destroy its own registration
             call(what);
 }
 
@@ -124,7 +126,7 @@ void keeper::connect() {
 }
 
 asio::awaitable<void> keeper::keep_connected(std::shared_ptr<void>) {
-    // Not within the call that wants to talk: that one is still on its way to sleep.
+    // Do not connect inside the caller's own call, because the caller has not gone to sleep yet.
     co_await asio::post(home_.executor, asio::use_awaitable);
     while (!closed_ && wants_connection()) {
         if (home_.time.now() < not_before_) {
@@ -139,7 +141,7 @@ asio::awaitable<void> keeper::keep_connected(std::shared_ptr<void>) {
         } catch (const session_has_ended&) {
             line->cut({errc::unreachable, "the session has ended"});
             continue;
-        } catch (const std::exception& why) { // no memory, no alarm: this loop must go on
+        } catch (const std::exception& why) { // no memory or no alarm: this loop must go on
             failed.emplace(errc::unreachable, why.what());
         }
         if (failed) {
@@ -153,7 +155,7 @@ asio::awaitable<void> keeper::keep_connected(std::shared_ptr<void>) {
     running_ = false;
 }
 
-/// Nothing: it is done.
+/// Connects, and opens or resumes the session. Returns nothing on success.
 asio::awaitable<std::optional<net::failure>> keeper::establish(connection& line) {
     const auto timeout = session_.exists() ? std::optional{session_.timeout} : std::nullopt;
     const duration patience = servers_.patience(how_.connect_timeout, timeout);
@@ -188,8 +190,8 @@ asio::awaitable<void> keeper::begin_session(connection& line) {
         co_await log_in(line, who);
 }
 
-/// A session that our clock has ended may live on: as long as its nodes are there, everybody waits
-/// behind them.
+/// Closes an earlier session that has ended by the client's clock. The server may still have it,
+/// and all other clients wait while its nodes exist.
 asio::awaitable<void> keeper::bury(connection& line) {
     const greeting said = corpse_->to_greet({});
     const welcome told = co_await greet(line, said);
@@ -209,7 +211,8 @@ void keeper::meet(const welcome& told, time_point sent_at) {
         fresh_ = true;
         return;
     }
-    // Some servers hand out another session without a word when they do not know the one asked for.
+    // Some servers grant another session without an error when they do not know the requested
+    // session.
     if (!granted || told.id != session_.id) {
         end_session(false);
         throw session_has_ended{};
@@ -241,7 +244,8 @@ void keeper::conversation_begins() {
     connected_since_ = last_heard_ = last_asked_ = beat_due_ = home_.time.now();
     leaves_ = false;
     const bool opened = std::exchange(fresh_, false);
-    last_write_ = opened ? connected_since_ : time_point::min(); // what resumes is no write
+    // Resuming a session is not a write.
+    last_write_ = opened ? connected_since_ : time_point::min();
     presence_.back(address());
     trouble_.reset();
     watch_for(beat_due_);
@@ -259,7 +263,7 @@ void keeper::conversation_ended(const net::failure& why) {
     if (!closed_ && !leaves_) {
         presence_.gone(from, lost);
         trouble_ = lost;
-        // A server that accepts, and drops us at once, is not one to be asked again at once.
+        // Do not reset the backoff if the server accepts connections and drops them at once.
         if (home_.time.now() - connected_since_ > how_.backoff_max)
             servers_.served();
         go_on_elsewhere();
@@ -279,7 +283,7 @@ void keeper::end_session(bool may_be_alive) {
         return;
     if (may_be_alive) {
         corpse_ = std::move(session_);
-        corpse_->last_zxid = 0; // any server will do
+        corpse_->last_zxid = 0; // lets any server accept the greeting
     }
     session_ = {};
     fresh_ = false;
@@ -302,12 +306,12 @@ asio::awaitable<void> keeper::depart() {
     const net::time_limit limit{home_, net::later(home_.time.now(), how_.connect_timeout), enough};
     try {
         co_await settled(goodbye);
-    } catch (const net::failure&) { // then it ends with its timeout
+    } catch (const net::failure&) { // the session then ends with its timeout
     }
 }
 
 void keeper::close() {
-    if (std::exchange(closed_, true)) // and then the clock may be gone
+    if (std::exchange(closed_, true)) // the second call may come when the clock is destroyed
         return;
     rest_->ring();
     lookout_.close();

@@ -23,44 +23,44 @@
 
 namespace holdfast::zookeeper {
 
-/// Keeps a session at the ensemble as long as somebody needs one: connects, opens or resumes it,
-/// moves the talk, says that this client lives, goes to the next server when one is lost or silent.
+/// Client that keeps a session alive while it is needed. It connects, opens or resumes the session,
+/// sends requests and heartbeats, and goes to the next server when a server is lost or silent.
 ///
 ///   none ──opened──▶ connected ◀──resumed── suspended
 ///     ▲                  │ └──lost, silent──▶ │
-///     └──────ended───────┴────────────────────┘   the server says so, our own clock says so,
-///                                                 nobody needs it any more
+///     └──────ended───────┴────────────────────┘   the server says so, or the client's clock does,
+///                                                 or the session is not needed any more
 ///
-/// A request waits for a connection until its time is over; where there is only one server, or each
-/// denies us, it fails with that attempt. What is sent and not answered when the connection is lost
-/// is never sent again.
+/// A request waits for a connection until its timeout. If there is only one server, or every server
+/// refuses the client, the request fails with the attempt to connect. A request that was sent and
+/// not answered when the connection is lost is never sent again.
 class keeper final : public std::enable_shared_from_this<keeper> {
 public:
     keeper(options, store_context);
     keeper(const keeper&) = delete;
 
-    /// Puts it into the queue. Throws `net::failure`: closed, overloaded.
+    /// Puts the request into the queue. Throws `net::failure`: closed or overloaded.
     void ask(shared_request);
 
-    /// Completes when it is settled. Throws `net::failure` if it was not answered.
+    /// Completes when the request is settled. Throws `net::failure` if it was not answered.
     asio::awaitable<void> settled(shared_request);
-    /// Likewise, and at that time at the latest.
+    /// Like `settled`, but gives up at `limit`.
     asio::awaitable<void> settled_by(shared_request, time_point limit);
 
-    /// Whoever watches does so from when that request is answered without an error.
+    /// Returns a watch that begins when the request is answered without an error.
     std::unique_ptr<watch> watch_with(const shared_request&, watches::shared_watcher);
 
     session_state state() const;
-    /// Whether the ensemble may end the session within a sixth of its timeout.
+    /// Returns whether the ensemble may end the session within a sixth of its timeout.
     bool may_end_soon() const;
-    /// Leaves the connection; the next request resumes the session over another one.
+    /// Cuts the connection. The session is resumed over another connection.
     void connect_anew();
     std::shared_ptr<void> in_use();
     std::unique_ptr<watch> on_news(std::function<void(session_news)>);
 
     const options& how() const { return how_; }
     std::string address() const { return net::address_of(servers_.all()[servers_.present()]); }
-    /// Of a path, where the server has it.
+    /// Returns the path as the server has it, with the chroot.
     std::string below_chroot(const std::string& path) const;
 
     asio::awaitable<survey> look_around();
@@ -69,16 +69,18 @@ public:
     void close();
 
 private:
-    /// More than that is not written at once, so that what is far behind can still be given up.
+    /// Maximum number of bytes that are written at once. The rest stays queued, so that late
+    /// requests can still be given up.
     static constexpr std::size_t batch_bytes_max = 256 * 1024;
-    /// A session that nobody uses is closed after that time, or two timeouts.
+    /// An unused session is closed after this time, or after two timeouts if that is longer.
     static constexpr duration idle_most = std::chrono::minutes{1};
-    /// While somebody uses it, no pause between two attempts to connect is longer.
+    /// Longest pause between two attempts to connect while the session is in use.
     static constexpr duration pause_max_in_use{250};
 
-    /// While any request is under way the background does as well or better: one write of it
-    /// carries those of many, and one that reads for others must be woken in turn. Measured with 1
-    /// to 64 threads on two cores.
+    /// Maximum number of running requests at which a calling thread still runs its own request.
+    /// With more, the background thread does as well or better. It sends many requests in one
+    /// write, and it need not be woken to read answers for others. Measured with 1 to 64 threads on
+    /// two cores.
     static constexpr std::size_t visitors_max = 1;
 
     class use;
@@ -87,7 +89,7 @@ private:
     using shared_connection = std::shared_ptr<connection>;
     using listener = std::shared_ptr<std::function<void(session_news)>>;
 
-    // keeper.cpp: the session, from connection to connection.
+    // keeper.cpp: the session, across its connections.
     void connect();
     asio::awaitable<void> keep_connected(std::shared_ptr<void> keep);
     asio::awaitable<std::optional<net::failure>> establish(connection&);
@@ -102,7 +104,8 @@ private:
     void tell(session_news);
     void use_ended();
     duration wanted_timeout() const;
-    /// Whoever watches waits for something, and must hear if it cannot be told any more.
+    /// Returns whether the session is needed. Watches count too, because their owners must be
+    /// called if watching becomes impossible.
     bool is_needed() const { return users_ > 0 || watches_.size() > 0; }
     bool wants_connection() const { return requests_.anything_queued() || is_needed(); }
 
@@ -120,7 +123,7 @@ private:
     void fail_later(const std::vector<shared_request>&, const net::failure& why);
     void say_goodbye(const shared_request&);
 
-    // keeper_visitors.cpp: what a calling thread does by itself.
+    // keeper_visitors.cpp: requests that calling threads run themselves.
     runtime::visit* caller() const;
     void settle_by(runtime::visit& caller, request&);
     void flush_by(visitor&);
@@ -130,10 +133,10 @@ private:
     void hear_arrived(connection&);
     void hand_reading_on();
 
-    // keeper_survey.cpp: visits, beside the session.
+    // keeper_survey.cpp: connections to servers beside the session.
     asio::awaitable<server_seen> visit(std::size_t number);
 
-    // keeper_limits.cpp: what takes too long, and what is to be said in time.
+    // keeper_limits.cpp: timeouts and heartbeats.
     void watch_for(time_point limit) { lookout_.watch_for(limit, shared_from_this()); }
     time_point next_limit() const;
     void limit_reached(time_point now);
@@ -149,25 +152,26 @@ private:
 
     const options how_;
     const store_context home_;
-    runtime::monitor* const entrance_; // null: nobody visits
+    runtime::monitor* const entrance_; // null: calling threads cannot run requests themselves
     ensemble servers_;
-    std::vector<std::shared_ptr<const net::destination>> servers_at_; // by the ensemble's numbers
+    std::vector<std::shared_ptr<const net::destination>> servers_at_; // same indexes as in servers_
     net::presence presence_;
     const std::unique_ptr<alarm> rest_;
-    time_point not_before_ = time_point::min(); // the next attempt to connect
+    time_point not_before_ = time_point::min(); // earliest time of the next attempt to connect
 
     known_session session_;
-    std::optional<known_session> corpse_; // ended by our own clock; its nodes may still be there
+    // Session that has ended by the client's clock; its nodes may still exist.
+    std::optional<known_session> corpse_;
     requests requests_;
     watches watches_;
     std::list<listener> listeners_;
     net::lookout lookout_;
 
-    shared_connection line_; // the one that is being made or used
+    shared_connection line_; // connection that is being made or used
     std::vector<shared_connection> visits_;
-    boost::intrusive::list<visitor> visitors_; // who wait, in the order of coming
-    visitor* reader_ = nullptr;                // one of them
-    runtime::outside_wait reading_;            // as which it waits
+    boost::intrusive::list<visitor> visitors_; // calling threads that wait, in order of arrival
+    visitor* reader_ = nullptr;                // visitor that reads the socket for all; null: none
+    runtime::outside_wait reading_;            // how that visitor waits
     std::optional<net::failure> trouble_;
     time_point connected_since_{};
     time_point last_heard_{};
@@ -175,11 +179,11 @@ private:
     time_point beat_due_{};
     time_point last_asked_{};
     std::size_t users_ = 0;
-    bool running_ = false; // keep_connected
+    bool running_ = false; // keep_connected runs
     bool connected_ = false;
     bool flush_is_due_ = false;
-    bool fresh_ = false;  // the session was opened, and nobody was told yet
-    bool leaves_ = false; // the present connection ends since we want it to
+    bool fresh_ = false;  // the session was opened, and listeners were not told yet
+    bool leaves_ = false; // the client itself ends the current connection
     bool closed_ = false;
 };
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What takes too long, and what is to be said in time.
+// Timeouts of the keeper, and its heartbeats.
 #include "net/later.hpp"
 #include "net/time_limit.hpp"
 #include "zookeeper/keeper.hpp"
@@ -10,13 +10,13 @@
 namespace holdfast::zookeeper {
 namespace {
 
-/// What a heartbeat checks: a node that is always there, and that nobody watches.
+/// Node that a heartbeat checks. It always exists, and it has no watches.
 constexpr const char* always_there = "/";
 
 } // namespace
 
-/// How long a server may say nothing while it owes an answer. Where there is another one, that one
-/// must be left time to resume the session.
+/// Returns how long a server may be silent while it owes an answer. If there are other servers, the
+/// client must have time left to resume the session at one of them.
 duration keeper::silence_max() const {
     return session_.timeout / (servers_.size() > 1 ? 6 : 3);
 }
@@ -44,7 +44,7 @@ time_point keeper::next_limit() const {
 
 void keeper::limit_reached(time_point now) {
     if (connected_ && line_->bare() && line_->bare()->looks_away())
-        hear_arrived(*line_); // a thread that reads may have had no turn for long
+        hear_arrived(*line_); // a thread that reads may not have run for a long time
     if (connected_) {
         if (silent_at() <= now)
             line_->cut(unanswered(silence_max()));
@@ -58,15 +58,16 @@ void keeper::limit_reached(time_point now) {
     give_up_late(now);
 }
 
-/// Says that this client lives. A write, if the session is in use: nothing else proves that the
-/// ensemble has heard it. Between two writes whatever was sent makes the next one prove more; and
-/// so do the pings of a session that is not in use for the first write when it is used again,
-/// which leaves a third of the timeout at least, less what clocks may differ by.
+/// Sends a heartbeat. If the session is in use, the heartbeat is a write, because nothing else
+/// proves that the ensemble has heard it. A write also proves that earlier requests of the session
+/// were heard (session_term.hpp). So the pings of an idle session help its first write when the
+/// session is used again. At least a third of the timeout is then left, less the possible drift of
+/// the clocks.
 void keeper::beat(time_point now) {
     beat_due_ = now + beat_period();
     if (users_ > 0 && last_write_ <= now - 2 * beat_period()) {
         const std::vector<std::string> checked{below_chroot(always_there)};
-        last_write_ = now; // it is as good as sent
+        last_write_ = now; // it will be sent at once
         requests_.ask(std::make_shared<request>(check_message(checked)), now);
         flush();
     } else if (session_.last_sent > now - beat_period()) {
@@ -92,12 +93,14 @@ void keeper::give_up(const std::vector<shared_request>& late, duration within) {
     fail(kept_back, unsent(within));
 }
 
-/// The connection stays. What was asked once more goes over it, too, as long as the server is not
-/// silent; and one that is silent is left after a sixth of the session's timeout, whatever was
-/// asked of it, or after a third where it is the only one. A hold lasts at least 5/12 of the
-/// timeout beyond a heartbeat's answer, so a quarter of the timeout is left to resume the session
-/// elsewhere and to renew it there, and a twelfth where there is only one server. To leave earlier
-/// would set every watch anew for a server that is only slow.
+/// Waits until the request is settled or `limit` comes. The connection is not cut at `limit`.
+///
+/// A repeated request uses the same connection while the server is not silent. The keeper leaves a
+/// silent server after a sixth of the session's timeout, or after a third if it is the only server.
+/// A hold lasts at least 5/12 of the timeout after the answer to a heartbeat. So a quarter of the
+/// timeout is left to resume the session at another server and to renew the hold there. With only
+/// one server a twelfth is left. To leave earlier would make all watches be set again because of a
+/// server that is only slow.
 asio::awaitable<void> keeper::settled_by(shared_request asked, time_point limit) {
     if (limit >= asked->asked_at + how_.command_timeout)
         co_return co_await settled(asked);

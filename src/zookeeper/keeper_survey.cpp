@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Visits to servers beside the session, for who examines the ensemble.
+// Connects to each server beside the session, to report on the ensemble.
 #include "net/later.hpp"
 #include "net/time_limit.hpp"
 #include "zookeeper/keeper.hpp"
@@ -40,7 +40,7 @@ asio::awaitable<server_seen> keeper::visit(std::size_t number) {
         if (!line->send())
             co_await line->send_rest();
         const std::string said = co_await line->words();
-        if (!closed_) // and if closed, the clock may be gone
+        if (!closed_) // if closed, the clock may be destroyed
             seen.delay = home_.time.now() - asked_at;
         read_facts(said, seen);
     } catch (const net::failure& why) {

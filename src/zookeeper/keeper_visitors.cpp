@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Calling threads that send their requests and wait for the answers themselves.
+// Requests that calling threads send themselves, and whose answers they read.
 #include "runtime/background.hpp"
 #include "zookeeper/keeper.hpp"
 
@@ -8,19 +8,21 @@
 
 namespace holdfast::zookeeper {
 
-/// Who may do by itself what the background does for all others; or null.
+/// Returns the calling thread's visit if that thread may run its request itself, or null.
 runtime::visit* keeper::caller() const {
     return entrance_ && connected_ && line_->bare() ? entrance_->visitor() : nullptr;
 }
 
-/// As a rule. If it is not settled then, it is waited for as all others are.
+/// Runs the request on the calling thread. If it is not settled afterwards, the caller waits for it
+/// through Asio like all others.
 void keeper::settle_by(runtime::visit& caller, request& asked) {
     visitor mine{caller, asked};
     flush_by(mine);
     wait_by(mine);
 }
 
-/// Outside, so others may ask meanwhile. That is sent, too.
+/// Sends what is queued. The write happens outside the monitor, so other threads may queue requests
+/// meanwhile, and these are sent too.
 void keeper::flush_by(visitor& mine) {
     const shared_connection line = line_;
     while (connected_ && line_ == line && line->can_send()) {
@@ -46,7 +48,8 @@ bool keeper::can_be_read_here() const {
     return connected_ && line_->bare() && !line_->is_cut() && !reader_;
 }
 
-/// False: somebody else does, and will wake it.
+/// Reads answers until this thread's request is settled. Returns false if another thread reads;
+/// that thread wakes this thread.
 bool keeper::read_by(visitor& mine) {
     if (!can_be_read_here())
         return false;
@@ -75,7 +78,8 @@ void keeper::hear_arrived(connection& line) {
     }
 }
 
-/// To who came last, for that one stays longest; or else to the background.
+/// Lets another thread read: the visitor that came last, because it will stay longest. If there is
+/// no visitor, the background thread reads.
 void keeper::hand_reading_on() {
     if (!can_be_read_here() || !line_->bare()->looks_away())
         return;

@@ -6,7 +6,8 @@
 namespace holdfast::zookeeper {
 namespace {
 
-/// No ensemble is meant to grant less, and what is a part of it must be a time.
+/// Smallest timeout that is assumed. No ensemble should grant less, and a twelfth of the timeout,
+/// the heartbeat period, must not be zero.
 constexpr duration timeout_least{12};
 
 } // namespace

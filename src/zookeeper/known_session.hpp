@@ -9,14 +9,14 @@
 
 namespace holdfast::zookeeper {
 
-/// What is known of a session, with which it can be resumed elsewhere.
+/// What the client knows of a session, so that it can resume the session at another server.
 struct known_session {
-    std::int64_t id = 0; ///< zero: there is none
+    std::int64_t id = 0; ///< zero: no session
     std::string password{};
     duration timeout{};
     std::int64_t last_zxid = 0;
     session_term term{};
-    time_point last_sent{}; ///< a request, the newest
+    time_point last_sent{}; ///< when the newest request was sent
 
     bool exists() const { return id != 0; }
 
@@ -24,10 +24,10 @@ struct known_session {
     void resumed(const welcome&, time_point sent_at);
     void saw(std::int64_t zxid);
 
-    /// What to say to resume it, or to open one that lasts so long.
+    /// Returns the greeting that resumes the session, or opens a session with timeout `wanted`.
     greeting to_greet(duration wanted) const;
 
-    /// Nobody but us can know better: no server can have heard of it for two timeouts.
+    /// Returns whether the session has surely ended: no server has heard of it for two timeouts.
     bool is_long_gone(time_point now) const { return now - last_sent >= 2 * timeout; }
 };
 

@@ -13,8 +13,9 @@
 namespace holdfast::zookeeper {
 namespace {
 
-/// All calls keep the keeper, so the session may go while they are under way. What goes into a
-/// co_await has a name here: g++ 12 frees some temporaries twice.
+/// The session over a `keeper`. All calls hold a reference to the keeper, so the session may be
+/// destroyed while calls are running. Arguments of co_await are named variables here, because g++
+/// 12 destroys some temporaries twice.
 class kept_session final : public session {
 public:
     kept_session(options how, store_context home)
@@ -61,7 +62,7 @@ shared_request asked(keeper& of, message what) {
     return made;
 }
 
-/// Whether it went well; false: with that error. Throws for any other.
+/// Returns true for success, and false for the error `expected`. Throws for any other error.
 bool went_well(const request& done, std::int32_t expected, const std::string& in_words) {
     if (done.error != answered::well && done.error != expected)
         throw failure_of(done.error, in_words);
@@ -108,7 +109,8 @@ asio::awaitable<session::creation> kept_session::create(new_node node) {
     co_return creation_of(*home, *done, node);
 }
 
-/// The creation before it is done. So nobody may take this for nothing done, and forget the node.
+/// Throws for a failure that came after the node was created. Its code must not mean "nothing was
+/// carried out", because the caller would then forget the node.
 [[noreturn]] void fail_behind_creation(const net::failure& why) {
     const bool nothing_done = why.code() == errc::refused || why.code() == errc::unreachable ||
                               why.code() == errc::overloaded;
@@ -124,7 +126,8 @@ asio::awaitable<session::entrance> kept_session::create_and_list(new_node node,
     std::optional<net::failure> unlisted;
     try {
         listed = asked(*home, list_message(home->below_chroot(parent), false));
-        co_await home->settled(listed); // answered behind the other: who waits for both waits once
+        // The list is answered after the creation, so one wait is enough for both.
+        co_await home->settled(listed);
     } catch (const net::failure& why) {
         unlisted = why;
     }
@@ -186,7 +189,7 @@ asio::awaitable<void> kept_session::prove_alive(time_point answer_by) {
     const shared_keeper home = keeper_;
     if (!home->may_end_soon())
         co_return;
-    co_await confirm({}, answer_by); // which may prove enough, and leaves no request unanswered
+    co_await confirm({}, answer_by); // this may be enough; afterwards no request is unanswered
     if (!home->may_end_soon())
         co_return;
     home->connect_anew();
@@ -205,8 +208,8 @@ asio::awaitable<std::vector<bool>> kept_session::confirm(std::span<const std::st
     co_await home->settled_by(done, answer_by);
     went_well(*done, answered::no_node, "a check");
     const auto found = read_checks(done->body, whole.size());
-    // What is behind the first that is missing was not looked at. What this server answers behind
-    // its answer to a write is at least as new as that write.
+    // The check stops at the first missing node, so the nodes after it must be asked about again. A
+    // server answers one session in order, so these answers are at least as new as the write.
     std::vector<shared_request> again(paths.size());
     for (std::size_t i = 0; i < paths.size(); ++i)
         if (!found[i])

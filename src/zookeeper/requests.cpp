@@ -13,8 +13,9 @@ namespace {
                        "an answer that nobody asked for, number " + std::to_string(number)};
 }
 
-/// Whether that was looked at, and agreed upon if it is a write. Errors of throttling, sessions and
-/// the like come from one server alone; of the others these are all that we can meet.
+/// Returns whether the request was carried out. For a write this means that the ensemble has agreed
+/// on it. Errors about throttling or sessions come from one server alone. The errors below are the
+/// only others that can occur here.
 bool is_carried_out(std::int32_t error) {
     return error == answered::well || error == answered::no_node ||
            error == answered::node_exists || error == answered::not_empty;
@@ -29,10 +30,11 @@ void requests::ask(shared_request what, time_point now) {
 }
 
 bool requests::anything_queued() const {
-    return !queued_.empty(); // the first one waits
+    return !queued_.empty(); // the first request is never a settled one
 }
 
-/// The negative ones have a meaning of their own, and zero is the greeting's.
+/// Returns the next request number. Negative numbers have special meanings, and zero is the
+/// greeting.
 std::int32_t requests::next_number() {
     const std::int32_t number = next_number_;
     next_number_ = number == std::numeric_limits<std::int32_t>::max() ? 1 : number + 1;
@@ -84,7 +86,7 @@ requests::heard requests::hear(std::string_view frame) {
         said.done = whose->sent_at;
     said.is_write = whose->what.is_write();
     if (whose->standing == request::stage::settled)
-        return said; // too late
+        return said; // the request was given up, and its answer is ignored
     whose->error = head.error;
     whose->body = from.rest();
     settle(*whose);
@@ -102,7 +104,8 @@ void requests::give_up(request& one) {
         settle(one);
 }
 
-/// Those in the middle go when they have come to the front.
+/// Removes settled requests from the front. Settled requests in the middle are removed when they
+/// reach the front.
 void requests::drop_settled() {
     for (std::deque<shared_request>* const some : {&by_age_, &queued_})
         while (!some->empty() && some->front()->standing == request::stage::settled)
@@ -113,7 +116,7 @@ std::vector<shared_request> requests::late(time_point asked_by) {
     std::vector<shared_request> all;
     while (!by_age_.empty() && by_age_.front()->asked_at <= asked_by) {
         all.push_back(by_age_.front());
-        settle(*all.back()); // takes it away here
+        settle(*all.back()); // removes it from by_age_
     }
     return all;
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Who waits for which answer, and under which number. No I/O, no clock.
+// Table of the requests without an answer, by number. No I/O, no clock.
 #pragma once
 
 #include "net/failure.hpp"
@@ -20,14 +20,14 @@ namespace holdfast::zookeeper {
 
 class visitor;
 
-/// One request, from when it is asked to when it is settled: answered, failed, or given up. Whoever
-/// waits for it and the list below share it.
+/// A request, until it is settled: answered, failed or given up. The caller and `requests` share
+/// it.
 struct request {
     explicit request(message m)
         : what{std::move(m)} {}
 
     const message what;
-    /// Is called before `resume` and before anything that came behind the answer is looked at.
+    /// Called before `resume`, and before later answers are looked at.
     std::function<void(const request&)> on_answer{};
 
     enum class stage : std::uint8_t { queued, written, settled };
@@ -36,15 +36,16 @@ struct request {
     time_point sent_at{};
     std::int32_t number = 0;
 
-    // How it was settled.
-    std::int32_t error = 0; ///< in the answer
-    std::string body{};     ///< likewise
+    // The result, once it is settled.
+    std::int32_t error = 0; ///< error in the answer
+    std::string body{};     ///< body of the answer
     std::shared_ptr<const net::failure> failed{};
 
-    /// Who waits; may be empty. In Boost 1.81 never assign it, its move assignment recurses.
+    /// Handler of the waiting caller; may be empty. Swap it, never assign to it: in Boost 1.81 its
+    /// move assignment recurses without end.
     using waiter = asio::any_completion_handler<void()>;
     waiter resume{};
-    /// Who waits on a thread of its own; or null.
+    /// Calling thread that waits for this request itself; or null.
     zookeeper::visitor* visitor = nullptr;
     std::optional<runtime::monitor::load> under_way{};
 };
@@ -59,38 +60,40 @@ public:
     void ask(shared_request, time_point now);
 
     bool anything_queued() const;
-    /// Appends the next one that is queued. Null: none is.
+    /// Appends the next queued request to `out`. Returns null if none is queued.
     shared_request write_next(std::string& out, time_point now);
-    /// Appends one that nobody waits for.
+    /// Appends a ping. No caller waits for its answer.
     void write_ping(std::string& out, time_point now);
 
-    /// What a frame said.
+    /// What a received frame says.
     struct heard {
-        shared_request answered{}; ///< somebody waits for it, or null
+        shared_request answered{}; ///< a request whose caller still waits, or null
         std::optional<node_event> event{};
         std::int64_t zxid = 0;
-        /// Of what was carried out: when it was sent. Nothing: it is no answer, or one of refusal.
+        /// When the request was sent, if the frame says that it was carried out. Empty: the frame
+        /// is a refusal, or is not an answer.
         std::optional<time_point> done{};
-        bool is_write = false; ///< likewise
+        bool is_write = false; ///< the request was a write
         std::int32_t error = 0;
     };
-    /// Throws `net::failure` (protocol) if nobody asked for that.
+    /// Reads a frame. Throws `net::failure` (protocol) if it answers no request.
     heard hear(std::string_view frame);
 
-    /// It waits no more. If it was written, its answer is still expected, and will be nobody's.
+    /// Stops waiting for the request. If it was sent, its answer is still expected, and ignored.
     void give_up(request&);
-    /// Those that were asked by then, or before.
+    /// Returns the requests that were made at `asked_by` or before, and settles them.
     std::vector<shared_request> late(time_point asked_by);
-    /// When the oldest of those that wait was asked.
+    /// Returns when the oldest waiting request was made.
     std::optional<time_point> oldest() const;
 
-    /// The connection is gone, and with it all answers.
+    /// Settles and returns all requests that were sent. Their answers cannot come, because the
+    /// connection is lost.
     std::vector<shared_request> drop_written();
     std::vector<shared_request> drop_queued();
 
-    /// Of all that have no answer yet, also of those that nobody waits for any more.
+    /// Returns the number of requests without an answer. Requests that were given up are counted.
     std::size_t size() const { return queued_.size() + written_.size(); }
-    /// Since when an answer is owed.
+    /// Returns when the oldest unanswered request or ping was sent.
     std::optional<time_point> owed_since() const;
 
 private:
@@ -99,10 +102,11 @@ private:
     void drop_settled();
     std::vector<shared_request> drop(std::deque<shared_request>&);
 
-    std::deque<shared_request> by_age_;  // in the order of asking
-    std::deque<shared_request> queued_;  // likewise
-    std::deque<shared_request> written_; // in the order of sending, which is that of the answers
-    std::deque<time_point> pings_;       // likewise
+    std::deque<shared_request> by_age_; // in the order of `ask`
+    std::deque<shared_request> queued_; // in the order of `ask`
+    // In the order of sending, which is the order of the answers.
+    std::deque<shared_request> written_;
+    std::deque<time_point> pings_; // when each unanswered ping was sent
     std::int32_t next_number_;
 };
 

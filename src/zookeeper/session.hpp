@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The private seam below src/store/zookeeper: one session at an ensemble, and what can be asked in
-// it. Nothing above knows connections, servers or frames; a model can stand here in tests, and so
-// could a library (docs/adr: why there is a client of our own).
+// The private interface below src/store/zookeeper: one session at an ensemble, and its requests.
+// The store does not know connections, servers or frames. Tests put a model here, and another
+// client library could be used (docs/adr says why holdfast has its own client).
 #pragma once
 
 #include <holdfast/store.hpp>
@@ -17,22 +17,22 @@
 
 namespace holdfast::zookeeper {
 
-/// As the protocol numbers them.
+/// Modes of a node, numbered as in the protocol.
 enum class node_mode : std::int32_t {
     persistent = 0,
     ephemeral = 1,
     persistent_sequential = 2,
     ephemeral_sequential = 3,
-    container = 4, ///< the server removes it some time after its last child has gone
+    container = 4, ///< the server deletes it some time after its last child was deleted
 };
 
 struct node_stat {
-    std::int64_t czxid = 0; ///< of the transaction that made the node
+    std::int64_t czxid = 0; ///< zxid of the transaction that made the node
     std::int64_t mzxid = 0;
-    std::int64_t ephemeral_owner = 0; ///< a session's id; 0: it is not ephemeral
-    std::int64_t made_at = 0;         ///< ms since 1970, by the leader's clock then
+    std::int64_t ephemeral_owner = 0; ///< id of a session; 0: not ephemeral
+    std::int64_t made_at = 0;         ///< ms since 1970, by the leader's clock at that time
     std::int32_t version = 0;
-    std::int32_t child_version = 0; ///< counts children that came and went
+    std::int32_t child_version = 0; ///< counts children that were made or deleted
     std::int32_t data_length = 0;
     std::int32_t children = 0;
 };
@@ -43,37 +43,38 @@ struct node_data {
 };
 
 struct new_node {
-    std::string path{}; ///< of a sequential one, all but its number
+    std::string path{}; ///< for a sequential node: without its number
     std::string data{};
     node_mode mode = node_mode::persistent;
 };
 
 struct created_node {
     std::string path{};
-    node_stat stat{}; ///< czxid is zero where the server does not tell it (container nodes)
+    node_stat stat{}; ///< czxid is zero if the server does not report it (container nodes)
 };
 
-/// The names of a node's children, in no order; nothing: there is no such node.
+/// The names of a node's children, unordered. Empty optional: there is no such node.
 using listing = std::optional<std::vector<std::string>>;
 
-/// What a session is at a moment.
+/// State of a session at one moment.
 struct session_state {
-    std::int64_t id = 0;    ///< zero: there is none yet, or it has ended and the next is not open
-    duration timeout{};     ///< as the ensemble granted it
+    std::int64_t id = 0;    ///< zero: there is no session at the moment
+    duration timeout{};     ///< timeout that the ensemble granted
     bool connected = false; ///< requests can be sent
-    /// Until then the ensemble has not ended it, on the client's clock, with a margin for drift. It
-    /// moves on while writes are answered; never by what only one server says.
+    /// Until this time the ensemble has surely not ended the session, by the client's clock and
+    /// with a margin for drift. Answered writes move it forward; the answers of a single server do
+    /// not.
     time_point alive_until = time_point::min();
 };
 
-/// One server of the list, as it answers a visitor.
+/// One server of the list, as it reports itself.
 struct server_seen {
     std::string address{};
-    std::string trouble{};  ///< why it serves nobody, or cannot be asked; empty: it can
-    duration delay{};       ///< of its answer, once there was a connection
-    std::string role{};     ///< "leader", "follower", "observer", "standalone"; empty: untold
-    std::string version{};  ///< likewise
-    std::int64_t epoch = 0; ///< counts the ensemble's leaders; zero: untold
+    std::string trouble{}; ///< why it does not serve, or could not be asked; empty: it serves
+    duration delay{};      ///< time until its answer, once connected
+    std::string role{}; ///< "leader", "follower", "observer" or "standalone"; empty: not reported
+    std::string version{};  ///< empty: not reported
+    std::int64_t epoch = 0; ///< number of the leader's term; zero: not reported
 };
 
 struct survey {
@@ -81,27 +82,34 @@ struct survey {
     std::vector<server_seen> servers{};
 };
 
-/// What is reported of a session, on the executor. A new one has lost all nodes of the one before.
-/// Whoever keeps holds in it casts doubt on them (`store_context::doubt`): the session does not.
+/// Events of a session, reported on the executor. A new session has none of the earlier session's
+/// nodes. The listener must cast doubt on its holds itself (`store_context::doubt`).
 enum class session_news : std::uint8_t {
-    suspended, ///< no connection; its nodes are there while it lives
-    resumed,   ///< a connection again, the same session; all watches have fired, none is left
-    ended,     ///< it has expired, or may have by our own clock; its nodes are gone, or go
-    opened,    ///< another session: nobody has anything in it yet
+    suspended, ///< the connection is lost; the nodes exist while the session lives
+    /// The same session has a connection again. All watches have fired, and none is left.
+    resumed,
+    /// The session has expired, or may have by the client's clock. Its nodes are deleted, or will
+    /// be.
+    ended,
+    opened, ///< another session, in which nothing was made yet
 };
 
 /// Every call ends within `command_timeout`. It returns an answer, or throws `net::failure`:
-/// `errc::unreachable` if nothing was sent, `errc::outcome_unknown` if the answer did not come or
-/// the connection was lost behind it, a `store_errc` if the server refused, `errc::overloaded`,
-/// `errc::closed`. Answers come in the order of the requests. A call connects where that is needed.
 ///
-/// Paths are whole, and below the chroot. Alarms and listeners must outlive what they were given
-/// for. Thread safety: everything on the client's executor.
+/// - `errc::unreachable`: nothing was sent.
+/// - `errc::outcome_unknown`: no answer came, or the connection was lost before it.
+/// - a `store_errc`: the server refused.
+/// - `errc::overloaded` or `errc::closed`.
+///
+/// Answers come in the order of the requests. A call connects if necessary.
+///
+/// Paths are absolute, below the chroot. An alarm or listener must outlive the watch or call that
+/// uses it. Thread safety: call everything on the client's executor.
 class session {
 public:
     virtual ~session() = default;
 
-    /// Nothing: its parent is not there (`no_parent`), or a node of that path is (`exists`).
+    /// Why no node was created: the parent does not exist, or the path exists already.
     enum class refusal : std::uint8_t { none, no_parent, exists };
     struct creation {
         refusal why = refusal::none;
@@ -109,7 +117,7 @@ public:
     };
     virtual asio::awaitable<creation> create(new_node) = 0;
 
-    /// The same, and the children of `parent` as they are behind that, in one write.
+    /// Creates a node and then lists the children of `parent`. Both requests go out in one write.
     struct entrance {
         creation made{};
         listing children{};
@@ -120,62 +128,67 @@ public:
 
     virtual asio::awaitable<std::optional<node_data>> get(std::string path) = 0;
 
-    /// False: there is no such node. Without a version.
+    /// Replaces the data, whatever its version. Returns false if there is no such node.
     virtual asio::awaitable<bool> set(std::string path, std::string data) = 0;
 
-    /// False: there was no such node. `busy`: it has children, and stays.
+    /// Deletes a node. `absent`: there was no such node. `has_children`: it was not deleted.
     enum class removal : std::uint8_t { removed, absent, has_children };
     virtual asio::awaitable<removal> remove(std::string path) = 0;
 
-    /// The server that answers from now on has all that the ensemble had when this was asked. No
-    /// proof that it still belongs to the ensemble.
+    /// Waits until the connected server has everything that the ensemble had when this was called.
+    /// This does not prove that the server still belongs to the ensemble.
     virtual asio::awaitable<void> sync(std::string path) = 0;
 
-    /// Whether these nodes are there, as a *write* that the ensemble agrees on: when it is
-    /// answered, `state().alive_until` has moved. Empty paths: just that. At most 500. An answer
-    /// after `answer_by` is of no use, and ends it earlier than `command_timeout` does.
+    /// Returns for each node whether it exists. The check is a *write* that the ensemble agrees on,
+    /// so the answer moves `state().alive_until` forward. `paths` may be empty for only that, and
+    /// has at most 500 entries. The call gives up at `answer_by` if that is before
+    /// `command_timeout`.
     virtual asio::awaitable<std::vector<bool>> confirm(std::span<const std::string> paths,
                                                        time_point answer_by) = 0;
 
-    /// Rings `wake` once when that node's data changes or it is deleted, or when the session has
-    /// been resumed or has ended: what happened meanwhile is not known, so look, and watch again.
-    /// Null: there is no such node.
+    /// Rings `wake` once when the node's data changes, when the node is deleted, and when the
+    /// session is resumed or has ended. After that, read the node again and watch it again, because
+    /// changes in between are not reported. Returns null if there is no such node.
     virtual asio::awaitable<std::unique_ptr<watch>> watch_node(std::string path, alarm& wake) = 0;
-    /// Calls `whom` instead of ringing.
+    /// Like the other `watch_node`, but calls `whom`.
     virtual asio::awaitable<std::unique_ptr<watch>> watch_node(std::string path,
                                                                std::function<void()> whom) = 0;
-    /// The same when the node gets or loses a child; with the children as they are now.
+    /// Rings `wake` like `watch_node`, when a child is made or deleted. Returns the current
+    /// children too.
     struct watched_listing {
         listing children{};
         std::unique_ptr<watch> children_watched{};
     };
     virtual asio::awaitable<watched_listing> list_and_watch(std::string path, alarm& wake) = 0;
 
-    /// Visits each server of the list, one after the other, beside the session. A visit is bounded
-    /// by `connect_timeout`, and no failure. Of a name with several addresses it sees one server.
+    /// Asks each server of the list about itself, one after the other, over separate connections.
+    /// `connect_timeout` limits each connection. A server that cannot be asked is reported, not
+    /// thrown. If a name has several addresses, one server is asked.
     virtual asio::awaitable<survey> look_around() = 0;
 
-    /// Resumes the session over a new connection and confirms that it lives, if the ensemble may
-    /// end it within a sixth of its timeout, for all that is proved. So it is after the process
-    /// stood still: what a server answered since then proves nothing for half of the timeout, but a
-    /// session that was resumed is known to the leader.
+    /// Proves that the session lives, if the ensemble may end it within a sixth of its timeout. It
+    /// confirms with a write, and if that is not enough, resumes the session over a new connection
+    /// and confirms again. This matters after the process stood still. Answers since then prove
+    /// nothing for half of the timeout, but the leader knows a session that was resumed.
     virtual asio::awaitable<void> prove_alive(time_point) { co_return; }
 
     virtual session_state state() const = 0;
 
-    /// While somebody has it, the session is kept alive by writes, so that `alive_until` moves on;
-    /// and it is opened again when it has ended. Without it, by pings. It is resumed while anybody
-    /// watches, and closed when it was idle for a minute and nobody does.
+    /// Returns a handle. While a handle exists, writes keep the session alive and move
+    /// `alive_until` forward, and a new session is opened after the session has ended. Without a
+    /// handle, pings keep it alive. It is resumed while there are watches. It is closed after a
+    /// minute without use and watches.
     virtual std::shared_ptr<void> in_use() = 0;
 
-    /// Is called on the executor until the result is destroyed.
+    /// Registers a listener. It is called on the executor until the result is destroyed.
     virtual std::unique_ptr<watch> on_news(std::function<void(session_news)>) = 0;
 
     virtual duration command_timeout() const noexcept = 0;
-    /// Where it is connected, or was last; for people.
+    /// Address of the current or last server, for people.
     virtual std::string address() const = 0;
 
-    /// Ends the session, so that its nodes go at once; bounded by `connect_timeout`.
+    /// Closes the session, so that its nodes are deleted at once. `connect_timeout` limits the
+    /// call.
     virtual asio::awaitable<void> depart() = 0;
     virtual void close() noexcept = 0;
 };

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What servers say of themselves to who knows the word "srvr". No I/O, no clock.
+// What a server reports about itself in answer to the four-letter word "srvr". No I/O, no clock.
 #pragma once
 
 #include "zookeeper/session.hpp"
@@ -8,11 +8,12 @@
 
 namespace holdfast::zookeeper {
 
-/// The word, as it is sent: without a frame, and the server hangs up behind its answer.
+/// The four-letter word. It is sent without a frame, and the server closes the connection after its
+/// answer.
 inline constexpr std::string_view word_for_facts = "srvr";
 
-/// Adds what that answer says. Another one, as of a proxy that keeps
-/// that word back, says nothing.
+/// Adds to `to` what the answer says. Any other answer adds nothing, for example the answer of a
+/// proxy that blocks "srvr".
 void read_facts(std::string_view answer, server_seen& to);
 
 } // namespace holdfast::zookeeper

@@ -12,8 +12,9 @@
 
 namespace holdfast::zookeeper {
 
-/// A calling thread with its request. Of all that wait for an answer one reads what comes, for all;
-/// the others sleep until they are woken. Everything inside, but for what is said to be outside.
+/// A calling thread that runs its own request. One visitor reads the socket for all visitors; the
+/// others sleep until they are woken. Call everything inside the monitor, except where a function
+/// says "outside".
 class visitor final : public runtime::interruptible, public boost::intrusive::list_base_hook<> {
 public:
     visitor(runtime::visit& caller, request& asked)
@@ -24,14 +25,15 @@ public:
     visitor(const visitor&) = delete;
     ~visitor() { asked_.visitor = nullptr; }
 
-    /// False: it has its answer, or leaves the request to the background.
+    /// Returns false if the request is settled or was left to the background thread.
     bool waits() const {
         return asked_.standing != request::stage::settled && caller_.waits() &&
                !caller_.interrupted();
     }
 
-    /// Its answer is there, or it is to read from now on. It may also have been for nothing.
-    /// `by`: the visitor who says so; null: the background.
+    /// Wakes the thread, because its request is settled or because it must read the socket now. It
+    /// may also be woken without a reason. `by` is the visitor that wakes it; null: the background
+    /// thread.
     void wake(runtime::visit* by) {
         if (reads_)
             reads_->interrupt();
@@ -58,7 +60,7 @@ public:
         caller_.outside(*this, std::move(work));
     }
 
-    /// Until something has come on that socket. False: not yet.
+    /// Waits outside the monitor until the socket is readable. Returns false if nothing came yet.
     bool wait_for(int socket, runtime::outside_wait& how) {
         bool came = false;
         reads_ = &how;

@@ -11,8 +11,8 @@
 
 namespace holdfast::zookeeper {
 
-/// Who is to be told of what happens to which node, each once. The server keeps such a list of its
-/// own, per connection and path; what it tells that nobody wants to know any more is ignored.
+/// Table of the watchers of nodes; each is called once. The server has its own list for each
+/// connection and path. An event without a watcher is ignored.
 class watches {
 public:
     enum class of : bool { node, children };
@@ -20,17 +20,17 @@ public:
     struct watcher {
         of what = of::node;
         std::string path{};
-        std::function<void()> tell{}; ///< empty: told, or it does not want to know any more
+        std::function<void()> tell{}; ///< empty: it was called, or removed
     };
     using shared_watcher = std::shared_ptr<watcher>;
 
     void add(shared_watcher);
     void remove(const shared_watcher&);
 
-    /// Tells whom that concerns.
+    /// Calls the watchers that the event concerns.
     void heard(const node_event&);
 
-    /// Tells everybody: what happened meanwhile is not known.
+    /// Calls all watchers, because events may have been missed.
     void tell_all();
 
     std::size_t size() const { return all_.size(); }

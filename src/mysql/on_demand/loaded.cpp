@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// libmariadb's functions, each of which calls the one of the library that is loaded. A program has
-// these in place of libmariadb, which its linker then does not take.
+// Defines libmariadb's functions as wrappers that call the library loaded at run time. The program
+// links these wrappers instead of libmariadb.
 #include "mysql/availability.hpp"
 #include "mysql/tls_guard.hpp"
 
@@ -10,8 +10,8 @@
 #include <dlfcn.h>
 #include <mysql.h>
 
-/// Each that the component calls: result, name, parameters, arguments. The program's test tells of
-/// one that is missing here: libmariadb would be linked for it.
+/// The functions of libmariadb that the component calls: result, name, parameters, arguments. If
+/// one is missing here, libmariadb is linked for it, and a test of the program reports that.
 #define HOLDFAST_FORWARDED(F)                                                                      \
     F(my_ulonglong, mysql_affected_rows, (MYSQL * my), (my))                                       \
     F(void, mysql_close, (MYSQL * my), (my))                                                       \
@@ -46,7 +46,8 @@
 namespace holdfast::mysql {
 namespace {
 
-constexpr const char* library = "libmariadb.so.3"; // the soname; it stands for the interface
+// The soname, which names the version of the interface.
+constexpr const char* library = "libmariadb.so.3";
 constexpr const char* options_function = "mysql_optionsv";
 
 #define HOLDFAST_NAME(result, name, parameters, arguments) #name,
@@ -58,7 +59,8 @@ struct loaded_library {
     std::string objection{};
 };
 
-/// Never unloaded: OpenSSL has things to do at the end of the program.
+/// Loads the library. It is never unloaded, because OpenSSL runs cleanup code when the program
+/// exits.
 loaded_library load() {
     loaded_library made{.handle = ::dlopen(library, RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE)};
     if (made.handle == nullptr) {
@@ -91,7 +93,8 @@ std::string objection_to_library() {
            "; install it (Debian: the package libmariadb3)";
 }
 
-/// Of the OpenSSL that came with libmariadb. One that was built without has no such list.
+/// Clears the error queue of the OpenSSL that libmariadb uses. Does nothing if libmariadb was built
+/// without OpenSSL.
 void forget_tls_errors() noexcept {
     static auto* const clear = function_in_library<void()>("ERR_clear_error");
     if (clear != nullptr)
@@ -111,7 +114,7 @@ HOLDFAST_FORWARDED(HOLDFAST_FORWARD)
 #undef HOLDFAST_FORWARD
 #undef HOLDFAST_FORWARDED
 
-/// All that are used have one value, but for attributes of the connection.
+/// Forwards one option value; attributes of the connection have two values.
 int mysql_optionsv(MYSQL* my, enum mysql_option option, ...) {
     static auto* const real = holdfast::mysql::function_in_library<decltype(mysql_optionsv)>(
         holdfast::mysql::options_function);

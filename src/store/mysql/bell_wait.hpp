@@ -9,26 +9,29 @@
 
 namespace holdfast::mysql {
 
-/// One waiter of one lock in the queue of its bell, on a connection of its own. What comes of it is
-/// a ring at most: it is cut, refused, stuck or told nonsense, and the waiter asks the row.
+/// A wait in GET_LOCK, on its own connection. For each lock there is a user lock (the bell) that
+/// its holder has. A release gives it back, and the server passes it to the next waiter as a
+/// notification. The user lock is only a notification: if this connection is cut, refused or stuck,
+/// the waiter asks the lock's row instead.
 class bell_wait {
 public:
-    /// Whether the server and the time limit allow it.
+    /// Returns whether the server has user locks and the time limit is long enough for a wait.
     static bool is_of_use(const site&);
 
-    /// Both must outlive it. It begins to wait.
+    /// Begins to wait. The site and the alarm must outlive the object.
     bell_wait(site&, const lock_name&, alarm& wake);
     bell_wait(const bell_wait&) = delete;
-    ~bell_wait(); ///< cuts the connection, unless the bell was handed over
+    ~bell_wait(); ///< cuts the connection, unless the user lock was handed over
 
-    /// It still waits for the bell, and rings when it comes. False: it has come, or there is no
-    /// connection to wait on: then poll.
+    /// Returns whether it still waits for the user lock; `wake` rings when that ends. False: the
+    /// user lock was granted, or there is no connection to wait on. The caller then polls.
     bool is_waiting() const noexcept;
 
-    /// The connection that has the bell now: the attempt goes there. Null: it has not come.
+    /// Returns the connection that has the user lock now; the attempt must use it. Null: none has
+    /// it.
     std::shared_ptr<carrier> rung_on() const noexcept;
 
-    /// The hold has it from now on.
+    /// Leaves the user lock and its connection to the hold, which releases them later.
     void is_handed_over() noexcept;
 
 private:

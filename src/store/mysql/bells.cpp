@@ -21,7 +21,7 @@ asio::awaitable<void> drop_bell(database& server, std::string text, std::shared_
     try {
         co_await server.run(dropped, wishes);
     } catch (const boost::system::system_error&) {
-        on->cut(); // with it all its user locks go
+        on->cut(); // the server releases its user locks then
     }
 }
 

@@ -12,28 +12,32 @@
 
 namespace holdfast::mysql {
 
-/// That connection gives back the bell of that lock, in the background; or it is cut.
+/// Releases the user lock that belongs to the lock, on that connection, in the background. If that
+/// fails, cuts the connection.
 void ring_off(site&, const lock_name&, std::shared_ptr<carrier> on);
 
-/// The user locks of this client's holds: on which connection each is. They are hints: who waits
-/// for one asks the row, whatever it is told.
+/// Table of this client's holds that also have the user lock (GET_LOCK) which notifies the next
+/// waiter, with the connection that has it. User locks are only notifications: a waiter always asks
+/// the lock's row.
 class bells {
 public:
-    /// It must outlive it.
+    /// `at` must outlive the table.
     explicit bells(site& at)
         : at_{at} {}
 
-    /// That connection has it while the lock is held, for so long unless it is extended.
+    /// Notes that the connection has the user lock of the hold until `until`, unless `extend` moves
+    /// that.
     void keep(const hold&, std::shared_ptr<carrier>, time_point until);
     void extend(const hold&, time_point until);
 
-    /// For a release, which gives it back. Null: there is none.
+    /// Removes the entry and returns its connection, for a release that also releases the user
+    /// lock. Null: there is none.
     std::shared_ptr<carrier> take_out(const hold&);
 
-    /// The hold is lost: its bell is given back, or its connection cut.
+    /// Releases the user lock of a lost hold, or cuts its connection.
     void drop(const hold&);
 
-    /// Gives back those of holds whose ends nobody told.
+    /// Releases the user locks of holds that have expired without a release.
     void drop_old();
 
 private:

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// The parts that several statements have in common.
+// SQL expressions that several statements share.
 //
-// Two times are told apart. `now_text` is when the statement began, `runs_text` when the server
-// comes to that row: perhaps after it has waited behind somebody's row lock, or stood still.
-// Sessions have the time zone +00:00, which makes SYSDATE UTC.
+// There are two kinds of time. `now_text` is when the statement began. `runs_text` is when the
+// server processes the row, perhaps after it waited for a row lock or stood still. Sessions have
+// the time zone +00:00, so SYSDATE is UTC.
 #pragma once
 
 #include "runtime/remote_clock.hpp"
@@ -24,34 +24,36 @@ inline constexpr std::string_view now_text = "UTC_TIMESTAMP(6)";
 /// Microseconds since 1970. UNIX_TIMESTAMP would end in 2038.
 inline constexpr std::string_view runs_text = "TIMESTAMPDIFF(MICROSECOND,'1970-01-01',SYSDATE(6))";
 
-/// After an attempt: it was granted. Behind an error or without a row the value is an older one:
-/// then `ROW_COUNT()` is not 1.
+/// Condition after an attempt's UPDATE: it was granted. After an error or without a row, the value
+/// is that of an earlier statement; `ROW_COUNT()` is not 1 then.
 inline constexpr std::string_view was_granted = "LAST_INSERT_ID()<9223372036854775808";
 
-/// What rows have that nobody holds: the past, whatever the clock does next; and not so long ago
-/// that a sweep takes what was used today.
+/// Expiry of a row without a holder. It stays in the past if the clock is set back by less than an
+/// hour. It is not further back, so that a sweep does not delete rows that were used today.
 inline constexpr std::string_view past_text = "UTC_TIMESTAMP(6)-INTERVAL 1 HOUR";
 
-/// What is done later than this moment is late: in microseconds of the server's clock. An unknown
-/// clock makes it late in any case, and the answer tells the time.
+/// Returns the deadline in microseconds of the server's clock; what runs later is late. If the
+/// server's clock is not known, every attempt is late, and the answer tells the time.
 std::string late_after(const runtime::remote_clock&, time_point deadline);
 
-/// "it is late now".
+/// Returns the condition that the server runs the statement later than `late`.
 std::string is_late(std::string_view late);
 
-/// That long from the statement's begin.
+/// Returns the expiry of a lease that starts when the statement begins.
 std::string end_of(duration lease_time);
 
-/// Sets the insert id to a refusal of that reason (packed_answer.hpp), and is 0.
+/// Returns an expression that sets the insert id to a refusal with that reason (packed_answer.hpp).
+/// Its value is 0.
 std::string refusing(std::string_view reason);
 
-/// The milliseconds until then, as a reason.
+/// Returns an expression for the milliseconds until that moment, in the form of a reason.
 std::string left_until(std::string_view moment);
 
-/// Sets the insert id to the last token of a block of so many, and is that.
+/// Returns an expression for the last token of a block of that many tokens. It also sets the insert
+/// id to that token.
 std::string next_token(std::uint64_t block);
 
-/// "('a','b')", of hexadecimal literals.
+/// Returns a list such as "('a','b')", with hexadecimal literals.
 std::string list_of(const std::vector<std::string>& values);
 
 } // namespace holdfast::mysql

@@ -7,7 +7,8 @@
 
 namespace holdfast::mysql {
 
-/// Carries it out once, if the server comes to it before the deadline; `said` is its outcome then.
+/// Makes one attempt to carry out the change before the deadline. If the attempt is in time, `said`
+/// is the outcome.
 asio::awaitable<attempt> change_once(site&, const counter_change&, time_point deadline,
                                      duration memory, counter_answer& said);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a change makes of a number: no I/O.
+// Computes what a change does to a counter. No I/O.
 #pragma once
 
 #include <holdfast/counters.hpp>
@@ -9,18 +9,21 @@
 
 namespace holdfast::mysql {
 
-/// A counter under its row's lock.
+/// A counter while its row is locked.
 struct counter_now {
-    std::optional<std::int64_t> value{}; ///< of permits: all, those held too; empty: there is none
-    std::int64_t held = 0;               ///< permits
-    bool that_permit_is_held = false;    ///< the one that the change names
+    /// Value of the counter; for permits: the total, including held permits. Empty: no such
+    /// counter.
+    std::optional<std::int64_t> value{};
+    std::int64_t held = 0;            ///< number of permits that are held
+    bool that_permit_is_held = false; ///< whether the permit that the change names is held
 };
 
-/// What is to be written, and answered.
+/// What to write, and what to answer.
 struct counter_effect {
     counter_answer said{};
-    bool changes = false;                ///< the value
-    std::optional<std::int64_t> value{}; ///< the new one; empty: the counter is gone, and its holds
+    bool changes = false; ///< the value changes
+    /// The new value; empty: the counter and its holds are deleted.
+    std::optional<std::int64_t> value{};
     bool ends_permit = false;
     bool sets_lease = false;
 };

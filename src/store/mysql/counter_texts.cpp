@@ -22,7 +22,7 @@ std::string of_this_permit(const counter_change& what) {
     return "name=" + hex(what.name.text) + " AND kind=2 AND owner=" + hex(what.permit);
 }
 
-/// The end of a counter that goes by itself.
+/// Returns the expiry of a counter that ends by itself, or NULL.
 std::string end_of_counter(duration kept) {
     return kept > duration::zero() ? end_of(kept) : "NULL";
 }

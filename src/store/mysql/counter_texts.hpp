@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The statements about numbers: how many permits a semaphore has, and a latch's count.
+// SQL statements about counters: the total of a semaphore's permits, and a latch's count.
 #pragma once
 
 #include "store/mysql/counter_effect.hpp"
@@ -13,38 +13,40 @@
 
 namespace holdfast::mysql {
 
-/// A condition: that row of the table of counters is a counter that has not ended.
+/// Returns the condition that a row of the table of counters is a counter that has not expired.
 std::string living_counter();
 
-/// Column `kind` of the table of counters.
+/// Returns the value of column `kind` of the table of counters.
 std::string kind_number(counter_kind);
 
-/// "name=… and kind=…".
+/// Returns the condition for one counter's row: "name=… AND kind=…".
 std::string counter_row(const lock_name&, counter_kind);
 
-/// The first half of a change, in a transaction: `mark` is written into the counter's row, which
-/// locks it, and is read what is there, with the outcome of this request if it was carried out
-/// before.
+/// Returns the first half of a change, inside a transaction. It writes `mark` into the counter's
+/// row, which locks the row. Then it reads the counter, and the outcome of this request if it was
+/// carried out before.
 std::vector<std::string> change_begun(const tables&, const counter_change&,
                                       const std::string& mark);
 inline constexpr std::size_t touched_at = 2, value_at = 3, outcome_at = 4, held_at = 5, time_at = 6,
                              kinds_at = 7;
 
-/// The second half: the outcome is remembered for so long, unless it is late or the transaction of
-/// the first half is gone, which its first statement says by having no row; and what it is about is
-/// written.
+/// Returns the second half of a change. Its first statement stores the outcome for `memory`; it
+/// inserts no row if it is late or if the first half's transaction is gone. The other statements
+/// write the change only if that row exists.
 std::vector<std::string> change_ended(const tables&, const counter_change&, const counter_effect&,
                                       const std::string& mark, const std::string& late,
                                       duration memory);
 
-/// A row if the latch is closed.
+/// Returns a SELECT that yields a row if the latch is closed.
 std::string latch_look(const tables&, const lock_name&);
-std::string latch_is_open(const tables&, const lock_name&); ///< a condition
+/// Returns the condition that the latch is open.
+std::string latch_is_open(const tables&, const lock_name&);
 
-/// Value, and how many permits are held; no row: there is none.
+/// Returns a SELECT of the value and the number of held permits. It yields no row if there is no
+/// such counter.
 std::string counter_inspected(const tables&, const lock_name&, counter_kind);
 
-/// The same with its name in front, of those behind that name.
+/// Returns a SELECT of the names of the counters that follow the name `behind`, in order.
 std::string counters_listed(const tables&, counter_kind, const std::string& behind,
                             std::size_t at_most);
 

@@ -20,7 +20,8 @@ namespace {
 
 using std::chrono::microseconds;
 
-/// So often the release is sent until one is acknowledged, and an attempt until it is not late.
+/// Number of attempts to release until the server confirms it, and of attempts to take the lock
+/// until one is not late.
 constexpr int repeats_max = 3;
 
 finding trouble(const char* topic, const boost::system::system_error& why) {
@@ -65,7 +66,7 @@ private:
         };
         composing text{make};
         try {
-            co_await at_.server.run(text); // the first one connects
+            co_await at_.server.run(text); // the first request connects
             const answers said = co_await at_.server.run(text);
             found_.push_back(remote::judge_delay(said.received_at - said.sent_at, lease_time_));
             const microseconds shown{number_at(answer_at(said, 0).rows.at(0), 0)};
@@ -94,7 +95,7 @@ private:
                 take_terms limit{at_.context.time.now() + at_.server.command_timeout()};
                 got = co_await how_.take(at_, trial_, std::move(limit));
                 if (got.seen.said != verdict::late)
-                    break; // else the answer has told the time
+                    break; // a late answer tells the server's time
                 if (got.seen.clock)
                     got.seen.clock->learn(got.seen.sent_at, got.seen.received_at,
                                           got.seen.server_now);

@@ -9,12 +9,12 @@
 
 namespace holdfast::mysql {
 
-/// As `store::examine`: what the server says of itself, and whether a lock can be taken, renewed
-/// and released there.
+/// Runs `store::examine`: judges what the server reports about itself, and whether a lock can be
+/// taken, renewed and released there.
 asio::awaitable<std::vector<finding>> examine_server(site&, ask trial);
 
-/// As `store::set_up`. The database says by itself what to do about a refusal of a lock, and here
-/// that is something else: it is the one below that.
+/// Runs `store::set_up`. It takes the database inside `guarded_database`, because that class adds
+/// advice about locks to a refusal, which would be wrong here.
 asio::awaitable<std::vector<finding>> make_tables(const site&, database&);
 
 } // namespace holdfast::mysql

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// The requests of a fair lock: who comes first is first (fair_texts.hpp).
+// The requests of a fair lock, which is granted in order of arrival (fair_texts.hpp).
 #pragma once
 
 #include "store/mysql/kinds.hpp"
 
 namespace holdfast::mysql {
 
-// As in `verbs`.
+// Functions for `verbs`.
 asio::awaitable<taken> take_turn(site&, const ask&, take_terms);
 asio::awaitable<released> release_turn(site&, const hold&, std::shared_ptr<carrier> bell);
 std::string turn_may_be_had(const site&, const ask&);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The queue of a fair lock: a row for each that waits, in the order in which they came. A place
-// outlives its owner's last look for as long as its owner wants, whatever becomes of connections.
+// The queue of a fair lock: a row for each waiter, in order of arrival. A row stays for the time
+// that its owner has set (`outlasts`) after the owner's last attempt, even if connections are lost.
 #pragma once
 
 #include "store/mysql/lock_texts.hpp"
@@ -14,19 +14,22 @@
 
 namespace holdfast::mysql {
 
-// Inside an UPDATE of the table of locks: so they are seen under the lock of its row.
+// Conditions and values inside an UPDATE of the table of locks. The queue is thus read while the
+// lock's row is locked.
 
 std::string others_come_first(const tables&, const owner_id&);
-std::string first_turn_ends(const tables&, const owner_id&); ///< of those
+/// Expiry of the earliest queue row before the owner.
+std::string first_turn_ends(const tables&, const owner_id&);
 
-/// One attempt, a transaction: its UPDATE has the `packed_answer`; a grant ends the place in the
-/// queue, and whoever is busy has one then: the INSERT has one row if it is new.
+/// Returns one attempt, a transaction. Its UPDATE has the `packed_answer`. If the attempt is
+/// granted, the owner's queue row is deleted; if the lock is busy, the owner has a queue row
+/// afterwards. The INSERT has one row if the queue row is new.
 std::vector<std::string> fair_attempt(const tables&, const ask&, const attempt_terms&);
 inline constexpr std::size_t fair_update_at = 1, fair_insert_at = 3;
 
 std::string turn_removed(const tables&, const hold&);
 
-/// A condition: it is free, and nobody comes first.
+/// Returns the condition that the lock is free and no other waiter comes first.
 std::string turn_has_come(const tables&, const ask&);
 
 } // namespace holdfast::mysql

@@ -12,7 +12,7 @@
 namespace holdfast::mysql {
 namespace {
 
-/// Under the lock of the row: who has it alone, and who reads.
+/// Returns statements that lock the lock's rows and read the exclusive holder and the readers.
 std::vector<std::string> holders_locked(const site& at, const lock_name& name) {
     const std::string here = " WHERE name=" + hex(name.text), alive = ">" + std::string{now_text};
     return {"SELECT IF(expires" + alive + ",owner,NULL) FROM " + at.named.locks + here +
@@ -52,7 +52,7 @@ bool is_meant(const force_wish& what, const holders& found) {
            (what.only_from.empty() || std::ranges::count(all, what.only_from) > 0);
 }
 
-/// Returns in words what has the name, if it is not what was meant. Null: it is, or nothing has it.
+/// Returns, in words, the other kind that has the name. Null: the expected kind or no kind has it.
 const char* what_is_instead(const force_wish& what, const result& kinds) {
     if (what.kind)
         return other_kind_in(kinds, reason_for(*what.kind));

@@ -10,14 +10,14 @@
 
 namespace holdfast::mysql {
 
-/// What is to be taken away from whom.
+/// Which holds to end by force.
 struct force_wish {
     lock_name name;
-    std::string only_from{};         ///< empty: from anybody
+    std::string only_from{};         ///< end only this owner's hold; empty: any owner's
     std::optional<lock_kind> kind{}; ///< empty: a lock of any kind
 };
 
-/// Ends exactly the holds that it saw, if the server comes to it before the deadline.
+/// Ends exactly the holds that it has read, if the server runs it before the deadline.
 asio::awaitable<attempt> force_once(site&, const force_wish&, time_point deadline, forced& outcome);
 
 } // namespace holdfast::mysql

@@ -10,8 +10,8 @@
 
 namespace holdfast::mysql {
 
-/// A database whose refusals say what to do about them, and which learns, beside the requests,
-/// whose data these are.
+/// A database that adds advice to refusals. It also reads, beside the requests, the identity of the
+/// data on the server.
 class guarded_database final : public database,
                                public std::enable_shared_from_this<guarded_database> {
 public:
@@ -34,9 +34,9 @@ public:
 
     database& unguarded() { return *inner_; }
 
-    /// As the row of the table of identities has it; without an id: it has not been read yet. A
-    /// server that waits for its disk at each commit forgets nothing, and until it is read it is
-    /// taken for one: so is the default.
+    /// Returns the identity from the table of identities; its id is empty until it was read. A
+    /// server that flushes its log at each commit forgets nothing. Until the setting is read, the
+    /// server is assumed to do so.
     const server_identity& identity() const { return identity_; }
 
 private:
@@ -46,7 +46,7 @@ private:
     const std::unique_ptr<database> inner_;
     const store_context& context_;
     const tables named_;
-    std::string asked_; ///< the address of the server that was asked last
+    std::string asked_; ///< address of the server whose identity was asked for last
     server_identity identity_{.forgets_before = time_point::min()};
 };
 

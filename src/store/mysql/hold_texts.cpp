@@ -10,7 +10,7 @@ namespace {
 
 const std::string sql_now{now_text};
 
-/// Of that lock's row, living ones of that kind.
+/// Returns the FROM clause for the unexpired hold rows of that kind that belong to the lock's row.
 std::string living(const tables& named, hold_row kind) {
     return " FROM " + named.holds + " AS h WHERE h.name=" + named.locks +
            ".name AND h.kind=" + std::to_string(static_cast<int>(kind)) + " AND h.expires>" +
@@ -38,9 +38,10 @@ std::string kept(const std::string& reason) {
     return "token+" + refusing(reason);
 }
 
-/// Where nobody reads any more, readers are held back for the head start of the writers that wait,
-/// which is in their marks' `token`: a writer may be dead. A derived table, since MySQL does not
-/// let an UPDATE read its own.
+/// Returns a statement that shortens the marks of waiting writers once no reader is left. New
+/// readers are then held back only for the writers' head start, because a writer may be dead. The
+/// head start is in the mark's `token`. The derived table is needed because MySQL does not let an
+/// UPDATE read its own table.
 std::string marks_cut(const tables& named, const lock_name& name) {
     const std::string here = "name=" + hex(name.text);
     return "UPDATE " + named.holds + " SET expires=LEAST(expires," + sql_now +
@@ -49,10 +50,10 @@ std::string marks_cut(const tables& named, const lock_name& name) {
            " AND kind=0 AND expires>" + sql_now + " LIMIT 1) AS d)=0";
 }
 
-/// The arms between "it is mine already" and "let in".
+/// Returns the CASE arms that refuse a reader. They stand between "already mine" and "granted".
 std::string refused_to_read(const tables& named, const ask& want) {
     const std::string beside = owner_beside(want);
-    if (!beside.empty()) // under its own write hold, whoever else waits
+    if (!beside.empty()) // a reader under its own client's write hold; other waiters do not matter
         return arm("NOT(owner=" + hex(beside) + " AND expires>" + sql_now + ")",
                    kept(std::to_string(unfounded_reason)));
     const std::string marked = living(named, hold_row::mark);
@@ -108,7 +109,8 @@ std::vector<std::string> read_attempt(const tables& named, const ask& want,
         marks_cut(named, want.name), "COMMIT"};
 }
 
-// The lock's row first: what an attempt of this owner is just writing is seen.
+// Locks the lock's row first, so that it waits for a running attempt of this owner and sees its
+// result.
 std::vector<std::string> read_release(const tables& named, const hold& held) {
     const std::string name = hex(held.name.text);
     const std::string mine = row_of(held.name, hold_row::reader, to_string(held.owner));

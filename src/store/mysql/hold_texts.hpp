@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The statements about what several may have at once: the readers of a lock, the marks of writers
-// that wait for them, and permits.
+// SQL statements about what several owners may have at once: the readers of a lock, the marks of
+// waiting writers, and permits.
 #pragma once
 
 #include "store/mysql/lock_texts.hpp"
@@ -16,33 +16,35 @@ namespace holdfast::mysql {
 /// Column `kind` of the table of holds.
 enum class hold_row : int {
     reader = 0,
-    mark = 1, ///< a writer waits: no new reader joins
+    mark = 1, ///< mark of a waiting writer; new readers are not granted
     permit = 2,
-    turn = 3 ///< who waits for a fair lock; `token` is the number of its turn
+    turn = 3 ///< a waiter of a fair lock; `token` is its number in the queue
 };
 
-/// The owner of the client's other hold that an upgrade stands beside; empty: none.
+/// Returns the owner of this client's other hold, if the request upgrades or downgrades a hold
+/// (`ask::under`). Empty: it does not.
 std::string owner_beside(const ask&);
 
-// Conditions and values inside an UPDATE of the table of locks, so they are seen under the lock of
-// its row. They are locking reads: others would see what was so when the statement began.
+// Conditions and values inside an UPDATE of the table of locks, so they are read while the lock's
+// row is locked. They are locking reads; other reads would show the state at the statement's begin.
 
 std::string reads(const tables&, const std::string& owner);
 std::string somebody_reads(const tables&, const std::string& but_this_owner);
 std::string last_reader_ends(const tables&, const std::string& but_this_owner);
 std::string another_upgrades(const tables&, const std::string& but_this_owner);
 
-/// One attempt to read: a transaction. The first of its answers that is an UPDATE has the
-/// `packed_answer` as its insert id; if it is granted, the INSERT must have a row, or it is late.
+/// Returns one attempt to read, a transaction. Its UPDATE has the `packed_answer` as its insert id.
+/// If that is a grant, the INSERT must have inserted a row; otherwise the attempt was late.
 std::vector<std::string> read_attempt(const tables&, const ask&, const attempt_terms&);
 inline constexpr std::size_t read_update_at = 1, read_insert_at = 2;
 
-/// A transaction; its DELETE has one row if it was this owner's.
+/// Returns a transaction that releases a read hold. Its first DELETE has one row if the owner held
+/// the lock.
 std::vector<std::string> read_release(const tables&, const hold&);
 inline constexpr std::size_t read_delete_at = 2;
 
-/// Behind a writer's attempt, in the same write: its mark, if it was busy; and no mark of it any
-/// more, if it was granted.
+/// Returns the statements that follow a writer's attempt in the same write. They make or extend the
+/// writer's mark if the attempt was busy, and delete the mark if it was granted.
 std::vector<std::string> marks_after_attempt(const tables&, const ask&);
 std::string mark_removed(const tables&, const hold&);
 

@@ -12,7 +12,7 @@
 namespace holdfast::mysql {
 namespace {
 
-/// Names in one answer, and answers for one list.
+/// Number of names in one answer, and of answers for one list.
 constexpr std::size_t names_at_once = 500;
 constexpr int answers_max = 200;
 
@@ -75,7 +75,7 @@ asio::awaitable<lock_list> row_inspector::list(std::string pattern, std::size_t 
         if (!names.empty())
             described = co_await states_of(std::move(names));
         for (lock_state& each : described) {
-            if (!each.is_held) // any more
+            if (!each.is_held) // it was released in the meantime
                 continue;
             if (all.locks.size() == limit) {
                 all.complete = false;
@@ -106,7 +106,7 @@ asio::awaitable<forced> row_inspector::force(lock_name name, std::string only_fr
     remote::attempts::sender send = [&](time_point deadline) {
         return force_once(at_, what, deadline, outcome);
     };
-    // As a look with all of the time limit: what comes late did nothing.
+    // One attempt that may take the whole time limit. If it is late, it changes nothing.
     remote::attempts one{at_.context, nobody, at_.server.command_timeout()};
     co_await one.look(std::move(send), duration::zero(), duration::zero());
     co_return outcome;

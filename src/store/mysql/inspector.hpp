@@ -13,10 +13,10 @@
 
 namespace holdfast::mysql {
 
-/// Sees and ends any hold of a lock.
+/// Shows and ends any hold of a lock.
 class row_inspector final : public inspector {
 public:
-    /// Both must outlive it.
+    /// `at` and `polls` must outlive the inspector.
     row_inspector(site& at, poller& polls)
         : at_{at}
         , poller_{polls} {}

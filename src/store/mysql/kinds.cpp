@@ -17,8 +17,8 @@ constexpr verbs of_permits{take_permits, return_permits, kept_in::permits, permi
 
 } // namespace
 
-// Spin locks poll, and so do all that are no exclusive ones here; a token, a semaphore without
-// leases and a rate are Redis' own.
+// Waiters of spin locks poll; here the waiters of all but exclusive locks poll too. This store has
+// no token locks, no semaphores without leases and no rate limiters: only Redis has them.
 const verbs* verbs_of(lock_kind kind) noexcept {
     switch (kind) {
     case lock_kind::plain:

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the kinds of locks differ in, at this store: a row of functions for each.
+// A row of functions for each kind of lock that this store keeps.
 #pragma once
 
 #include "store/mysql/site.hpp"
@@ -11,46 +11,48 @@
 
 namespace holdfast::mysql {
 
-/// By when an attempt must be carried out, and on which connection.
+/// Deadline and connection of an attempt.
 struct take_terms {
     time_point deadline;
-    std::shared_ptr<carrier> on{}; ///< the one that has the bell already; null: any
-    bool may_be_free = false;      ///< this client does not know that somebody has it
+    std::shared_ptr<carrier> on{}; ///< the connection that has the user lock already; null: any
+    bool may_be_free = false;      ///< this client does not know of a holder
 };
 
-/// What came of an attempt.
+/// Result of an attempt.
 struct taken {
     attempt seen{};
-    bool no_row = false;             ///< nobody has used that name yet
-    std::shared_ptr<carrier> bell{}; ///< granted, and that connection has the lock's bell
+    bool no_row = false;             ///< there is no row for the name yet
+    std::shared_ptr<carrier> bell{}; ///< if granted: the connection that has the lock's user lock
 };
 
-/// What came of a release.
+/// Result of a release.
 struct released {
     bool was_ours = false;
-    bool others_wait = false; ///< at the bell
+    bool others_wait = false; ///< others wait for the user lock
 };
 
-/// Which table has such holds.
+/// The table that has the holds of a kind.
 enum class kept_in : std::uint8_t { locks, readers, permits };
 
-/// How one kind is kept. Arguments live until a request has completed.
+/// Functions of one kind of lock. Their arguments must live until the request has completed.
 struct verbs {
-    /// Granted to who holds it already, late if the server comes to it after the deadline.
+    /// Makes one attempt. It is granted if the owner holds the lock already, and late if the server
+    /// runs it after the deadline.
     asio::awaitable<taken> (*take)(site&, const ask&, take_terms);
 
-    /// As often as one likes. Afterwards this owner has nothing there. `bell`: it has the bell.
+    /// Releases the hold. It may be repeated; afterwards this owner holds nothing there. `bell` is
+    /// the connection that has the lock's user lock, or null.
     asio::awaitable<released> (*release)(site&, const hold&, std::shared_ptr<carrier> bell);
 
     kept_in where;
 
-    /// A condition: an attempt may succeed now.
+    /// Returns the condition that an attempt may succeed now.
     std::string (*may_be_had)(const site&, const ask&);
 
-    bool has_bell = false; ///< who waits may wait for a user lock; else all poll
+    bool has_bell = false; ///< waiters may wait for a user lock; otherwise they poll
 };
 
-/// Null: this store keeps no such locks.
+/// Returns the functions of that kind. Null: this store has no such locks.
 const verbs* verbs_of(lock_kind) noexcept;
 
 } // namespace holdfast::mysql

@@ -11,10 +11,10 @@
 
 namespace holdfast::mysql {
 
-/// One that waits until a latch is open. It takes nothing, and so leaves nothing.
+/// A waiter for a latch to open. It takes nothing, so it leaves nothing behind.
 class latch_place final : public place {
 public:
-    /// All but `want` must outlive it.
+    /// All arguments but `want` must outlive the object.
     latch_place(site&, poller&, const counter_ask& want, alarm& wake);
 
     asio::awaitable<answer> look() override;

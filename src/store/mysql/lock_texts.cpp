@@ -14,17 +14,19 @@ std::string when(std::string_view condition, std::string_view then) {
     return std::string{" WHEN "}.append(condition).append(" THEN ").append(then);
 }
 
-/// The token as it is, and the answer a refusal.
+/// Returns an expression that leaves the token as it is, and makes the answer a refusal.
 std::string unchanged(std::string_view reason) {
     return "token+" + refusing(reason);
 }
 
 std::string quoted(std::string_view bell) {
-    return std::string{"'"}.append(bell).append("'"); // of digits: bell_of
+    // Needs no escaping, because bell_of makes only "hf:" and hexadecimal digits.
+    return std::string{"'"}.append(bell).append("'");
 }
 
-/// 0, and the insert id says that the bell was had. User locks nest: one that is ours already is
-/// not taken again.
+/// Returns an expression whose value is 0. It tries to take the user lock without waiting, and adds
+/// `bell_bit` to the insert id if the connection has it. User locks nest, so one that the
+/// connection has already is not taken again.
 std::string with_bell(std::string_view bell) {
     if (bell.empty())
         return {};
@@ -45,7 +47,7 @@ std::string unless_granted(std::string_view column, std::string_view granted) {
         .append(")");
 }
 
-/// The arms that only a writer has, between "it is mine" and "it is free".
+/// Returns the CASE arms that only a writer has. They stand between "already mine" and "free".
 std::string refused_to_write(const tables& named, const ask& want) {
     if (want.kind != lock_kind::write || want.under == 0)
         return {};
@@ -62,7 +64,8 @@ std::string free_for(const tables& named, const ask& want) {
     return free;
 }
 
-/// What a writer waits for: the holder, or the last of the readers.
+/// Returns the CASE arms for a busy lock. Their reason is the time left of the holder, the last
+/// reader or the first waiter in a fair queue.
 std::string busy_for(const tables& named, const ask& want) {
     if (want.kind == lock_kind::fair)
         return when("TRUE",
@@ -91,7 +94,8 @@ std::string lock_attempt_if_free(const tables& named, const ask& want, const att
            is_read_by_anybody(named, want.name) + " AND NOT " + is_late(terms.late);
 }
 
-// Assignments are carried out from left to right: `token` says what the others do.
+// MySQL assigns the columns from left to right, so the assignment to `token` decides what the
+// others do.
 std::string lock_attempt(const tables& named, const ask& want, const attempt_terms& terms) {
     const std::string owner = hex(to_string(want.owner)), now{now_text};
     return "UPDATE " + named.locks + " SET token=CASE" +
@@ -117,9 +121,9 @@ std::string lock_row(const tables& named, const lock_name& name) {
            " FROM DUAL ON DUPLICATE KEY UPDATE touched=" + named.locks + ".touched";
 }
 
-// The row keeps its length, also when the next owner of this client has it, and a pair costs the
-// server a third less. One that is over goes to the past, too: what is left of its attempts then
-// finds nothing of its own.
+// The release leaves the owner in the row. When this client takes the lock again, the row's length
+// stays the same, and a lock with its unlock costs the server a third less. An expired hold is also
+// set to the past, so that a delayed attempt of the owner does not find the hold.
 std::string lock_release(const tables& named, const hold& held, std::string_view bell) {
     const std::string name = quoted(bell);
     const std::string awaited =

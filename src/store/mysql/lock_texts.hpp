@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The statements about what one owner has alone: mutexes of all kinds, and the writer's side.
+// SQL statements about exclusive holds: mutexes of all kinds, and the writer's side.
 #pragma once
 
 #include "store/mysql/names.hpp"
@@ -11,38 +11,42 @@
 
 namespace holdfast::mysql {
 
-/// Column `kind` of the table of locks: which kind had the name last. Only where it is `exclusive`
-/// and the row is free, a mutex may be granted without a look at the other tables.
+/// Column `kind` of the table of locks: the kind that had the name last. If it is `exclusive` and
+/// the row is free, a mutex may be granted without a look at the other tables.
 enum class kind_column : int { exclusive = 0, shared = 1, counter = 2 };
 
 kind_column kind_in_row(lock_kind) noexcept;
 
-/// What an attempt needs beside what is asked for.
+/// Parameters of an attempt besides the request itself.
 struct attempt_terms {
-    std::string late;      ///< as `late_after` has it
-    std::string info{};    ///< who that is, for people
-    std::string touched{}; ///< used once: by it the rest of a transaction finds what its begin did
-    std::string bell{};    ///< a grant takes that one along, if it can be had at once
+    std::string late;   ///< the deadline, from `late_after`
+    std::string info{}; ///< who this client is, for people
+    /// Unique value by which the later statements of a transaction find the row that the first one
+    /// changed.
+    std::string touched{};
+    std::string bell{}; ///< user lock that a grant takes along, if it is free at once; empty: none
 };
 
-/// The shortest attempt of one that is no writer, for most locks are free: its insert id is that of
-/// a grant, or 0, which says nothing else.
+/// Returns the shortest attempt; it is tried first because most locks are free. It is not for
+/// writers. Its insert id is that of a grant, or 0. If it is 0, the lock may be busy or its row may
+/// be missing.
 std::string lock_attempt_if_free(const tables&, const ask&, const attempt_terms&);
 
-/// One attempt to have it alone; its insert id is a `packed_answer`. Of kind write: while nobody
-/// reads, but the owner that it stands beside.
+/// Returns one attempt to take the lock exclusively; its insert id is a `packed_answer`. A writer
+/// is granted while there are no other readers; its own client's read hold that it upgrades
+/// (`ask::under`) does not count.
 std::string lock_attempt(const tables&, const ask&, const attempt_terms&);
 
-/// A row for a name that nobody has used yet. It is not "INSERT IGNORE": that cuts a name that is
-/// too long, and two locks would be one.
+/// Returns a statement that makes the row of a name that was not used yet. INSERT IGNORE would cut
+/// a name that is too long, and two locks would be one.
 std::string lock_row(const tables&, const lock_name&);
 
-/// Its insert id: 0, it is not this owner's; 1, the lease was over; 2, it was not. 4 is added if
-/// the bell of that name, which goes back with the lock, is somebody else's now. That one's attempt
-/// waits for the row until this is committed.
+/// Returns the release. Its insert id is 0 if the owner does not hold the lock, 1 if the lease had
+/// expired, and 2 if it had not. 4 is added if `bell`, which the release gives back, was taken by a
+/// waiter at once. That waiter's attempt waits for the row until this release is committed.
 std::string lock_release(const tables&, const hold&, std::string_view bell = {});
 
-/// Gives it back alone.
+/// Returns a statement that releases only the user lock.
 std::string bell_dropped(std::string_view bell);
 
 } // namespace holdfast::mysql

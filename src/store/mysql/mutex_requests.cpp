@@ -24,7 +24,8 @@ bool rings_bell(const site& at, const hold& of) {
 
 using attempt_text = std::string (*)(const tables&, const ask&, const attempt_terms&);
 
-/// One statement, with the bell or without; of a writer, those about its mark follow.
+/// Sends one attempt, with or without the user lock. For a writer, the statements about its mark
+/// follow.
 asio::awaitable<answers> ask_for_lock(site& at, const ask& want, const take_terms& how,
                                       attempt_text text_of, const std::string& bell) {
     const auto make = [&](const runtime::remote_clock& clock, const server_facts&) {
@@ -37,7 +38,7 @@ asio::awaitable<answers> ask_for_lock(site& at, const ask& want, const take_term
         return all;
     };
     composing text{make};
-    // A mark is a hint: what came of the attempt counts.
+    // A failed mark is ignored, because only the attempt's result counts.
     call_wishes wishes{.on = how.on, .rest_is_hint = true, .may_meet_lock = 0};
     const std::string undo = bell_dropped(bell);
     if (!bell.empty())
@@ -45,13 +46,15 @@ asio::awaitable<answers> ask_for_lock(site& at, const ask& want, const take_term
     co_return co_await at.server.run(text, wishes);
 }
 
-/// What a bell may be refused for: a deadlock of user locks, or a server that has none.
+/// Returns whether the user lock may have caused the error: a deadlock of user locks, or a server
+/// without user locks.
 bool may_be_the_bell(const error_code& failed) {
     return failed == store_errc::try_again || failed == store_errc::other;
 }
 
-/// The bell is only a hint: where it may have been what was refused, it is done without. A server
-/// that refuses it otherwise than for a moment is not asked for it again.
+/// Sends an attempt with the user lock, and repeats it without if the user lock may have been
+/// refused. User locks are only notifications, so the lock itself does not need them. A server that
+/// refuses them permanently is not asked for one again.
 asio::awaitable<answers> ask_with_bell(site& at, const ask& want, const take_terms& how,
                                        attempt_text text_of) {
     const std::string bell = at.bell(want.name), none;
@@ -81,7 +84,7 @@ asio::awaitable<taken> attempt_once(site& at, const ask& want, const take_terms&
     answers said;
     if (how.may_be_free && want.kind != lock_kind::write)
         said = co_await ask_in_words(at, want, how, lock_attempt_if_free);
-    if (said.of.empty() || found_no_row(said, 0)) // then it is told why
+    if (said.of.empty() || found_no_row(said, 0)) // the full attempt says why the short one failed
         said = co_await ask_in_words(at, want, how, lock_attempt);
     co_await refuse_locked_tables(at, said, 0);
     taken got{attempt_in(said, 0, want.kind)};
@@ -118,8 +121,9 @@ asio::awaitable<taken> take_lock(site& at, const ask& want, take_terms how) {
     co_return co_await with_row_made(at, want.name, once);
 }
 
-// Without its connection the bell is gone, too: any other may release then. Where the lock is not
-// ours any more, the bell still is.
+// If the connection that has the user lock is cut, the user lock is gone too, and any connection
+// may send the release. If the lock is not ours any more, the user lock still is, and it is
+// released here.
 asio::awaitable<released> release_lock(site& at, const hold& held, std::shared_ptr<carrier> bell) {
     if (bell && bell->is_cut())
         bell.reset();

@@ -5,7 +5,7 @@
 
 namespace holdfast::mysql {
 
-// As in `verbs`: of plain, fenced and fair locks, and of the writer's side.
+// Functions for `verbs`, for plain and fenced locks and for writers.
 asio::awaitable<taken> take_lock(site&, const ask&, take_terms);
 asio::awaitable<released> release_lock(site&, const hold&, std::shared_ptr<carrier> bell);
 std::string lock_may_be_had(const site&, const ask&);

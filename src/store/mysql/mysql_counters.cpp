@@ -14,7 +14,7 @@
 namespace holdfast::mysql {
 namespace {
 
-/// Names in one answer, and answers for one list.
+/// Number of names in one answer, and of answers for one list.
 constexpr std::size_t names_in_page = 1000;
 constexpr int pages_max = 100;
 
@@ -34,7 +34,7 @@ asio::awaitable<counter_answer> mysql_counters::change(counter_change what) {
     remote::attempts::sender send = [&](time_point deadline) {
         return change_once(at_, what, deadline, memory(), outcome);
     };
-    // As a look with all of the time limit: what comes late did nothing.
+    // One attempt that may take the whole time limit. If it is late, it changes nothing.
     remote::attempts one{at_.context, nobody, at_.server.command_timeout()};
     co_await one.look(std::move(send), duration::zero(), duration::zero());
     co_return outcome;
@@ -80,7 +80,7 @@ asio::awaitable<counter_list> mysql_counters::list(counter_kind kind, std::strin
             }
             counter_list::entry one{behind, {}};
             one.state = co_await inspect({behind}, kind);
-            if (one.state.exists) // or it is gone by now
+            if (one.state.exists) // otherwise it was erased in the meantime
                 all.counters.push_back(std::move(one));
         }
         if (rows.size() < names_in_page)

@@ -12,10 +12,10 @@
 
 namespace holdfast::mysql {
 
-/// Latches, and how many permits leased semaphores have.
+/// Counter store for latches and for the totals of leased semaphores.
 class mysql_counters final : public counter_store {
 public:
-    /// All must outlive it, and everything it makes.
+    /// The arguments must outlive the store and everything it makes.
     mysql_counters(site& at, poller& polls)
         : at_{at}
         , poller_{polls} {}

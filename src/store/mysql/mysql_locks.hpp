@@ -10,15 +10,16 @@
 
 namespace holdfast::mysql {
 
-/// Longer ones are refused before anything is sent: not every server refuses them.
+/// Longest lock name. Longer names are refused before anything is sent, because not every server
+/// refuses them.
 inline constexpr std::size_t name_bytes_most = 255;
 
 std::optional<std::string> objection_to_name(const lock_name&);
 
-/// The lock store in one schema, for all kinds in the table (kinds.hpp).
+/// The lock store in one schema, for all kinds of kinds.hpp.
 class mysql_locks final : public lock_store {
 public:
-    /// All must outlive it, and everything it makes.
+    /// The arguments must outlive the store and everything it makes.
     mysql_locks(site& at, poller& polls)
         : at_{at}
         , poller_{polls}
@@ -36,7 +37,7 @@ public:
     asio::awaitable<void> renew(hold_list, const renewal_wishes&, renewal_sink&) override;
     asio::awaitable<release_answer> release(hold) override;
 
-    /// Null: a server does not tell of rows that are changed or deleted.
+    /// Returns null: a server does not report rows that are changed or deleted.
     std::unique_ptr<watch> watch_over(const hold&, doubter&) override { return nullptr; }
 
 private:

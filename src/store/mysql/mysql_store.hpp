@@ -19,7 +19,7 @@
 
 namespace holdfast::mysql {
 
-/// A store in one schema, over whatever reaches it: in production a pool, in tests a model.
+/// The store in one schema, over any database: a pool in production, a model in tests.
 class mysql_store final : public store {
 public:
     mysql_store(std::unique_ptr<database> server, const options& how, store_context context)

@@ -23,9 +23,9 @@ std::string with_schema(std::string_view table) {
 
 } // namespace
 
-// It changes the row: a mere lock is granted by a server that takes no writes, and is each
-// server's own where several take them. `touched` is changed by each nail, by its moment. The
-// version comment is for MariaDB alone: outside a transaction there is no row.
+// The statement must change the row. A mere row lock is also granted by a server that accepts no
+// writes, and with several primaries each server has its own row locks. `touched` gets a new value
+// each time. The version comment is only for MariaDB: outside a transaction it matches no row.
 std::string nail_text(const std::string& quoted_table, std::string_view name,
                       std::string_view owner) {
     return "UPDATE " + quoted_table +

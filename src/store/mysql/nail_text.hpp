@@ -6,7 +6,7 @@
 
 namespace holdfast::mysql {
 
-/// As `nail`, of that owner's hold; no lease is asked.
+/// Returns the statement of `nail` for that owner's hold, without a check of a lease.
 std::string nail_text(const std::string& quoted_table, std::string_view name,
                       std::string_view owner);
 

@@ -18,8 +18,8 @@ std::string quoted(std::string_view first, std::string_view suffix) {
     return all.append(suffix).append("`");
 }
 
-/// FNV-1a, begun so many times anew: names that meet in all 160 bits are no accident, and who made
-/// them so on purpose only rings the other's bell.
+/// Returns 32 bits of FNV-1a with a different start for each round. Two names have the same 160
+/// bits only if an attacker chose them. The harm is small: a waiter of the other lock is woken.
 std::uint32_t mixed(std::uint32_t round, std::string_view text) {
     std::uint32_t sum = 2166136261U ^ (round * 0x9e3779b9U);
     for (const char each : text) {

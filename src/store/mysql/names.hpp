@@ -9,23 +9,24 @@
 
 namespace holdfast::mysql {
 
-/// The names of the tables, quoted.
+/// The quoted names of the tables.
 struct tables {
-    /// All begin with the name of the first.
+    /// All names begin with `first`, which is the name of the table of locks.
     explicit tables(std::string_view first);
 
-    std::string locks;    ///< a row for each lock: who has it alone, until when, its last token
-    std::string holds;    ///< a row for each reader, waiting writer and permit
+    std::string locks; ///< a row for each lock: its exclusive holder, the expiry, its last token
+    std::string holds; ///< a row for each reader, waiting writer, permit and waiter of a fair lock
     std::string counters; ///< a row for each semaphore and latch
-    std::string requests; ///< what changed a counter lately, and with which outcome
-    std::string identity; ///< one row: which data these are
+    std::string requests; ///< recent changes of counters, with their outcomes
+    std::string identity; ///< one row: the identity of these data
 };
 
-/// Bytes as a literal that needs no escaping, whatever the character set or sql_mode: `X'6162'`.
+/// Returns the bytes as a hexadecimal literal such as `X'6162'`. It needs no escaping in any
+/// character set or sql_mode.
 std::string hex(std::string_view bytes);
 
-/// The user lock that is the bell of a lock: 43 characters that every server allows. The schema is
-/// in it, since user locks are the server's.
+/// Returns the name of the user lock that notifies a lock's waiters. It has 43 characters, which
+/// every server allows. The schema is part of it, because user locks belong to the whole server.
 std::string bell_of(std::string_view schema, std::string_view table, const lock_name&);
 
 } // namespace holdfast::mysql

@@ -11,7 +11,8 @@ namespace holdfast::mysql {
 
 namespace {
 
-/// Throws `store_errc::wrong_type` if another kind has the name of a semaphore that is not there.
+/// Throws `store_errc::wrong_type` if another kind has the name. Called when the semaphore does not
+/// exist.
 asio::awaitable<void> refuse_other_kind(site& at, const lock_name& name) {
     const auto make = [&](const runtime::remote_clock&, const server_facts&) {
         return std::vector<std::string>{kinds_there(at.named, name)};
@@ -24,7 +25,7 @@ asio::awaitable<void> refuse_other_kind(site& at, const lock_name& name) {
 
 } // namespace
 
-// Without a row there is no such semaphore: its permits are busy until somebody makes it.
+// Without a row there is no such semaphore. Its permits count as busy until the semaphore is made.
 asio::awaitable<taken> take_permits(site& at, const ask& want, take_terms how) {
     const std::string mark = at.next_mark(want.owner);
     const auto make = [&](const runtime::remote_clock& clock, const server_facts&) {

@@ -5,7 +5,7 @@
 
 namespace holdfast::mysql {
 
-// As in `verbs`.
+// Functions for `verbs`.
 asio::awaitable<taken> take_permits(site&, const ask&, take_terms);
 asio::awaitable<released> return_permits(site&, const hold&, std::shared_ptr<carrier> bell);
 std::string permits_are_free(const site&, const ask&);

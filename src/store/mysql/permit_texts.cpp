@@ -8,7 +8,7 @@
 namespace holdfast::mysql {
 namespace {
 
-/// Those that are held, of the row that is being changed.
+/// Returns a subquery about the held permits of the counter's row that is being changed.
 std::string held_there(const tables& named, const std::string& what, const std::string& which) {
     return "(SELECT " + what + " FROM " + named.holds + " AS h WHERE h.name=" + named.counters +
            ".name AND h.kind=2 AND h.expires>" + std::string{now_text} + which +
@@ -27,7 +27,7 @@ std::string one_of(const hold& held) {
     return "name=" + hex(held.name.text) + " AND kind=2 AND owner IN " + list_of(permit_rows(held));
 }
 
-/// The ids as a table of one column.
+/// Returns the ids as a derived table with one column.
 std::string as_rows(const std::vector<std::string>& ids) {
     std::string all = "(";
     for (const std::string& each : ids)
@@ -77,7 +77,8 @@ std::vector<std::string> permit_attempt(const tables& named, const ask& want,
             "COMMIT"};
 }
 
-// The counter's row first: what an attempt of this owner is just writing is seen.
+// Locks the counter's row first, so that it waits for a running attempt of this owner and sees its
+// result.
 std::vector<std::string> permit_release(const tables& named, const hold& held) {
     const std::string gone = "DELETE FROM " + named.holds + " WHERE " + one_of(held);
     return {"START TRANSACTION",

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// How one client waits for one lock: ask; listen, ask again; sleep; ask.
+// How one client waits for one lock: ask, listen and ask again, then sleep and ask in a loop.
 #include "store/mysql/place.hpp"
 
 #include "net/later.hpp"
@@ -10,7 +10,8 @@
 namespace holdfast::mysql {
 namespace {
 
-/// The server tells what is left rounded up; its clock and ours are read at other moments.
+/// Allowance for rounding: the server rounds the remaining time up, and the two clocks are read at
+/// different moments.
 constexpr duration rounding_of_ends{1};
 
 } // namespace
@@ -53,9 +54,10 @@ asio::awaitable<attempt> lock_place::request(time_point deadline) {
     co_return got.seen;
 }
 
-/// For the bell, if the server has them; then it is also seen now and then whether the lock is
-/// free: a holder may be gone, or hold it no more, and have the bell. Otherwise, or where the bell
-/// has come and the lock is held by one that has none, this is seen often.
+/// Starts to wait for a notification. If the server has user locks, the waiter waits for one. It
+/// also polls, but rarely, because a dead holder may still have the user lock, or a holder may have
+/// lost only the lock. Otherwise, or if the user lock was granted while the lock is held, the
+/// waiter polls often.
 void lock_place::listen() {
     if (how_.has_bell && !bell_ && bell_wait::is_of_use(at_))
         bell_ = std::make_unique<bell_wait>(at_, want_.name, wake_);

@@ -14,14 +14,14 @@
 
 namespace holdfast::mysql {
 
-/// One owner waiting for one lock of any kind: how its attempts went, and how it is woken.
+/// One waiter for a lock of any kind: makes the attempts, and is woken when the next may succeed.
 class lock_place final : public place {
 public:
-    /// All but `want` must outlive it.
+    /// All arguments but `want` must outlive the object.
     lock_place(site&, bells&, poller&, remote::lately_busy&, ask want, alarm& wake);
 
-    /// The first look is one statement, for most locks are free. The second one first begins to
-    /// wait for the bell, or to poll.
+    /// Makes one attempt. The first attempt is a single statement, because most locks are free. The
+    /// second attempt first starts to wait for the user lock or to poll.
     asio::awaitable<answer> look() override;
     asio::awaitable<void> leave() override;
 
@@ -43,8 +43,8 @@ private:
     remote::attempts attempts_;
     std::unique_ptr<bell_wait> bell_;
     std::unique_ptr<watch> poll_;
-    pace pace_ = pace::often; ///< of that
-    duration round_trip_{};   ///< of the last look
+    pace pace_ = pace::often; ///< pace of `poll_`
+    duration round_trip_{};   ///< round trip of the last attempt
 };
 
 } // namespace holdfast::mysql

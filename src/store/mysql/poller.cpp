@@ -14,20 +14,20 @@
 namespace holdfast::mysql {
 namespace {
 
-/// Between two polls for one waiter. It grows by a quarter each time.
+/// Pauses between two polls for one waiter. A pause grows by a quarter each time.
 constexpr duration shortest_pause{5};
 constexpr duration longest_pause{100};
 constexpr duration pause_of_called{250};
 
-/// Who is due so soon is asked for along with the others.
+/// Waiters that are due within this time are included in the current poll.
 constexpr duration slack{10};
 
-/// Waiters in one SELECT: more are asked about in the next.
+/// Maximum number of waiters in one SELECT. The next SELECT has the rest.
 constexpr std::size_t asked_at_once = 200;
 
 } // namespace
 
-/// Shared with the loop, which may outlive the poller by a moment.
+/// State that the loop shares. The loop may outlive the poller for a moment.
 class poller::list : public std::enable_shared_from_this<poller::list> {
 public:
     explicit list(site& at)
@@ -80,7 +80,7 @@ private:
         return first;
     }
 
-    /// Nobody, if the loop was woken by a newcomer.
+    /// Returns the waiters that are due. It returns none if a new waiter has woken the loop.
     std::vector<std::uint64_t> take_due() {
         std::vector<std::uint64_t> due;
         const time_point now = at_.context.time.now();
@@ -97,7 +97,8 @@ private:
         return due;
     }
 
-    /// Up to a fifth less, so that clients do not all ask at the same moments.
+    /// Shortens the pause by up to a fifth at random, so that clients do not all poll at the same
+    /// time.
     duration jittered(duration full) {
         const auto fifth = static_cast<std::uint64_t>(full.count()) / 5;
         return full - duration{static_cast<duration::rep>(at_.context.random() % (fifth + 1))};
@@ -114,7 +115,7 @@ private:
             for (const auto& row : answer_at(said, 0).rows)
                 ring(static_cast<std::uint64_t>(number_at(row, 0)));
         } catch (const boost::system::system_error&) {
-            // Waiters ask by themselves, too, and learn why it fails.
+            // Waiters also make attempts themselves, and these report the failure.
             for (auto& [number, each] : waiters_)
                 each.pause = std::max(each.pause, longest_pause);
         }

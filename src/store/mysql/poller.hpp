@@ -10,22 +10,23 @@
 
 namespace holdfast::mysql {
 
-/// `often`: every few milliseconds at first, and ten times a second in the end. `seldom`: for who
-/// is called by a bell, and only looks whether it was told everything.
+/// How often to poll for a waiter. `often`: every few milliseconds at first, ten times a second
+/// later. `seldom`: a few times a second, for a waiter that a user lock will notify.
 enum class pace { often, seldom };
 
-/// Sees for all waiters of one client: one SELECT asks for all whose time has come.
+/// Polls for all waiters of one client. One SELECT asks for all waiters that are due.
 class poller {
 public:
-    /// It must outlive it.
+    /// The site must outlive the poller.
     explicit poller(site&);
     poller(const poller&) = delete;
     ~poller();
 
-    /// While the result lives, `wake` rings when `condition` (of kinds.hpp, or another) is true.
+    /// Rings `wake` when `condition` (SQL, such as `verbs::may_be_had`) is true, while the result
+    /// lives.
     std::unique_ptr<watch> enrol(std::string condition, alarm& wake, pace = pace::often);
 
-    /// Rings nobody any more.
+    /// Stops polling; rings no alarm any more.
     void stop() noexcept;
 
 private:

@@ -20,13 +20,14 @@
 namespace holdfast::mysql {
 namespace {
 
-/// Rows in one transaction: a few milliseconds of the server's time.
+/// Rows after which a batch is full. A transaction of that size takes the server a few
+/// milliseconds.
 constexpr std::size_t batch_max = 500;
 
-/// Some holds of one table.
+/// Some holds of one table, renewed in one transaction.
 struct batch {
     kept_in where{};
-    std::vector<std::size_t> places; ///< in the list that was asked for
+    std::vector<std::size_t> places; ///< indexes in the list of holds
     std::vector<held_row> rows;
 };
 
@@ -104,7 +105,8 @@ private:
         return {.answer_by = how_.answer_by, .elsewhere = how_.elsewhere, .reserved = true};
     }
 
-    /// Those that could be locked; they last for the whole lease from now on.
+    /// Extends the rows that no other transaction has locked. Returns them with the whole lease as
+    /// the time left.
     asio::awaitable<rows_left> prolong(const batch& some) {
         two_writes both{at_, wishes()};
         const std::vector<std::string> locking{rows_locked(at_.named, some.where, some.rows)};
@@ -117,13 +119,14 @@ private:
         };
         const answers done = co_await both.end(prolonging);
         rows_left left;
-        if (answer_at(done, 0).matched == ours.size()) // else they are asked about, one by one
+        if (answer_at(done, 0).matched == ours.size()) // otherwise see_the_rest asks about them
             for (held_row& each : ours)
                 left.emplace(std::move(each), how_.lease_time);
         co_return left;
     }
 
-    /// A row that somebody else has locked stays as it is, and ours while its time is not over.
+    /// Asks about the rows that were not extended. A row that another transaction has locked stays
+    /// as it is, and belongs to this client until it expires.
     asio::awaitable<void> see_the_rest(const batch& some, rows_left& left) {
         std::vector<held_row> rest;
         for (const held_row& each : some.rows)
@@ -164,7 +167,7 @@ private:
         to_.renewed(place, said);
     }
 
-    /// Whether the renewal is a question, which extends nothing.
+    /// Returns whether the renewal only asks how much time is left, and extends nothing.
     bool asks_only() const { return how_.lease_time == duration::zero(); }
 
     site& at_;

@@ -8,7 +8,8 @@
 
 namespace holdfast::mysql {
 
-/// As `lock_store::renew`: in batches of at most 500, all under way at once.
+/// Runs `lock_store::renew`. The holds are renewed in batches of about 500 rows, all at the same
+/// time.
 asio::awaitable<void> renew_holds(site&, bells&, hold_list, const renewal_wishes&, renewal_sink&);
 
 } // namespace holdfast::mysql

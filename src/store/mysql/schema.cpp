@@ -4,8 +4,9 @@
 namespace holdfast::mysql {
 namespace {
 
-// Names and owners are bytes: no collation, no case, no trailing blanks. A row that is new or free
-// ended an hour ago, and not long before: what a sweep deletes has been free for a day.
+// Names and owners are bytes: no collation, case-sensitive, with trailing blanks. A new or free row
+// has an expiry one hour in the past, and not earlier, because a sweep deletes what expired a day
+// ago.
 
 constexpr const char* lock_columns = R"(
   name    VARBINARY(255)  NOT NULL PRIMARY KEY,

@@ -8,10 +8,10 @@
 
 namespace holdfast::mysql {
 
-/// The statements that make the tables where they are missing, and change nothing else.
+/// Returns the statements that make the missing tables. They change nothing else.
 std::vector<std::string> making(const tables&);
 
-/// The same in one text, for people: each ends with a semicolon and a line.
+/// Returns the same statements as one text for people, each with a semicolon and a line break.
 std::string ddl(const tables&);
 
 } // namespace holdfast::mysql

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the doctor says of a server's settings: no I/O.
+// What the doctor says about a server's settings. No I/O.
 #pragma once
 
 #include "mysql/database.hpp"

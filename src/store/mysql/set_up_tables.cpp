@@ -8,7 +8,7 @@
 namespace holdfast::mysql {
 namespace {
 
-/// Of these, which are there already.
+/// Returns a SELECT that counts how many of the tables exist already.
 std::string tables_there(const site& at) {
     return "SELECT COUNT(*) FROM information_schema.tables WHERE table_schema=DATABASE() AND "
            "table_name IN (" +
@@ -26,8 +26,8 @@ asio::awaitable<answers> run_one(database& server, const std::string& statement)
     co_return co_await server.run(text);
 }
 
-/// The last of them takes other rights than those before it, and these are asked for even where its
-/// table is not there yet. So whoever may not finish begins nothing.
+/// Tries the last statement first. It needs other privileges than the others, and the server checks
+/// them even if the table does not exist yet. A user without all privileges thus creates nothing.
 asio::awaitable<void> try_last(database& server, const std::string& statement) {
     try {
         co_await run_one(server, statement);
@@ -43,7 +43,7 @@ asio::awaitable<std::vector<finding>> make_them(const site& at, database& server
     const std::int64_t there = number_at(answer_at(said, 0).rows.at(0), 0);
     const std::vector<std::string> all = making(at.named);
     co_await try_last(server, all.back());
-    // One by one: each is an end of a transaction by itself.
+    // Sends them one by one, because each statement commits by itself.
     for (const std::string& each : all)
         co_await run_one(server, each);
     std::vector<finding> told(1);

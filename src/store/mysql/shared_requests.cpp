@@ -20,7 +20,7 @@ asio::awaitable<taken> let_in_once(site& at, const ask& want, time_point deadlin
     co_await refuse_locked_tables(at, said, read_update_at);
     taken got{attempt_in(said, read_update_at, want.kind)};
     got.no_row = found_no_row(said, read_update_at);
-    // It was in time at first, and not any more when its row was to be written.
+    // The UPDATE was in time, but the INSERT was too late.
     if (got.seen.said == verdict::granted && answer_at(said, read_insert_at).matched == 0)
         got.seen.said = verdict::late;
     got.seen.token = 0;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What operators ask: who holds a lock, which are held.
+// SQL for operators: who holds a lock, and which locks are held.
 #pragma once
 
 #include "mysql/database.hpp"
@@ -14,20 +14,22 @@
 
 namespace holdfast::mysql {
 
-/// Two SELECTs: the rows of these locks, and who reads them or waits to write.
+/// Returns three SELECTs: the rows of these locks, their readers and waiters, and the counters with
+/// these names.
 std::vector<std::string> states_asked(const tables&, const std::vector<std::string>& names);
 
-/// What they answer, in the order of the names, without those that are free and awaited by nobody.
+/// Returns the states from the three answers, in the order of the names. Locks that are free and
+/// have no waiters are left out.
 std::vector<lock_state> states_in(const std::vector<std::string>& names, const result& locks,
                                   const result& holds, const result& counters);
 
-/// The same of one lock, held by somebody; else nothing.
+/// Returns the state of one lock as a `holding`. Empty: the lock is free.
 std::optional<holding> holding_of(const lock_state&);
 
-/// Names of held locks behind that one, in their order.
+/// Returns a SELECT of the names of held locks that follow the name `behind`, in order.
 std::string held_names(const tables&, const std::string& behind, std::size_t at_most);
 
-/// A condition: nobody has it, alone or shared.
+/// Returns the condition that the lock has no holder, neither exclusive nor shared.
 std::string lock_is_free(const tables&, const lock_name&);
 
 } // namespace holdfast::mysql

@@ -9,11 +9,11 @@
 
 namespace holdfast::mysql {
 
-/// Deletes rows that nobody has used for a day, a few at a time, every now and then. A lock whose
-/// row was deleted has greater tokens all the same: they follow the server's clock.
+/// Deletes rows that were not used for a day, in small steps, every ten minutes. If a lock's row
+/// was deleted, its next token is still greater, because tokens follow the server's clock.
 class sweep : public std::enable_shared_from_this<sweep> {
 public:
-    /// It must live until stop().
+    /// The site must live until stop().
     explicit sweep(site& at)
         : at_{at}
         , sleep_{at.context.time.make_alarm()} {}
@@ -30,7 +30,8 @@ private:
     bool stopped_ = false;
 };
 
-/// Pure: what one step deletes, behind that name; the names of a step are what its SELECT tells.
+/// Return the statements of one step: a SELECT of unused names that follow `behind`, and the
+/// DELETEs for these names. Pure functions.
 std::string unused_names(const tables&, const std::string& behind);
 std::vector<std::string> unused_deleted(const tables&, const std::vector<std::string>& names);
 

@@ -8,7 +8,7 @@
 namespace holdfast::mysql {
 namespace {
 
-/// The session's limit for who is silent while a transaction is open.
+/// Sets a short timeout for a client that is silent while its transaction is open.
 std::string short_idle_time(bool is_mariadb) {
     return is_mariadb ? "SET SESSION idle_transaction_timeout=3" : "SET SESSION wait_timeout=3";
 }
@@ -28,7 +28,7 @@ two_writes::two_writes(site& at, call_wishes wishes)
     , wishes_{std::move(wishes)} {}
 
 asio::awaitable<answers> two_writes::begin(std::vector<std::string> reading) {
-    constexpr std::size_t before = 2; // statements of ours
+    constexpr std::size_t before = 2; // number of statements before `reading`
     const auto make = [&](const runtime::remote_clock&, const server_facts& facts) {
         is_mariadb_ = facts.is_mariadb;
         idle_limit_ = facts.idle_limit;

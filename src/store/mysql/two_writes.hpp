@@ -10,19 +10,19 @@
 
 namespace holdfast::mysql {
 
-/// A transaction whose first write locks rows and reads them, and whose second one writes what is
-/// made of that. In between the server waits seconds for this client, and not hours: a process that
-/// freezes there does not block others for long.
+/// A transaction in two writes. The first write locks rows and reads them; the second writes what
+/// the client made of them. In between the server waits for the client only three seconds, so a
+/// frozen process does not block others for long.
 class two_writes {
 public:
-    /// `wishes`: of each of the two.
+    /// `wishes` apply to both writes.
     explicit two_writes(site& at, call_wishes wishes = {});
 
-    /// The answers to these statements.
+    /// Begins the transaction, and returns the answers to these statements.
     asio::awaitable<answers> begin(std::vector<std::string> reading);
 
-    /// On the same connection. `writing`: the statements, asked for when they are to go out; none,
-    /// if nothing is to be written.
+    /// Ends the transaction on the same connection. `writing` returns the statements, and is called
+    /// when they are sent; it may return none.
     using maker = std::function<std::vector<std::string>(const runtime::remote_clock&)>;
     asio::awaitable<answers> end(maker writing);
 
@@ -31,7 +31,7 @@ private:
     const call_wishes wishes_;
     std::shared_ptr<carrier> on_;
     bool is_mariadb_ = false;
-    duration idle_limit_{}; // of the session, at other times
+    duration idle_limit_{}; // usual idle timeout of the session
 };
 
 } // namespace holdfast::mysql

@@ -18,7 +18,7 @@ std::string socket_of(const store_url& url) {
     return url.path();
 }
 
-/// Behind the hosts, if it is anywhere in the path.
+/// Returns the schema from the URL's path; empty if the path has none.
 std::string schema_in_path(const store_url& url) {
     const std::vector<std::string>& segments = url.segments();
     const std::size_t used =
@@ -64,7 +64,7 @@ options read_url(store_url& url) {
     url.read("bell", how.bell);
     url.read("keep_alive", how.keep_alive);
     url.read("sweep", how.sweep);
-    if (!is_local(url)) { // nobody is on the way to a socket of this machine
+    if (!is_local(url)) { // traffic on a unix socket cannot be intercepted
         url.read("server_key_file", how.server_key_file);
         url.read_tls(how.tls);
     }

@@ -6,7 +6,7 @@
 
 namespace holdfast::mysql {
 
-/// All that a URL says of a database. Throws `errc::invalid_argument`.
+/// Reads all options from a URL. Throws `errc::invalid_argument`.
 options read_url(store_url&);
 
 } // namespace holdfast::mysql

@@ -9,7 +9,8 @@
 namespace holdfast::mysql {
 namespace {
 
-/// Of each word: together with two numbers and the tabs they fit.
+/// Maximum length of a text in the description. Three texts, two numbers and the tabs must fit into
+/// the column `info`.
 constexpr std::size_t word_bytes_max = 64;
 
 constexpr std::size_t uuid_size = 36;

@@ -9,12 +9,12 @@
 
 namespace holdfast::mysql {
 
-/// Who this client is, as the column `info` has it: host, process, program, label and the second
-/// when it was made, with tabs between them; 255 bytes at most.
+/// Returns this client's description for the column `info`: host, process, program, label and
+/// creation time in seconds. Tabs separate them, and the whole has at most 255 bytes.
 std::string written(const client_card&);
 std::optional<client_card> card_in(std::string_view info);
 
-/// Whether that is the owner of a holdfast client: its UUID has our mark.
+/// Returns whether the owner is a holdfast client. Its UUID has our mark.
 bool is_ours(std::string_view owner);
 
 } // namespace holdfast::mysql

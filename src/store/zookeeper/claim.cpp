@@ -14,12 +14,12 @@
 namespace holdfast::zookeeper {
 namespace {
 
-/// The server counts the nodes that are made below one path with 31 bits. What it gives beyond is
-/// not in order; some give the last number again and again. So that is never used.
+/// Last number that is used. The server numbers the nodes below a path with 31 bits. Later numbers
+/// are out of order, and some servers then repeat the last number.
 constexpr std::int64_t number_last = (std::int64_t{1} << 31) - (std::int64_t{1} << 20);
 
-/// The session may end, or somebody delete a node, again and again; or what is above it, empty for
-/// a while, be taken away by the ensemble.
+/// Maximum number of attempts in one call. An attempt fails if the session ends, if the node is
+/// deleted, or if the ensemble deletes the empty path above it.
 constexpr int rounds_max = 5;
 
 bool was_not_made(const error_code& why) {
@@ -71,7 +71,7 @@ asio::awaitable<std::vector<std::string>> claim::among() {
         if (unseen_)
             co_await find();
         if (mine_ && !home_->lives(*mine_))
-            mine_.reset(); // it went with its session
+            mine_.reset(); // the node was deleted with its session
         std::optional<std::vector<std::string>> names;
         if (mine_)
             names = co_await list_beside();
@@ -85,7 +85,7 @@ asio::awaitable<std::vector<std::string>> claim::among() {
             refuse_too_long(want_.parent, names->size());
             co_return std::move(*names);
         }
-        if (names || !mine_) // somebody has deleted it, or its session has ended: so anew
+        if (names || !mine_) // the node was deleted, or its session has ended: make it again
             mine_.reset();
     }
     throw net::failure{errc::unreachable, "the node below '" + want_.parent +
@@ -95,12 +95,12 @@ asio::awaitable<std::vector<std::string>> claim::among() {
 asio::awaitable<std::optional<std::vector<std::string>>> claim::list_beside() {
     listing names = co_await home_->at->list(want_.parent);
     if (!names)
-        names.emplace(); // somebody has deleted all of it
+        names.emplace(); // the whole path was deleted
     co_return names;
 }
 
-/// Deletes the path whose numbers have ended, if it is empty and has no data. The numbers of a path
-/// that is made anew begin with 0.
+/// Deletes the parent after its numbers are used up, if it is empty and has no data. When the
+/// parent is made again, its numbers begin with 0.
 asio::awaitable<void> claim::make_parent_anew() {
     co_await remove();
     std::string path = want_.parent;
@@ -112,7 +112,8 @@ asio::awaitable<void> claim::make_parent_anew() {
         refuse_worn_out(want_.parent);
 }
 
-/// Nothing: not yet, since something was missing above it, and is there now.
+/// Makes the node. Returns nothing if the path above was missing and was made, or if the node
+/// already existed; the caller then repeats.
 asio::awaitable<std::optional<std::vector<std::string>>> claim::make() {
     const node_mode mode = want_.numbered ? node_mode::ephemeral_sequential : node_mode::ephemeral;
     new_node wanted{below(want_.parent, want_.prefix), want_.data, mode};
@@ -129,7 +130,7 @@ asio::awaitable<std::optional<std::vector<std::string>>> claim::make() {
     case session::refusal::no_parent:
         co_await home_->make_path(want_.parent, want_.parents_mode);
         co_return std::nullopt;
-    case session::refusal::exists: // an earlier request's, or an earlier session's
+    case session::refusal::exists: // made by an earlier request or an earlier session
         co_await find();
         co_return std::nullopt;
     case session::refusal::none:
@@ -140,7 +141,8 @@ asio::awaitable<std::optional<std::vector<std::string>>> claim::make() {
     co_return std::move(got.children);
 }
 
-/// After a lost answer. Not there means: it never will be, for the session has moved on.
+/// Looks for the node after an answer was lost. If it is not there now, it never will be, because
+/// the server has finished the earlier request.
 asio::awaitable<void> claim::find() {
     std::vector<own_node> found = co_await find_unseen(*home_, want_.parent, want_.prefix);
     unseen_ = false;

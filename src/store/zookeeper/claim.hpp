@@ -14,31 +14,32 @@
 
 namespace holdfast::zookeeper {
 
-/// One node of an owner in a line: made once, whatever becomes of the answers, and deleted when it
-/// is not wanted any more. Thread safety: everything on the client's executor.
+/// An ephemeral node of one owner in the queue of a lock. The node is made once even if answers are
+/// lost, and it is deleted when it is not needed any more. Thread safety: call everything on the
+/// client's executor.
 class claim {
 public:
     struct wish {
         std::string parent;
-        std::string prefix; ///< of its name, which has the owner in it
+        std::string prefix; ///< prefix of the node's name; it contains the owner
         std::string data;
         bool numbered = true; ///< false: the prefix is the whole name
-        /// What is above it: made when it is missing.
+        /// Mode of the parent and of the nodes above it that must be made.
         node_mode parents_mode = node_mode::container;
     };
 
     claim(std::shared_ptr<household>, wish);
     claim(const claim&) = delete;
-    /// What may still be there is deleted when that can be done.
+    /// A node that may still exist is deleted in the background.
     ~claim();
 
-    /// Makes the node, if it is not there, and returns the names beside it, its own too. The answer
-    /// tells of all that were made before it.
+    /// Makes the node if it does not exist. Returns the names of all children of the parent, with
+    /// the node's own name. All nodes that were made before it are among them.
     asio::awaitable<std::vector<std::string>> among();
 
     asio::awaitable<void> remove(); ///< idempotent
 
-    /// Whoever holds it now takes care of it.
+    /// Gives up the node; the caller must delete it from now on.
     own_node hand_over();
 
     const std::optional<own_node>& node() const noexcept { return mine_; }
@@ -57,10 +58,11 @@ private:
     const std::shared_ptr<household> home_;
     const wish want_;
     std::optional<own_node> mine_;
-    bool unseen_ = false; ///< it may have been made: the answer was lost
+    bool unseen_ = false; ///< the node may exist, because the answer was lost
 };
 
-/// What is too long to be looked through at each turn: a megabyte is what a server sends at most.
+/// Maximum number of nodes in a queue. Each attempt searches the whole list, and a server sends at
+/// most one megabyte.
 inline constexpr std::size_t line_longest = 10'000;
 
 } // namespace holdfast::zookeeper

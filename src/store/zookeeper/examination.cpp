@@ -25,10 +25,11 @@
 namespace holdfast::zookeeper {
 namespace {
 
-/// Of a session: a heartbeat, which comes each sixth of one, may then need several attempts.
+/// A request should take at most this part of the session's timeout. A heartbeat, which comes each
+/// sixth of the timeout, then has time for several attempts.
 constexpr int slow_part_of_session = 20;
 
-/// Of all locks, so many are looked at: each costs two requests.
+/// Maximum number of locks that are examined. Each costs two requests.
 constexpr std::size_t looked_at_most = 100;
 
 constexpr std::int64_t numbers_of_the_old = std::int64_t{1} << 30;
@@ -43,7 +44,7 @@ std::string ms(duration length) {
     return std::to_string(length.count()) + " ms";
 }
 
-/// How many nodes were ever made below it: the server counts those that go, too.
+/// Returns how many nodes were ever made below the node; the server counts deleted nodes too.
 std::int64_t numbers_given(const node_stat& of) {
     return (std::int64_t{of.child_version} + of.children) / 2;
 }
@@ -77,7 +78,7 @@ private:
     asio::awaitable<bool> reach() {
         try {
             std::string root = "/";
-            co_await home_->at->sync(std::move(root)); // it opens the session
+            co_await home_->at->sync(std::move(root)); // opens the session
             const std::vector<std::string> nothing;
             const time_point began = home_->context.time.now();
             co_await home_->at->confirm(nothing, time_point::max());
@@ -146,7 +147,7 @@ private:
         }
     }
 
-    /// Whatever went wrong before.
+    /// Deletes the trial lock's nodes, whatever failed before.
     asio::awaitable<void> leave(lock_place& spot, bool taken) {
         for (int left = releases_max; left > 0; --left) {
             try {
@@ -163,7 +164,7 @@ private:
 
     asio::awaitable<void> look_at_locks() {
         if (home_->where.root().empty())
-            co_return; // they may be anywhere
+            co_return; // the locks may be anywhere
         try {
             found_paths all = co_await find_paths(*home_, "*");
             if (all.entries.size() > looked_at_most)

@@ -10,7 +10,7 @@
 
 namespace holdfast::zookeeper {
 
-/// As `store::examine`. `asked`: the session's timeout that was wanted.
+/// Runs `store::examine`. `asked` is the session timeout that the client asked for.
 asio::awaitable<std::vector<finding>> examine_ensemble(std::shared_ptr<household>, ask trial,
                                                        duration asked);
 

@@ -10,7 +10,8 @@
 namespace holdfast::zookeeper {
 namespace {
 
-/// What stands before the number. Longer ones first: one ends as another does.
+/// The part of a node's name before the number. Longer marks come first in the table, because one
+/// mark may end with another.
 struct mark {
     std::string_view text;
     bool shares;
@@ -27,7 +28,8 @@ constexpr std::string_view curators_prefix = "_c_";
 constexpr std::size_t uuid_length = 36;
 constexpr std::size_t digits_length = 32;
 
-/// As the server writes it: ten characters, or eleven of a number that has run over.
+/// Length of the server's number: ten characters, or eleven for a negative number after an
+/// overflow.
 constexpr std::size_t number_least = 10;
 constexpr std::size_t number_most = 11;
 
@@ -71,7 +73,7 @@ std::string_view kazoos_mark_for(lock_kind kind) {
     return kind == lock_kind::read ? "__rlock__" : "__lock__";
 }
 
-// Of the data: lines, each a word, a blank and the rest.
+// The data of a node consists of lines, each with a word, a blank and the value.
 
 constexpr std::string_view first_word = "holdfast";
 constexpr std::size_t value_most = 255;
@@ -154,7 +156,7 @@ std::vector<contender> contenders_in(const std::vector<std::string>& children) {
     for (const std::string& each : children)
         if (const std::optional<contender> one = contender_at(each))
             all.push_back(*one);
-    // One who writes has its own read beside it, under the same number: whoever writes comes first.
+    // A writer may have its own read hold under the same number; the writer comes first.
     std::ranges::sort(all, [](const contender& one, const contender& other) {
         return std::tuple{one.number, one.shares, one.node} <
                std::tuple{other.number, other.shares, other.node};
@@ -181,7 +183,7 @@ std::optional<std::int64_t> number_in(std::string_view node) {
         const std::string_view end = node.substr(node.size() - length);
         if (length == number_most && end.front() != '-')
             continue;
-        // "…-0000000001" is a hyphen and a number, "…--2147483648" a number below zero.
+        // "…-0000000001" is a hyphen and a number; "…--2147483648" is a negative number.
         if (length == number_most &&
             (node.size() == length || node[node.size() - length - 1] != '-'))
             continue;

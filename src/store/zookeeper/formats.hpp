@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The names and the data of the nodes that hold or wait: docs/protocol/zookeeper.md. Pure.
+// Names and data of the nodes that hold a lock or wait for it: docs/protocol/zookeeper.md. Pure
+// functions.
 #pragma once
 
 #include <holdfast/inspection.hpp>
@@ -14,41 +15,48 @@
 
 namespace holdfast::zookeeper {
 
-/// The 32 hexadecimal digits that name one owner: half of the client's id, and the number.
+/// Returns the 32 hexadecimal digits that identify an owner: half of the client's id, and the
+/// owner's number.
 std::string digits_of(const owner_id&);
 
-/// What the names of an owner's nodes begin with; the server adds ten digits to it, the number.
-/// `_c_<uuid>-lock-`, `…-__READ__`, `…-__WRIT__`; kazoo's: `<digits>__lock__`, `…__rlock__`.
+/// Returns the prefix of an owner's node names; the server adds a number of ten digits.
+/// `_c_<uuid>-lock-`, `…-__READ__`, `…-__WRIT__`; in kazoo's form: `<digits>__lock__`,
+/// `…__rlock__`.
 std::string node_prefix(node_form, lock_kind, const owner_id&);
 
-/// Of a leased semaphore's permit: `_c_<uuid>-lease-`; its digits are those of `permit_id`.
+/// Returns the prefix for a permit of a leased semaphore: `_c_<uuid>-lease-`. Its digits are those
+/// of `permit_id`.
 std::string permit_prefix(const owner_id&);
-/// The 32 digits of that, of Curator's too.
+/// Returns the 32 digits in the name of a permit's node, also of Curator's nodes.
 std::string permit_in(std::string_view node);
 
-/// One that holds a lock or waits for it: ours, Curator's, kazoo's.
+/// A node that holds a lock or waits for it. It may belong to holdfast, Curator or kazoo.
 struct contender {
     std::string_view node{}; ///< its name
-    std::int64_t number = 0; ///< as the server gave it: the smallest is the first
-    bool shares = false;     ///< it reads
-    bool of_pair = false;    ///< of a read-write lock: by its mark
-    bool of_mutex = false;   ///< of a mutex, by its mark; kazoo's `__lock__` may be of either
+    std::int64_t number = 0; ///< number that the server gave it; the smallest comes first
+    bool shares = false;     ///< it is a reader
+    bool of_pair = false;    ///< its name is that of a read-write lock
+    /// Its name is that of a mutex. kazoo's `__lock__` may belong to either kind.
+    bool of_mutex = false;
 };
 
-/// Nothing: that node is something else. What is viewed must stay.
+/// Parses a node's name. Returns nothing if the node is something else. The result refers to
+/// `node`, which must stay alive.
 std::optional<contender> contender_at(std::string_view node);
 
-/// Those among the children of a lock's node, the first one first.
+/// Returns the holders and waiters among the children of a lock's node, in queue order. The result
+/// refers to `children`.
 std::vector<contender> contenders_in(const std::vector<std::string>& children);
 
-/// What people call it who see only its name: a UUID or 32 digits; else all of it.
+/// Returns the owner to show to people, from the node's name alone: a UUID or 32 digits; otherwise
+/// the whole name.
 std::string owner_in(std::string_view node);
 
-/// The number that the server gave it; nothing: it has none.
+/// Returns the number that the server gave the node. Empty: it has none.
 std::optional<std::int64_t> number_in(std::string_view node);
 
-/// What our nodes have as data: the owner and, if it says so, who that is.
-/// `above`: the node of its own read hold, above which it would write; empty: it has none.
+/// Returns the data of our nodes: the owner and, if given, a description of the client. `above` is
+/// the node of the owner's own read hold that a writer upgrades; empty: none.
 std::string data_of(const owner_id&, const std::optional<client_card>&,
                     std::string_view above = {});
 
@@ -57,7 +65,7 @@ struct told_owner {
     std::string above{};
     std::optional<client_card> client{};
 };
-/// Nothing: somebody else wrote it.
+/// Parses a node's data. Empty: another program wrote it.
 std::optional<told_owner> owner_in_data(std::string_view data);
 
 } // namespace holdfast::zookeeper

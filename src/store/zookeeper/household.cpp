@@ -57,7 +57,8 @@ void household::hear(session_news what) {
         context.doubt({}, true);
 }
 
-/// If it is not there yet, it is learnt when it is made.
+/// Reads the identity of the ensemble from the root node. If the root does not exist yet,
+/// `make_node` reads it when it makes the root.
 asio::awaitable<void> household::read_root(std::shared_ptr<household>) {
     try {
         std::string root = where.root();
@@ -65,7 +66,7 @@ asio::awaitable<void> household::read_root(std::shared_ptr<household>) {
         if (found)
             learn_root(found->stat);
     } catch (const boost::system::system_error&) {
-        // The next session asks again; until then nobody can tell.
+        // The next session reads the root again. Until then the ensemble's identity is not known.
     }
 }
 
@@ -95,7 +96,7 @@ asio::awaitable<void> household::make_path(std::string path, node_mode last) {
         const bool is_roots = !where.root().empty() && each.size() <= where.root().size();
         return is_roots ? node_mode::persistent : each == path ? last : node_mode::container;
     };
-    // The last one first: usually it is all that is missing.
+    // Starts with the last node, because usually only that one is missing.
     std::vector<std::string> missing;
     for (std::string_view each = path; each != "/"; each = parent_of(each)) {
         missing.emplace_back(each);
@@ -109,7 +110,8 @@ asio::awaitable<void> household::make_path(std::string path, node_mode last) {
         co_await make_node(missing.back(), mode_of(missing.back()));
 }
 
-/// Whether it is there now. Servers before 3.5.3 know no containers.
+/// Makes the node. Returns false if its parent does not exist. Servers before 3.5.3 have no
+/// container nodes, so a persistent node is made there.
 asio::awaitable<bool> household::make_node(std::string path, node_mode mode) {
     bool knows = true;
     try {

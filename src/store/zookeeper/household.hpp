@@ -18,14 +18,14 @@
 
 namespace holdfast::zookeeper {
 
-/// What everything in one store shares. Whatever is under way keeps it.
+/// State that all parts of one store share (`household`). Running operations keep it alive.
 class household : public std::enable_shared_from_this<household> {
 public:
     household(std::unique_ptr<session>, store_context, const options&);
     household(const household&) = delete;
     ~household();
 
-    void begin(); ///< once, when somebody owns it
+    void begin(); ///< call it once, after a shared_ptr owns the object
     void close() noexcept;
 
     const store_context context;
@@ -38,31 +38,33 @@ public:
 
     bool is_closed() const noexcept { return closed_; }
 
-    /// As long as somebody keeps it, writes keep the session alive.
+    /// Returns a handle; while a handle exists, writes keep the session alive.
     std::shared_ptr<void> in_use() { return at->in_use(); }
     void keep(const hold&, std::vector<own_node>);
     void forget(const hold&);
 
-    /// Whether that node is there, unless somebody has deleted it.
+    /// Returns whether the node's session is still open, so that the node exists unless it was
+    /// deleted.
     bool lives(const own_node& node) const { return node.session == at->state().id; }
 
-    /// Of what the ensemble said to something that began then.
+    /// Returns how long a hold is valid, from `began`, according to the ensemble's answers.
     duration term_since(time_point began) const;
 
-    /// Waits until it is known that the session lives for a while, before a hold in it is reported.
+    /// Waits until the session is known to live for a while. Call it before a grant is reported.
     asio::awaitable<void> prove_session() {
         const time_point answer_by = context.time.now() + at->command_timeout();
         co_await at->prove_alive(answer_by);
     }
 
-    /// Of a node; `above`: see formats.hpp.
+    /// Returns the data for a node of this client. `above`: see formats.hpp.
     std::string data_for(const owner_id&, std::string_view above = {}) const;
 
-    /// Makes what is missing above the node of a lock; and that, which the ensemble takes away when
-    /// it has been empty for some time, and `last` says otherwise.
+    /// Makes the node and the missing nodes above it. The ensemble deletes the node after it was
+    /// empty for some time, unless `last` is another mode than container.
     asio::awaitable<void> make_path(std::string path, node_mode last = node_mode::container);
 
-    /// Which ensemble this is, by when it made the root, as far as that is known.
+    /// Returns the identity of the ensemble, from the creation of the root node; empty: not known
+    /// yet.
     const std::string& ensemble() const noexcept { return ensemble_; }
 
 private:
@@ -73,7 +75,7 @@ private:
 
     std::optional<client_card> card_;
     std::unique_ptr<watch> news_;
-    std::shared_ptr<void> holding_; ///< while there are holds
+    std::shared_ptr<void> holding_; ///< set while there are holds
     std::string ensemble_;
     bool closed_ = false;
 };

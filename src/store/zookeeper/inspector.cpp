@@ -33,11 +33,11 @@ lock_waiter waiter_from(node_owner&& one) {
     waiter.is_holdfast = one.is_holdfast();
     waiter.text = std::move(one.text);
     waiter.client = std::move(one.said.client);
-    waiter.listens = true; // as long as its node is there
+    waiter.listens = true; // as long as its node exists
     return waiter;
 }
 
-/// Returns in words what has the path, if that is not a lock of this kind.
+/// Returns, in words, what has the path instead of a lock of this kind. Null: nothing else has it.
 const char* instead_of(lock_kind kind, const line& seen) {
     if (seen.semaphore)
         return words_for(lock_kind::permit);
@@ -93,7 +93,8 @@ asio::awaitable<forced> lock_inspector::force_kind(lock_name name, lock_kind kin
     co_return nothing;
 }
 
-/// A request that comes late ends nobody else's hold: each node had one owner, ever.
+/// Deletes the holders' nodes. A late request ends no other hold, because a node never changes its
+/// owner.
 asio::awaitable<forced> lock_inspector::end(line seen, std::string only_from) {
     forced outcome;
     const std::vector<node_owner> holders = co_await read_owners(*home_, seen.holders);
@@ -107,7 +108,7 @@ asio::awaitable<forced> lock_inspector::end(line seen, std::string only_from) {
     co_return outcome;
 }
 
-/// Of the present hold: a lock that is free has left nothing that tells.
+/// Returns the token of the present hold, or 0. A free lock has no node that stores its last token.
 asio::awaitable<std::uint64_t> lock_inspector::last_token(lock_name name) {
     const line seen = co_await read_line(*home_, home_->where.of(name));
     std::uint64_t last = 0;
@@ -147,7 +148,7 @@ asio::awaitable<std::optional<lock_state>> lock_inspector::describe_at(std::stri
     for (node_owner& each : waiters)
         found.waiters.push_back(waiter_from(std::move(each)));
     if (found.owners.empty())
-        co_return std::nullopt; // all have gone meanwhile
+        co_return std::nullopt; // all were released in the meantime
     co_return found;
 }
 

@@ -12,7 +12,7 @@
 
 namespace holdfast::zookeeper {
 
-/// Sees and ends any hold that Curator, kazoo or holdfast has on a lock.
+/// Shows and ends any hold of a lock, by Curator, kazoo or holdfast.
 class lock_inspector final : public inspector {
 public:
     explicit lock_inspector(std::shared_ptr<household> home)

@@ -27,7 +27,8 @@ line line_in(const std::string& path, const std::vector<std::string>& names) {
     return seen;
 }
 
-/// Whoever writes above the only read hold that there is has the lock, though its node comes later.
+/// Finds a writer that upgrades the only read hold. That writer holds the lock, although its node
+/// comes later in the queue.
 asio::awaitable<void> see_upgrade(household& home, line& seen) {
     if (seen.alone || seen.holders.size() != 1 || seen.waiters.empty())
         co_return;

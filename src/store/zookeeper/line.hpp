@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What operators see of one lock: who has it, and who waits.
+// The queue of one lock as operators see it: holders and waiters.
 #pragma once
 
 #include "store/zookeeper/household.hpp"
@@ -13,26 +13,27 @@
 
 namespace holdfast::zookeeper {
 
-/// The nodes of one lock, a moment ago.
+/// The nodes of one lock at the moment when they were read.
 struct line {
-    std::vector<std::string> holders{}; ///< paths, who came first before
-    std::vector<std::string> waiters{}; ///< likewise
-    bool shared = false;                ///< some of the holders read
-    bool alone = false;                 ///< one of them has it alone
-    bool of_pair = false;               ///< a read-write lock's
-    bool of_mutex = false;              ///< a mutex's; neither: it may be of either kind
-    bool semaphore = false;             ///< a leased semaphore has the path
+    std::vector<std::string> holders{}; ///< paths, in queue order
+    std::vector<std::string> waiters{}; ///< paths, in queue order
+    bool shared = false;                ///< some holders are readers
+    bool alone = false;                 ///< one holder is exclusive
+    bool of_pair = false;               ///< the nodes belong to a read-write lock
+    /// The nodes belong to a mutex. If neither this nor `of_pair` is set, either kind is possible.
+    bool of_mutex = false;
+    bool semaphore = false; ///< a leased semaphore has the path
 };
 
-/// After all that the ensemble has done until now.
+/// Reads the queue after a sync, so that it has everything that the ensemble has done.
 asio::awaitable<line> read_line(household&, std::string path);
-/// As the server has it that answers: it may be behind.
+/// Reads the queue at the connected server, which may be behind the ensemble.
 asio::awaitable<line> read_line_here(household&, std::string path);
 
-/// So many are told by name.
+/// Maximum number of owners that are read from their nodes.
 inline constexpr std::size_t owners_told_max = 100;
 
-/// Who made a node, as it says itself or, of another program, by its name.
+/// Owner of a node, from the node's data. For nodes of other programs it is taken from the name.
 struct node_owner {
     std::string text{};
     told_owner said{};
@@ -41,7 +42,7 @@ struct node_owner {
     bool is_holdfast() const { return !said.owner.empty(); }
 };
 
-/// In that order, but for those that have gone meanwhile.
+/// Reads the owners, in the order of the nodes. Nodes that do not exist any more are left out.
 asio::awaitable<std::vector<node_owner>> read_owners(household&, std::vector<std::string> nodes);
 
 } // namespace holdfast::zookeeper

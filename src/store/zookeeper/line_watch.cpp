@@ -10,11 +10,12 @@
 namespace holdfast::zookeeper {
 namespace {
 
-/// The ensemble tells of one change, and has to be asked again: the loop outlives whom it tells.
+/// State that a watch and its loop share. A ZooKeeper watch fires once and must be set again. The
+/// loop may outlive the watch that it rings for.
 struct listening {
     std::shared_ptr<household> home;
     std::string path;
-    alarm* whom; ///< null: nobody listens any more
+    alarm* whom; ///< null: the watch was destroyed
     std::shared_ptr<alarm> change;
     std::unique_ptr<watch> set{};
 
@@ -39,8 +40,8 @@ private:
     const std::shared_ptr<listening> it_;
 };
 
-/// Rung before it asks again, and once more when that is done: what comes between is seen by one
-/// who looks then.
+/// Rings before the watch is set again and once more afterwards, so that a change in between is not
+/// missed.
 asio::awaitable<void> go_on(std::shared_ptr<listening> it) {
     while (it->whom && it->set) {
         co_await it->change->wait_until(time_point::max());
@@ -50,7 +51,7 @@ asio::awaitable<void> go_on(std::shared_ptr<listening> it) {
         try {
             co_await it->ask();
         } catch (const boost::system::system_error&) {
-            it->set.reset(); // whoever waits polls
+            it->set.reset(); // the listener polls instead
         }
         if (it->whom)
             it->whom->ring();
@@ -69,7 +70,7 @@ asio::awaitable<std::unique_ptr<watch>> watch_line(std::shared_ptr<household> ho
     if (it->set)
         runtime::run_in_background(home->context, go_on(it));
     else
-        wake.ring(); // nothing is there
+        wake.ring(); // there is nothing at the path
     co_return watching;
 }
 

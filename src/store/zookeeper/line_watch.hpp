@@ -10,8 +10,8 @@
 
 namespace holdfast::zookeeper {
 
-/// As `inspector::listen`: rings for everybody who comes to the line or leaves it. That is much
-/// where many come, and only those who do not queue need it.
+/// Implements `inspector::listen`: rings for each node that is added to the queue or removed. That
+/// is much traffic in a long queue, so only observers that do not queue themselves use it.
 asio::awaitable<std::unique_ptr<watch>> watch_line(std::shared_ptr<household>, std::string path,
                                                    alarm& wake);
 

@@ -13,12 +13,12 @@ struct found_paths {
         std::string name;
         std::string path;
     };
-    std::vector<entry> entries{}; ///< in the order of their names
-    bool complete = true;         ///< false: there are more than could be looked at
+    std::vector<entry> entries{}; ///< sorted by name
+    bool complete = true;         ///< false: more nodes exist than could be searched
 };
 
-/// The names below the root that match a glob pattern. Where names are paths: those of nodes in the
-/// folder that the pattern names before its first special letter, and in the folders below it.
+/// Returns the names below the root that match a glob pattern. If names are paths, it searches the
+/// folder before the pattern's first special letter, and all folders below.
 asio::awaitable<found_paths> find_paths(household&, std::string pattern);
 
 } // namespace holdfast::zookeeper

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Who comes before whom. Pure.
+// Order of the nodes in a lock's queue. Pure functions.
 #pragma once
 
 #include "store/zookeeper/formats.hpp"
@@ -10,23 +10,26 @@
 
 namespace holdfast::zookeeper {
 
-/// Where one stands among all who hold a lock or wait for it.
+/// Position of one node in a lock's queue.
 struct standing {
-    bool there = false;    ///< its node is among them
+    bool there = false;    ///< the node exists
     bool first = false;    ///< it holds the lock
-    bool conflict = false; ///< who is before it waits for what it holds already
-    std::string behind{};  ///< the node to wait for: when that goes, it may be its turn
+    bool conflict = false; ///< a node before it waits for the hold that it upgrades
+    /// The node to wait for. When that node is deleted, look again.
+    std::string behind{};
 };
 
-/// Of the node `mine`: who reads waits for the last before it that does not, who has the lock alone
-/// for whoever is before it. But not for `aside`, its own read hold, above which it would write.
+/// Returns the position of the node `mine`. A reader waits for the last writer before it; an
+/// exclusive node waits for the last node before it. Neither waits for `aside`, which is the
+/// owner's own read hold that a writer upgrades.
 standing standing_of(const std::vector<std::string>& children, std::string_view mine,
                      std::string_view aside = {});
 
-/// Whether somebody is there whom a newcomer would have to wait for.
+/// Returns whether a new node would have to wait.
 bool is_taken(const std::vector<std::string>& children, bool shares, std::string_view aside = {});
 
-/// Who has it: one alone, or all who share it.
+/// Returns the holders: one exclusive node, or all readers that share the lock. A writer's own read
+/// node with the same number is also a holder.
 std::vector<contender> holders_among(const std::vector<contender>& in_order);
 
 } // namespace holdfast::zookeeper

@@ -13,7 +13,7 @@
 namespace holdfast::zookeeper {
 namespace {
 
-/// Between two rounds, doubling, while a server does not do it.
+/// First and longest pause between two rounds. The pause doubles while the server fails.
 constexpr duration orphans_first_pause{100}, orphans_longest_pause{5000};
 
 } // namespace
@@ -77,7 +77,7 @@ asio::awaitable<void> orphans::keep_trying(std::shared_ptr<household> home) {
 
 asio::awaitable<void> orphans::try_each(household& home) {
     for (std::size_t left = left_.size(); left > 0 && !left_.empty(); --left) {
-        // Out of the list meanwhile, as that may be emptied.
+        // Take the entry out of the list, because the list may be cleared during the request.
         const entry one = left_.front();
         left_.pop_front();
         const std::int64_t session = home.at->state().id;
@@ -113,7 +113,8 @@ asio::awaitable<std::vector<own_node>> find_unseen(household& home, std::string 
             continue;
         std::string path = below(parent, each);
         const std::optional<node_data> node = co_await home.at->get(path);
-        // One of an earlier session is about to go, and holds nothing for us.
+        // Skip nodes of an earlier session. ZooKeeper deletes them when that session expires, and
+        // they hold no lock of this client.
         if (node && node->stat.ephemeral_owner == home.at->state().id)
             found.emplace_back(std::move(path), node->stat.ephemeral_owner, node->stat.czxid);
     }

@@ -16,27 +16,27 @@ namespace holdfast::zookeeper {
 
 class household;
 
-/// Nodes that shall go, and of which nobody knows yet whether they have: they would keep others
-/// from the lock until the session ends. Their deletion is tried after each reconnection, and again
-/// and again while there is a connection: a server may be too busy for it. Thread safety:
+/// Nodes that must be deleted, and whose deletion is not confirmed yet. They would block other
+/// clients until the session ends. The deletion is tried after each reconnection, and again and
+/// again while there is a connection, because a server may be too busy. Thread safety: call
 /// everything on the client's executor.
 class orphans {
 public:
     explicit orphans(household& home)
         : home_{home} {}
 
-    /// `asked_for`: somebody will ask whether it was deleted here.
+    /// Adds a node. `asked_for` says that `take_deleted` will be called for it.
     void add(own_node, bool asked_for = false);
 
-    /// All children of `parent` whose names begin so, of the session that is open or will be: the
-    /// answer to a request that makes one was lost.
+    /// Adds all children of `parent` with that name prefix that the current or next session makes.
+    /// Call it after the answer to a creation was lost.
     void add_unseen(std::string parent, std::string prefix);
 
-    /// Whether it was deleted here. Asked once, then that is forgotten.
+    /// Returns whether the node was deleted here, and forgets that.
     bool take_deleted(const own_node&);
 
-    void try_all();       ///< the session goes on, and can be asked
-    void session_ended(); ///< with all of its nodes
+    void try_all();       ///< call it when the session has a connection again
+    void session_ended(); ///< forgets all nodes, because they were deleted with the session
     void close() noexcept;
 
     std::size_t count() const noexcept { return left_.size(); }
@@ -44,7 +44,7 @@ public:
 private:
     struct entry {
         std::string parent;
-        std::string name; ///< or its beginning
+        std::string name; ///< name, or name prefix if `unseen`
         bool unseen;
         bool asked_for = false;
     };
@@ -61,11 +61,12 @@ private:
     bool trying_ = false;
 };
 
-/// Deletes all children of `parent` whose names begin so, if this client's present session made
-/// them.
+/// Deletes all children of `parent` with that name prefix that this client's current session has
+/// made.
 asio::awaitable<void> delete_unseen(household&, std::string parent, std::string prefix);
 
-/// The first of those; nothing: there is none, and none will come of an earlier request.
+/// Returns the children of `parent` with that name prefix that this client's current session has
+/// made, the oldest first. If it returns none, none will be made by an earlier request.
 asio::awaitable<std::vector<own_node>> find_unseen(household&, std::string parent,
                                                    std::string prefix);
 

@@ -20,8 +20,9 @@ std::optional<unsigned> digit(char letter) {
     return std::nullopt;
 }
 
-/// The first code point of what is not empty, and off with it. Nothing: that is no UTF-8, or more
-/// than 16 bits, which a server takes for two letters that it forbids.
+/// Removes the first code point from the text, which is not empty, and returns it. Returns nothing
+/// if it is not UTF-8 or has more than 16 bits. A server takes the latter for two characters that
+/// it forbids.
 std::optional<std::uint32_t> next_letter(std::string_view& text) {
     const auto at = [&](std::size_t i) { return static_cast<unsigned char>(text[i]); };
     const std::uint32_t first = at(0);
@@ -52,7 +53,7 @@ std::optional<std::uint32_t> next_letter(std::string_view& text) {
     return letter;
 }
 
-/// As the server's own check has it.
+/// Returns whether a server allows the character; this copies the server's own check.
 bool is_allowed(std::uint32_t letter) {
     return (letter >= 0x20 && letter < 0x7f) || (letter >= 0xa0 && letter < 0xd800) ||
            (letter >= 0xf900 && letter < 0xfff0);
@@ -129,7 +130,7 @@ std::optional<std::string> decoded(std::string_view node) {
         name += static_cast<char>(*high << 4 | *low);
         i += 2;
     }
-    if (encoded(name) != node) // somebody else's
+    if (encoded(name) != node) // encoded in another way, so it is not ours
         return std::nullopt;
     return name;
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which node a lock's name is. Pure.
+// Translates the name of a lock into the path of its node. Pure functions.
 #pragma once
 
 #include <holdfast/store.hpp>
@@ -11,44 +11,44 @@
 
 namespace holdfast::zookeeper {
 
-/// Thread safety: any.
+/// Translator between lock names and paths. Thread safety: any thread may use it.
 class paths {
 public:
-    /// As in the options. `root` is a valid path.
+    /// The parameters are those of the options. `root` must be a valid path.
     paths(std::string root, bool names_are_paths);
 
-    /// The nodes of one lock are below one path, which names may not exceed in this.
+    /// Limit for the path below which one lock's nodes are.
     static constexpr std::size_t bytes_max = 1000;
 
     std::optional<std::string> objection_to(const lock_name&) const;
 
-    /// The node whose children are the holders and waiters. The name must be allowed.
+    /// Returns the path whose children are the holders and waiters. The name must be allowed.
     std::string of(const lock_name&) const;
 
-    /// What has that node as `of` says; nothing: no name has.
+    /// Returns the name for which `of` returns that path. Empty: there is none.
     std::optional<std::string> name_at(std::string_view path) const;
 
-    /// The node that has all locks' nodes as its children: empty where names are paths.
+    /// Returns the parent of all locks' nodes; empty if names are paths.
     const std::string& root() const noexcept { return root_; }
 
 private:
-    std::string root_; // with no slash at its end; empty: names are paths
+    std::string root_; // without a slash at its end; empty: names are paths
     bool names_are_paths_;
 };
 
-/// Why ZooKeeper takes no such path; empty: it does.
+/// Returns why ZooKeeper does not accept the path; empty: it does.
 std::optional<std::string> objection_to_path(std::string_view path);
 
-/// `%` and two digits for each byte that a node's name may not have, or that is no ASCII.
+/// Replaces each byte that is not ASCII or not allowed in a node's name by `%` and two digits.
 std::string encoded(std::string_view name);
-/// Nothing: it was not encoded so.
+/// Reverses `encoded`. Empty: the text was not made by it.
 std::optional<std::string> decoded(std::string_view node);
 
-/// "/a/b" and "c": "/a/b/c".
+/// Joins "/a/b" and "c" to "/a/b/c".
 std::string below(std::string_view parent, std::string_view child);
-/// "/a/b/c": "/a/b"; "/a": "/".
+/// Returns "/a/b" for "/a/b/c", and "/" for "/a".
 std::string_view parent_of(std::string_view path);
-/// "/a/b/c": "c".
+/// Returns "c" for "/a/b/c".
 std::string_view last_part(std::string_view path);
 
 } // namespace holdfast::zookeeper

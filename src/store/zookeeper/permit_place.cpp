@@ -17,10 +17,11 @@ namespace {
 
 constexpr int turns_max = 10;
 
-/// As many nodes as one renewal asks about.
+/// Maximum number of permits in one request, because one renewal checks that many nodes.
 constexpr std::uint32_t permits_most = 500;
 
-/// Both stay when they are empty, or the number of permits would go with them.
+/// Mode of both folders. Containers would be deleted when they are empty, and then the number of
+/// permits would be lost.
 constexpr node_mode mode_above = node_mode::persistent;
 
 claim::wish turn_wish(const household& home, const ask& want, const semaphore_paths& at) {
@@ -90,11 +91,12 @@ asio::awaitable<answer> permit_place::look() {
     co_await home_->prove_session();
     if (!std::ranges::all_of(seats_,
                              [this](const auto& each) { return home_->lives(*each->node()); }))
-        co_return answer{}; // the session has ended meanwhile: all is made anew
+        co_return answer{}; // the session has ended meanwhile, so make everything again
     co_return co_await granted(began);
 }
 
-/// Nobody has said how many there are: whoever waits is told when somebody does.
+/// Returns the total of permits; nothing if it is not set yet. A waiter then watches the
+/// semaphore's node, to learn when the total is set.
 asio::awaitable<std::optional<std::int64_t>> permit_place::capacity() {
     const std::optional<std::int64_t> known = co_await read_capacity(*home_, at_);
     if (!known)
@@ -110,7 +112,7 @@ asio::awaitable<std::optional<std::int64_t>> permit_place::capacity() {
     co_return co_await read_capacity(*home_, at_);
 }
 
-/// Without patience nothing is written as long as there is no use.
+/// Checks whether an attempt without waiting is hopeless, so that nothing is written in vain.
 asio::awaitable<bool> permit_place::is_busy(std::int64_t capacity) {
     const listing waiting = co_await home_->at->list(at_.locks);
     if (waiting && is_taken(*waiting, false))
@@ -136,9 +138,9 @@ asio::awaitable<bool> permit_place::is_my_turn() {
     co_return false;
 }
 
-/// All that are there count, whoever made them, as Curator counts; but it makes its own before it
-/// waits, and so has permits that are of no use to anybody. Nobody else makes any while it is our
-/// turn.
+/// Makes the nodes for the permits, if enough are free. All nodes count, as in Curator, even unused
+/// ones: Curator makes its node before it waits for a free permit. No other client adds nodes while
+/// it is our turn.
 asio::awaitable<bool> permit_place::has_seats(std::int64_t capacity) {
     const auto fit = [capacity](std::size_t taken) {
         return static_cast<std::int64_t>(taken) <= capacity;
@@ -172,7 +174,7 @@ asio::awaitable<answer> permit_place::granted(time_point began) {
     try {
         co_await turn_.remove();
     } catch (const boost::system::system_error&) {
-        // It is deleted when that can be done, and the permits are had.
+        // It is deleted later, in the background. The permits are granted in any case.
     }
     said.term = home_->term_since(began);
     co_return said;

@@ -14,11 +14,11 @@
 
 namespace holdfast::zookeeper {
 
-/// One owner in the line for permits. It queues for the mutex of the semaphore, and has it while it
-/// waits until there are as many as it wants: so all are had or none.
+/// A waiter for permits of a leased semaphore. It queues for the semaphore's mutex, and keeps the
+/// mutex until as many permits as it wants are free. So all permits are granted, or none.
 class permit_place final : public place {
 public:
-    /// `wake` must outlive it.
+    /// `wake` must outlive the object.
     permit_place(std::shared_ptr<household>, ask, alarm& wake);
     ~permit_place() override;
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// How one client waits for one lock: make a node, list; watch the one before, sleep; list.
+// How one client waits for one lock. It makes a node and lists the queue. Then it watches the node
+// before its own, sleeps and lists again, in a loop.
 #include "store/zookeeper/place.hpp"
 
 #include "net/failure.hpp"
@@ -16,10 +17,11 @@
 namespace holdfast::zookeeper {
 namespace {
 
-/// Whoever is before us may go between the list and the watch: then there is another list.
+/// Maximum number of lists in one attempt. The node before ours may be deleted between the list and
+/// the watch. The queue is then listed again.
 constexpr int steps_max = 10;
 
-/// The number of the node that it stands on, for the one that stands beside it.
+/// Returns the number in a node's name, for a node of the same owner that gets the same number.
 std::string_view number_text(std::string_view node) {
     constexpr std::size_t digits = 10;
     return node.substr(node.size() - std::min(digits, node.size()));
@@ -36,8 +38,8 @@ const own_node* node_under(const household& home, const ask& want) {
     return &nodes->front();
 }
 
-/// Whoever reads under its own write hold has a node of the same number: it stays in that place
-/// when the write hold goes.
+/// Returns the node to make. A reader under its own write hold gets the write node's number. It
+/// thus keeps its position in the queue when the write hold is released.
 claim::wish wish_of(const household& home, const ask& want) {
     const own_node* const under = node_under(home, want);
     const bool above = under && want.kind == lock_kind::write;
@@ -93,7 +95,7 @@ lock_place::~lock_place() {
 
 asio::awaitable<answer> lock_place::look() {
     const time_point began = home_->context.time.now();
-    if (std::exchange(granted_, false)) // that answer came too late to be of use
+    if (std::exchange(granted_, false)) // the earlier grant came too late to be used
         home_->forget(want_);
     check_foundation(nullptr);
     if (!want_.waits && !spot_.may_exist()) {
@@ -114,7 +116,7 @@ asio::awaitable<answer> lock_place::look() {
             co_await home_->prove_session();
             if (home_->lives(*spot_.node()))
                 co_return granted(began);
-            continue; // the session has ended meanwhile, and its node has gone
+            continue; // the session has ended meanwhile, and its node is deleted
         }
         if (mine.conflict)
             fail_conflict();
@@ -127,10 +129,10 @@ asio::awaitable<answer> lock_place::look() {
         if (is_there)
             co_return busy();
     }
-    co_return answer{}; // they come and go: whoever looks so often paces itself
+    co_return answer{}; // the queue changes too fast; the caller pauses before its next attempt
 }
 
-/// Without patience nothing is written as long as somebody is there.
+/// Checks whether an attempt without waiting is hopeless, so that nothing is written in vain.
 asio::awaitable<bool> lock_place::is_taken() {
     const listing names = co_await home_->at->list(parent_);
     const bool reads = want_.kind == lock_kind::read;
@@ -156,7 +158,8 @@ answer lock_place::busy() const {
     return answer{.term = remote::jittered(home_->context.poll_bound, home_->context.random())};
 }
 
-/// Null: it stands on none, or that is gone.
+/// Returns the node of the owner's hold beside which this request is made. Null: there is none, or
+/// it is gone.
 const own_node* lock_place::stood_on() const {
     return node_under(*home_, want_);
 }
@@ -169,7 +172,7 @@ void lock_place::check_foundation(const std::vector<std::string>* names) const {
         fail_unfounded();
 }
 
-/// Its own read hold does not keep a writer waiting.
+/// Returns the owner's own read node that a writer upgrades; it does not make the writer wait.
 std::string_view lock_place::aside() const {
     const own_node* const under = want_.kind == lock_kind::write ? stood_on() : nullptr;
     return under ? last_part(under->path) : std::string_view{};

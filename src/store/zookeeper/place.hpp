@@ -13,14 +13,14 @@
 
 namespace holdfast::zookeeper {
 
-/// Rings an alarm once when one node changes, and remembers that it did.
+/// Watches one node: rings an alarm once when the node changes, and remembers that (`sentry`).
 class sentry {
 public:
     sentry(household& home, alarm& wake)
         : home_{home}
         , wake_{wake} {}
 
-    /// False: that node is gone.
+    /// Sets the watch. Returns false if the node does not exist.
     asio::awaitable<bool> watch_over(std::string path);
     void stop();
 
@@ -32,10 +32,10 @@ private:
     std::unique_ptr<watch> watch_;
 };
 
-/// One owner in the line for one lock: it makes its node, and watches the one before.
+/// A waiter for one lock: makes its node in the queue, and watches the node before it.
 class lock_place final : public place {
 public:
-    /// `wake` must outlive it.
+    /// `wake` must outlive the object.
     lock_place(std::shared_ptr<household>, ask, alarm& wake);
     ~lock_place() override;
 
@@ -44,7 +44,7 @@ public:
 
     bool must_leave() const noexcept override { return granted_ || spot_.may_exist(); }
     bool uncertain() const noexcept override { return spot_.uncertain(); }
-    /// What was sent in a session is over as soon as another connection has it.
+    /// A request of a session has no effect any more once another connection has the session.
     time_point settled_at() const noexcept override { return time_point::min(); }
 
 private:
@@ -52,7 +52,8 @@ private:
     answer granted(time_point began);
     answer busy() const;
     const own_node* stood_on() const;
-    /// Throws if the hold is gone that it stands on; `names`: those that are there now.
+    /// Throws if the hold beside which this request is made is lost. `names` are the current
+    /// children.
     void check_foundation(const std::vector<std::string>* names) const;
     std::string_view aside() const;
 
@@ -62,7 +63,7 @@ private:
     const std::string parent_;
     claim spot_;
     sentry before_;
-    bool granted_ = false; ///< the node is among the holdings
+    bool granted_ = false; ///< the node is in `household::held`
     bool leaving_ = false;
 };
 

@@ -13,11 +13,12 @@
 namespace holdfast::zookeeper {
 namespace {
 
-/// From there on an empty path is deleted, for its numbers begin again then. The ensemble does that
-/// too, but looks once a minute, and so may never see it empty.
+/// If a released node had this number or a greater one, the path is deleted once it is empty, so
+/// that its numbers begin again. The ensemble deletes empty paths too, but looks only once a
+/// minute, and may never see the path empty.
 constexpr std::int64_t number_of_the_old = std::int64_t{1} << 30;
 
-/// Whether it was there until now.
+/// Deletes the node. Returns whether it existed until now.
 asio::awaitable<bool> delete_node(household& home, own_node node) {
     if (!home.lives(node))
         co_return false;
@@ -34,7 +35,7 @@ asio::awaitable<void> renew_numbers(household& home, std::string path) {
         std::string above{parent_of(path)};
         co_await home.at->remove(std::move(above));
     } catch (const boost::system::system_error&) {
-        // The next one that releases tries it too.
+        // The next release tries it again.
     }
 }
 

@@ -17,14 +17,15 @@ namespace {
 
 constexpr std::size_t batch_max = 500;
 
-/// Whose nodes are asked about together.
+/// Holds whose nodes are checked in one request.
 struct batch_of_holds {
-    std::vector<std::size_t> which{}; ///< of the list
-    std::vector<std::size_t> ends{};  ///< of each: where its paths end
+    std::vector<std::size_t> which{}; ///< indexes in the list of holds
+    std::vector<std::size_t> ends{};  ///< for each hold: the end of its paths
     std::vector<std::string> paths{};
 };
 
-/// All nodes of each hold together; those that went with their session are left out.
+/// Groups the holds; all nodes of a hold are in one batch. The indexes of holds whose session has
+/// ended go to `gone`.
 std::vector<batch_of_holds> batches_of(const household& home, hold_list holds,
                                        std::vector<std::size_t>& gone) {
     std::vector<batch_of_holds> all;
@@ -46,7 +47,7 @@ std::vector<batch_of_holds> batches_of(const household& home, hold_list holds,
     return all;
 }
 
-/// Nobody releases what is lost: so what is left of it goes.
+/// Forgets a lost hold, and deletes the nodes that are left of it, because it will not be released.
 void give_up(household& home, const hold& lost) {
     const std::vector<own_node>* const nodes = home.held.find(lost);
     if (!nodes)
@@ -86,7 +87,8 @@ asio::awaitable<void> renew_holds(std::shared_ptr<household> home, hold_list hol
         give_up(*home, *holds[which]);
         to.renewed(which, answer{});
     }
-    std::optional<boost::system::system_error> silent; // of one session: the others would be, too
+    // Set after a batch without an answer; the others would get none either.
+    std::optional<boost::system::system_error> silent;
     for (const batch_of_holds& each : batches) {
         if (silent) {
             report(each, *silent, to);

@@ -9,8 +9,8 @@
 
 namespace holdfast::zookeeper {
 
-/// As `lock_store::renew`: one write asks whether up to 500 nodes are there, and keeps the session
-/// alive. Whatever lease is wanted, a hold lasts as long as that.
+/// Runs `lock_store::renew`. One write checks up to 500 nodes, and keeps the session alive. A hold
+/// is valid as long as the session, whatever lease was asked for.
 asio::awaitable<void> renew_holds(std::shared_ptr<household>, hold_list, time_point answer_by,
                                   renewal_sink&);
 

@@ -16,16 +16,16 @@ constexpr std::string_view before_request = "\n";
 
 } // namespace
 
-// Curator's SharedCount is a node with a number of four bytes, the highest first, and reads no more
-// than these. A Java program that makes its semaphore with the SharedCount of this path has our
-// number.
+// The format of Curator's SharedCount: a number of four bytes, the highest first. SharedCount reads
+// no further. A Java program that gives its semaphore the SharedCount of this path has the same
+// total.
 
 std::optional<std::int64_t> capacity_in(std::string_view data) {
     const std::string_view behind = data.substr(std::min(data.size(), bytes_of_number));
     const bool is_number =
         data.size() >= bytes_of_number && (behind.empty() || behind.starts_with(before_request));
     if (!is_number)
-        return std::nullopt; // Curator's own have none, or somebody's address
+        return std::nullopt; // Curator's own nodes have no number; they may have an address
     std::uint32_t number = 0;
     for (const char byte : data.substr(0, bytes_of_number))
         number = (number << 8) | static_cast<unsigned char>(byte);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Curator's InterProcessSemaphoreV2: whoever has the mutex below `locks` may add to `leases`.
+// Paths of Curator's InterProcessSemaphoreV2: the holder of the mutex below `locks` may add nodes
+// to `leases`.
 #pragma once
 
 #include "store/zookeeper/household.hpp"
@@ -19,19 +20,20 @@ struct semaphore_paths {
         , locks{below(itself, "locks")}
         , leases{below(itself, "leases")} {}
     std::string
-        itself; ///< its data is how many permits there are; Curator keeps that in each client
+        /// Node whose data is the total of permits. Curator has that number only in each client.
+        itself;
     std::string locks;
     std::string leases;
 };
 
-/// Nothing: it is not known, as of Curator's own.
+/// Parses the total of permits. Empty: it is not set, as in a semaphore that Curator made.
 std::optional<std::int64_t> capacity_in(std::string_view data);
 
-/// Which request set it, and to what.
+/// Makes and checks the node's data: the total, and the request that set it.
 std::string capacity_data(std::int64_t permits, const owner_id& request);
 bool was_set_by(std::string_view data, const owner_id& request);
 
-/// The capacity of that semaphore; nothing: it has none yet.
+/// Reads the total of the semaphore. Empty: it is not set yet.
 asio::awaitable<std::optional<std::int64_t>> read_capacity(household&, const semaphore_paths&);
 
 /// Throws `store_errc::wrong_type` if a lock has the path.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What is to be said of an ensemble's servers, as they were seen. No I/O, no clock.
+// What the doctor says about an ensemble's servers. No I/O, no clock.
 #pragma once
 
 #include "zookeeper/session.hpp"

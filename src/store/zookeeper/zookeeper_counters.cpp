@@ -27,7 +27,8 @@ namespace {
 
 } // namespace
 
-/// Nobody waits for a counter here: those who want permits are in the line of the lock.
+/// Throws, because no counter can be waited for here. Waiters for permits queue in a
+/// `permit_place`.
 std::unique_ptr<place> zookeeper_counters::line_up(counter_ask, alarm&) {
     throw net::failure{errc::invalid_argument, "ZooKeeper keeps no such counters"};
 }
@@ -58,7 +59,7 @@ asio::awaitable<counter_answer> zookeeper_counters::change(counter_change what) 
     refuse_another_number(at, present.value_or(0));
 }
 
-/// Idempotent: whoever asks again finds its own request there.
+/// Sets the total of permits. Idempotent: a repeated request finds its own id in the node.
 asio::awaitable<counter_answer> zookeeper_counters::set(counter_change what, bool only_new) {
     const semaphore_paths at{home_->where, what.name};
     const std::string data = capacity_data(what.amount, what.request);
@@ -70,7 +71,7 @@ asio::awaitable<counter_answer> zookeeper_counters::set(counter_change what, boo
     co_await home_->at->sync(path);
     const std::optional<node_data> node = co_await home_->at->get(path);
     const std::optional<std::int64_t> present = node ? capacity_in(node->data) : std::nullopt;
-    if (!present) { // Curator's, or of those who wait until there are some
+    if (!present) { // made by Curator, or by a client that waits for the total
         co_await home_->at->set(std::move(path), data);
         co_return said;
     }
@@ -82,7 +83,8 @@ asio::awaitable<counter_answer> zookeeper_counters::set(counter_change what, boo
     co_return said;
 }
 
-/// Whether the node is new. What is below it stays when it is empty, or it would not stay itself.
+/// Makes the semaphore's nodes. Returns whether its node is new. The folders below are persistent,
+/// because the semaphore's node must not be deleted when they are empty.
 asio::awaitable<bool> zookeeper_counters::make(const semaphore_paths& at, std::string data) {
     new_node wanted{at.itself, data, node_mode::persistent};
     session::creation got = co_await home_->at->create(wanted);
@@ -98,7 +100,7 @@ asio::awaitable<bool> zookeeper_counters::make(const semaphore_paths& at, std::s
     co_return got.why == session::refusal::none;
 }
 
-/// Whoever has it.
+/// Gives a permit back. Any client may hold it.
 asio::awaitable<bool> zookeeper_counters::give_back(const semaphore_paths& at, std::string permit) {
     std::string path = at.leases;
     co_await home_->at->sync(path);
@@ -113,7 +115,7 @@ asio::awaitable<bool> zookeeper_counters::give_back(const semaphore_paths& at, s
     co_return co_await home_->at->remove(std::move(node)) == session::removal::removed;
 }
 
-/// With all permits that are held. Those who wait begin anew.
+/// Erases the semaphore with all held permits. Waiters start again.
 asio::awaitable<bool> zookeeper_counters::erase(const semaphore_paths& at) {
     const std::optional<std::int64_t> present = co_await read_capacity(*home_, at);
     if (!present)
@@ -142,7 +144,8 @@ asio::awaitable<counter_state> zookeeper_counters::state_at(const semaphore_path
     const auto nodes = static_cast<std::int64_t>(leases ? leases->size() : 0);
     counter_state found;
     found.exists = all.has_value();
-    found.taken = all ? std::min(nodes, *all) : nodes; // who waits has its nodes there already
+    // Nodes of waiters are counted, too, so there may be more nodes than permits.
+    found.taken = all ? std::min(nodes, *all) : nodes;
     found.value = all ? *all - found.taken : 0;
     co_return found;
 }

@@ -12,8 +12,8 @@
 
 namespace holdfast::zookeeper {
 
-/// How many permits a leased semaphore has. Curator keeps that in each client, and so nobody is
-/// told when it changes: here it is set once.
+/// Counter store for the total of a leased semaphore. The total can be set only once here: each
+/// Curator client has its own copy and is not told of a change.
 class zookeeper_counters final : public counter_store {
 public:
     explicit zookeeper_counters(std::shared_ptr<household> home)

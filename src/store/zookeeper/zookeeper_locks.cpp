@@ -27,8 +27,8 @@ bool zookeeper_locks::offers(lock_kind kind) const noexcept {
     return false;
 }
 
-/// A look may make what is above its node, list and watch: once its time is over it begins nothing
-/// more, and what has begun has its own limit.
+/// Returns the limits. An attempt may make the nodes above its own, list and watch. After one
+/// command timeout it starts no new request, and each running request has its own timeout.
 limits zookeeper_locks::bounds() const noexcept {
     return {.name_bytes_max = paths::bytes_max,
             .time_limit = 2 * home_->at->command_timeout(),
@@ -50,7 +50,8 @@ asio::awaitable<release_answer> zookeeper_locks::release(hold what) {
     return release_nodes(home_, std::move(what));
 }
 
-/// One node of a hold is enough: whoever deletes some deletes all, or gives permits back by number.
+/// Watches only the first node of the hold. A forced release deletes all nodes of the hold. Only a
+/// permit that is given back by its id is deleted alone, and the next renewal notices that.
 std::unique_ptr<watch> zookeeper_locks::watch_over(const hold& what, doubter& whom) {
     const std::vector<own_node>* const nodes = home_->held.find(what);
     if (!nodes || nodes->empty())

@@ -13,7 +13,8 @@ asio::awaitable<std::vector<finding>> zookeeper_store::examine(ask trial) {
     return examine_ensemble(home_, std::move(trial), asked);
 }
 
-/// Whoever still believes in a hold shall not lose it by that: it lasts until the session's end.
+/// Closes the session if there are no holds. If there are holds, their users may still rely on
+/// them, so the holds last until the session ends by itself.
 asio::awaitable<void> zookeeper_store::depart() {
     if (home_->held.empty())
         co_await home_->at->depart();

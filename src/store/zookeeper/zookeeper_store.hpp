@@ -14,7 +14,7 @@
 
 namespace holdfast::zookeeper {
 
-/// A store in one session at an ensemble, however that is reached: in tests at a model.
+/// The store in one session: at an ensemble in production, at a model in tests.
 class zookeeper_store final : public store {
 public:
     zookeeper_store(std::unique_ptr<session> at, store_context context, const options& how)
@@ -31,7 +31,7 @@ public:
     lock_store& locks() noexcept override { return locks_; }
     counter_store* counters() noexcept override { return &counters_; }
     inspector& operators_view() noexcept override { return inspector_; }
-    /// A write that was answered is on the disks of most servers.
+    /// Never forgets: an answered write is on the disks of most servers.
     server_identity identity(const lock_name&) const override {
         return {home_->ensemble(), time_point::min()};
     }

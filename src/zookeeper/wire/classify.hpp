@@ -8,7 +8,7 @@
 
 namespace holdfast::zookeeper {
 
-/// What an error answer means, with what was asked in the story.
+/// Makes a failure from the error number of an answer. `asked` says what was requested.
 net::failure failure_of(std::int32_t error, std::string_view asked);
 
 } // namespace holdfast::zookeeper

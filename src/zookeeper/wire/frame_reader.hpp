@@ -8,8 +8,8 @@
 
 namespace holdfast::zookeeper {
 
-/// Cuts what arrives into frames: each begins with its length. One that claims to be longer than is
-/// allowed throws `net::failure` (protocol), before there is any memory for it.
+/// Splits received bytes into frames; each frame begins with its length. A frame that is too long
+/// throws `net::failure` (protocol) before memory is reserved for it.
 class frame_reader {
 public:
     explicit frame_reader(std::size_t frame_bytes_max)
@@ -17,17 +17,17 @@ public:
 
     void feed(std::string_view bytes);
 
-    /// The next whole frame, without its length. Valid until something is fed.
+    /// Returns the next complete frame, without its length. It is valid until the next feed().
     std::optional<std::string_view> next();
 
 private:
     const std::size_t bytes_max_;
     std::string buffer_;
-    std::size_t taken_ = 0; // of buffer_
+    std::size_t taken_ = 0; // bytes of buffer_ that were returned already
 };
 
-/// The same for what is sent: begin_frame(), whatever it contains, end_frame() with what the first
-/// one returned.
+/// Write a frame: call begin_frame(), append the content, then call end_frame() with the result of
+/// begin_frame().
 std::size_t begin_frame(std::string& out);
 void end_frame(std::string& out, std::size_t begun_at);
 

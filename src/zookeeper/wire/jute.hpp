@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Jute, in which ZooKeeper writes: big-endian numbers, and texts and lists that begin with how long
-// they are.
+// Jute, the encoding of ZooKeeper: big-endian numbers, and texts and lists with their length in
+// front.
 #pragma once
 
 #include <cstddef>
@@ -11,7 +11,7 @@
 
 namespace holdfast::zookeeper {
 
-/// Appends to a text.
+/// Writer that appends to a string.
 class jute_writer {
 public:
     explicit jute_writer(std::string& out)
@@ -19,15 +19,15 @@ public:
 
     jute_writer& number(std::int32_t);
     jute_writer& long_number(std::int64_t);
-    jute_writer& text(std::string_view); ///< and whatever else is bytes
+    jute_writer& text(std::string_view); ///< texts and other bytes
     jute_writer& flag(bool);
 
 private:
     std::string& out_;
 };
 
-/// Never reads beyond the end of what it was given, nor reserves memory for what is not there: then
-/// it throws `net::failure` (protocol).
+/// Reader of encoded bytes. It never reads beyond the end, and never reserves memory for more
+/// elements than the bytes can hold. It throws `net::failure` (protocol) instead.
 class jute_reader {
 public:
     explicit jute_reader(std::string_view bytes)
@@ -36,7 +36,7 @@ public:
     std::int32_t number();
     std::int64_t long_number();
     bool flag();
-    std::string_view text(); ///< of the bytes it was given; what is null is empty
+    std::string_view text(); ///< view of the bytes given; null is returned as empty
     std::vector<std::string> texts();
 
     bool at_end() const { return rest_.empty(); }

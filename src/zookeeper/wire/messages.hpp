@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What is said in a session: requests without their frame and number, and what is read of answers.
-// All that is read throws `net::failure` (protocol) where it makes no sense.
+// Messages of a session: requests without frame and number, and readers of answers. All readers
+// throw `net::failure` (protocol) if the bytes make no sense.
 #pragma once
 
 #include "zookeeper/session.hpp"
@@ -34,14 +34,14 @@ enum class opcode : std::int32_t {
     close_session = -11,
 };
 
-/// Numbers of what is no answer to a usual request; those of usual requests begin at one.
+/// Special message numbers. Numbers of ordinary requests begin at one.
 namespace number_of {
 inline constexpr std::int32_t event = -1;
 inline constexpr std::int32_t ping = -2;
 inline constexpr std::int32_t authentication = -4;
 } // namespace number_of
 
-/// Errors that are answers to some requests.
+/// Error numbers that are regular answers to some requests.
 namespace answered {
 inline constexpr std::int32_t well = 0;
 inline constexpr std::int32_t unimplemented = -6;
@@ -57,7 +57,8 @@ inline constexpr std::int32_t session_moved = -118;
 struct message {
     opcode what;
     std::string body{};
-    /// It writes: the ensemble agrees on it before it is answered.
+    /// Returns whether the message is a write; the ensemble agrees on a write before it is
+    /// answered.
     bool is_write() const;
 };
 
@@ -68,20 +69,20 @@ message get_message(std::string_view path, bool watched);
 message set_message(std::string_view path, std::string_view data);
 message list_message(std::string_view path, bool watched);
 message sync_message(std::string_view path);
-/// Whether they are there, as a write. At least one.
+/// Asks, as a write, whether the nodes exist. There must be at least one path.
 message check_message(std::span<const std::string> paths);
 
-/// Appends it as a frame.
+/// Append a message to `out` as a frame.
 void compose(std::string& out, std::int32_t number, const message&);
 void compose_ping(std::string& out);
 void compose_digest(std::string& out, const credentials&);
 
-/// The first frame of a connection, and its answer.
+/// First frame of a connection.
 struct greeting {
-    std::int64_t last_zxid = 0; ///< the newest that was seen: no server that is behind it will do
+    std::int64_t last_zxid = 0; ///< newest zxid seen; a server that is behind it refuses
     std::int32_t timeout_ms = 0;
-    std::int64_t id = 0;    ///< zero: a new session
-    std::string password{}; ///< of the session; in memory only
+    std::int64_t id = 0;    ///< zero: open a new session
+    std::string password{}; ///< password of the session; never stored on disk
 };
 void compose_greeting(std::string& out, const greeting&);
 
@@ -103,7 +104,7 @@ answer_head read_head(jute_reader&);
 
 struct node_event {
     enum class kind : std::int32_t { created = 1, deleted = 2, changed = 3, children = 4 };
-    std::int32_t type = 0; ///< one of kind, or another one, which is of no interest
+    std::int32_t type = 0; ///< a `kind`; other values are ignored
     std::string path{};
 
     bool is(kind one) const { return type == static_cast<std::int32_t>(one); }
@@ -115,8 +116,8 @@ created_node read_created(std::string_view body);
 node_data read_data(std::string_view body);
 std::vector<std::string> read_children(std::string_view body);
 
-/// For each of so many checks: whether it is there. Nothing: that was not found out, since one
-/// before it is not.
+/// Returns for each of the checks whether the node exists. Empty: unknown, because an earlier node
+/// does not exist.
 std::vector<std::optional<bool>> read_checks(std::string_view body, std::size_t count);
 
 } // namespace holdfast::zookeeper
