@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// `holdfast latch`: processes wait until others have come so far.
+// `holdfast latch`: lets processes wait until other processes have reached a point.
 #include "cli/exit_status.hpp"
 #include "cli/look/lock_json.hpp"
 #include "cli/look/looking.hpp"
@@ -127,8 +127,8 @@ void say_why_not(const std::string& word, const std::string& name, std::int64_t 
         say(which + "was open");
 }
 
-/// Returns whether somebody had set the latch, and it was still closed, within that time. Nobody is
-/// told of that, so the server is asked again and again.
+/// Waits until the latch is set and still closed. Returns false if that does not happen within
+/// `patience`. The server sends no notification when a latch is set, so this polls.
 bool wait_until_set(const holdfast::latch& of, std::chrono::duration<double> patience) {
     constexpr std::chrono::duration<double> longest = std::chrono::hours{24 * 366};
     constexpr holdfast::duration ask_again{200};
@@ -144,7 +144,8 @@ bool wait_until_set(const holdfast::latch& of, std::chrono::duration<double> pat
     return true;
 }
 
-/// Whether it is done; of a question, always.
+/// Carries out the command and returns whether it succeeded. A command that only asks (`count`)
+/// always succeeds.
 bool carry_out(holdfast::latch& of, const latch_errand& what, boost::json::object& told) {
     if (what.word == "set")
         return (told["set"] = of.try_set_count(count_of(what.number))).as_bool();

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// `holdfast doctor`: what a server is like for locks, as lines for people or as JSON for programs.
+// `holdfast doctor`: reports whether a server is fit for locks, as text or as JSON.
 #include "cli/exit_status.hpp"
 #include "cli/look/diagnoses.hpp"
 #include "cli/look/lock_json.hpp"
@@ -68,7 +68,7 @@ Examples:
       jq -r '.findings[] | select(.severity == "danger") | .remedy'
 )";
 
-/// Made first, and then examined.
+/// Creates the tables, then examines them.
 std::vector<holdfast::finding> tables_made(holdfast::client& home) {
     try {
         return home.set_up().findings;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// `holdfast unlock --force`: takes a lock away from whoever holds it.
+// `holdfast unlock --force`: removes a lock from its holder.
 #include "cli/count/counter_words.hpp"
 #include "cli/count/inspect_counter.hpp"
 #include "cli/exit_status.hpp"
@@ -77,10 +77,10 @@ bool confirmed(const lock_state& lock) {
     return is_answered_yes();
 }
 
-/// Not from a holder that came meanwhile, and that nobody has been asked about; of several that
-/// share it, one that still does is enough.
+/// Removes the lock from the holders that were shown to the user. A holder that came later keeps
+/// it. If several holders share the lock, one that still holds it is enough for success.
 bool take_away(holdfast::client& home, const std::string& name, const lock_state& lock) {
-    if (lock.owners.empty()) // more than can be told
+    if (lock.owners.empty()) // the list of owners was too long to be returned
         return home.force_unlock(name);
     return std::ranges::any_of(lock.owners, [&](const holdfast::lock_owner& each) {
         return home.force_unlock(name, each.text);

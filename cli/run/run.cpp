@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The command line of `holdfast run`.
+// Command line of `holdfast run`.
 #include "cli/exit_status.hpp"
 #include "cli/run/asked_count.hpp"
 #include "cli/run/command_words.hpp"
@@ -170,7 +170,7 @@ struct given_options {
     bool shared = false;
     bool exclusive = false;
     std::optional<std::uint32_t> slots;
-    std::optional<std::string> rate; ///< as it is written
+    std::optional<std::string> rate; ///< as typed
     std::optional<length> wait;
     std::optional<length> lease;
     std::optional<length> longest_lease;
@@ -178,7 +178,7 @@ struct given_options {
     std::optional<length> hold_for;
     std::optional<unsigned> replicas;
     std::optional<std::string> loss;
-    std::optional<std::string> fenced; ///< how the numbers grow; empty: as it suits the server
+    std::optional<std::string> fenced; ///< how tokens grow; empty chooses by the server
     std::vector<std::string> urls;
     std::vector<std::string> with;
     int busy_status = busy;
@@ -225,7 +225,7 @@ void check_numbers(const std::string& numbers) {
                           "' is no kind of numbers; give --fenced alone, or --fenced=dated"};
 }
 
-/// Throws `usage_error` for two options that ask for locks of different kinds.
+/// Returns the kind of lock. Throws `usage_error` if two options ask for different kinds.
 holdfast::lock_kind kind_of(const given_options& given) {
     using holdfast::lock_kind;
     const struct {
@@ -253,7 +253,7 @@ holdfast::lock_kind kind_of(const given_options& given) {
     return kind;
 }
 
-/// A lock that is asked for twice would wait for itself.
+/// Throws `usage_error` if a lock is named twice, because the run would wait for itself.
 void check_with(const given_options& given) {
     constexpr std::size_t locks_max = 64;
     if (given.with.size() >= locks_max)
@@ -266,7 +266,8 @@ void check_with(const given_options& given) {
     }
 }
 
-/// Throws `usage_error` for an option of a lock beside one that counts.
+/// Throws `usage_error` if an option of locks is given together with --slots or --rate and does not
+/// apply to it.
 void check_counted(const given_options& given) {
     if (given.slots && !given.with.empty())
         throw usage_error{"--with is for locks, and not for --slots"};
@@ -282,7 +283,7 @@ void check_counted(const given_options& given) {
                           " is for what is held; with --rate nothing is held"};
 }
 
-/// Throws `usage_error` for what a lock on several servers cannot be.
+/// Throws `usage_error` for options that a lock on several servers cannot have.
 void check_quorum_has(const given_options& given, holdfast::lock_kind kind) {
     if (!given.with.empty())
         throw usage_error{"--with is for locks on one server, and not for a quorum: each of them "
@@ -306,8 +307,8 @@ void check_has_no_nodes(const given_options& given) {
         throw usage_error{std::string{option} + " is for a quorum: give --url 3 to 15 times"};
 }
 
-/// A lease is renewed every third of it. One that is shorter than a busy machine's pauses would be
-/// lost, and the command stopped.
+/// Throws `usage_error` if the lease is too short. A lease is renewed after a third of its time. A
+/// lease that is shorter than the pauses of a busy machine would be lost, and the command stopped.
 void check_lease(const given_options& given) {
     constexpr std::chrono::milliseconds least{100};
     if (given.lease && *given.lease < least)
@@ -323,7 +324,8 @@ void check_memory_of_nodes(const given_options& given) {
                           "has the longest one"};
 }
 
-/// The private server ends when nobody uses it, and has forgotten all when it starts again.
+/// Returns how fencing tokens grow. The private server ends when nobody uses it and forgets its
+/// counter, so its tokens are dated.
 holdfast::fencing fencing_on(const std::string& url, const std::string& numbers) {
     const bool dated = numbers.empty() ? is_private_server(url) : numbers == "dated";
     return dated ? holdfast::fencing::dated : holdfast::fencing::counted;
