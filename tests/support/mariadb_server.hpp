@@ -35,8 +35,8 @@ public:
     static constexpr const char* password = "secret";
 
     struct options {
-        bool tls = false; ///< with a certificate of `certificates()`; the same port also accepts
-                          ///< connections without TLS
+        bool tls =
+            false; ///< with a certificate of `certificates()`; the same port also takes plain TCP
         /// `innodb_flush_log_at_trx_commit`. With 2, no commit waits for the disk. Nothing is lost
         /// if only the program ends.
         int flush_at_commit = 2;
