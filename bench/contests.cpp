@@ -183,7 +183,8 @@ goals p50_at_most(double ratio) {
     return {{".p50", {.ratio = ratio}}};
 }
 
-/// Compares with a round trip to the server, or to the slowest node that is needed.
+/// Measures calls in multiples of a round trip to the server, or to the slowest node that is
+/// needed.
 contest in_round_trips(std::string name, made (*ours)(const arena&),
                        made (*yardstick)(const arena&), goals wanted = {}) {
     return {.name = std::move(name),

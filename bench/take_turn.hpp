@@ -10,7 +10,7 @@
 namespace holdfast::bench {
 
 /// Runs one turn and adds its samples to `samples`. Throws if the contender fails, or if the
-/// server's books do not confirm its counts.
+/// server's statistics do not confirm its counts.
 turn take_turn(contender&, ledger&, nanoseconds length, std::vector<nanoseconds>& samples);
 
 } // namespace holdfast::bench

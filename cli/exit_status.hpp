@@ -8,7 +8,7 @@ namespace cli {
 enum exit_status : int {
     success = 0,
     busy = 1,            ///< the lock is not free; -E changes this number
-    is_free = 1,         ///< inspect, unlock: nobody holds the lock
+    is_free = 1,         ///< inspect, unlock: the lock is free
     left_alone = 1,      ///< unlock: the answer was no
     found_trouble = 1,   ///< doctor: something should be done
     not_running = 1,     ///< the private server does not run

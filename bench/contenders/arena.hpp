@@ -26,7 +26,7 @@ struct arena {
     std::optional<site> group{}; ///< used instead of `home`
 
     /// Returns the URL for our client. It turns `announce` off, because a client would otherwise
-    /// send its client information every half minute, and the books count each script.
+    /// send its client information every half minute, and the statistics count each script.
     std::string url() const { return group ? with_settings(group->url) : url_of(home); }
     std::string url_of(const server& which) const { return with_settings(which.url(way)); }
     std::string with_settings(const std::string& address) const {
@@ -39,13 +39,13 @@ struct arena {
     }
 };
 
-/// Returns the books of all Redis servers in the arena.
+/// Returns the statistics of all Redis servers in the arena.
 inline accounts books_of(const arena& where) {
     return where.group ? accounts{connect_to_all(*where.group)}
                        : accounts{where.home.connect(transport::unix_socket)};
 }
 
-/// Returns the books of all servers in the arena, of any kind.
+/// Returns the statistics of all servers in the arena, of any kind.
 inline std::unique_ptr<ledger> ledger_of(const arena& where) {
     if (where.group && where.group->books)
         return where.group->books();
@@ -81,22 +81,22 @@ made raw_pipeline_confirmed_by_two(const arena&);
 made holdfast_confirmation(const arena&);
 made bare_confirmation(const arena&);
 
-// A cluster. The yardstick has a connection to each primary. The other two are our client on a
-// cluster of one node that is given as a single server, and on a cluster whose release
+// A cluster. The yardstick has a connection to each primary. `at_one_node` runs our client on a
+// cluster of one node that it takes for a single server. With `telling_shards`, release
 // notifications go to one shard.
 made raw_slots(const arena&);
 made holdfast_coroutines_at_one_node(const arena&);
 made holdfast_coroutines_telling_shards(const arena&);
 
-// One lock for all threads of the process, and as a yardstick a fair lock that uses no server; and
-// a lock that its only holder enters again.
+// One lock for all threads of the process. The yardstick is a fair lock that uses no server.
+// `reentry` is a lock that its only holder enters again.
 made holdfast_gate(const arena&);
 made holdfast_fenced_gate(const arena&); // with a fencing token for each grant
 made bare_hand_off(const arena&);
 made holdfast_reentry(const arena&);
 
-// One lock that all threads of the process share, and as a yardstick a bare blocking socket for
-// each thread; and a lock that one thread writes and all others share.
+// One lock that all threads of the process share. The yardstick has a bare blocking socket for each
+// thread. In `readers_and_writer`, one thread writes and all others share.
 made holdfast_readers(const arena&);
 made bare_readers(const arena&);
 made holdfast_readers_and_writer(const arena&);
@@ -134,8 +134,8 @@ made holdfast_multi(const arena&);
 made holdfast_multi_pairs(const arena&);
 made bare_round_trips(const arena&);
 
-// One lock on three or five servers, and as a yardstick a bare socket to each server, until a
-// majority has answered; and five servers of which one is down.
+// One lock on three or five servers. The yardstick has a bare socket to each server and waits for a
+// majority. In `one_dead`, one of five servers is down.
 made holdfast_quorum_3(const arena&);
 made holdfast_quorum_5(const arena&);
 made holdfast_quorum_5_one_dead(const arena&);

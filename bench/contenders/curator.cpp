@@ -12,7 +12,7 @@ namespace {
 
 using namespace std::chrono_literals;
 
-/// As long as Redisson's. Here the server is a JVM too.
+/// Warm-up, as long as Redisson's. Here the server is a JVM too.
 constexpr auto warm_up_of_curator = 5s;
 
 class curators_turn final : public contender {

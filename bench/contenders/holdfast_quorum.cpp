@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A lock on several servers, as a program with an event loop uses it: a client for each server, all
-// on the loop's executor, and one thread for everything.
+// A lock on several servers, as a program with an event loop uses it. Each server has a client, all
+// clients are on the loop's executor, and one thread runs everything.
 #include "bench/contenders/nodes.hpp"
 #include "bench/contenders/sampled.hpp"
 
@@ -87,8 +87,8 @@ public:
     }
 
     /// A single node may run any number of scripts. A node that is still busy with a pair is not
-    /// asked for the next pair, and a grant that was not waited for is released once more. The
-    /// books of all nodes together check the claim.
+    /// asked for the next pair. A grant that was not waited for is released once more. The
+    /// statistics of all nodes together check the claim.
     claim scripts_for(const tally&) const override {
         return {0, std::numeric_limits<long long>::max()};
     }

@@ -13,8 +13,8 @@ namespace holdfast::bench {
 /// Returns `count` servers, all of them running.
 std::vector<const server*> nodes(const arena&, int count);
 
-/// Books of all nodes of a quorum. A pair needs only a majority, so the books of one node say
-/// little.
+/// Statistics of all nodes of a quorum. A pair needs only a majority, so the statistics of one node
+/// say little.
 class books_of_nodes {
 public:
     explicit books_of_nodes(const std::vector<const server*>&);

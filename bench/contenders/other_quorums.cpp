@@ -13,7 +13,7 @@ namespace {
 
 using namespace std::chrono_literals;
 
-/// As long as Redisson's. V8 needs it for its compiler, and Go for its connections.
+/// Warm-up, as long as Redisson's. V8 needs it for its compiler, and Go for its connections.
 constexpr auto warm_up_of_others = 3s;
 
 std::vector<std::string> command_for(const std::string& name,

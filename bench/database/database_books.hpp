@@ -6,8 +6,8 @@
 
 namespace holdfast::bench {
 
-/// Books of a MariaDB server. Each attempt and each release is an UPDATE, on both sides; so is a
-/// renewal.
+/// Statistics of a MariaDB server. Each attempt and each release is an UPDATE, on both sides; so is
+/// a renewal.
 class database_books final : public ledger {
 public:
     explicit database_books(support::mariadb_server& of)

@@ -35,7 +35,7 @@ public:
         return all.get();
     }
 
-    /// There may be more statements, because waiters poll and holders renew.
+    /// Returns a lower limit, because waiters poll and holders renew.
     claim scripts_for(const tally& all) const final {
         return {2 * all.done + 2, std::numeric_limits<long long>::max()};
     }

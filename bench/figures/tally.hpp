@@ -10,8 +10,9 @@ namespace holdfast::bench {
 
 using std::chrono::nanoseconds;
 
-/// Counts of one turn of a contender: the number of operations, the time of the whole turn, and the
-/// time of each operation (or of its wait), in no order.
+/// Result of one turn of a contender: the number of operations, the time of the whole turn, and one
+/// sample per operation. A sample is the time of an operation, or of its wait. Samples are in no
+/// order.
 struct tally {
     long long done = 0;
     nanoseconds elapsed{};

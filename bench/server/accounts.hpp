@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Books of a Redis server.
+// Statistics of a Redis server.
 #pragma once
 
 #include "bench/server/connection.hpp"
@@ -11,7 +11,7 @@
 
 namespace holdfast::bench {
 
-/// Books of one server, or the sum over several servers.
+/// Statistics of one server, or the sum over several servers.
 class accounts final : public ledger {
 public:
     explicit accounts(connection to) { servers_.push_back(std::move(to)); }

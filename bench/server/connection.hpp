@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Bare hiredis connection for the yardsticks and the books of the servers.
+// Bare hiredis connection for the yardsticks and the statistics of the servers.
 #pragma once
 
 #include <hiredis/hiredis.h>

@@ -6,7 +6,7 @@
 
 namespace holdfast::bench {
 
-/// Books of a ZooKeeper server. Each write of its clients is a transaction with a number.
+/// Statistics of a ZooKeeper server. Each write of its clients is a transaction with a number.
 /// Heartbeats may be counted too.
 class keeper_books final : public ledger {
 public:

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Books of a server: they count what the server did, so that a contender that does nothing cannot
-// look fast.
+// Statistics of a server: they count what the server did, so that a contender that does nothing
+// cannot look fast.
 #pragma once
 
 #include <string>

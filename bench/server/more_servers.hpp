@@ -10,8 +10,8 @@
 namespace holdfast::bench {
 
 /// Servers besides the one that all contests share, for locks on several servers. Each is started
-/// when it is first needed, and lives until the end of the run, because a JVM that has connected to
-/// it would report errors otherwise.
+/// when it is first needed, and lives until the end of the run. Otherwise a JVM that has connected
+/// to it would report errors.
 class more_servers {
 public:
     const server& at(std::size_t which) {

@@ -22,7 +22,7 @@ struct site {
     std::string url;                  ///< as `client` takes it, without settings
     std::vector<std::uint16_t> ports; ///< of all servers, the primaries first
     std::size_t primaries = 1;
-    /// Makes the books, if the servers are not Redis.
+    /// Makes the statistics, if the servers are not Redis.
     std::function<std::unique_ptr<ledger>()> books{};
     support::mariadb_server* database = nullptr; ///< the server, if it is MariaDB
 };

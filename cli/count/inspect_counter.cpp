@@ -33,7 +33,7 @@ void print_state(const std::string& name, counter_kind kind, const holdfast::cou
               << '\n';
     if (kind == counter_kind::permits)
         std::cout << "held       " << found.taken << '\n';
-    if (kind == counter_kind::rate) // waiters for a rate get no notification, so nobody listens
+    if (kind == counter_kind::rate) // waiters for a rate poll, and are not known
         std::cout << "rate       " << rate_in_words(found.of, "permit") << '\n';
     else
         print_listeners(kind, found);

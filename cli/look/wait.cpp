@@ -61,7 +61,7 @@ int wait(const inheritance& inherited, arguments all) {
     return ask_server(inherited, given, [&](holdfast::client& home) -> int {
         const holdfast::time_point start = holdfast::boot_clock::now();
         const std::optional<holdfast::lock_state> found = home.inspect(given.name);
-        if (found && found->kind == holdfast::key_kind::other) { // nobody would ever release it
+        if (found && found->kind == holdfast::key_kind::other) { // it would never be released
             say("'" + printable(given.name) + "' is no lock, but a " + printable(found->type));
             return no_lock;
         }

@@ -15,8 +15,8 @@ struct split_arguments {
 };
 
 /// Splits the arguments. The command begins after the first `--`. Without `--`, it begins with the
-/// second word that is neither an option nor the value of an option, because the first such word is
-/// the lock's name.
+/// second word that is neither an option nor an option's value. The first such word is the lock's
+/// name.
 split_arguments split_at_command(const CLI::App& known, arguments);
 
 } // namespace cli

@@ -6,9 +6,9 @@
 
 namespace cli {
 
-/// State of this process at its start that a command must find unchanged: open descriptors
-/// (redirections of a shell), ignored signals (nohup), and the mask of blocked signals. What this
-/// program adds later is not passed to the command.
+/// State of this process at its start, which a command must find unchanged. It has three parts:
+/// open descriptors (redirections of a shell), ignored signals (nohup), and the mask of blocked
+/// signals. What this program adds later is not passed to the command.
 class inheritance {
 public:
     /// Records the state. Call first of all, with one thread and before anything is opened. Also

@@ -324,8 +324,8 @@ void check_memory_of_nodes(const given_options& given) {
                           "has the longest one"};
 }
 
-/// Returns how fencing tokens grow. The private server ends when nobody uses it and forgets its
-/// counter, so its tokens are dated.
+/// Returns how fencing tokens grow. The private server ends when it is not used, and forgets its
+/// counter. So its tokens are dated.
 holdfast::fencing fencing_on(const std::string& url, const std::string& numbers) {
     const bool dated = numbers.empty() ? is_private_server(url) : numbers == "dated";
     return dated ? holdfast::fencing::dated : holdfast::fencing::counted;

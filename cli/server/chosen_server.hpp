@@ -12,8 +12,8 @@ namespace cli {
 /// Throws `usage_error` and `no_server`.
 std::string server_url(const std::optional<std::string>& option);
 
-/// Returns the servers of a verb that can ask a quorum: one URL, or the URLs of all nodes with
-/// spaces between them, which HOLDFAST_URL may contain too. Throws as `server_url` does. Throws
+/// Returns the servers of a verb that can ask a quorum: one URL, or the URLs of all nodes separated
+/// by spaces. HOLDFAST_URL may have the same form. Throws as `server_url` does. Throws
 /// `usage_error` also for a number of nodes that makes no quorum, for a node that is named twice,
 /// and for nodes with different leases or prefixes.
 std::string server_urls(const std::vector<std::string>& options);

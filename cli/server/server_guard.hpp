@@ -10,9 +10,9 @@
 
 namespace cli {
 
-/// Abstract unix socket that shows that a private server lives, and that nobody can remove. Its
-/// name contains the user, the mount namespace and the path of the server's folder. It exists as
-/// long as the supervisor or its server, even if their files or the whole folder were deleted.
+/// Abstract unix socket that shows that a private server lives. It cannot be removed. Its name
+/// contains the user, the mount namespace and the path of the server's folder. It exists as long as
+/// the supervisor or its server, even if their files or the whole folder were deleted.
 class server_guard {
 public:
     /// Takes the guard of that folder. Returns nothing if another server of this user has it.

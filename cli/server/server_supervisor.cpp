@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Supervisor process of the private server. It starts the server, ends it when nobody has used it
+// Supervisor process of the private server. It starts the server, ends it when it has not been used
 // for a while, and cleans up. Its stdin is the folder's lock. Its stdout is the pipe on which the
 // process that started it waits for the result.
 #include "cli/exit_status.hpp"

@@ -23,9 +23,8 @@ namespace {
 /// Limit of open files, if the limit can be raised: a few connections for each program.
 constexpr rlim_t server_files_max = 4096;
 
-/// Raises the limits as far as the system allows. The server is for all programs of this user, so
-/// the limits of the process that happens to start it (such as `ulimit -t` of a shell) must not
-/// apply.
+/// Raises the limits as far as the system allows. The server is for all programs of this user. So
+/// it must not inherit the limits of the process that starts it, such as a shell's `ulimit -t`.
 void raise_limits() noexcept {
     for (const auto resource : {RLIMIT_CPU, RLIMIT_FSIZE, RLIMIT_DATA, RLIMIT_RSS, RLIMIT_AS,
                                 RLIMIT_NPROC, RLIMIT_LOCKS, RLIMIT_NOFILE}) {

@@ -160,7 +160,7 @@ asio::awaitable<void> counting::take_once(int name, duration bound) {
         world_.violated("liveness", name, "all is well again, and the counter is of no use");
 }
 
-// Each of these runs one operation, from its entry in the books to its end.
+// Each of these runs one operation, from its entry in the ledger to its end.
 
 asio::awaitable<outcome> counting::acquire(counting_semaphore& at, operation what,
                                            cancellation plot) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Activities of an actor with a leased semaphore: it takes permits and works under their lease,
-// gives back a permit of another holder, and changes the number of permits.
+// Activities of an actor with a leased semaphore. It takes permits and works under their lease. It
+// also gives back a permit of another holder, and changes the number of permits.
 #pragma once
 
 #include "sim/visitor.hpp"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// One operation of a simulated program in progress: it is entered in the books, checked at its end,
-// and cancelled when the plot says so.
+// One operation of a simulated program in progress: it is entered in the ledger, checked at its
+// end, and cancelled when the plot says so.
 #pragma once
 
 #include "sim/inspection.hpp"
@@ -63,7 +63,7 @@ private:
 
 enum class taken_by { acquisition, re_entry };
 
-/// Lease of a caller, which is in the books as long as the caller has it.
+/// Lease of a caller, which is in the ledger as long as the caller has it.
 class grip {
 public:
     grip(world&, subject, lease, duration longest, taken_by = taken_by::acquisition,

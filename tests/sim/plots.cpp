@@ -10,8 +10,8 @@ namespace {
 using std::chrono::milliseconds;
 using std::chrono::seconds;
 
-/// Makes holders keep their locks, without faults. If a lock is lost then, the plot itself is the
-/// reason.
+/// Makes holders keep their locks, and removes all faults. A lock is then lost only by the faults
+/// that the plot adds.
 void quiet_holders(dice& d, plan& p) {
     p.usual = {.latency = d.one_of<duration>({milliseconds{2}, milliseconds{20}})};
     p.fate = {};

@@ -29,7 +29,7 @@ private:
     std::function<void(const event&)> heard_;
 };
 
-/// `from` is the client, and the server that it asks, if there are several.
+/// `from` is the client. If there are several servers, `from` also has the server that it asks.
 void tell_of_request(trace&, subject from, const memory::request&, const memory::fate&,
                      bool troubled);
 void tell_of_holder(trace&, subject lock, int client, const sighting&);

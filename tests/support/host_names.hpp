@@ -19,7 +19,7 @@ void set_addresses(const std::string& host, std::vector<std::string> addresses);
 /// Returns how often the name was looked up since it was first set.
 std::size_t look_ups_of(const std::string& host);
 
-/// Makes look-ups of the name wait. `let_go` answers as many of them as it says.
+/// Makes look-ups of the name wait. `let_go` answers the next `times` look-ups.
 void hold_back(const std::string& host);
 void let_go(const std::string& host, std::size_t times = 1);
 

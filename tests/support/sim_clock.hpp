@@ -3,8 +3,8 @@
 // milliseconds, and the same seed gives the same run.
 //
 //     asio::io_context io;
-//     sim::sim_clock clock{io};       // before whatever waits on it, so that it is destroyed after
-//     it clock.run_for(60s);
+//     sim::sim_clock clock{io};       // before all objects that wait on it
+//     clock.run_for(60s);
 #pragma once
 
 #include <holdfast/time.hpp>

@@ -37,7 +37,8 @@ struct zookeeper_call {
     std::string_view path;
 };
 
-/// Thread safety: any; the sessions' members only on their executors.
+/// Thread safety: any thread may call the model. Members of a session may be called only on its
+/// executor.
 class zookeeper_model {
 public:
     using fault_function = std::function<zookeeper_fate(const zookeeper_call&)>;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Scenarios with a quorum of servers, which show what its assumptions are worth: which faults it
-// survives, which faults it detects, and which faults it does not survive.
+// Scenarios with a quorum of servers. They show which faults it survives, which faults it detects,
+// and which faults it does not survive.
 #include "sim/several/tale.hpp"
 
 #include <string>

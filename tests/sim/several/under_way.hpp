@@ -40,7 +40,7 @@ private:
     bool ended_ = false;
 };
 
-/// Lease of a caller, which is in the books as long as the caller has it.
+/// Lease of a caller, which is in the ledger as long as the caller has it.
 class hands {
 public:
     hands(realm&, const deal&, lease, duration longest);
