@@ -30,7 +30,7 @@ constexpr std::array verbs{
     verb{"ls", "list the locks that are held, and by whom", cli::ls},
     verb{"inspect", "print all that is known of one lock", cli::inspect},
     verb{"wait", "wait until a lock is free, without taking it", cli::wait},
-    verb{"latch", "wait until other processes have come so far", cli::latch},
+    verb{"latch", "wait until other processes have reached a point", cli::latch},
     verb{"unlock", "take a lock away from its holder", cli::unlock},
     verb{"bench", "measure locks on your own server", cli::bench},
     verb{"demo", "see what a lock prevents, and what happens if its holder is killed", cli::demo},

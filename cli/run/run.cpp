@@ -33,18 +33,18 @@ Usage: holdfast run [OPTIONS] NAME [--] COMMAND [ARGUMENT...]
                        nothing is printed either
   -s, --shared         share the lock with others that take it with -s, and
                        exclude those with -x
-  -x, --exclusive      have a lock alone that others share with -s. This is not
-                       the lock that a command without -s and -x takes: use one
-                       NAME either with or without them
+  -x, --exclusive      exclude all others that take the lock with -s or -x.
+                       This is not the lock that a command without -s and -x
+                       takes: use one NAME either with or without them
       --slots N        at most N at once, on all machines: take one of N slots.
-                       Whoever comes first sets the N
+                       The first command that uses the NAME sets N
       --rate N/TIME    at most N starts in any time of that length, on all
                        machines (10/1m); nothing is held while the command runs.
-                       Whoever comes first sets the rate
+                       The first command that uses the NAME sets the rate
       --spin           for a NAME that JVMs take with getSpinLock: ask again and
                        again instead of waiting for a message
-      --fair           wait in order of arrival; whoever waits for that lock
-                       without --fair comes in between
+      --fair           wait in order of arrival; a command that waits for the
+                       same lock without --fair may overtake others
       --hold-for TIME  hold the lock at least that long, even if the command
                        ends sooner; INT or TERM ends this wait
       --lease TIME     how long others wait if this program is killed or cut off
@@ -52,24 +52,25 @@ Usage: holdfast run [OPTIONS] NAME [--] COMMAND [ARGUMENT...]
                        the command runs
       --fenced[=dated]
                        give the command a token (HOLDFAST_TOKEN): a number that
-                       is greater than that of each holder before it, so that
-                       what the command writes to can refuse an older holder;
-                       with =dated, and on the private server, the numbers grow
-                       even if the server loses its data
-      --with NAME      take that lock, too, or none; may be given several times.
-                       Nobody waits for one of them for long while it holds
-                       others, so there is no deadlock, in whatever order
+                       is greater than that of each holder before it. A resource
+                       to which the command writes can then refuse an older
+                       holder. With =dated, and on the private server, the
+                       numbers grow even if the server loses its data
+      --with NAME      take that lock too: all of them or none. May be given
+                       several times. A command never waits long for one lock
+                       while it holds another, so there is no deadlock, in
+                       whatever order the locks are named
       --longest-lease TIME
                        on a quorum: how long a server that was restarted has no
                        vote, since it may have forgotten who holds a lock
                        (default: the lease; not less than that)
       --nodes-remember on a quorum: each server writes every change to its disk
                        before it answers, and votes as soon as it is back
-      --replicas N     so many replicas of the server must have confirmed the
-                       lock, and each renewal of its lease, before it counts:
-                       then a failover to one of them does not lose it. With
-                       fewer the lock is not taken, and one that is held is lost
-                       (default 0, or what the URL says)
+      --replicas N     N replicas of the server must confirm the lock, and each
+                       renewal of its lease, so that a failover to one of them
+                       does not lose it. If fewer confirm, the lock is not
+                       taken, and a lock that is held is lost (default 0, or
+                       what the URL says)
       --on-loss SIGNAL[:GRACE]
                        the signal for the command and what it has started if
                        the lock is lost (default TERM), and the time until KILL;
@@ -84,8 +85,8 @@ Usage: holdfast run [OPTIONS] NAME [--] COMMAND [ARGUMENT...]
                        Without this option: the variable
                        HOLDFAST_URL, or else this machine's private server (see
                        'holdfast server --help'). Given 3, 5 or more times: a
-                       quorum of independent servers; whoever has the lock on a
-                       majority of them holds it
+                       quorum of independent servers, of which a majority must
+                       give the lock
   -v, --verbose        print which server is asked, who holds the lock, when it
                        was taken, and when a failover has moved it
   -h, --help           print this text
@@ -120,10 +121,10 @@ Environment of the command:
   HOLDFAST_URL         the server, with its password if the URL has one; those
                        of a quorum with a space between them
   HOLDFAST_PRIVATE_SERVER
-                       the folder of the private server, if that is the server;
-                       by this a 'holdfast' in the command knows that nobody has
-                       given it a server. HOLDFAST_USERNAME and
-                       HOLDFAST_PASSWORD are not set then
+                       the folder of the private server, if that is the server.
+                       It tells a 'holdfast' in the command that the user has
+                       given no server. HOLDFAST_USERNAME and HOLDFAST_PASSWORD
+                       are not set then
 
 Environment of this program:
   HOLDFAST_URL         the server, or those of a quorum, unless --url is given
@@ -152,7 +153,7 @@ Examples:
   holdfast run -n -E 0 cleanup find /srv/cache -mtime +7 -delete
   holdfast run -n -E 0 --hold-for 1m sync-stock -- ./sync.sh --all
   holdfast run -s prices ./show.sh       # many at once, but ...
-  holdfast run -x prices ./update.sh     # ... nobody beside this one
+  holdfast run -x prices ./update.sh     # ... this one runs alone
   holdfast run --slots 4 convert ./convert.sh   # four at once, wherever
   holdfast run --rate 10/1m mails ./send.sh     # ten in any minute
   holdfast run --fenced report sh -c './report --token "$HOLDFAST_TOKEN"'

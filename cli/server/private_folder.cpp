@@ -113,7 +113,7 @@ descriptor open_checked(const std::string& path) {
     if (::fstat(fd, &found) != 0 || found.st_uid != ::geteuid())
         refuse(path, "belongs to another user. Set XDG_RUNTIME_DIR to a folder of yours");
     if ((found.st_mode & (S_IRWXG | S_IRWXO)) != 0)
-        refuse(path, "is open to others. See that nothing strange is in it, then chmod 700 it");
+        refuse(path, "is open to others. Check that only your files are in it, then chmod 700 it");
     return folder;
 }
 

@@ -140,7 +140,7 @@ bool wait_for_end(const private_folder& home) {
 
 int refuse_to_stop(const std::string& by) {
     say("the private server is in use (" + by +
-        "). 'holdfast server stop --force' ends it even so: whoever holds a lock there loses it");
+        "). 'holdfast server stop --force' ends it anyway, and all locks on it are lost");
     return in_use;
 }
 
@@ -153,7 +153,7 @@ int stop_without_socket(const std::optional<private_folder>& home, bool force) {
         ::kill(supervisor, SIGKILL); // its server ends with it
     if (wait_for_end(*home))
         return success;
-    throw no_answer{"it lives, but its socket is gone"};
+    throw no_answer{"it runs, but its socket was removed"};
 }
 
 int stop(const std::optional<private_folder>& home, bool force) {
