@@ -32,7 +32,7 @@ public:
         return together;
     }
 
-    /// There may be more scripts, because a waiter tries at least once without success.
+    /// Returns no upper limit, because a waiter tries at least once without success.
     claim scripts_for(const tally& all) const final {
         return {2 * all.done, std::numeric_limits<long long>::max()};
     }

@@ -70,7 +70,7 @@ public:
         return all;
     }
 
-    /// There may be more scripts, because a thread that finds no permit has asked in vain.
+    /// Returns no upper limit, because a thread that finds no permit has asked in vain.
     claim scripts_for(const tally& all) const override {
         return {all.done, std::numeric_limits<long long>::max()};
     }

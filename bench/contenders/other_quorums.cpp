@@ -45,7 +45,7 @@ public:
         return all;
     }
 
-    /// There may be more scripts, because a failed attempt is released on all nodes and repeated.
+    /// Returns no upper limit, because a failed attempt is released on all nodes and repeated.
     claim scripts_for(const tally& all) const override {
         return {scripts_ * all.done, std::numeric_limits<long long>::max()};
     }

@@ -33,7 +33,7 @@ public:
         return java_.finish();
     }
 
-    /// There may be more scripts: a caller that finds a lock held tries in vain, and Redisson's
+    /// Returns no upper limit: a caller that finds a lock held tries in vain, and Redisson's
     /// watchdog renews every held lock each ten seconds.
     claim scripts_for(const tally& all) const override {
         const int each = std::string_view{kind_} == "rate" ? 1 : 2; // a rate has no release

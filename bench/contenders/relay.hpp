@@ -26,7 +26,7 @@ public:
 
     tally run(nanoseconds length) override;
 
-    /// There may be more scripts, because the waiter tries in vain first.
+    /// Returns no upper limit, because the waiter tries in vain first.
     claim scripts_for(const tally& all) const override;
 
 private:
